@@ -17,7 +17,7 @@ pub use spot::{Ground, spot};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Building {
     /// Make a thing.
-    Build(Plan),
+    Build(BuildPlan),
     /// Put a thing elsewhere.
     Move(String, Way),
     /// Turn a thing further, in degrees, counterclockwise.
@@ -61,7 +61,7 @@ pub enum Way {
 
 /// A thing to be made, without its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plan {
+pub struct BuildPlan {
     /// What it is.
     pub kind: &'static str,
     /// What it is called.
@@ -78,7 +78,7 @@ pub struct Plan {
     pub movable: bool,
 }
 
-impl Plan {
+impl BuildPlan {
     /// Half its width and height.
     #[must_use]
     pub fn half(&self) -> Vec2 {
@@ -110,10 +110,10 @@ pub fn outline(round: bool, size: Vec2) -> Outline {
 }
 
 /// Kind, colour, disc, width and height in tenths of a metre, movable.
-type Kind = (&'static str, u32, bool, (i64, i64), bool);
+type ThingKind = (&'static str, u32, bool, (i64, i64), bool);
 
 /// What can be built by one word.
-const KINDS: [Kind; 8] = [
+const KINDS: [ThingKind; 8] = [
     ("box", 0x005b_8def, false, (10, 10), false),
     ("wall", 0x00a8_9f91, false, (40, 5), false),
     ("plank", 0x00b9_8552, false, (30, 4), false),

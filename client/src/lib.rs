@@ -11,10 +11,10 @@
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
-//! use metatopia_client::text::{Command, parse};
+//! use metatopia_client::text::{TextCommand, parse};
 //!
-//! assert_eq!(parse("say good morning"), Ok(Command::Say("good morning".into())));
-//! assert_eq!(parse("go north"), Ok(Command::Go("north".into())));
+//! assert_eq!(parse("say good morning"), Ok(TextCommand::Say("good morning".into())));
+//! assert_eq!(parse("go north"), Ok(TextCommand::Go("north".into())));
 //! ```
 #![forbid(unsafe_code)]
 
@@ -28,12 +28,12 @@ mod sight;
 pub mod text;
 
 pub use light::{Distrust, LightClient, SETS_MAX};
-pub use prove::{LATE_TURNS, Proven, Unproven};
+pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};
 pub use session::{
-    ENTRANCES_MAX, Event, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session, SubmitError,
-    UNCHECKED_MAX,
+    ENTRANCES_MAX, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session, SessionEvent,
+    SubmitError, UNCHECKED_MAX,
 };
 pub use sight::{
-    Disproof, ENTRIES_BYTES_MAX, ENTRIES_MAX, KEPT_MAX, OVERLAY_MAX, Scene, SceneObject,
-    ScenePlayer, Shown, Sight, SightError, TILES_MAX,
+    Disproof, ENTRIES_BYTES_MAX, ENTRIES_MAX, KEPT_MAX, OVERLAY_MAX, ProvenTiles, Scene,
+    SceneObject, ScenePlayer, Sight, SightError, TILES_MAX,
 };

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
-use metatopia_protocol::Link;
+use metatopia_protocol::ValidatorSetLink;
 use metatopia_types::{
     ActId, Certificate, CertificateError, Header, Height, Outcome, Receipt, ReceiptError,
     SignedEnvelope, SimId, StateProof, StateProofError, ValidatorSet, ValidatorSetError, Verify,
@@ -137,7 +137,7 @@ impl LightClient {
     ///
     /// # Errors
     /// See [`Distrust`]; nothing changed then.
-    pub fn follow(&mut self, link: &Link) -> Result<(), Distrust> {
+    pub fn follow(&mut self, link: &ValidatorSetLink) -> Result<(), Distrust> {
         let height = link.header.height;
         if height < self.newest() {
             return Err(Distrust::NotNewer(height));

@@ -5,14 +5,14 @@ use alloc::{collections::BTreeSet, vec::Vec};
 use metatopia_protocol::{TileName, ViewProof};
 use metatopia_types::{Header, Height, ObjectId, PublicKey, limits};
 
-use crate::{Distrust, LightClient, sight::Shown};
+use crate::{Distrust, LightClient, sight::ProvenTiles};
 
 /// So many turns after the last one that was proved, proofs are late: two seconds.
 pub const LATE_TURNS: u64 = 40;
 
 /// What was seen is in a state whose root more than two thirds of the voting power signed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven {
+pub struct ProvenSight {
     /// Copies as they were after the turn of this height.
     pub of: Height,
     /// States the root after that turn.
@@ -32,7 +32,7 @@ pub struct Proven {
 
 /// Why what is seen is not proved at this moment, though nothing is known to be wrong.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unproven {
+pub enum UnprovenSight {
     /// No proofs were asked for.
     #[error("no proofs were asked for")]
     Unasked,
@@ -70,14 +70,14 @@ impl LightClient {
     ///
     /// # Errors
     /// See [`Distrust`]; [`Distrust::OtherValidators`] may mean that set changes are missing.
-    pub fn view(&self, shown: &Shown, proof: &ViewProof) -> Result<Proven, Distrust> {
+    pub fn view(&self, shown: &ProvenTiles, proof: &ViewProof) -> Result<ProvenSight, Distrust> {
         let ViewProof { header, certificate, .. } = proof;
         if header.height != shown.of.plus(limits::ROOT_LAG) {
             return Err(Distrust::OtherHeight { header: header.height, turn: shown.of });
         }
         self.believe(header, certificate)?;
         let members = self.set(header.height)?.members().len();
-        Ok(Proven {
+        Ok(ProvenSight {
             of: shown.of,
             header: header.clone(),
             signers: certificate.signatures.iter().map(|(key, _)| *key).collect(),

@@ -15,20 +15,20 @@ use alloc::{
 use core::time::Duration;
 
 use metatopia_protocol::{
-    Answer, Challenge, ChatLine, ClientMessage, Entrance, Goodbye, Hello, Question, ServerMessage,
-    SubmitRefusal, ViewProof, Watching, decode_server, encode_client,
+    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, Goodbye, Hello, Question,
+    ServerMessage, SubmitRefusal, ViewProof, Watching, decode_server, encode_client,
 };
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
 };
 
-use self::{acts::Pending, presence::Presence};
+use self::{acts::PendingAct, presence::Presence};
 pub use self::{
     acts::{PENDING_MAX, SubmitError},
     links::UNCHECKED_MAX,
     servers::ENTRANCES_MAX,
 };
-use crate::{Distrust, LightClient, Proven, Sight, Unproven, sight::Shown};
+use crate::{Distrust, LightClient, ProvenSight, Sight, UnprovenSight, sight::ProvenTiles};
 
 /// Questions under way.
 pub const QUESTIONS_MAX: usize = 256;
@@ -42,12 +42,12 @@ pub enum Output {
     /// Send this frame to the node.
     Send(Vec<u8>),
     /// Something the user may want to know.
-    Event(Event),
+    Event(SessionEvent),
 }
 
 /// What happened.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum SessionEvent {
     /// The node let us in.
     Open {
         /// The last decided height there.
@@ -86,18 +86,18 @@ pub enum Event {
         height: Height,
     },
     /// What was in sight is in a certified state; this was checked.
-    Proven(Box<Proven>),
+    Proven(Box<ProvenSight>),
     /// What is in sight is not proved at this moment, for this reason.
-    Unproven(Unproven),
+    Unproven(UnprovenSight),
     /// The answer to a ping.
     Pong {
         /// So long after it.
         after: Duration,
     },
-    /// More, or other, entrances are known; see [`Session::entrances`].
+    /// More, or other, endpoints are known; see [`Session::endpoints`].
     Servers,
     /// What is heard.
-    Heard(ChatLine),
+    Heard(ChatMessage),
     /// The answer to a question of ours.
     Answer {
         /// The question's id.
@@ -123,7 +123,7 @@ pub struct Session {
     certain: Height,
     open: bool,
     welcomed: bool,
-    pending: BTreeMap<ActId, Pending>,
+    pending: BTreeMap<ActId, PendingAct>,
     order: BTreeMap<Seq, ActId>,
     questions: BTreeMap<u32, Question>,
     next_question: u32,
@@ -132,18 +132,18 @@ pub struct Session {
     /// Receipts that wait for set changes, at most one for each pending act.
     unproven: Vec<(ActId, Box<Receipt>)>,
     /// What was shown, and its proof, that wait for set changes to be followed.
-    unchecked: Vec<(Shown, Box<ViewProof>)>,
+    unchecked: Vec<(ProvenTiles, Box<ViewProof>)>,
     watching: Option<Watching>,
     presence: Presence,
     sight: Sight,
-    proven: Option<Box<Proven>>,
+    proven: Option<Box<ProvenSight>>,
     /// It was said already that proofs are late.
     late: bool,
     /// Views are fetched anew; those before the answer to this ping are of what was asked before.
     anew: Option<u64>,
     pings: VecDeque<(u64, Duration)>,
     next_ping: u64,
-    entrances: BTreeMap<PublicKey, Entrance>,
+    endpoints: BTreeMap<PublicKey, EndpointAnnouncement>,
     servers: Option<u32>,
     servers_at: Option<Duration>,
     out: VecDeque<Output>,
@@ -183,7 +183,7 @@ impl Session {
             anew: None,
             pings: VecDeque::new(),
             next_ping: 1,
-            entrances: BTreeMap::new(),
+            endpoints: BTreeMap::new(),
             servers: None,
             servers_at: None,
             out: VecDeque::new(),
@@ -237,7 +237,7 @@ impl Session {
         Some(id)
     }
 
-    /// Sends a ping; [`Event::Pong`] tells how long it took.
+    /// Sends a ping; [`SessionEvent::Pong`] tells how long it took.
     pub fn ping(&mut self, now: Duration) {
         if !self.open {
             return;
@@ -264,7 +264,7 @@ impl Session {
         if let Some(at) = self.pings.iter().position(|(sent, _)| *sent == token)
             && let Some((_, sent_at)) = self.pings.remove(at)
         {
-            self.event(Event::Pong { after: now.saturating_sub(sent_at) });
+            self.event(SessionEvent::Pong { after: now.saturating_sub(sent_at) });
         }
     }
 
@@ -296,7 +296,7 @@ impl Session {
     pub fn hear(&mut self, now: Duration, said: Result<ServerMessage, DecodeError>) {
         let message = match said {
             Ok(message) => message,
-            Err(error) => return self.event(Event::BadFrame(error)),
+            Err(error) => return self.event(SessionEvent::BadFrame(error)),
         };
         match message {
             ServerMessage::Challenge(challenge) => self.answer(&challenge),
@@ -306,7 +306,7 @@ impl Session {
                 // What another node said of heights may have been a lie, and acts that are valid until
                 // one far ahead are taken nowhere else.
                 self.height = self.certain.max(welcome.height);
-                self.event(Event::Open { height: welcome.height });
+                self.event(SessionEvent::Open { height: welcome.height });
                 self.begin_views();
                 self.resend(now, |_| true);
                 self.servers_at = self.servers_at.map(|_| now);
@@ -314,16 +314,16 @@ impl Session {
             }
             ServerMessage::Goodbye(why) => {
                 self.open = false;
-                self.event(Event::Closed(why));
+                self.event(SessionEvent::Closed(why));
             }
             ServerMessage::Refused { act, why } => self.refused(act, why),
             ServerMessage::Receipt { act, receipt } => self.receipt(act, receipt),
             ServerMessage::Outcome { act, height, outcome } => {
                 self.height = self.height.max(height);
                 self.ruled(act, outcome);
-                self.event(Event::Outcome { act, height, outcome });
+                self.event(SessionEvent::Outcome { act, height, outcome });
             }
-            ServerMessage::Heard(line) => self.event(Event::Heard(line)),
+            ServerMessage::Heard(line) => self.event(SessionEvent::Heard(line)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
             ServerMessage::Pong { token } => self.pong(now, token),
             ServerMessage::View(view) => self.view_came(&view),
@@ -352,7 +352,7 @@ impl Session {
             return self.servers_named(&answer);
         }
         self.receipt_found(&answer);
-        self.event(Event::Answer { id, answer });
+        self.event(SessionEvent::Answer { id, answer });
     }
 
     /// Takes the next output, in order.
@@ -365,14 +365,14 @@ impl Session {
         self.sight.clear();
         self.proven = None;
         self.unchecked.clear();
-        self.event(Event::Distrusted(distrust));
+        self.event(SessionEvent::Distrusted(distrust));
     }
 
     fn send(&mut self, message: &ClientMessage) {
         self.out.push_back(Output::Send(encode_client(message)));
     }
 
-    fn event(&mut self, event: Event) {
+    fn event(&mut self, event: SessionEvent) {
         self.out.push_back(Output::Event(event));
     }
 }

@@ -19,9 +19,9 @@ pub use self::{
     error::SightError,
     kept::KEPT_MAX,
     scene::{Scene, SceneObject, ScenePlayer},
-    verdict::{Disproof, Shown},
+    verdict::{Disproof, ProvenTiles},
 };
-use self::{error::at_most, kept::Kept};
+use self::{error::at_most, kept::LeafHistory};
 
 /// Tiles that a client holds copies of: as many as it may say that it has.
 pub const TILES_MAX: usize = HAVE_MAX;
@@ -37,7 +37,7 @@ pub const OVERLAY_MAX: usize = 256;
 
 /// A tile's copy.
 #[derive(Clone, Debug)]
-struct Held {
+struct TileState {
     copy: TileCopy,
     /// Of the last view that told of the tile.
     height: Height,
@@ -48,7 +48,7 @@ struct Held {
 /// Copies of the tiles in sight, with overlays for drawing.
 #[derive(Clone, Debug)]
 pub struct Sight {
-    tiles: BTreeMap<TileName, Held>,
+    tiles: BTreeMap<TileName, TileState>,
     /// Of the last view of this connection.
     number: u32,
     /// Of the first view since everything was forgotten, or since the connection began.
@@ -63,7 +63,7 @@ pub struct Sight {
     near: BTreeMap<ObjectId, Movement>,
     far: BTreeMap<ObjectId, (TileEntry, Height)>,
     gestures: BTreeMap<ObjectId, Emote>,
-    kept: Kept,
+    kept: LeafHistory,
     /// Some copies began with an earlier request, perhaps at another server, and were not proved
     /// since: if they are wrong, it need not be this server's fault.
     inherited: bool,
@@ -85,7 +85,7 @@ impl Sight {
             near: BTreeMap::new(),
             far: BTreeMap::new(),
             gestures: BTreeMap::new(),
-            kept: Kept::new(),
+            kept: LeafHistory::new(),
             inherited: false,
         }
     }
@@ -216,11 +216,11 @@ impl Sight {
         let mut held = match (update.since, self.tiles.remove(&tile)) {
             (None, _) => {
                 let copy = TileCopy::new(Tile { x: tile.x.into(), y: tile.y.into() });
-                Held { copy, height, more: update.more }
+                TileState { copy, height, more: update.more }
             }
             // What changed since an earlier height holds what changed since that of the copy.
             (Some(since), Some(held)) if (since..=height).contains(&held.height) => held,
-            (Some(since), Some(Held { height: has, .. })) => {
+            (Some(since), Some(TileState { height: has, .. })) => {
                 return Err(SightError::Since { tile, since, has });
             }
             (Some(_), None) => return Err(SightError::NoCopy(tile)),

@@ -9,17 +9,17 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::ChatLine;
+use metatopia_protocol::ChatMessage;
 use metatopia_types::{Act, Blob, Emote, limits};
 
 use crate::{
-    Proven, Scene, SceneObject, Unproven,
+    ProvenSight, Scene, SceneObject, UnprovenSight,
     build::{self, BuildError, Building},
 };
 
 /// A line that a person typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Command {
+pub enum TextCommand {
     /// Describe what is in sight.
     Look,
     /// Walk in a direction, or towards something with this name.
@@ -94,7 +94,7 @@ quit            leave";
 ///
 /// # Errors
 /// See [`ParseError`].
-pub fn parse(line: &str) -> Result<Command, ParseError> {
+pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
     let line = line.trim();
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
@@ -103,23 +103,23 @@ pub fn parse(line: &str) -> Result<Command, ParseError> {
     };
     let first = word.to_lowercase();
     if let Some(building) = build::parse(&first, rest)? {
-        return Ok(Command::Build(building));
+        return Ok(TextCommand::Build(building));
     }
     Ok(match first.as_str() {
-        "look" | "l" => Command::Look,
-        "go" | "walk" => Command::Go(need("go", "a direction or a thing")?),
-        "stop" => Command::Stop,
-        "push" => Command::Push(need("push", "a thing")?),
-        "touch" | "use" | "open" | "ring" => Command::Touch(need("touch", "a thing")?),
-        "say" => Command::Say(words(need("say", "words")?)?),
-        "shout" => Command::Shout(words(need("shout", "words")?)?),
-        "emote" => Command::Emote(emote(&need("emote", "a gesture")?)?),
-        "who" => Command::Who,
-        "rules" => Command::Rules,
-        "proof" => Command::Proof,
-        "source" => Command::Source(need("source", "a thing")?),
-        "help" | "?" => Command::Help,
-        "quit" | "exit" => Command::Quit,
+        "look" | "l" => TextCommand::Look,
+        "go" | "walk" => TextCommand::Go(need("go", "a direction or a thing")?),
+        "stop" => TextCommand::Stop,
+        "push" => TextCommand::Push(need("push", "a thing")?),
+        "touch" | "use" | "open" | "ring" => TextCommand::Touch(need("touch", "a thing")?),
+        "say" => TextCommand::Say(words(need("say", "words")?)?),
+        "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
+        "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
+        "who" => TextCommand::Who,
+        "rules" => TextCommand::Rules,
+        "proof" => TextCommand::Proof,
+        "source" => TextCommand::Source(need("source", "a thing")?),
+        "help" | "?" => TextCommand::Help,
+        "quit" | "exit" => TextCommand::Quit,
         _ => return Err(ParseError::Unknown(word.to_string())),
     })
 }
@@ -241,7 +241,7 @@ const fn gesture(emote: Emote) -> &'static str {
 
 /// Whether what is in sight is proved, in one sentence.
 #[must_use]
-pub fn proof(proven: &Result<Proven, Unproven>) -> String {
+pub fn proof(proven: &Result<ProvenSight, UnprovenSight>) -> String {
     match proven {
         Ok(proven) => format!(
             "Turn {}, signed by {} of {}; what you see is proven.",
@@ -255,7 +255,7 @@ pub fn proof(proven: &Result<Proven, Unproven>) -> String {
 
 /// A chat line as it is printed.
 #[must_use]
-pub fn heard(line: &ChatLine) -> String {
+pub fn heard(line: &ChatMessage) -> String {
     let verb = if line.channel == 0 { "says" } else { "shouts" };
     format!("{} {verb}: {}", line.name, printable(&line.text))
 }

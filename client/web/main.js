@@ -3,6 +3,7 @@
 
 import { Client } from './core/client.js';
 import { Identity } from './core/keys.js';
+import { ticketOf } from './core/ticket.js';
 import { Minimap } from './draw/minimap.js';
 import { DAY, DUSK, Renderer } from './draw/renderer.js';
 import { refusal, t, why } from './strings.js';
@@ -90,7 +91,7 @@ export class Page {
       // `off` shows the page as it is where there is no module, `stale` as it is where that was made
       // of other sources. The module gets the key to sign with, so it is the page's own at any node.
       wasm: query.get('wasm') === 'off' ? null : config.wasm ?? null,
-      sim,
+      sim, ticket: ticketOf(location.hash),
       // Those of the page's own server, which may be another sim's than the one that is asked for.
       servers: query.get('node') === null && (sim === null || sim === config.sim) ? config.servers : [],
     });
@@ -138,6 +139,8 @@ export class Page {
     this.layout();
     this.paint();
     window.addEventListener('resize', () => this.layout());
+    // A ticket that is pasted behind the address of an open page loads nothing by itself.
+    window.addEventListener('hashchange', () => ticketOf(location.hash) && location.reload());
     for (const query of [this.dark, this.still]) query.addEventListener('change', () => this.restyle());
     document.addEventListener('visibilitychange', () => this.watch());
     client.addEventListener('status', () => this.status());
@@ -266,6 +269,8 @@ export class Page {
     }
     this.entering = false;
     this.entered = done;
+    // Who came in needs the ticket no more, and may share the address.
+    if (done && ticketOf(location.hash)) history.replaceState(null, '', location.pathname + location.search);
     if (done) this.canvas.focus({ preventScroll: true });
     else if (trouble !== null) this.status();
   }

@@ -19,37 +19,38 @@ use metatopia_types::{
     ValidatorSet, wire,
 };
 
-pub use self::held::Held;
+pub use self::held::ResourceCount;
 use self::sync::Sync;
 use crate::ballot::Ballot;
-use crate::config::Controls;
-use crate::core::{Core, Told};
-use crate::depot::Depot;
-use crate::outbox::Outbox;
-use crate::past::Past;
+use crate::config::AgreementControls;
+use crate::core::{Core, CoreInput};
+use crate::depot::TurnStore;
+use crate::outbox::EffectQueue;
+use crate::past::ChainHistory;
 use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
 use crate::{
-    Applied, Base, Config, Decision, Effect, Halt, Host, Input, JoinPack, Link, Record, Void,
+    AgreementConfig, AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, Halt, Host,
+    JoinPack, Link, Record, Void,
 };
 
 /// Orders turns together with the other servers of a sim. See the crate's page.
 #[derive(Debug)]
 pub struct Agreement {
-    config: Config,
-    controls: Controls,
+    config: AgreementConfig,
+    controls: AgreementControls,
     me: PublicKey,
-    past: Past,
+    past: ChainHistory,
     core: Core,
     /// Has the height after the last decided one begun?
     begun: bool,
     ballot: Ballot,
-    depot: Depot,
+    depot: TurnStore,
     peers: Peers,
     timers: Timers,
-    outbox: Outbox,
+    outbox: EffectQueue,
     /// What the core will be told next.
-    told: VecDeque<Told>,
+    told: VecDeque<CoreInput>,
     /// What the core has just decided.
     closing: Option<(Certificate, Vec<Evidence>)>,
     /// When the last decided turn was first seen, in monotonic time: the next one is paced by it.
@@ -86,14 +87,14 @@ struct Promise {
 }
 
 /// What a step may use: the time, and the state machine.
-struct Moment<'a> {
+struct StepContext<'a> {
     now: Now,
     host: &'a mut dyn Host,
 }
 
 /// Why a log is not one that an agreement wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum OpenError {
+pub enum OpenAgreementError {
     /// A turn is decided or promised whose bytes are missing.
     #[error("the log relies on a turn of height {0} without the turn's bytes")]
     NoTurn(Height),
@@ -107,31 +108,31 @@ impl Agreement {
     ///
     /// # Panics
     /// If turns are reported as applied out of order, or before they were decided.
-    pub fn handle(&mut self, now: Now, host: &mut dyn Host, input: Input) {
+    pub fn handle(&mut self, now: Now, host: &mut dyn Host, input: AgreementInput) {
         if self.halted {
             return self.on_halted(input);
         }
-        let cx = &mut Moment { now, host };
+        let cx = &mut StepContext { now, host };
         match input {
-            Input::Frame { from, message } => self.on_frame(from, message, cx),
-            Input::Wake => self.on_wake(cx),
-            Input::Synced(to) => self.outbox.synced(to),
-            Input::Muted(muted) => self.mute(muted, cx),
-            Input::Applied(applied) => self.on_applied(&applied, cx),
-            Input::PeerUp(peer) => self.peers.up(peer),
-            Input::PeerDown(peer) => self.on_peer_down(peer, cx),
-            Input::Loaded { to, decisions } => self.on_loaded(to, decisions),
+            AgreementInput::Frame { from, message } => self.on_frame(from, message, cx),
+            AgreementInput::Wake => self.on_wake(cx),
+            AgreementInput::Synced(to) => self.outbox.synced(to),
+            AgreementInput::Muted(muted) => self.mute(muted, cx),
+            AgreementInput::Applied(applied) => self.on_applied(&applied, cx),
+            AgreementInput::PeerUp(peer) => self.peers.up(peer),
+            AgreementInput::PeerDown(peer) => self.on_peer_down(peer, cx),
+            AgreementInput::Loaded { to, decisions } => self.on_loaded(to, decisions),
         }
         self.run(cx);
         self.outbox.close();
     }
 
     /// The next thing to do.
-    pub fn poll(&mut self) -> Option<Effect> {
+    pub fn poll(&mut self) -> Option<AgreementEffect> {
         self.outbox.poll()
     }
 
-    /// When to hand in [`Input::Wake`], in monotonic time.
+    /// When to hand in [`AgreementInput::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         if self.halted {
@@ -257,10 +258,10 @@ impl Agreement {
         self.past.links()
     }
 
-    fn on_wake(&mut self, cx: &mut Moment<'_>) {
+    fn on_wake(&mut self, cx: &mut StepContext<'_>) {
         while let Some(alarm) = self.timers.take_due(cx.now.monotonic) {
             match alarm {
-                Alarm::Core(wait) => self.told.push_back(Told::Over(wait)),
+                Alarm::Core(wait) => self.told.push_back(CoreInput::Over(wait)),
                 // Whether a turn may leave is looked at after every input.
                 Alarm::Leave => {}
                 Alarm::Want(header) => self.want(header, cx),
@@ -271,7 +272,7 @@ impl Agreement {
         }
     }
 
-    fn on_applied(&mut self, applied: &Applied, cx: &mut Moment<'_>) {
+    fn on_applied(&mut self, applied: &AppliedTurn, cx: &mut StepContext<'_>) {
         let height = applied.height;
         if let Some(logged) = self.logged_roots.remove(&height) {
             let now = applied.root;
@@ -285,7 +286,7 @@ impl Agreement {
     }
 
     /// A state is known, and noted.
-    fn note_state(&mut self, applied: &Applied) {
+    fn note_state(&mut self, applied: &AppliedTurn) {
         let changed = applied.validators != **self.past.newest_set();
         self.past.apply(applied);
         self.outbox.append(Record::Applied {
@@ -296,7 +297,7 @@ impl Agreement {
     }
 
     /// Works until nothing is left that can be done now.
-    fn run(&mut self, cx: &mut Moment<'_>) {
+    fn run(&mut self, cx: &mut StepContext<'_>) {
         loop {
             self.pump(cx);
             if self.halted {
@@ -319,6 +320,6 @@ impl Agreement {
     fn halt(&mut self, why: Halt) {
         self.halted = true;
         self.told.clear();
-        self.outbox.push(Effect::Halt(why));
+        self.outbox.push(AgreementEffect::Halt(why));
     }
 }

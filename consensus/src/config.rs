@@ -6,7 +6,7 @@ use metatopia_types::{Sign, SimId, Verify};
 
 /// What does not change while an agreement lives.
 #[derive(Clone)]
-pub struct Config {
+pub struct AgreementConfig {
     /// The sim whose turns are agreed on.
     pub sim: SimId,
     /// The rules that this server runs.
@@ -26,7 +26,7 @@ pub struct Config {
     pub patience: Patience,
 }
 
-impl Config {
+impl AgreementConfig {
     /// A server of `sim` that runs `engine`, with the default patience.
     #[must_use]
     pub fn new(
@@ -42,7 +42,7 @@ impl Config {
     }
 }
 
-impl core::fmt::Debug for Config {
+impl core::fmt::Debug for AgreementConfig {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         f.debug_struct("Config")
             .field("sim", &self.sim)
@@ -96,7 +96,7 @@ impl Default for Patience {
 /// simulated world turns them on, to show that it would see the rule missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(not(feature = "controls"), expect(unreachable_pub, reason = "public with a feature"))]
-pub struct Controls {
+pub struct AgreementControls {
     /// Messages leave before the log is durable.
     pub no_barrier: bool,
     /// Turns are voted for without their bytes in the log.

@@ -21,10 +21,10 @@ use metatopia_types::{
     ValidatorSet, Verify, Vote,
 };
 
-use self::context::{At, Ctx, Id, Name, Voters};
-use self::desk::Desk;
-pub(crate) use self::seals::Seals;
-use crate::config::Controls;
+use self::context::{CoreHeight, CoreVoters, Ctx, Id, Name};
+use self::desk::EffectHandler;
+pub(crate) use self::seals::SignatureCache;
+use crate::config::AgreementControls;
 use crate::{Message, Polka, Record, RoundProof, Step};
 
 /// Heights and messages per height that the core may buffer. It is never given more than the
@@ -34,7 +34,7 @@ const BUFFERED_MESSAGES: usize = 512;
 
 /// What the core is told.
 #[derive(Clone, Debug)]
-pub(crate) enum Told {
+pub(crate) enum CoreInput {
     /// A height begins.
     Height(Height, Arc<ValidatorSet>),
     /// A record of the log, or a verdict of now.
@@ -57,7 +57,7 @@ pub(crate) enum Told {
 
 /// What the core says.
 #[derive(Clone, Debug)]
-pub(crate) enum Says {
+pub(crate) enum CoreOutput {
     /// It accepted this: signature, sender and place are right. Log it.
     Log(Record),
     /// Tell everybody.
@@ -103,7 +103,7 @@ pub(crate) struct Stuck(pub String);
 /// The state of agreement at one height.
 pub(crate) struct Core {
     state: consensus::State<Ctx>,
-    desk: Desk,
+    desk: EffectHandler,
 }
 
 impl core::fmt::Debug for Core {
@@ -117,14 +117,14 @@ impl core::fmt::Debug for Core {
 }
 
 impl Core {
-    /// A core that waits for its first [`Told::Height`].
+    /// A core that waits for its first [`CoreInput::Height`].
     pub(crate) fn new(
         sim: SimId,
         height: Height,
         set: Arc<ValidatorSet>,
         signer: Arc<dyn Sign>,
         scheme: Arc<dyn Verify>,
-        controls: Controls,
+        controls: AgreementControls,
     ) -> Self {
         let params = consensus::Params {
             address: Name(signer.public()),
@@ -136,16 +136,16 @@ impl Core {
         Self {
             state: consensus::State::new(
                 Ctx,
-                At(height),
-                Voters::new(set),
+                CoreHeight(height),
+                CoreVoters::new(set),
                 params,
                 heights,
                 messages,
             ),
-            desk: Desk {
+            desk: EffectHandler {
                 sim,
                 signer,
-                seals: Seals::new(scheme),
+                seals: SignatureCache::new(scheme),
                 says: Vec::new(),
                 controls,
                 fresh: None,
@@ -220,7 +220,7 @@ impl Core {
     ///
     /// # Errors
     /// If reading the log again leads to another vote than the one in it.
-    pub(crate) fn tell(&mut self, told: Told) -> Result<Vec<Says>, Stuck> {
+    pub(crate) fn tell(&mut self, told: CoreInput) -> Result<Vec<CoreOutput>, Stuck> {
         let Some(input) = input_of(told) else {
             return Ok(Vec::new());
         };
@@ -236,7 +236,7 @@ impl Core {
     }
 }
 
-fn thresholds(controls: Controls) -> malachite::ThresholdParams {
+fn thresholds(controls: AgreementControls) -> malachite::ThresholdParams {
     let mut thresholds = malachite::ThresholdParams::default();
     if controls.small_quorum {
         thresholds.quorum = malachite::ThresholdParam::new(2, 5);
@@ -244,30 +244,36 @@ fn thresholds(controls: Controls) -> malachite::ThresholdParams {
     thresholds
 }
 
-fn input_of(told: Told) -> Option<Input<Ctx>> {
+fn input_of(told: CoreInput) -> Option<Input<Ctx>> {
     Some(match told {
         // Not as a "restart": that means to forget buffered messages.
-        Told::Height(height, set) => {
-            let voters = Voters::new(set);
-            Input::StartHeight(At(height), voters, false, None, VoteExtensionPolicy::Disabled)
+        CoreInput::Height(height, set) => {
+            let voters = CoreVoters::new(set);
+            Input::StartHeight(
+                CoreHeight(height),
+                voters,
+                false,
+                None,
+                VoteExtensionPolicy::Disabled,
+            )
         }
-        Told::Record(record) => convert::to_input(&record)?,
-        Told::Vote(vote) => Input::Vote(convert::to_signed_vote(&vote)),
-        Told::Proposal(proposal) => Input::Proposal(convert::to_signed_proposal(&proposal)),
-        Told::Ours(height, round, header) => Input::Propose(LocallyProposedValue::new(
-            At(height),
+        CoreInput::Record(record) => convert::to_input(&record)?,
+        CoreInput::Vote(vote) => Input::Vote(convert::to_signed_vote(&vote)),
+        CoreInput::Proposal(proposal) => Input::Proposal(convert::to_signed_proposal(&proposal)),
+        CoreInput::Ours(height, round, header) => Input::Propose(LocallyProposedValue::new(
+            CoreHeight(height),
             convert::to_round(round),
             Id(header),
         )),
-        Told::Over(wait) => {
+        CoreInput::Over(wait) => {
             let kind =
                 wait.step.map_or(malachite::TimeoutKind::Rebroadcast, convert::to_timeout_kind);
             let round = convert::to_round(wait.round);
             Input::TimeoutElapsed(malachite::Timeout::new(round, kind))
         }
-        Told::Polka(polka) => Input::PolkaCertificate(convert::to_polka(&polka)),
-        Told::RoundProof(proof) => Input::RoundCertificate(convert::to_round_proof(&proof)),
-        Told::Certificate(certificate) => {
+        CoreInput::Polka(polka) => Input::PolkaCertificate(convert::to_polka(&polka)),
+        CoreInput::RoundProof(proof) => Input::RoundCertificate(convert::to_round_proof(&proof)),
+        CoreInput::Certificate(certificate) => {
             let certificate = ExtendedCommitCertificate::from_commit_certificate_and_extensions(
                 convert::to_certificate(&certificate),
                 malachite::VoteExtensions::default(),

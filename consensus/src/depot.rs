@@ -30,13 +30,13 @@ pub(crate) fn parts(turn: &Turn) -> Vec<Part> {
 /// Parts are put together for each peer apart, so that a peer that sends wrong ones spoils its own
 /// only.
 #[derive(Debug, Default)]
-pub(crate) struct Depot {
-    turns: BTreeMap<HeaderId, Stored>,
+pub(crate) struct TurnStore {
+    turns: BTreeMap<HeaderId, StoredTurn>,
     assemblies: BTreeMap<(PublicKey, HeaderId), Assembly>,
 }
 
 #[derive(Debug)]
-struct Stored {
+struct StoredTurn {
     turn: Arc<Turn>,
     /// Are its bytes in the log? Then we vouch for it, and it stays until its height is over.
     logged: bool,
@@ -74,14 +74,14 @@ pub(crate) fn has_own_body(turn: &Turn) -> bool {
         && turn.body.blobs_root() == (header.blobs, header.blob_count)
 }
 
-impl Depot {
+impl TurnStore {
     pub(crate) fn turn(&self, header: HeaderId) -> Option<&Arc<Turn>> {
         self.turns.get(&header).map(|stored| &stored.turn)
     }
 
     /// Keeps a turn that is ours, or that a certificate came with.
     pub(crate) fn keep(&mut self, turn: Arc<Turn>) {
-        let stored = Stored { turn, logged: false, from: None };
+        let stored = StoredTurn { turn, logged: false, from: None };
         self.turns.entry(stored.turn.id()).or_insert(stored);
     }
 
@@ -125,7 +125,7 @@ impl Depot {
             return false;
         };
         self.assemblies.retain(|(_, id), _| *id != part.header);
-        let stored = Stored { turn: Arc::new(turn), logged: false, from: Some(from) };
+        let stored = StoredTurn { turn: Arc::new(turn), logged: false, from: Some(from) };
         self.turns.insert(part.header, stored);
         true
     }

@@ -9,16 +9,16 @@ use crate::{Decision, Message, Record, Void};
 /// A place in the log: how many records were appended since the agreement was opened. What was in
 /// the log before is at or before place 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Position(pub u64);
+pub struct RecordPosition(pub u64);
 
-impl Position {
+impl RecordPosition {
     /// Before everything: durable already.
     pub const START: Self = Self(0);
 }
 
 /// Who gets a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum To {
+pub enum Recipients {
     /// Every server of the sim that is connected, followers too.
     All,
     /// One server.
@@ -28,26 +28,26 @@ pub enum To {
 /// One thing to do. Effects are carried out in the order they are polled, except that one with
 /// `after` must be held back until [`Input::Synced`](crate::Input::Synced) has reported that place.
 #[derive(Clone, Debug)]
-pub enum Effect {
+pub enum AgreementEffect {
     /// Send a message. It may get lost.
     Send {
         /// To whom.
-        to: To,
+        to: Recipients,
         /// What.
         message: Message,
         /// Not before the log is durable up to here.
-        after: Position,
+        after: RecordPosition,
     },
     /// Append a record to the log.
     Append {
         /// The record.
         record: Record,
         /// The place that the log has reached with it: one more than the last.
-        at: Position,
+        at: RecordPosition,
     },
     /// Make the log durable up to this place, and say so with
     /// [`Input::Synced`](crate::Input::Synced). One sync may answer several of these.
-    Sync(Position),
+    Sync(RecordPosition),
     /// A turn is decided: apply it. After a restart this also comes for turns that were decided
     /// before, from the base on.
     ///
@@ -56,9 +56,9 @@ pub enum Effect {
     Decided {
         /// The turn and its proof.
         decision: Arc<Decision>,
-        /// Not told before the log is durable up to here. [`Position::START`] if it may be told at
+        /// Not told before the log is durable up to here. [`RecordPosition::START`] if it may be told at
         /// once, and with it all that was decided before.
-        after: Position,
+        after: RecordPosition,
     },
     /// Read decided turns that are no longer in memory, and hand them over with
     /// [`Input::Loaded`](crate::Input::Loaded).

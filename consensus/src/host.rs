@@ -1,7 +1,7 @@
 //! The state machine whose turns are ordered, as agreement sees it.
 
 use metatopia_types::{
-    ActId, Body, BodyError, HeaderId, Height, Millis, PublicKey, Root, Round, Turn,
+    ActId, BodyError, HeaderId, Height, Millis, PublicKey, Root, Round, Turn, TurnBody,
 };
 
 /// What agreement asks of the state machine. The answers are pure functions of decided turns, so
@@ -31,7 +31,7 @@ pub trait Host {
     /// Acts and blobs for the turn of `height`, which leaves at once: what comes later waits for
     /// the next one. `after` is the turn of the height before if it is not decided yet; its acts
     /// must not be taken again.
-    fn body(&mut self, height: Height, after: Option<&Turn>) -> Body;
+    fn body(&mut self, height: Height, after: Option<&Turn>) -> TurnBody;
 }
 
 /// An act that must not be in the turn it is in.
@@ -41,12 +41,12 @@ pub struct VoidAct {
     /// The act.
     pub act: ActId,
     /// What is wrong with it.
-    pub fault: ActFault,
+    pub fault: ActCheckError,
 }
 
 /// What can be wrong with an act before it is applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum ActFault {
+pub enum ActCheckError {
     /// The signature is not its author's.
     #[error("wrong signature")]
     Signature,

@@ -2,11 +2,11 @@
 
 use metatopia_types::{Height, PublicKey, Root, ValidatorSet};
 
-use crate::{Decision, Message, Position};
+use crate::{Decision, Message, RecordPosition};
 
 /// One thing that happened.
 #[derive(Clone, Debug)]
-pub enum Input {
+pub enum AgreementInput {
     /// A message came in over an authenticated connection.
     Frame {
         /// Whose connection.
@@ -21,9 +21,9 @@ pub enum Input {
     /// decide is not held back. It is over once all that was appended is durable.
     Muted(bool),
     /// The log is durable up to here.
-    Synced(Position),
+    Synced(RecordPosition),
     /// The state machine is done with a decided turn. They come in the order of their heights.
-    Applied(Applied),
+    Applied(AppliedTurn),
     /// A connection to this server is there.
     PeerUp(PublicKey),
     /// The connection to this server is gone. Speeds up what would otherwise be a timeout.
@@ -39,7 +39,7 @@ pub enum Input {
 
 /// What a decided turn did to the state.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Applied {
+pub struct AppliedTurn {
     /// The turn's height.
     pub height: Height,
     /// The root of the state after it.

@@ -46,7 +46,7 @@ pub struct Checkpoint {
 
 /// Why a join pack is not believed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum JoinError {
+pub enum JoinPackError {
     /// More links than a pack may have.
     #[error("{0} set changes where at most {LINKS_MAX} are allowed")]
     TooManyLinks(usize),
@@ -102,13 +102,13 @@ impl JoinPack {
     /// checkpoint from somebody you know.
     ///
     /// # Errors
-    /// See [`JoinError`].
+    /// See [`JoinPackError`].
     pub fn verify(
         &self,
         sim: SimId,
         trust: &Trust,
         scheme: &dyn Verify,
-    ) -> Result<Checkpoint, JoinError> {
+    ) -> Result<Checkpoint, JoinPackError> {
         let [state, _, last] = &self.headers;
         let members = members_at(&self.links, sim, trust, last.height, scheme)?;
         certified(sim, last, &self.certificate, &members, scheme)?;
@@ -116,7 +116,7 @@ impl JoinPack {
             let follows =
                 pair[1].height == pair[0].height.plus(1) && pair[1].previous == pair[0].id();
             if !follows {
-                return Err(JoinError::Chain(pair[1].height));
+                return Err(JoinPackError::Chain(pair[1].height));
             }
         }
         Ok(Checkpoint {
@@ -131,16 +131,16 @@ impl JoinPack {
 /// Who votes at `height`, by these changes of the members since `trust`.
 ///
 /// # Errors
-/// See [`JoinError`]: each change must be certified by those who voted before it.
+/// See [`JoinPackError`]: each change must be certified by those who voted before it.
 pub fn members_at(
     links: &[Link],
     sim: SimId,
     trust: &Trust,
     height: Height,
     scheme: &dyn Verify,
-) -> Result<ValidatorSet, JoinError> {
+) -> Result<ValidatorSet, JoinPackError> {
     if links.len() > LINKS_MAX {
-        return Err(JoinError::TooManyLinks(links.len()));
+        return Err(JoinPackError::TooManyLinks(links.len()));
     }
     let mut members = trust.validators.clone();
     let mut before = trust.height;
@@ -148,13 +148,13 @@ pub fn members_at(
         let at = link.header.height;
         // A change at that height or later is of no use to it.
         if at <= before || at >= height {
-            return Err(JoinError::LinkOrder(at));
+            return Err(JoinPackError::LinkOrder(at));
         }
         certified(sim, &link.header, &link.certificate, &members, scheme)?;
         members = ValidatorSet::new(link.next.clone(), |_| true)
-            .map_err(|_| JoinError::OtherMembers(at))?;
+            .map_err(|_| JoinPackError::OtherMembers(at))?;
         if members.id() != link.header.next_validators {
-            return Err(JoinError::OtherMembers(at));
+            return Err(JoinPackError::OtherMembers(at));
         }
         before = at;
     }
@@ -164,25 +164,27 @@ pub fn members_at(
 /// Did more than two thirds of `members`, whom the header must name as its validators, sign for it?
 ///
 /// # Errors
-/// See [`JoinError`].
+/// See [`JoinPackError`].
 pub fn certified(
     sim: SimId,
     header: &Header,
     certificate: &Certificate,
     members: &ValidatorSet,
     scheme: &dyn Verify,
-) -> Result<(), JoinError> {
+) -> Result<(), JoinPackError> {
     let height = header.height;
     if header.sim != sim {
-        return Err(JoinError::OtherSim(height));
+        return Err(JoinPackError::OtherSim(height));
     }
     if certificate.header != header.id() || certificate.height != height {
-        return Err(JoinError::OtherHeader(height));
+        return Err(JoinPackError::OtherHeader(height));
     }
     if header.validators != members.id() {
-        return Err(JoinError::MissingLink(height));
+        return Err(JoinPackError::MissingLink(height));
     }
-    certificate.verify(sim, members, scheme).map_err(|why| JoinError::Certificate { height, why })
+    certificate
+        .verify(sim, members, scheme)
+        .map_err(|why| JoinPackError::Certificate { height, why })
 }
 
 impl Checkpoint {
@@ -190,13 +192,13 @@ impl Checkpoint {
     /// [`SET_LAG`] heights.
     ///
     /// # Errors
-    /// [`JoinError::OtherSet`] if the headers name others: then it is not that state.
-    pub fn base(&self, sets: [ValidatorSet; SET_LAG as usize]) -> Result<Base, JoinError> {
+    /// [`JoinPackError::OtherSet`] if the headers name others: then it is not that state.
+    pub fn base(&self, sets: [ValidatorSet; SET_LAG as usize]) -> Result<Base, JoinPackError> {
         let [state, next, last] = &self.pack.headers;
         let named = [next.validators, last.validators, last.next_validators];
         for ((ahead, set), named) in (1..).zip(&sets).zip(named) {
             if set.id() != named {
-                return Err(JoinError::OtherSet(self.height.plus(ahead)));
+                return Err(JoinPackError::OtherSet(self.height.plus(ahead)));
             }
         }
         let links = self.pack.links.iter();

@@ -8,7 +8,7 @@ use crate::{Void, pace};
 
 /// What all turns of one height have to fit.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct TurnContext {
     pub sim: SimId,
     pub engine: u32,
     pub turn_length: u64,
@@ -26,14 +26,14 @@ pub(crate) struct Place {
 
 /// How a turn came to us: what its header may claim depends on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Came {
+pub(crate) enum TurnArrival {
     /// Proposed for the first time in this round, now.
     Fresh(Round, Millis),
     /// Proposed again, or prevoted by a quorum, or decided, in this round: others saw it fresh.
     Backed(Round),
 }
 
-impl Place {
+impl TurnContext {
     /// All that does not depend on how the turn came to us. Cheap things first; acts are for the
     /// host to judge.
     pub(crate) fn check(&self, turn: &Turn) -> Result<(), Void> {
@@ -64,11 +64,11 @@ impl Place {
 
     /// Who built it and when. A header that claims an earlier round than it was built in would put
     /// the blame for that round on others, so a fresh turn is of the round it is proposed in.
-    pub(crate) fn check_claim(&self, turn: &Turn, came: Came) -> Result<(), Void> {
+    pub(crate) fn check_claim(&self, turn: &Turn, came: TurnArrival) -> Result<(), Void> {
         let header = &turn.header;
         let (fits, wall) = match came {
-            Came::Fresh(round, wall) => (header.round == round, Some(wall)),
-            Came::Backed(round) => (header.round <= round, None),
+            TurnArrival::Fresh(round, wall) => (header.round == round, Some(wall)),
+            TurnArrival::Backed(round) => (header.round <= round, None),
         };
         if !fits || header.proposer != self.set.proposer(self.height, header.round) {
             return Err(Void::Builder { proposer: header.proposer, round: header.round });

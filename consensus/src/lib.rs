@@ -4,7 +4,7 @@
 //! not know what they do. It does not keep a log, it says what to write; it does not connect to
 //! anybody, it says what to send.
 //!
-//! * An [`Agreement`] is one server's part in one sim. It takes an [`Input`] and gives [`Effect`]s.
+//! * An [`Agreement`] is one server's part in one sim. It takes an [`AgreementInput`] and gives [`AgreementEffect`]s.
 //! * A [`Host`] is the state machine: it judges acts, and collects them for our own turns.
 //! * A [`Record`] is what an agreement writes into the log, and reads after a restart.
 //! * A [`Base`] is where it starts from; a [`JoinPack`] makes one for somebody who was not there.
@@ -14,8 +14,8 @@
 //! proposals, pace, catching up, and silence where it is due.
 //!
 //! # What holds
-//! * **Nothing that binds us leaves before it is durable.** [`Effect::Send`] and
-//!   [`Effect::Decided`] name the place in the log that must be synced first. One sync covers a step;
+//! * **Nothing that binds us leaves before it is durable.** [`AgreementEffect::Send`] and
+//!   [`AgreementEffect::Decided`] name the place in the log that must be synced first. One sync covers a step;
 //!   a turn takes three (proposal or prevote, precommit, decision).
 //! * **What a server said once it says again after any crash**, and nothing else: the log is read
 //!   back into the core, and only the log speaks to it meanwhile.
@@ -41,9 +41,11 @@
 //!
 //! ```
 //! use std::{sync::Arc, time::Duration};
-//! use metatopia_consensus::{Agreement, Applied, Base, Config, Effect, Host, Input, VoidAct};
+//! use metatopia_consensus::{
+//!     Agreement, AgreementConfig, AgreementEffect, AgreementInput, AppliedTurn, Base, Host, VoidAct,
+//! };
 //! use metatopia_types::{
-//!     Body, Digest, Ed25519, Height, Millis, Now, Root, Sign, SigningKey, SimId, Turn, Validator,
+//!     TurnBody, Digest, Ed25519, Height, Millis, Now, Root, Sign, SigningKey, SimId, Turn, Validator,
 //!     ValidatorSet,
 //! };
 //!
@@ -54,8 +56,8 @@
 //!     fn judge(&self, _: &Turn) -> Result<(), VoidAct> {
 //!         Ok(())
 //!     }
-//!     fn body(&mut self, _: Height, _: Option<&Turn>) -> Body {
-//!         Body::default()
+//!     fn body(&mut self, _: Height, _: Option<&Turn>) -> TurnBody {
+//!         TurnBody::default()
 //!     }
 //! }
 //!
@@ -63,7 +65,7 @@
 //! let alone = Validator { key: signer.public(), power: 1 };
 //! let set = ValidatorSet::new(vec![alone], |_| true)?;
 //! let sim = SimId(Digest::of("an example", b"idle"));
-//! let config = Config::new(sim, 1, 50, signer, Arc::new(Ed25519), true);
+//! let config = AgreementConfig::new(sim, 1, 50, signer, Arc::new(Ed25519), true);
 //! let base = Base::genesis(Millis(1_000), Root::default(), &set);
 //!
 //! let mut now = Now { monotonic: Duration::ZERO, wall: Millis(1_000) };
@@ -72,12 +74,12 @@
 //! while told.len() < 2 {
 //!     while let Some(effect) = agreement.poll() {
 //!         match effect {
-//!             Effect::Append { record, .. } => log.push(record.encode()),
-//!             Effect::Sync(place) => agreement.handle(now, &mut Idle, Input::Synced(place)),
-//!             Effect::Decided { decision, .. } => {
+//!             AgreementEffect::Append { record, .. } => log.push(record.encode()),
+//!             AgreementEffect::Sync(place) => agreement.handle(now, &mut Idle, AgreementInput::Synced(place)),
+//!             AgreementEffect::Decided { decision, .. } => {
 //!                 let (height, root) = (decision.height(), Root::default());
-//!                 let applied = Applied { height, root, validators: set.clone() };
-//!                 agreement.handle(now, &mut Idle, Input::Applied(applied));
+//!                 let applied = AppliedTurn { height, root, validators: set.clone() };
+//!                 agreement.handle(now, &mut Idle, AgreementInput::Applied(applied));
 //!                 told.push(decision.turn.header.time);
 //!             }
 //!             _ => {}
@@ -86,7 +88,7 @@
 //!     let due = agreement.deadline().expect("it looks around now and then");
 //!     now.wall = now.wall.plus((due - now.monotonic).as_millis() as u64);
 //!     now.monotonic = due;
-//!     agreement.handle(now, &mut Idle, Input::Wake);
+//!     agreement.handle(now, &mut Idle, AgreementInput::Wake);
 //! }
 //! assert_eq!(told, [Millis(1_050), Millis(1_100)]);
 //! # Ok::<(), Box<dyn core::error::Error>>(())
@@ -116,15 +118,15 @@ mod record;
 mod tests;
 mod timers;
 
-pub use agreement::{Agreement, Held, OpenError};
+pub use agreement::{Agreement, OpenAgreementError, ResourceCount};
 pub use base::Base;
 #[cfg(feature = "controls")]
-pub use config::Controls;
-pub use config::{Config, Patience};
+pub use config::AgreementControls;
+pub use config::{AgreementConfig, Patience};
 pub use decision::{Decision, Link};
-pub use effect::{Effect, Halt, Position, To};
-pub use host::{ActFault, Host, Void, VoidAct};
-pub use input::{Applied, Input};
-pub use join::{Checkpoint, JoinError, JoinPack, Trust, certified, members_at};
+pub use effect::{AgreementEffect, Halt, Recipients, RecordPosition};
+pub use host::{ActCheckError, Host, Void, VoidAct};
+pub use input::{AgreementInput, AppliedTurn};
+pub use join::{Checkpoint, JoinPack, JoinPackError, Trust, certified, members_at};
 pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
-pub use record::{Record, Step, Timeout, Verdict};
+pub use record::{Record, Step, Timeout, TurnVerdict};

@@ -6,12 +6,12 @@ use std::sync::Arc;
 
 use metatopia_types::PublicKey;
 
-use crate::config::Controls;
-use crate::{Decision, Effect, Message, Position, Record, To};
+use crate::config::AgreementControls;
+use crate::{AgreementEffect, Decision, Message, Recipients, Record, RecordPosition};
 
 /// Does a message say something that binds us?
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bond {
+pub(crate) enum DurabilityNeed {
     /// It does, or may: it waits for the log.
     Signed,
     /// It does not.
@@ -20,20 +20,20 @@ pub(crate) enum Bond {
 
 /// The effects that were not polled yet, and how far the log has grown.
 #[derive(Debug, Default)]
-pub(crate) struct Outbox {
-    effects: VecDeque<Effect>,
+pub(crate) struct EffectQueue {
+    effects: VecDeque<AgreementEffect>,
     appended: u64,
-    /// The place that the last [`Effect::Sync`] named, or that was reported durable.
+    /// The place that the last [`AgreementEffect::Sync`] named, or that was reported durable.
     asked: u64,
     /// The furthest place that an effect waits for.
     needed: u64,
     /// While the log of a height is read again: the records that it holds already.
     replay: Option<BTreeSet<[u8; 32]>>,
-    controls: Controls,
+    controls: AgreementControls,
 }
 
-impl Outbox {
-    pub(crate) fn new(controls: Controls) -> Self {
+impl EffectQueue {
+    pub(crate) fn new(controls: AgreementControls) -> Self {
         Self { controls, ..Self::default() }
     }
 
@@ -45,47 +45,47 @@ impl Outbox {
             return;
         }
         self.appended = self.appended.saturating_add(1);
-        let at = Position(self.appended);
-        self.effects.push_back(Effect::Append { record, at });
+        let at = RecordPosition(self.appended);
+        self.effects.push_back(AgreementEffect::Append { record, at });
     }
 
-    fn place(&mut self, bond: Bond) -> Position {
+    fn place(&mut self, bond: DurabilityNeed) -> RecordPosition {
         match bond {
-            Bond::Signed => self.barrier(),
-            Bond::Free => Position::START,
+            DurabilityNeed::Signed => self.barrier(),
+            DurabilityNeed::Free => RecordPosition::START,
         }
     }
 
     /// All that is appended now must be durable first.
-    fn barrier(&mut self) -> Position {
+    fn barrier(&mut self) -> RecordPosition {
         if self.controls.no_barrier {
-            return Position::START;
+            return RecordPosition::START;
         }
         self.needed = self.appended;
-        Position(self.appended)
+        RecordPosition(self.appended)
     }
 
-    pub(crate) fn send(&mut self, to: To, message: Message, bond: Bond) {
+    pub(crate) fn send(&mut self, to: Recipients, message: Message, bond: DurabilityNeed) {
         let after = self.place(bond);
-        self.effects.push_back(Effect::Send { to, message, after });
+        self.effects.push_back(AgreementEffect::Send { to, message, after });
     }
 
-    pub(crate) fn answer(&mut self, to: PublicKey, message: Message, bond: Bond) {
-        self.send(To::One(to), message, bond);
+    pub(crate) fn answer(&mut self, to: PublicKey, message: Message, bond: DurabilityNeed) {
+        self.send(Recipients::One(to), message, bond);
     }
 
-    pub(crate) fn decided(&mut self, decision: Arc<Decision>, bond: Bond) {
+    pub(crate) fn decided(&mut self, decision: Arc<Decision>, bond: DurabilityNeed) {
         let after = self.place(bond);
-        let after = if self.controls.early_receipts { Position::START } else { after };
-        self.effects.push_back(Effect::Decided { decision, after });
+        let after = if self.controls.early_receipts { RecordPosition::START } else { after };
+        self.effects.push_back(AgreementEffect::Decided { decision, after });
     }
 
-    pub(crate) fn push(&mut self, effect: Effect) {
+    pub(crate) fn push(&mut self, effect: AgreementEffect) {
         self.effects.push_back(effect);
     }
 
     /// The log is durable up to here.
-    pub(crate) fn synced(&mut self, to: Position) {
+    pub(crate) fn synced(&mut self, to: RecordPosition) {
         self.asked = self.asked.max(to.0);
     }
 
@@ -93,11 +93,11 @@ impl Outbox {
     pub(crate) fn close(&mut self) {
         if self.needed > self.asked {
             self.asked = self.appended;
-            self.effects.push_back(Effect::Sync(Position(self.appended)));
+            self.effects.push_back(AgreementEffect::Sync(RecordPosition(self.appended)));
         }
     }
 
-    pub(crate) fn poll(&mut self) -> Option<Effect> {
+    pub(crate) fn poll(&mut self) -> Option<AgreementEffect> {
         self.effects.pop_front()
     }
 

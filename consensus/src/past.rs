@@ -8,14 +8,14 @@ use metatopia_types::{
 };
 
 use crate::limits::{BASES_KEPT, DECISION_BYTES_KEPT, DECISIONS_KEPT, LINKS_MAX};
-use crate::{Applied, Base, Decision, JoinPack, Link};
+use crate::{AppliedTurn, Base, Decision, JoinPack, Link};
 
 /// Roots and sets are kept for this many heights below the last applied one.
 const STATES_KEPT: u64 = BASES_KEPT + SET_LAG;
 
 /// The decided turns, as far as they matter here.
 #[derive(Debug)]
-pub(crate) struct Past {
+pub(crate) struct ChainHistory {
     base: Base,
     tip: Tip,
     /// The last height whose state is known, from the host or from the log.
@@ -35,7 +35,7 @@ pub(crate) struct Tip {
     pub time: Millis,
 }
 
-impl Past {
+impl ChainHistory {
     pub(crate) fn new(base: Base) -> Self {
         let sets = (1..).zip(&base.sets);
         let sets = sets.map(|(ahead, set)| (base.height.plus(ahead), Arc::new(set.clone())));
@@ -129,7 +129,7 @@ impl Past {
     ///
     /// # Panics
     /// If it is of another height, or of one that is not decided.
-    pub(crate) fn apply(&mut self, applied: &Applied) {
+    pub(crate) fn apply(&mut self, applied: &AppliedTurn) {
         assert_eq!(applied.height, self.applied.plus(1), "turns are applied in order");
         assert!(applied.height <= self.tip.height, "only decided turns are applied");
         self.applied = applied.height;

@@ -20,7 +20,7 @@ pub enum Record {
     /// A proposal that was accepted, our own or another's.
     Proposal(Signed<Proposal>),
     /// What we think of a turn.
-    Verdict(Verdict),
+    Verdict(TurnVerdict),
     /// Time was up.
     Timeout(Timeout),
     /// Proof, from another server, that a turn may be proposed again.
@@ -58,7 +58,7 @@ pub enum Record {
 
 /// A turn that was judged, as the core of agreement is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verdict {
+pub struct TurnVerdict {
     /// The height.
     pub height: Height,
     /// The round it was proposed or certified in.

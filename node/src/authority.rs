@@ -34,7 +34,7 @@ pub enum AuthorityError {
     /// A file cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -42,21 +42,21 @@ pub enum AuthorityError {
     /// A file is above [`PEM_BYTES_MAX`].
     #[error("{} is longer than {PEM_BYTES_MAX} bytes", path.display())]
     TooLong {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// Whoever is on this machine could read the key.
     #[error("key file {} has mode {mode:04o}, which lets everybody in: chmod o= it", path.display())]
     Exposed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its mode.
+        /// The mode of the file.
         mode: u32,
     },
     /// A file holds something else.
     #[error("{} holds no {what} in PEM: {source}", path.display())]
     Pem {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What was looked for.
         what: &'static str,
@@ -66,9 +66,9 @@ pub enum AuthorityError {
     /// The key is of a kind that TLS does not know here.
     #[error("the key in {} cannot be used: {source}", path.display())]
     Key {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error behind it.
         source: Error,
     },
     /// The key is another one's.
@@ -83,16 +83,16 @@ pub enum AuthorityError {
 
 /// The certificate in use; clones are the same one.
 #[derive(Clone, Debug)]
-pub struct Authority(Arc<Shown>);
+pub struct Authority(Arc<CertificateFiles>);
 
 #[derive(Debug)]
-struct Shown {
+struct CertificateFiles {
     chain: PathBuf,
     key: PathBuf,
     current: RwLock<Arc<CertifiedKey>>,
 }
 
-impl ResolvesServerCert for Shown {
+impl ResolvesServerCert for CertificateFiles {
     fn resolve(&self, _: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         Some(self.current.read().unwrap_or_else(PoisonError::into_inner).clone())
     }
@@ -105,7 +105,11 @@ impl Authority {
     /// See [`AuthorityError`]; each names its file.
     pub fn open(chain: &Path, key: &Path) -> Result<Self, AuthorityError> {
         let current = RwLock::new(read(chain, key)?);
-        Ok(Self(Arc::new(Shown { chain: chain.to_owned(), key: key.to_owned(), current })))
+        Ok(Self(Arc::new(CertificateFiles {
+            chain: chain.to_owned(),
+            key: key.to_owned(),
+            current,
+        })))
     }
 
     /// Reads the files again. Connections that are there notice nothing.

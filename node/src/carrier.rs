@@ -64,7 +64,7 @@ pub enum ConnectError {
     /// The server closed the connection.
     #[error("closed by the server: {reason} (code {code})")]
     Closed {
-        /// See [`CloseCode`].
+        /// The code of the close, see [`CloseCode`].
         code: u64,
         /// What it said.
         reason: String,
@@ -86,7 +86,7 @@ pub enum CarrierError {
     /// The server closed it.
     #[error("closed by the server: {reason} (code {code})")]
     Closed {
-        /// See [`CloseCode`].
+        /// The code of the close, see [`CloseCode`].
         code: u64,
         /// What it said.
         reason: String,
@@ -100,7 +100,7 @@ pub enum CarrierError {
     /// A frame to send is empty or above the limit; the session goes on without it.
     #[error("frame of {bytes} bytes, where 1 to {CLIENT_FRAME_BYTES_MAX} are possible")]
     Size {
-        /// Its size.
+        /// The size of the frame in bytes.
         bytes: usize,
     },
 }
@@ -120,9 +120,9 @@ impl From<ConnectionError> for CarrierError {
 /// A session with a node.
 #[derive(Debug)]
 pub struct Carrier {
-    /// Sends frames.
+    /// The half that sends frames.
     pub send: CarrierSender,
-    /// Receives frames.
+    /// The half that receives frames.
     pub recv: CarrierReceiver,
 }
 

@@ -37,8 +37,8 @@ use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
 use crate::{
+    atomic_file,
     authority::Authority,
-    durable,
     gateway::PAGES_ALPN,
     tls::{CertificateHash, NAME, provider},
 };
@@ -61,7 +61,7 @@ pub const FILE_BYTES_MAX: u64 = 16 * 1024;
 
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
-pub enum CertificateError {
+pub enum TlsCertificateError {
     /// It could not be made.
     #[error("no certificate can be made: {0}")]
     Make(#[from] rcgen::Error),
@@ -71,7 +71,7 @@ pub enum CertificateError {
     /// The file cannot be written or read.
     #[error("certificates in {}: {source}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -80,14 +80,14 @@ pub enum CertificateError {
 
 /// A self-signed certificate and its key.
 #[derive(Clone, Serialize, Deserialize)]
-pub(crate) struct Identity {
+pub(crate) struct TlsIdentity {
     /// When its use begins.
     from: Millis,
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
-impl Identity {
+impl TlsIdentity {
     /// A new one, with an ECDSA key on P-256, to be used from `from` on.
     pub(crate) fn generate(from: Millis) -> Result<Self, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
@@ -130,15 +130,15 @@ fn date(at: u64) -> OffsetDateTime {
 
 /// The certificate in use, and the one after it.
 #[derive(Serialize, Deserialize)]
-struct Pair {
-    now: Identity,
-    next: Identity,
+struct CertificatePair {
+    now: TlsIdentity,
+    next: TlsIdentity,
 }
 
-impl Pair {
+impl CertificatePair {
     fn generate(now: Millis) -> Result<Self, rcgen::Error> {
-        let now = Identity::generate(now)?;
-        let next = Identity::generate(now.until())?;
+        let now = TlsIdentity::generate(now)?;
+        let next = TlsIdentity::generate(now.until())?;
         Ok(Self { now, next })
     }
 
@@ -147,7 +147,7 @@ impl Pair {
         if self.now.is_current(now) {
             Ok(None)
         } else if self.next.is_current(now) {
-            let next = Identity::generate(self.next.until())?;
+            let next = TlsIdentity::generate(self.next.until())?;
             Ok(Some(Self { now: self.next.clone(), next }))
         } else {
             Self::generate(now).map(Some)
@@ -158,29 +158,29 @@ impl Pair {
 /// The certificates of one server; clones are the same ones.
 #[derive(Clone, Debug)]
 pub struct Certificates {
-    kept: Arc<Kept>,
+    kept: Arc<CertificateStore>,
     /// Shown to pages in place of ours.
     authority: Option<Authority>,
 }
 
-struct Kept {
+struct CertificateStore {
     path: Option<PathBuf>,
     current: RwLock<Current>,
 }
 
 struct Current {
-    pair: Pair,
+    pair: CertificatePair,
     /// The one in use, ready for handshakes.
     shown: Arc<CertifiedKey>,
 }
 
-impl fmt::Debug for Kept {
+impl fmt::Debug for CertificateStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Certificates({:?})", self.hashes())
     }
 }
 
-impl Kept {
+impl CertificateStore {
     fn read(&self) -> RwLockReadGuard<'_, Current> {
         self.current.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -196,8 +196,8 @@ impl Certificates {
     ///
     /// # Errors
     /// When they cannot be made.
-    pub fn generate(now: Millis) -> Result<Self, CertificateError> {
-        Self::new(None, Pair::generate(now)?)
+    pub fn generate(now: Millis) -> Result<Self, TlsCertificateError> {
+        Self::new(None, CertificatePair::generate(now)?)
     }
 
     /// Those of a file, as far as they are of use at `now`; what is missing is made and kept there.
@@ -205,8 +205,8 @@ impl Certificates {
     ///
     /// # Errors
     /// When they cannot be made, read or kept.
-    pub fn open(path: &Path, now: Millis) -> Result<Self, CertificateError> {
-        let failed = |source| CertificateError::File { path: path.to_owned(), source };
+    pub fn open(path: &Path, now: Millis) -> Result<Self, TlsCertificateError> {
+        let failed = |source| TlsCertificateError::File { path: path.to_owned(), source };
         let kept = match read(path).map_err(failed)? {
             Some(Ok(pair)) => Some(pair),
             Some(Err(why)) => {
@@ -218,7 +218,7 @@ impl Certificates {
         let certificates = match kept {
             Some(pair) => Self::new(Some(path), pair)?,
             None => {
-                let pair = Pair::generate(now)?;
+                let pair = CertificatePair::generate(now)?;
                 write(path, &pair).map_err(failed)?;
                 Self::new(Some(path), pair)?
             }
@@ -227,10 +227,10 @@ impl Certificates {
         Ok(certificates)
     }
 
-    fn new(path: Option<&Path>, pair: Pair) -> Result<Self, CertificateError> {
+    fn new(path: Option<&Path>, pair: CertificatePair) -> Result<Self, TlsCertificateError> {
         let shown = Arc::new(pair.now.certified()?);
         let current = RwLock::new(Current { pair, shown });
-        let kept = Arc::new(Kept { path: path.map(Path::to_owned), current });
+        let kept = Arc::new(CertificateStore { path: path.map(Path::to_owned), current });
         Ok(Self { kept, authority: None })
     }
 
@@ -259,14 +259,14 @@ impl Certificates {
     ///
     /// # Errors
     /// When none can be made or kept; then the one in use stays.
-    pub fn renew(&self, now: Millis) -> Result<bool, CertificateError> {
+    pub fn renew(&self, now: Millis) -> Result<bool, TlsCertificateError> {
         let replaced = self.kept.read().pair.replaced(now)?;
         let Some(pair) = replaced else {
             return Ok(false);
         };
         let shown = Arc::new(pair.now.certified()?);
         if let Some(path) = &self.kept.path {
-            let failed = |source| CertificateError::File { path: path.clone(), source };
+            let failed = |source| TlsCertificateError::File { path: path.clone(), source };
             write(path, &pair).map_err(failed)?;
         }
         *self.kept.current.write().unwrap_or_else(PoisonError::into_inner) =
@@ -305,7 +305,7 @@ pub(crate) fn server_config(
 }
 
 /// What a file holds: nothing if there is none, or why it makes no sense.
-fn read(path: &Path) -> io::Result<Option<Result<Pair, &'static str>>> {
+fn read(path: &Path) -> io::Result<Option<Result<CertificatePair, &'static str>>> {
     let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -316,7 +316,7 @@ fn read(path: &Path) -> io::Result<Option<Result<Pair, &'static str>>> {
     if bytes.len() as u64 > FILE_BYTES_MAX {
         return Ok(Some(Err("the file is too long")));
     }
-    let Ok(pair) = postcard::from_bytes::<Pair>(&bytes) else {
+    let Ok(pair) = postcard::from_bytes::<CertificatePair>(&bytes) else {
         return Ok(Some(Err("the file is not what this version writes")));
     };
     let usable = pair.now.certified().is_ok() && pair.next.certified().is_ok();
@@ -324,9 +324,9 @@ fn read(path: &Path) -> io::Result<Option<Result<Pair, &'static str>>> {
 }
 
 /// Writes the file whole or not at all; it is on the disk when this returns.
-fn write(path: &Path, pair: &Pair) -> io::Result<()> {
+fn write(path: &Path, pair: &CertificatePair) -> io::Result<()> {
     let bytes = postcard::to_allocvec(pair).map_err(io::Error::other)?;
-    durable::replace(path, &Zeroizing::new(bytes))
+    atomic_file::replace(path, &Zeroizing::new(bytes))
 }
 
 #[cfg(test)]

@@ -18,6 +18,7 @@ mod exit;
 mod failure;
 mod first_login;
 mod invite;
+mod kept_state;
 mod keys;
 mod log;
 mod node;
@@ -31,9 +32,9 @@ mod scenario;
 mod script;
 mod session;
 mod sources;
-mod standing;
 mod status;
 mod survey;
+mod ticket;
 mod up;
 mod world;
 
@@ -78,6 +79,11 @@ enum Command {
     Invite {
         #[command(subcommand)]
         command: invite::InviteCommand,
+    },
+    /// Let people in whom a sim does not know; for its admins.
+    Ticket {
+        #[command(subcommand)]
+        command: ticket::TicketCommand,
     },
     /// Change who votes; for admins of a sim.
     Admin {
@@ -194,6 +200,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Up(args) => wait(up::run(args, console)),
         Command::Node { command } => node::run(command, console),
         Command::Invite { command } => invite::run(command, console),
+        Command::Ticket { command } => wait(ticket::run(command, console)),
         Command::Admin { command } => wait(admin::run(command, console)),
         Command::Status(args) => wait(status::run(args, console)),
         Command::Keys { command } => keys::run(command, console),

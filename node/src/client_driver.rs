@@ -1,17 +1,17 @@
 //! A client of a sim over real sockets: drives [`metatopia_client::Session`] over QUIC.
 //!
-//! [`Driver`] keeps one session open: it finds the node's address by HTTP, pins the certificate that
+//! [`ClientDriver`] keeps one session open: it finds the node's address by HTTP, pins the certificate that
 //! the node names there, goes on with the next node when one is gone, and hands the session's events
-//! to its owner as [`News`]. It does not decide what to do; commands and bots do.
+//! to its owner as [`DriverEvent`]. It does not decide what to do; commands and bots do.
 //!
-//! What is believed is no node's word: [`Trust`] holds the genesis, whose digest is the sim's id, and
+//! What is believed is no node's word: [`GenesisTrust`] holds the genesis, whose digest is the sim's id, and
 //! receipts and outcomes are checked against signatures that lead back to it.
 
 mod charter;
-mod entrance;
 pub(crate) mod http;
 mod link;
 mod news;
+mod node_endpoint;
 mod node_url;
 mod proof;
 mod trust;
@@ -29,14 +29,14 @@ use tokio::{
     time::{Instant, sleep, timeout, timeout_at},
 };
 
-use self::link::{Link, Order};
+use self::link::{DriverCommand, SessionTask};
 pub use self::{
-    entrance::{Entrance, EntranceError, SessionOffer},
     http::HttpError,
-    news::{DriveError, End, News},
+    news::{DriveError, DriverEvent, End},
+    node_endpoint::{NodeEndpoint, NodeEndpointError, SessionOffer},
     node_url::{NodeUrl, NodeUrlError},
-    proof::{ProofError, Proven},
-    trust::{LearnError, Trust},
+    proof::{ProofError, ProvenAct},
+    trust::{GenesisTrust, LearnError},
 };
 
 /// News between the task and its owner.
@@ -57,7 +57,7 @@ const ASK_AGAIN: Duration = Duration::from_millis(50);
 /// An act that was signed and sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Submitted {
-    /// Its id.
+    /// The id of the act.
     pub act: ActId,
     /// Its place in the lane.
     pub seq: Seq,
@@ -65,25 +65,25 @@ pub struct Submitted {
 
 /// A session with a sim.
 #[derive(Debug)]
-pub struct Driver {
-    orders: mpsc::Sender<Order>,
-    news: mpsc::Receiver<News>,
-    aside: VecDeque<News>,
-    trust: Trust,
+pub struct ClientDriver {
+    orders: mpsc::Sender<DriverCommand>,
+    news: mpsc::Receiver<DriverEvent>,
+    aside: VecDeque<DriverEvent>,
+    trust: GenesisTrust,
     light: LightClient,
     author: PublicKey,
     lane: Lane,
     task: JoinHandle<()>,
 }
 
-impl Driver {
+impl ClientDriver {
     /// Opens a session of `key`; nodes are tried in the order given, and at any later loss.
     ///
     /// # Errors
     /// See [`DriveError`].
     pub async fn open(
         nodes: Vec<NodeUrl>,
-        trust: Trust,
+        trust: GenesisTrust,
         key: Arc<dyn Sign>,
     ) -> Result<Self, DriveError> {
         let (author, lane) = (key.public(), Lane(u64::from_le_bytes(random()) >> 11));
@@ -91,14 +91,14 @@ impl Driver {
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (told, news) = mpsc::channel(NEWS_MAX);
         let spawn = trust.genesis.parameters.avatar.spawn;
-        let task = tokio::spawn(Link::new(session, author, spawn, nodes, taken, told).run());
+        let task = tokio::spawn(SessionTask::new(session, author, spawn, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
         let mut driver = Self { orders, news, aside, trust, light, author, lane, task };
         let opened = async {
             loop {
                 match driver.news().await {
-                    News::Open { .. } => return Ok(()),
-                    News::Ended(end) => return Err(end),
+                    DriverEvent::Open { .. } => return Ok(()),
+                    DriverEvent::Ended(end) => return Err(end),
                     _ => {}
                 }
             }
@@ -121,23 +121,23 @@ impl Driver {
 
     /// The sim that the session is in.
     #[must_use]
-    pub const fn trust(&self) -> &Trust {
+    pub const fn trust(&self) -> &GenesisTrust {
         &self.trust
     }
 
     /// The next thing that happened. Nothing is lost when this is cancelled.
-    pub async fn news(&mut self) -> News {
+    pub async fn news(&mut self) -> DriverEvent {
         match self.aside.pop_front() {
             Some(news) => news,
             None => self.next().await,
         }
     }
 
-    async fn next(&mut self) -> News {
+    async fn next(&mut self) -> DriverEvent {
         match self.news.recv().await {
             Some(news) => news,
             // The task has told its end before; whoever asks again gets the mildest form of it.
-            None => News::Ended(End::Goodbye(Goodbye::Stopping)),
+            None => DriverEvent::Ended(End::Goodbye(Goodbye::Stopping)),
         }
     }
 
@@ -147,7 +147,7 @@ impl Driver {
     /// See [`DriveError`].
     pub async fn submit(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Submitted, DriveError> {
         let (reply, answer) = oneshot::channel();
-        self.order(Order::Submit { act, blobs, reply }).await?;
+        self.order(DriverCommand::Submit { act, blobs, reply }).await?;
         match self.while_listening(answer).await {
             Ok(submitted) => Ok(submitted?),
             Err(_) => Err(self.ended().await),
@@ -157,7 +157,7 @@ impl Driver {
     /// Asks what runs, page after page; nothing if the node does not say.
     ///
     /// # Errors
-    /// As [`Driver::ask`].
+    /// As [`ClientDriver::ask`].
     pub async fn scripts(
         &mut self,
         wait: Duration,
@@ -184,7 +184,7 @@ impl Driver {
         let deadline = Instant::now() + wait;
         loop {
             let (reply, answer) = oneshot::channel();
-            self.order(Order::Ask { question: question.clone(), reply }).await?;
+            self.order(DriverCommand::Ask { question: question.clone(), reply }).await?;
             let answer = timeout_at(deadline, self.while_listening(answer)).await;
             match answer {
                 Ok(Ok(Answer::Busy)) | Ok(Err(_)) if Instant::now() < deadline => {
@@ -199,13 +199,13 @@ impl Driver {
         }
     }
 
-    /// Wants views in this way from now on, or no more; they become [`News::Scene`], and their proofs
-    /// [`News::Proof`].
+    /// Wants views in this way from now on, or no more; they become [`DriverEvent::Scene`], and their proofs
+    /// [`DriverEvent::Proof`].
     ///
     /// # Errors
     /// When the session is over.
     pub async fn view(&mut self, watching: Option<Watching>) -> Result<(), DriveError> {
-        self.order(Order::View(watching)).await
+        self.order(DriverCommand::View(watching)).await
     }
 
     /// Ends the session, after everything that was sent has arrived.
@@ -216,7 +216,7 @@ impl Driver {
         let _ = timeout(Duration::from_secs(3), task).await;
     }
 
-    async fn order(&mut self, order: Order) -> Result<(), DriveError> {
+    async fn order(&mut self, order: DriverCommand) -> Result<(), DriveError> {
         if self.orders.send(order).await.is_err() {
             return Err(self.ended().await);
         }
@@ -226,7 +226,7 @@ impl Driver {
     /// Why the task is over; other news that it left are gone with it.
     async fn ended(&mut self) -> DriveError {
         loop {
-            if let News::Ended(end) = self.news().await {
+            if let DriverEvent::Ended(end) = self.news().await {
                 return DriveError::Ended(end);
             }
         }
@@ -246,10 +246,10 @@ impl Driver {
         }
     }
 
-    fn put_aside(&mut self, news: News) {
+    fn put_aside(&mut self, news: DriverEvent) {
         self.aside.retain(|older| !news.replaces(older));
         if self.aside.len() >= ASIDE_MAX
-            && let Some(oldest) = self.aside.iter().position(|n| matches!(n, News::Heard(_)))
+            && let Some(oldest) = self.aside.iter().position(|n| matches!(n, DriverEvent::Heard(_)))
         {
             self.aside.remove(oldest);
         }

@@ -6,17 +6,17 @@ use metatopia_types::{Millis, Now};
 
 /// Reads both clocks, the monotonic one counted from its own start.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub struct SystemClock {
     start: Instant,
 }
 
-impl Default for Clock {
+impl Default for SystemClock {
     fn default() -> Self {
         Self { start: Instant::now() }
     }
 }
 
-impl Clock {
+impl SystemClock {
     /// Both clocks now. A wall clock before 1970 counts as 1970.
     #[must_use]
     pub fn now(&self) -> Now {

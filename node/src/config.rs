@@ -42,7 +42,7 @@ use serde::Deserialize;
 
 use crate::{
     gateway::GatewayLimits,
-    http::{Origin, Origins},
+    http::{Origins, WebOrigin},
     networks::Networks,
 };
 
@@ -53,8 +53,8 @@ mod written;
 
 pub use host_port::{HostPort, ParseHostPortError};
 pub use layer::{Layer, Limits};
-pub use peer::{ContactError, Peer};
-pub use written::Written;
+pub use peer::{ContactError, PeerConfig};
+pub use written::WrittenConfig;
 
 /// What every name of an environment variable of this program begins with.
 pub const ENVIRONMENT_PREFIX: &str = "METATOPIA_";
@@ -70,7 +70,7 @@ pub const TURNS: RangeInclusive<u64> = 10..=HISTORY_TURNS;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogLevel {
-    /// Nothing.
+    /// Nothing is logged.
     Off,
     /// What stops the server or harms its world.
     Error,
@@ -78,7 +78,7 @@ pub enum LogLevel {
     Warn,
     /// And what happens to sessions and turns.
     Info,
-    /// And why.
+    /// Debug messages as well.
     Debug,
     /// And each frame.
     Trace,
@@ -148,7 +148,7 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("configuration file {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -156,7 +156,7 @@ pub enum ConfigError {
     /// The file cannot be written.
     #[error("cannot write configuration file {}: {source}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -164,13 +164,13 @@ pub enum ConfigError {
     /// The file is above [`FILE_BYTES_MAX`].
     #[error("configuration file {} is longer than {FILE_BYTES_MAX} bytes", path.display())]
     TooLong {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
     },
     /// The file has a wrong value, an unknown key, or is no TOML; the source says in which line.
     #[error("configuration file {}: {source}", path.display())]
     File {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What and where.
         source: Box<toml::de::Error>,
@@ -178,9 +178,9 @@ pub enum ConfigError {
     /// An environment variable has a wrong value.
     #[error("environment variable {name}: `{value}` is wrong: {why}")]
     Environment {
-        /// Its name.
+        /// The name of the variable.
         name: String,
-        /// Its value.
+        /// The value of the variable.
         value: String,
         /// What is wrong.
         why: String,
@@ -188,7 +188,7 @@ pub enum ConfigError {
     /// An environment variable with our prefix that means nothing.
     #[error("environment variable {name} is not known; known are {}", known_variables())]
     UnknownEnvironment {
-        /// Its name.
+        /// The name of the variable.
         name: String,
     },
     /// A value without a default is nowhere.
@@ -197,13 +197,13 @@ pub enum ConfigError {
         key.replace('_', "-"), key.to_uppercase()
     )]
     Missing {
-        /// The key.
+        /// The key in the file.
         key: &'static str,
     },
     /// A value that is well formed makes no sense.
     #[error("`{key}`: {why}")]
     Value {
-        /// The key.
+        /// The key in the file.
         key: String,
         /// What is wrong.
         why: String,
@@ -231,7 +231,7 @@ pub struct Settings {
     /// Web origins, besides its own, whose pages may talk to this server. Default: none.
     pub http_origins: Origins,
     /// The origin that others are told for HTTP. Default: from the address that is listened on.
-    pub announce_http: Option<Origin>,
+    pub announce_http: Option<WebOrigin>,
     /// UDP address for clients. Default: 127.0.0.1:8081.
     pub client_listen: SocketAddr,
     /// Host and port that others are told for QUIC. Default: as for HTTP.
@@ -247,7 +247,7 @@ pub struct Settings {
     /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
     pub p2p_listen: Multiaddr,
     /// Other servers, besides those that the genesis names.
-    pub peers: Vec<Peer>,
+    pub peers: Vec<PeerConfig>,
     /// Keep all turns since genesis? Default: no.
     pub archive: bool,
     /// Turns between states that are stored. Default: 600.

@@ -12,7 +12,7 @@ use std::{
 
 use metatopia_store::{Cause, Disk, DiskError, FileName, Folder, Operation, ReadDisk};
 
-use crate::durable::{create_folder, owner_only, sync_folder};
+use crate::atomic_file::{create_folder, owner_only, sync_folder};
 
 /// The file that who changes a data directory holds locked.
 const LOCK: &str = "lock";
@@ -21,9 +21,9 @@ const LOCK: &str = "lock";
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("data directory {}: {cause}", path.display())]
 pub struct OpenDiskError {
-    /// The directory.
+    /// The path of the directory.
     pub path: PathBuf,
-    /// Why.
+    /// The cause of the failure.
     pub cause: Cause,
 }
 

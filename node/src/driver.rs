@@ -1,9 +1,10 @@
-//! The loop of one server: brings to the replica what happens, and does what it wants.
+//! The loop of one server: hands events to the replica, and carries out its effects.
 
-mod knocking;
+mod join_retry;
 mod outside;
 mod queries;
-mod rescue;
+mod sending;
+mod state_sync;
 
 use std::{
     collections::BTreeMap,
@@ -13,13 +14,14 @@ use std::{
 use bytes::Bytes;
 use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
-use metatopia_protocol::SignedEntrance;
+use metatopia_protocol::SignedAnnouncement;
 use metatopia_replica::{
-    Announcement, Condition, Delivery, Effect, Input, Replacement, Replica, Report, Stage, Status,
+    ActStage, Condition, Delivery, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
+    Status,
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
-use metatopia_types::{ActId, Contact, Height, PublicKey};
+use metatopia_types::{ActId, Height, NodeContact, PublicKey};
 use tokio::{
     sync::{mpsc, watch},
     time::MissedTickBehavior,
@@ -27,31 +29,33 @@ use tokio::{
 
 use self::{
     outside::{Outside, outside},
-    queries::Asker,
+    queries::QueryReply,
+    sending::{Followup, after},
 };
 use crate::{
-    applier,
-    capsules::Capsules,
     certificates::Certificates,
-    clock::Clock,
+    clock::SystemClock,
+    diagnostics::Diagnostics,
+    executor,
+    framing::SendError,
     gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
-    heals::HealFile,
     http::{self, Allowed, Query},
-    joining::{self, Knocks, Met},
-    lanes::{LaneEvent, LaneEvents, LanesHandle},
-    neighbours::{GuestFile, Neighbours},
+    joining::{self, JoinAnswer, JoinRequests},
+    peer_set::{FollowerFile, PeerSet},
+    peers::{PeerEvent, PeerEvents, PeersHandle},
+    repair_log::RepairLog,
 };
 
 /// Questions from HTTP that may wait for the loop.
 pub const QUERIES_MAX: usize = 256;
 
-/// The status is published at least so often, also when no turn is decided.
+/// The longest time between two publications of the status, also when no turn is decided.
 const PULSE: Duration = Duration::from_secs(1);
 
-/// The other servers are told where clients connect at least so often.
+/// The longest time between two announcements of where clients connect.
 const ANNOUNCE: Duration = Duration::from_secs(600);
 
-/// Acts whose way is being followed for the log; newer ones go unfollowed.
+/// Acts that are traced at once for the log; newer ones are not traced.
 const FOLLOWED_MAX: usize = 4_096;
 
 /// Why the loop ended.
@@ -65,214 +69,211 @@ pub enum DriverError {
     NotReplaced(String),
 }
 
-/// Everything the loop works with.
+/// Everything that the loop works with.
 #[derive(Debug)]
 pub struct Driver {
     /// The server itself.
     pub replica: Replica,
-    /// How it is set up; only seed and heals change, from one replica to the next.
+    /// The configuration of the replica. Only the seed and the repairs change from one replica to the
+    /// next.
     pub config: metatopia_replica::Config,
-    /// When it healed, on the disk.
-    pub heals: HealFile,
+    /// The times of repairs, on the disk.
+    pub repairs: RepairLog,
     /// The servers that the configuration names.
-    pub configured: BTreeMap<PublicKey, Contact>,
-    /// Its clocks.
-    pub clock: Clock,
-    /// Sends to other servers.
-    pub lanes: LanesHandle,
-    /// What comes from them.
-    pub lane_events: LaneEvents,
-    /// Sends to clients.
+    pub configured: BTreeMap<PublicKey, NodeContact>,
+    /// The clocks of this process.
+    pub clock: SystemClock,
+    /// Sends frames to peers.
+    pub peers: PeersHandle,
+    /// Receives the events of peers.
+    pub peer_events: PeerEvents,
+    /// Sends frames to clients.
     pub gateway: GatewayHandle,
-    /// What comes from them.
+    /// Receives the events of clients.
     pub gateway_events: GatewayEvents,
-    /// To the disk.
+    /// Sends orders to the disk thread.
     pub orders: mpsc::Sender<Order>,
-    /// From the disk.
+    /// Receives what the disk thread has done.
     pub stored: mpsc::Receiver<Done>,
-    /// To the world's thread.
-    pub jobs: mpsc::Sender<applier::Job>,
-    /// From the world's thread.
-    pub applied: mpsc::Receiver<applier::Applied>,
-    /// Questions that came by HTTP.
+    /// Sends turns to the executor.
+    pub jobs: mpsc::Sender<executor::Job>,
+    /// Receives the world back from the executor.
+    pub applied: mpsc::Receiver<executor::AppliedWorld>,
+    /// Receives questions that came by HTTP.
     pub queries: mpsc::Receiver<Query>,
-    /// What clients are shown; replaced in time.
+    /// The certificates that clients are shown. The loop renews them in time.
     pub certificates: Certificates,
-    /// Whose pages are let in: this learns of the other servers.
+    /// The origins whose pages are let in. The loop adds those of the other servers.
     pub allowed: Allowed,
-    /// Where clients connect, but for the certificates: told to the other servers. Nothing if that
-    /// is not known.
-    pub entrance: Option<Announcement>,
-    /// What was found wrong with the data directory at the start, if anything was.
+    /// The addresses where clients connect, without the certificates. None if they are not known.
+    pub own_endpoint: Option<OwnEndpoint>,
+    /// The damage that was found in the data directory at the start, if there was any.
     pub damage: Option<String>,
-    /// Where capsules and reports are kept.
-    pub capsules: Capsules,
-    /// For whoever wants to know.
-    pub status: watch::Sender<Option<http::Status>>,
-    /// Where servers are, as this node's configuration says; else as the sim says.
+    /// The folder of capsules and reports.
+    pub diagnostics: Diagnostics,
+    /// Publishes the status.
+    pub status: watch::Sender<Option<http::StatusAnswer>>,
+    /// The addresses of servers in this node's configuration. They take the place of those in the sim.
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
     /// The followers that were let in, on the disk.
-    pub guests: GuestFile,
-    /// By the invite that this node came by; nothing if it came by none.
-    pub knocks: Option<Knocks>,
+    pub followers: FollowerFile,
+    /// The requests to be let in by this node's invite. None if it has no invite.
+    pub join_requests: Option<JoinRequests>,
 }
 
-/// What the loop remembers between turns of it.
+/// What the loop keeps from one pass to the next.
 #[derive(Debug, Default)]
-struct Memory {
-    neighbours: Neighbours,
+struct LoopState {
+    peer_set: PeerSet,
     up: BTreeMap<PublicKey, PeerId>,
-    /// What the sim's servers say of themselves.
-    words: Vec<SignedEntrance>,
-    /// What one of them said that was asked to let this node in.
-    met: Option<Met>,
-    askers: BTreeMap<u64, Asker>,
-    /// When the other servers were last told where clients connect, in monotonic time.
+    /// The announcements of the sim's servers.
+    announcements: Vec<SignedAnnouncement>,
+    /// The answer of a server to a request to be let in, which the next pass handles.
+    join_answer: Option<JoinAnswer>,
+    askers: BTreeMap<u64, QueryReply>,
+    /// When this server last announced where clients connect, in monotonic time.
     announced: Duration,
     next_token: u64,
     acts: BTreeMap<ActId, (tracing::Span, Instant)>,
     halted: Option<Halt>,
-    /// How the log stands with its disk; nothing while all is well.
+    /// The trouble of the log with its disk; none while all is well.
     disk: Option<Health>,
-    /// The height at the start: a server is ready once it has decided something in this life.
+    /// The height at the start. A server is ready once it has decided a turn since then.
     first_height: Option<Height>,
-    /// A state that was fetched, to go on from once it is stored.
+    /// A fetched state that is being stored. The next replica begins with it.
     replacement: Option<Box<Replacement>>,
-    /// What the disk holds with it.
+    /// The records of the log that belong to the stored state, which the next pass handles.
     restart: Option<Result<Restart, String>>,
 }
 
 impl Driver {
-    /// Runs until `stop` says so. Every effect is carried out before the next event is taken.
+    /// Runs until `stop` is true. Carries out every effect before it takes the next event.
     ///
     /// # Errors
     /// See [`DriverError`]. A server whose agreement halted goes on answering, and does not end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
-        let mut memory = Memory::default();
-        if self.replica.is_adrift() {
-            memory.neighbours.configured = std::mem::take(&mut self.configured);
+        let mut state = LoopState::default();
+        if self.replica.has_no_state() {
+            state.peer_set.configured = std::mem::take(&mut self.configured);
         }
-        self.introduce(&mut memory);
-        self.carry_out(&mut memory).await?;
+        self.introduce(&mut state);
+        self.carry_out(&mut state).await?;
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            if let Some(met) = memory.met.take() {
-                self.knocked(&mut memory, met).await;
+            // These two need `&mut self`, which the arms of the `select!` below borrow in parts. So the
+            // arms leave them here, for the next pass.
+            if let Some(answer) = state.join_answer.take() {
+                self.join_answered(&mut state, answer).await;
             }
-            if let Some(restart) = memory.restart.take() {
-                self.replaced(&mut memory, restart)?;
-                self.carry_out(&mut memory).await?;
+            if let Some(restart) = state.restart.take() {
+                self.replaced(&mut state, restart)?;
+                self.carry_out(&mut state).await?;
             }
-            // Without room for more, agreement stands still.
-            let swamped = memory.disk == Some(Health::Swamped);
+            // While the disk has no room even for the backlog, agreement stands still: no deadline
+            // wakes it here, and below no frame of a peer reaches it.
+            let swamped = state.disk == Some(Health::Swamped);
             let deadline = self.replica.deadline().filter(|_| !swamped);
             let deadline = deadline.map(|at| self.clock.instant(at).into());
+            // The order of the arms carries weight. The disk comes first, because votes and receipts
+            // wait for it. Then comes the world, because the next turn waits for it. Then the deadline,
+            // so that a flood of frames does not delay a timeout. What comes from outside is last:
+            // none of the arms above is ready all the time, and a flood from outside may be.
             let input = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
                 done = self.stored.recv() => match done {
                     None => return Err(DriverError::Thread("storage")),
-                    Some(Done::Health(health)) => {
-                        let sound = health == Health::Sound;
-                        memory.disk = (!sound).then_some(health);
-                        Input::Muted(!sound)
-                    }
-                    Some(Done::Synced(position)) => Input::Synced(position),
-                    Some(Done::Gaps(gaps)) => Input::Gaps(gaps),
-                    Some(Done::Replaced(restart)) => {
-                        memory.restart = Some(restart);
-                        continue;
-                    }
-                    Some(Done::News(_)) => continue,
-                    Some(Done::Loaded { reader, decisions, oldest, next }) => {
-                        Input::Loaded { reader, decisions, oldest, next }
-                    }
+                    Some(done) => match state.disk_input(done) {
+                        Some(input) => input,
+                        None => continue,
+                    },
                 },
                 applied = self.applied.recv() => match applied {
                     None => return Err(DriverError::Thread("world")),
                     Some((world, result)) => Input::Applied { world, result },
                 },
                 () = sleep_until(deadline), if deadline.is_some() => Input::Wake,
-                met = joining::met(&mut self.knocks) => {
-                    memory.met = Some(met);
+                answer = joining::next_answer(&mut self.join_requests) => {
+                    state.join_answer = Some(answer);
                     continue;
                 }
-                _ = pulse.tick() => match self.beat(&mut memory) {
-                    Some(word) => word,
+                _ = pulse.tick() => match self.beat(&mut state) {
+                    Some(input) => input,
                     None => continue,
                 },
                 came = outside(
-                    self.lane_events.recv(),
+                    self.peer_events.recv(),
                     self.gateway_events.recv(),
                     self.queries.recv(),
-                ) => match memory.came(came) {
+                ) => match state.came(came) {
+                    // Agreement asks for what it misses here, once the disk has room.
                     Some(Input::PeerFrame { .. }) if swamped => continue,
                     Some(input) => input,
                     None => continue,
                 }
             };
+            // No event is taken between an input and its effects: the replica orders appends to the log
+            // before the sync that they wait for, and the disk must get them in that order.
             self.replica.handle(self.clock.now(), input);
-            self.carry_out(&mut memory).await?;
+            self.carry_out(&mut state).await?;
         }
         self.replica.handle(self.clock.now(), Input::Stop);
-        self.carry_out(&mut memory).await?;
-        self.guests.write();
+        self.carry_out(&mut state).await?;
+        self.followers.write();
         self.gateway.shutdown().await;
         Ok(())
     }
 
-    /// What is to be done now and then, whether or not anything happens. Gives what the others must be
-    /// told.
-    fn beat(&mut self, memory: &mut Memory) -> Option<Input> {
-        self.knock(memory);
-        self.guests.write();
+    /// Does what is due every second. Returns the announcement for the other servers, if one is due.
+    fn beat(&mut self, state: &mut LoopState) -> Option<Input> {
+        self.retry_joins(state);
+        self.followers.write();
         if let Some(status) = self.replica.status(self.clock.now()) {
-            self.publish(memory, status);
+            self.publish(state, status);
         }
-        if matches!(memory.disk, Some(Health::Full | Health::Swamped)) {
+        if matches!(state.disk, Some(Health::Full | Health::Swamped)) {
             // If there is no room for the order either, the next pulse brings another.
             let _busy = self.orders.try_send(Order::Retry);
         }
-        self.is_word_due(memory).then(|| self.word(memory)).flatten()
+        self.is_announcement_due(state).then(|| self.announce_own_endpoint(state)).flatten()
     }
 
-    /// Must the other servers be told where clients connect: because the certificate was replaced, or
-    /// because it is time to say that it is still so?
-    fn is_word_due(&self, memory: &Memory) -> bool {
+    /// Is an announcement due, because the certificate was renewed, or because the last one is old?
+    fn is_announcement_due(&self, state: &LoopState) -> bool {
         let now = self.clock.now();
         let renewed = self.certificates.renew(now.wall).unwrap_or_else(|error| {
             tracing::error!(%error, "the certificate for clients is not replaced");
             false
         });
-        renewed || now.monotonic >= memory.announced + ANNOUNCE
+        renewed || now.monotonic >= state.announced + ANNOUNCE
     }
 
-    /// Where clients of this server connect now, to be told to the others.
-    fn word(&self, memory: &mut Memory) -> Option<Input> {
-        memory.announced = self.clock.now().monotonic;
+    /// Returns the announcement of where clients of this server connect now.
+    fn announce_own_endpoint(&self, state: &mut LoopState) -> Option<Input> {
+        state.announced = self.clock.now().monotonic;
         let certificates = self.certificates.hashes().map(|hash| hash.0).to_vec();
-        let entrance = self.entrance.clone()?;
-        Some(Input::Announce(Some(Announcement { certificates, ..entrance })))
+        let endpoint = self.own_endpoint.clone()?;
+        Some(Input::Announce(Some(OwnEndpoint { certificates, ..endpoint })))
     }
 
-    /// Tells a new replica what outlasts it.
-    fn introduce(&mut self, memory: &mut Memory) {
-        let welcome = self.guests.welcome(&self.lanes);
+    /// Hands a new replica what outlasts it: followers, the state of the disk, and the peers.
+    fn introduce(&mut self, state: &mut LoopState) {
+        let welcome = self.followers.welcome(&self.peers);
         self.replica.handle(self.clock.now(), welcome);
-        if memory.disk.is_some() {
+        if state.disk.is_some() {
             self.replica.handle(self.clock.now(), Input::Muted(true));
         }
-        for peer in memory.up.keys() {
+        for peer in state.up.keys() {
             self.replica.handle(self.clock.now(), Input::PeerUp(*peer));
         }
-        if let Some(word) = self.word(memory) {
-            self.replica.handle(self.clock.now(), word);
+        if let Some(announcement) = self.announce_own_endpoint(state) {
+            self.replica.handle(self.clock.now(), announcement);
         }
     }
 
-    /// Carries out all there is to do.
-    async fn carry_out(&mut self, memory: &mut Memory) -> Result<(), DriverError> {
+    /// Carries out all effects of the replica.
+    async fn carry_out(&mut self, state: &mut LoopState) -> Result<(), DriverError> {
         while let Some(effect) = self.replica.poll() {
             match effect {
                 Effect::Append { tag, payload, .. } => {
@@ -290,7 +291,7 @@ impl Driver {
                     let sent = self.jobs.send((world, decision)).await;
                     sent.map_err(|_| DriverError::Thread("world"))?;
                 }
-                Effect::ToPeer { to, frame } => self.to_peers(memory, to, Bytes::from(frame)),
+                Effect::ToPeer { to, frame } => self.to_peers(state, to, Bytes::from(frame)),
                 Effect::ToClient { client, delivery, frame } => {
                     self.to_client(id(client), delivery, Bytes::from(frame));
                 }
@@ -300,59 +301,61 @@ impl Driver {
                     self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
                 Effect::Answer { token, answer } => {
-                    if let Some(asker) = memory.askers.remove(&token) {
+                    if let Some(asker) = state.askers.remove(&token) {
                         let status = self.status.borrow();
                         let newest = status.as_ref().map(|status| status.root_height);
                         asker.tell(answer, newest.unwrap_or_default());
                     }
                 }
-                Effect::Servers(known) => self.hear(memory, known),
+                Effect::Servers(known) => self.update_servers(state, known),
                 Effect::Contacts(contacts) => {
-                    memory.neighbours.contacts = contacts;
-                    self.connect(memory).await;
+                    state.peer_set.contacts = contacts;
+                    self.connect(state).await;
                 }
-                Effect::Guests(guests) => {
-                    memory.neighbours.set_guests(&guests);
-                    self.guests.keep(*guests);
-                    self.connect(memory).await;
+                Effect::Followers(followers) => {
+                    state.peer_set.set_followers(&followers);
+                    self.followers.keep(*followers);
+                    self.connect(state).await;
                 }
                 // Nobody here asks other servers.
                 Effect::PeerAnswer { .. } => {}
-                Effect::Traced { act, stage } => memory.trace(act, stage),
-                Effect::Status(status) => self.publish(memory, *status),
+                Effect::Traced { act, stage } => state.trace(act, stage),
+                Effect::Status(status) => self.publish(state, *status),
                 Effect::Exposed(server) => {
                     tracing::warn!(%server, "signed two things at once; reported");
                 }
-                Effect::Parted(halt) => {
+                Effect::Diverged(halt) => {
                     tracing::error!(reason = %halt, "this server's state is not the others'");
                 }
                 Effect::Capsule { height, bytes } => {
-                    self.keep("capsule", move |capsules| capsules.keep_capsule(height, &bytes));
+                    self.keep("capsule", move |diagnostics| {
+                        diagnostics.keep_capsule(height, &bytes)
+                    });
                 }
-                Effect::Mended(report) => self.mended(report),
-                Effect::Heals(heals) => {
-                    self.heals.keep(&heals);
-                    self.config.heals = heals;
+                Effect::Repaired(report) => self.repaired(report),
+                Effect::RepairTimes(times) => {
+                    self.repairs.write(&times);
+                    self.config.repairs = times;
                 }
-                Effect::Fetch(news) => rescue::tell(&news),
-                Effect::Replace(replacement) => self.replace(memory, replacement).await?,
+                Effect::Fetch(news) => state_sync::log(&news),
+                Effect::Replace(replacement) => self.replace(state, replacement).await?,
                 Effect::Halted(halt) => {
                     tracing::error!(reason = %halt, "this server does not vote any more");
-                    memory.halted = Some(halt);
+                    state.halted = Some(halt);
                 }
             }
         }
         Ok(())
     }
 
-    /// Keeps connections with the sim's servers and with guests, and with nobody else.
-    async fn connect(&mut self, memory: &mut Memory) {
-        let changed = memory.neighbours.connect(&self.lanes, &self.addresses).await;
-        // Who is up under another name than before: a follower that is a standby now.
-        for (old, peer) in memory.up.clone() {
+    /// Keeps connections with the sim's servers and with followers, and with no other node.
+    async fn connect(&mut self, state: &mut LoopState) {
+        let changed = state.peer_set.connect(&self.peers, &self.addresses).await;
+        // A follower that became a standby is connected under another key than before.
+        for (old, peer) in state.up.clone() {
             if let Some(new) = changed.get(&peer).filter(|new| **new != old) {
-                memory.up.remove(&old);
-                memory.up.insert(*new, peer);
+                state.up.remove(&old);
+                state.up.insert(*new, peer);
                 self.replica.handle(self.clock.now(), Input::PeerDown(old));
                 self.replica.handle(self.clock.now(), Input::PeerUp(*new));
             }
@@ -363,60 +366,72 @@ impl Driver {
     fn keep(
         &self,
         what: &'static str,
-        write: impl FnOnce(&Capsules) -> std::io::Result<std::path::PathBuf> + Send + 'static,
+        write: impl FnOnce(&Diagnostics) -> std::io::Result<std::path::PathBuf> + Send + 'static,
     ) {
-        let capsules = self.capsules.clone();
-        tokio::task::spawn_blocking(move || match write(&capsules) {
+        let diagnostics = self.diagnostics.clone();
+        tokio::task::spawn_blocking(move || match write(&diagnostics) {
             Ok(path) => tracing::warn!(file = %path.display(), "{what} kept"),
             Err(error) => tracing::error!(%error, "{what} not kept"),
         });
     }
 
-    fn mended(&self, report: Box<Report>) {
-        let Report { height, heals, votes, difference, .. } = report.as_ref();
+    fn repaired(&self, report: Box<RepairReport>) {
+        let RepairReport { height, repairs, votes, difference, .. } = report.as_ref();
         let what = difference.as_ref().map(ToString::to_string).unwrap_or_default();
-        tracing::warn!(%height, %what, heals, votes, "the state was wrong from here on; healed");
-        self.keep("report", move |capsules| capsules.keep_report(&report));
+        tracing::warn!(%height, %what, heals = repairs, votes, "the state was wrong from here on; healed");
+        self.keep("report", move |diagnostics| diagnostics.keep_report(&report));
     }
 
     /// Sends a frame to a client. One that is gone, or too slow, is told of by its own event.
-    fn to_client(&self, client: gateway::ClientId, delivery: Delivery, frame: Bytes) {
+    fn to_client(&self, client: gateway::GatewayClientId, delivery: Delivery, frame: Bytes) {
         let queue = match delivery {
-            Delivery::Reliable => gateway::Delivery::Reliable,
-            Delivery::Answer(_) => gateway::Delivery::IfRoom,
-            Delivery::Latest => gateway::Delivery::Latest,
+            Delivery::Reliable => gateway::DeliveryMode::Reliable,
+            Delivery::Answer(_) => gateway::DeliveryMode::IfRoom,
+            Delivery::Latest => gateway::DeliveryMode::Latest,
         };
-        let sent = self.gateway.send(client, queue, frame);
-        if let (Delivery::Answer(question), Ok(gateway::Sent::Dropped)) = (delivery, sent) {
-            let busy = Bytes::from(metatopia_replica::busy(question));
-            let _gone = self.gateway.send(client, gateway::Delivery::Reliable, busy);
-        }
-    }
-
-    fn to_peers(&self, memory: &Memory, to: Option<PublicKey>, frame: Bytes) {
-        let targets = memory.up.iter().filter(|(key, _)| to.is_none_or(|to| to == **key));
-        for (key, peer) in targets {
-            if let Err(error) = self.lanes.send(*peer, frame.clone()) {
-                tracing::debug!(server = %key, %error, "frame not sent");
+        match after(delivery, self.gateway.send(client, queue, frame)) {
+            Followup::Nothing => {}
+            Followup::Busy(question) => {
+                let busy = Bytes::from(metatopia_replica::busy(question));
+                // A few bytes, for which there was room.
+                let _gone = self.gateway.send(client, gateway::DeliveryMode::Reliable, busy);
+            }
+            Followup::End(why) => {
+                tracing::error!(client = client.0, %why, "a client waits for what no frame takes");
+                self.gateway.close(client, CloseCode::FIRST_FREE, &why);
             }
         }
     }
 
-    /// The sim's servers say where they are: their pages may connect here.
-    fn hear(&self, memory: &mut Memory, servers: Vec<SignedEntrance>) {
-        let origins = servers.iter().filter_map(|word| word.entrance.http.parse().ok());
-        self.allowed.set_servers(origins);
-        memory.words = servers;
+    fn to_peers(&self, state: &LoopState, to: Option<PublicKey>, frame: Bytes) {
+        let targets = state.up.iter().filter(|(key, _)| to.is_none_or(|to| to == **key));
+        for (key, peer) in targets {
+            match self.peers.send(*peer, frame.clone()) {
+                Ok(()) => {}
+                // Another server is to hear it, and will not: nothing here may be so long.
+                Err(error @ SendError::Size { .. }) => {
+                    tracing::error!(server = %key, %error, "frame not sent");
+                }
+                Err(error) => tracing::debug!(server = %key, %error, "frame not sent"),
+            }
+        }
     }
 
-    fn publish(&self, memory: &mut Memory, status: Status) {
-        let first = *memory.first_height.get_or_insert(status.height);
-        let waiting_for = match &memory.halted {
+    /// Notes where the sim's servers are, so that their pages may connect here.
+    fn update_servers(&self, state: &mut LoopState, servers: Vec<SignedAnnouncement>) {
+        let origins = servers.iter().filter_map(|signed| signed.announcement.http.parse().ok());
+        self.allowed.set_servers(origins);
+        state.announcements = servers;
+    }
+
+    fn publish(&self, state: &mut LoopState, status: Status) {
+        let first = *state.first_height.get_or_insert(status.height);
+        let waiting_for = match &state.halted {
             Some(halt) => Some(format!("it has stopped voting: {halt}")),
-            None if let Some(told) = memory.told_of_disk() => {
+            None if let Some(told) = state.disk_trouble() => {
                 Some(format!("it does not vote: {told}"))
             }
-            None if let Some(fetching) = &status.fetching => Some(rescue::told(fetching)),
+            None if let Some(fetching) = &status.fetching => Some(state_sync::describe(fetching)),
             None if status.condition == Condition::Healing => {
                 Some("its state is not the others': it computes it again".to_owned())
             }
@@ -435,7 +450,7 @@ impl Driver {
             None if status.stalled => Some("no turn is being decided".to_owned()),
             None => None,
         };
-        self.status.send_replace(Some(http::Status {
+        self.status.send_replace(Some(http::StatusAnswer {
             server: status.server,
             sim: status.sim,
             height: status.height,
@@ -447,24 +462,24 @@ impl Driver {
             voting: status.voting,
             peers: status.peers,
             clients: status.clients,
-            missing: status.missing.as_ref().map(http::Missing::from),
-            delayed: status.delayed.iter().map(http::Delayed::from).collect(),
-            follows: self.follows(memory),
+            missing: status.missing.as_ref().map(http::MissingTurns::from),
+            delayed: status.delayed.iter().map(http::DelayedChangeStatus::from).collect(),
+            follows: self.follows(state),
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",
                 Condition::Sound => "running",
                 other => other.name(),
             },
             stalled: status.stalled,
-            disk: memory.told_of_disk().or_else(|| self.damage.clone()),
+            disk: state.disk_trouble().or_else(|| self.damage.clone()),
             waiting_for,
         }));
     }
 }
 
-impl Memory {
+impl LoopState {
     /// What is wrong with the disk.
-    fn told_of_disk(&self) -> Option<String> {
+    fn disk_trouble(&self) -> Option<String> {
         Some(match self.disk.as_ref()? {
             Health::Sound => return None,
             Health::Full | Health::Swamped => {
@@ -477,38 +492,60 @@ impl Memory {
     }
 
     /// What came, as the replica hears it, if it is to hear it.
+    /// Returns the input that something of the disk thread is to the replica. What is not for the
+    /// replica is kept for the next pass.
+    fn disk_input(&mut self, done: Done) -> Option<Input> {
+        match done {
+            Done::Health(health) => {
+                let sound = health == Health::Sound;
+                self.disk = (!sound).then_some(health);
+                Some(Input::Muted(!sound))
+            }
+            Done::Synced(position) => Some(Input::Synced(position)),
+            Done::Gaps(gaps) => Some(Input::Gaps(gaps)),
+            Done::Loaded { reader, decisions, oldest, next } => {
+                Some(Input::Loaded { reader, decisions, oldest, next })
+            }
+            Done::Replaced(restart) => {
+                self.restart = Some(restart);
+                None
+            }
+            Done::News(_) => None,
+        }
+    }
+
     fn came(&mut self, came: Outside) -> Option<Input> {
         match came {
-            Outside::Lane(event) => self.lane(event),
+            Outside::Peer(event) => self.peer_input(event),
             Outside::Client(event) => Some(client(event)),
             Outside::Query(query) => Some(self.ask(query)),
         }
     }
 
-    fn lane(&mut self, event: LaneEvent) -> Option<Input> {
+    fn peer_input(&mut self, event: PeerEvent) -> Option<Input> {
         match event {
-            LaneEvent::PeerUp(peer) => {
-                let key = self.neighbours.name(&peer)?;
+            PeerEvent::PeerUp(peer) => {
+                let key = self.peer_set.name(&peer)?;
                 tracing::info!(server = %key, "connected");
                 self.up.insert(key, peer);
                 Some(Input::PeerUp(key))
             }
-            LaneEvent::PeerDown { peer, end } => {
+            PeerEvent::PeerDown { peer, end } => {
                 let key = *self.up.iter().find(|(_, up)| **up == peer)?.0;
                 tracing::info!(server = %key, reason = %end, "disconnected");
                 self.up.remove(&key);
                 Some(Input::PeerDown(key))
             }
-            LaneEvent::Frame { peer, bytes } => {
-                let from = self.neighbours.name(&peer)?;
+            PeerEvent::Frame { peer, bytes } => {
+                let from = self.peer_set.name(&peer)?;
                 Some(Input::PeerFrame { from, frame: bytes.into() })
             }
         }
     }
 
     /// Follows an act from the gateway to its outcome: one span, one line for each stage.
-    fn trace(&mut self, act: ActId, stage: Stage) {
-        if matches!(stage, Stage::Admitted) && self.acts.len() < FOLLOWED_MAX {
+    fn trace(&mut self, act: ActId, stage: ActStage) {
+        if matches!(stage, ActStage::Admitted) && self.acts.len() < FOLLOWED_MAX {
             let span = tracing::debug_span!("act", id = %act);
             self.acts.entry(act).or_insert((span, Instant::now()));
         }
@@ -517,19 +554,19 @@ impl Memory {
         };
         let ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
         span.in_scope(|| match stage {
-            Stage::Admitted => tracing::debug!("admitted"),
-            Stage::Refused(why) => tracing::debug!(%why, "refused"),
-            Stage::Decided { height } => tracing::debug!(%height, ms, "decided"),
-            Stage::Applied { outcome } => tracing::debug!(%outcome, ms, "applied"),
+            ActStage::Admitted => tracing::debug!("admitted"),
+            ActStage::Refused(why) => tracing::debug!(%why, "refused"),
+            ActStage::Decided { height } => tracing::debug!(%height, ms, "decided"),
+            ActStage::Applied { outcome } => tracing::debug!(%outcome, ms, "applied"),
         });
-        if matches!(stage, Stage::Applied { .. } | Stage::Refused(_)) {
+        if matches!(stage, ActStage::Applied { .. } | ActStage::Refused(_)) {
             self.acts.remove(&act);
         }
     }
 }
 
 fn client(event: GatewayEvent) -> Input {
-    let own = |id: gateway::ClientId| metatopia_replica::ClientId(id.0);
+    let own = |id: gateway::GatewayClientId| metatopia_replica::ClientId(id.0);
     match event {
         GatewayEvent::ClientUp { id, address, carrier } => {
             tracing::debug!(client = id.0, %address, %carrier, "client connected");
@@ -545,8 +582,8 @@ fn client(event: GatewayEvent) -> Input {
     }
 }
 
-const fn id(client: metatopia_replica::ClientId) -> gateway::ClientId {
-    gateway::ClientId(client.0)
+const fn id(client: metatopia_replica::ClientId) -> gateway::GatewayClientId {
+    gateway::GatewayClientId(client.0)
 }
 
 async fn sleep_until(deadline: Option<tokio::time::Instant>) {

@@ -8,7 +8,7 @@ use std::{fs, io, path::Path};
 use metatopia_sim::{ENGINE, Genesis, Parent, is_name};
 use serde::{Deserialize, Serialize};
 
-use crate::durable;
+use crate::atomic_file;
 
 /// In a server's directory: which program ran on it last.
 const NOTE: &str = "program.toml";
@@ -26,14 +26,14 @@ const LAST_COMMITS: [(u32, &str); 4] = [
 
 /// What a program says of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-struct Note {
+struct BuildNote {
     engine: u32,
     version: String,
     commit: String,
     modified: String,
 }
 
-impl Note {
+impl BuildNote {
     fn own() -> Self {
         Self {
             engine: ENGINE,
@@ -83,7 +83,7 @@ fn program(commit: Option<&str>) -> String {
 impl OtherEngine {
     /// Says which program runs an engine, by the note in a directory, or by what is known of all.
     pub(crate) fn new(name: String, found: u32, directory: Option<&Path>) -> Self {
-        let note = directory.and_then(Note::read).filter(|note| note.engine == found);
+        let note = directory.and_then(BuildNote::read).filter(|note| note.engine == found);
         let noted = note.map(|note| note.commit).filter(|commit| is_commit(commit));
         let last = LAST_COMMITS.iter().find(|(engine, _)| *engine == found);
         let commit = noted.or_else(|| last.map(|(_, commit)| (*commit).to_owned()));
@@ -101,7 +101,7 @@ fn is_commit(text: &str) -> bool {
 /// # Errors
 /// When it is of another engine. Bytes that are no genesis of any are for who decodes them.
 pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine> {
-    let noted = || Note::read(directory).map(|note| note.engine);
+    let noted = || BuildNote::read(directory).map(|note| note.engine);
     match of_genesis(genesis).or_else(noted) {
         Some(found) if found != ENGINE => {
             Err(OtherEngine::new(directory.display().to_string(), found, Some(directory)))
@@ -133,13 +133,13 @@ fn of_genesis(bytes: &[u8]) -> Option<u32> {
 /// # Errors
 /// What the system said.
 pub(crate) fn note(directory: &Path) -> io::Result<()> {
-    let own = Note::own();
-    if Note::read(directory).as_ref() == Some(&own) {
+    let own = BuildNote::own();
+    if BuildNote::read(directory).as_ref() == Some(&own) {
         return Ok(());
     }
     let text = toml::to_string(&own).expect("strings and a number");
     let head = "# The program that ran here last. Only one of this engine can go on from it.\n";
-    durable::replace(&directory.join(NOTE), format!("{head}{text}").as_bytes())
+    atomic_file::replace(&directory.join(NOTE), format!("{head}{text}").as_bytes())
 }
 
 #[cfg(test)]

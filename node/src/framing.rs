@@ -1,6 +1,6 @@
 //! Frames on a byte stream: `u32` little-endian length, then that many bytes.
 //!
-//! Lanes between servers and streams of clients use the same framing; what a frame means is not
+//! Sessions between servers and streams of clients use the same framing; what a frame means is not
 //! known here. The decoder does no I/O: it is fed whatever arrived.
 
 use bytes::Bytes;
@@ -37,9 +37,9 @@ pub enum SendError {
     /// Empty, or above the limit; the session goes on without it.
     #[error("frame of {bytes} bytes, where 1 to {max} are possible")]
     Size {
-        /// Its size.
+        /// The size of the frame in bytes.
         bytes: usize,
-        /// The limit.
+        /// The limit of the stream.
         max: usize,
     },
 }

@@ -28,19 +28,19 @@
 //! use metatopia::{
 //!     carrier,
 //!     certificates::Certificates,
-//!     clock::Clock,
-//!     gateway::{self, Delivery, Door, GatewayEvent, GatewayLimits},
+//!     clock::SystemClock,
+//!     gateway::{self, DeliveryMode, ListenConfig, GatewayEvent, GatewayLimits},
 //! };
 //!
-//! let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
+//! let certificates = Certificates::generate(SystemClock::default().now().wall).unwrap();
 //! let listen = "127.0.0.1:0".parse().unwrap();
-//! let door = Door::new(listen, certificates.clone());
+//! let listen_config = ListenConfig::new(listen, certificates.clone());
 //! let (gateway, mut events) =
-//!     gateway::start(door, GatewayLimits::default(), Default::default()).unwrap();
+//!     gateway::start(listen_config, GatewayLimits::default(), Default::default()).unwrap();
 //!
 //! let server = async {
 //!     let Some(GatewayEvent::ClientUp { id, .. }) = events.recv().await else { panic!() };
-//!     gateway.send(id, Delivery::Reliable, "welcome".into()).unwrap();
+//!     gateway.send(id, DeliveryMode::Reliable, "welcome".into()).unwrap();
 //!     let Some(GatewayEvent::ClientFrame { bytes, .. }) = events.recv().await else { panic!() };
 //!     assert_eq!(bytes, "hello");
 //! };
@@ -72,8 +72,8 @@ use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use self::{
     admission::Admission,
-    client::{Gateway, Item, What},
-    outgoing::{Ending, Outgoing},
+    client::{ClientTaskEvent, ClientTaskEventKind, Gateway},
+    outgoing::{Outgoing, SessionEnding},
     sources::Sources,
 };
 use crate::{
@@ -122,7 +122,7 @@ pub const REASON_BYTES_MAX: usize = 256;
 /// How a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierKind {
-    /// Raw QUIC.
+    /// Raw QUIC, without HTTP.
     Quic,
     /// WebTransport over HTTP/3.
     WebTransport,
@@ -160,7 +160,7 @@ impl fmt::Display for CarrierKind {
 
 /// Names a client for as long as the server runs; never given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ClientId(pub u64);
+pub struct GatewayClientId(pub u64);
 
 /// Why a connection was closed, as a number on the wire. The gateway's own are below
 /// [`CloseCode::FIRST_FREE`]; the node may give meaning to others.
@@ -191,7 +191,7 @@ impl CloseCode {
 /// Why a client's session ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientEnd {
-    /// It left.
+    /// The client left by itself.
     #[error("it left")]
     Left,
     /// [`GatewayHandle::close`] or [`GatewayHandle::shutdown`].
@@ -229,7 +229,7 @@ pub enum GatewayEvent {
     /// A client is there, and waits for the server to speak.
     ClientUp {
         /// Its name from now on.
-        id: ClientId,
+        id: GatewayClientId,
         /// Where it is; a client may move to another address during its session.
         address: SocketAddr,
         /// How it is connected.
@@ -238,22 +238,22 @@ pub enum GatewayEvent {
     /// A frame of 1 to [`GatewayLimits::frame_in_bytes_max`] bytes.
     ClientFrame {
         /// Who sent it.
-        id: ClientId,
+        id: GatewayClientId,
         /// What it sent.
         bytes: Bytes,
     },
     /// The client is gone.
     ClientDown {
-        /// Who.
-        id: ClientId,
-        /// Why.
+        /// The id of the client.
+        id: GatewayClientId,
+        /// The reason of the end.
         end: ClientEnd,
     },
 }
 
 /// How much a frame matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Delivery {
+pub enum DeliveryMode {
     /// Every frame arrives, in order, or the session ends.
     Reliable,
     /// As reliable as that, if there is room: where too much waits already, this one frame is dropped,
@@ -278,7 +278,7 @@ pub enum Sent {
 
 /// Why the gateway could not be started.
 #[derive(Debug, thiserror::Error)]
-pub enum StartError {
+pub enum StartGatewayError {
     /// The address cannot be listened on.
     #[error(transparent)]
     Bind(BindError),
@@ -300,14 +300,14 @@ struct Present {
 
 /// The clients that are there, behind a lock that no panic can leave half-changed.
 #[derive(Debug, Default)]
-struct Clients(Mutex<BTreeMap<ClientId, Present>>);
+struct Clients(Mutex<BTreeMap<GatewayClientId, Present>>);
 
 impl Clients {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<ClientId, Present>> {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<GatewayClientId, Present>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn outgoing(&self, id: ClientId) -> Option<Arc<Outgoing>> {
+    fn outgoing(&self, id: GatewayClientId) -> Option<Arc<Outgoing>> {
         self.lock().get(&id).map(|client| client.outgoing.clone())
     }
 }
@@ -350,7 +350,7 @@ impl fmt::Debug for GatewayHandle {
 }
 
 impl GatewayHandle {
-    /// The UDP address that is listened on, with the port the system gave; that of [`Door::listen`],
+    /// The UDP address that is listened on, with the port the system gave; that of [`ListenConfig::listen`],
     /// if both families of loopback are.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
@@ -374,7 +374,12 @@ impl GatewayHandle {
     /// # Errors
     /// When the client is gone, the frame's size is impossible, or the client is too slow; in the
     /// last case it is closed with [`CloseCode::TOO_SLOW`].
-    pub fn send(&self, id: ClientId, delivery: Delivery, bytes: Bytes) -> Result<Sent, SendError> {
+    pub fn send(
+        &self,
+        id: GatewayClientId,
+        delivery: DeliveryMode,
+        bytes: Bytes,
+    ) -> Result<Sent, SendError> {
         let size = bytes.len() as u64;
         let outgoing = self.0.clients.outgoing(id).ok_or(SendError::Gone)?;
         let sent = outgoing.push(delivery, bytes)?;
@@ -384,7 +389,7 @@ impl GatewayHandle {
     }
 
     /// A frame of a client was beyond what it may have: what it sends is read more slowly.
-    pub fn slow(&self, id: ClientId) {
+    pub fn slow(&self, id: GatewayClientId) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.excess.fetch_add(1, Ordering::Relaxed);
         }
@@ -392,7 +397,7 @@ impl GatewayHandle {
 
     /// The key of this client is, or is not, one that the sim knows: known people go before strangers
     /// of their address, and their logins count apart.
-    pub fn set_known(&self, id: ClientId, known: bool) {
+    pub fn set_known(&self, id: GatewayClientId, known: bool) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.known.store(known, Ordering::Relaxed);
         }
@@ -400,13 +405,13 @@ impl GatewayHandle {
 
     /// Closes a client once it has received the reliable frames queued before, or after
     /// [`GatewayLimits::linger`]. Does nothing if it is gone or being closed.
-    pub fn close(&self, id: ClientId, code: CloseCode, reason: &str) {
+    pub fn close(&self, id: GatewayClientId, code: CloseCode, reason: &str) {
         let mut end = reason.len().min(REASON_BYTES_MAX);
         while !reason.is_char_boundary(end) {
             end -= 1;
         }
         if let Some(outgoing) = self.0.clients.outgoing(id) {
-            outgoing.end(Ending::Asked(code, reason[..end].to_owned()));
+            outgoing.end(SessionEnding::Asked(code, reason[..end].to_owned()));
         }
     }
 
@@ -416,7 +421,7 @@ impl GatewayHandle {
         let Inner { endpoints, clients, tasks, linger, .. } = &*self.0;
         tasks.close();
         endpoints.iter().for_each(|endpoint| endpoint.set_server_config(None));
-        let ids: Vec<ClientId> = clients.lock().keys().copied().collect();
+        let ids: Vec<GatewayClientId> = clients.lock().keys().copied().collect();
         for id in ids {
             self.close(id, CloseCode::SHUTDOWN, "the server stops");
         }
@@ -435,7 +440,7 @@ impl GatewayHandle {
 /// Receives what happens with all clients.
 #[derive(Debug)]
 pub struct GatewayEvents {
-    items: mpsc::Receiver<Item>,
+    items: mpsc::Receiver<ClientTaskEvent>,
     metrics: Arc<Metrics>,
 }
 
@@ -443,14 +448,16 @@ impl GatewayEvents {
     /// Waits for the next event; `None` when the gateway has stopped. Nothing is lost when this is
     /// cancelled.
     pub async fn recv(&mut self) -> Option<GatewayEvent> {
-        let Item { id, what } = self.items.recv().await?;
+        let ClientTaskEvent { id, what } = self.items.recv().await?;
         Some(match what {
-            What::Up(address, carrier) => GatewayEvent::ClientUp { id, address, carrier },
-            What::Frame(bytes, share) => {
+            ClientTaskEventKind::Up(address, carrier) => {
+                GatewayEvent::ClientUp { id, address, carrier }
+            }
+            ClientTaskEventKind::Frame(bytes, share) => {
                 drop(share);
                 GatewayEvent::ClientFrame { id, bytes }
             }
-            What::Ended(end) => {
+            ClientTaskEventKind::Ended(end) => {
                 match end {
                     ClientEnd::TooSlow | ClientEnd::Stuck => {
                         self.metrics.clients_too_slow_total.one();
@@ -469,7 +476,7 @@ impl GatewayEvents {
 
 /// Where clients come in, and which.
 #[derive(Debug, Clone)]
-pub struct Door {
+pub struct ListenConfig {
     /// The UDP address to listen on.
     pub listen: SocketAddr,
     /// What is shown there.
@@ -485,7 +492,7 @@ pub struct Door {
 /// Says whether a frame of a client asks for a login.
 pub type IsLogin = fn(&[u8]) -> bool;
 
-impl Door {
+impl ListenConfig {
     /// Returns one for any program and no page, where nobody is trusted and no frame is a login.
     #[must_use]
     pub fn new(listen: SocketAddr, certificates: Certificates) -> Self {
@@ -502,17 +509,17 @@ impl Door {
 /// # Panics
 /// When a limit makes no sense: a budget that no frame fits into, or frames of 4 GiB and more.
 pub fn start(
-    door: Door,
+    listen_config: ListenConfig,
     limits: GatewayLimits,
     metrics: Arc<Metrics>,
-) -> Result<(GatewayHandle, GatewayEvents), StartError> {
+) -> Result<(GatewayHandle, GatewayEvents), StartGatewayError> {
     for (frame, budget) in [
         (limits.frame_out_bytes_max, limits.reliable_bytes_max),
         (limits.frame_in_bytes_max, limits.receive_bytes_max),
     ] {
         assert!(frame + 64 <= budget && budget <= u32::MAX as usize, "budget of {budget} bytes");
     }
-    let Door { listen, certificates, allowed, trusted, is_login } = door;
+    let ListenConfig { listen, certificates, allowed, trusted, is_login } = listen_config;
     let endpoints = endpoint::open(listen, &limits, &certificates)?;
     let bind = |source| endpoint::bind_error(listen, source);
     let address = endpoints[0].local_addr().map_err(bind)?;

@@ -2,8 +2,8 @@
 //!
 //! | route | answer |
 //! | --- | --- |
-//! | `GET /api/status[?at=HEIGHT]` | [`Status`] as JSON; with `at`, the root after that height |
-//! | `GET /api/session` | [`Session`] as JSON: what a client needs to connect |
+//! | `GET /api/status[?at=HEIGHT]` | [`StatusAnswer`] as JSON; with `at`, the root after that height |
+//! | `GET /api/session` | [`SessionAnswer`] as JSON: what a client needs to connect |
 //! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
 //! | `GET /api/invites/HASH` | an invite for who has the short one, covered |
 //! | `GET /ws` | a session over WebSocket, see [`gateway`](crate::gateway) |
@@ -53,7 +53,7 @@ use crate::{
     authority::Authority,
     bind::{BindError, both_families},
     gateway::WebSockets,
-    joining::Deposits,
+    joining::InviteStore,
     metrics::Metrics,
 };
 
@@ -74,16 +74,19 @@ mod wire;
 
 pub use allowed::Allowed;
 pub(crate) use allowed::in_url;
-pub use answer::Failure;
-pub(crate) use listener::Written;
+pub use answer::ErrorAnswer;
+pub(crate) use listener::WrittenBytes;
 pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
 pub(crate) use origin::is_host;
-pub use origin::{Origin, Origins, ParseOriginError, Scheme};
+pub use origin::{Origins, ParseOriginError, UrlScheme, WebOrigin};
 pub(crate) use page::module_warning;
 pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
-pub use status::{Carriers, Delayed, Follows, Missing, Parent, Refused, Session, Status};
+pub use status::{
+    Carriers, DelayedChangeStatus, FollowStatus, MissingTurns, ParentAnswer, RefusingServer,
+    SessionAnswer, StatusAnswer,
+};
 
 /// Largest body of a request, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
@@ -96,19 +99,19 @@ const SHUTDOWN: Duration = Duration::from_secs(2);
 pub struct Node {
     /// What the node's loop publishes; `None` until it does. When the loop is gone, so is the
     /// sender.
-    pub status: watch::Receiver<Option<Status>>,
+    pub status: watch::Receiver<Option<StatusAnswer>>,
     /// Where the node's loop takes questions from.
     pub queries: mpsc::Sender<Query>,
     /// What a client needs to connect; fixed for the run of a server.
-    pub session: Arc<Session>,
+    pub session: Arc<SessionAnswer>,
     /// Where sessions over WebSocket begin.
     pub sockets: WebSockets,
-    /// The figures.
+    /// The metrics of this process.
     pub metrics: Arc<Metrics>,
     /// Where the source is.
     pub source: Arc<SourceOffer>,
     /// What is kept for those who have a short invite.
-    pub invites: Deposits,
+    pub invites: InviteStore,
 }
 
 /// A running server. It stops when this is dropped; requests under way are then cut off.
@@ -117,7 +120,7 @@ pub struct HttpServer {
     address: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
     task: JoinHandle<()>,
-    places: Arc<places::Places>,
+    places: Arc<places::ConnectionSlots>,
 }
 
 impl HttpServer {
@@ -148,12 +151,12 @@ impl Drop for HttpServer {
 
 /// Sockets that listen, and serve nobody yet.
 #[derive(Debug)]
-pub struct Bound {
+pub struct ListeningSockets {
     sockets: Vec<TcpListener>,
     address: SocketAddr,
 }
 
-impl Bound {
+impl ListeningSockets {
     /// The address that is listened on, with the port the system gave; that of `listen`, if both
     /// families of loopback are.
     #[must_use]
@@ -167,17 +170,17 @@ impl Bound {
 ///
 /// # Errors
 /// When the address cannot be listened on.
-pub fn bind(listen: SocketAddr) -> Result<Bound, BindError> {
+pub fn bind(listen: SocketAddr) -> Result<ListeningSockets, BindError> {
     let failed = |source| BindError { address: listen.to_string(), flag: "--http-listen", source };
     let sockets = both_families(listen, listener::listen, TcpListener::local_addr);
     let sockets = sockets.map_err(failed)?;
     let address = sockets[0].local_addr().map_err(failed)?;
-    Ok(Bound { sockets, address })
+    Ok(ListeningSockets { sockets, address })
 }
 
 /// Starts answering. Pages that are `allowed` may talk to it.
 #[must_use]
-pub fn start(bound: Bound, allowed: Allowed, node: Node) -> HttpServer {
+pub fn start(bound: ListeningSockets, allowed: Allowed, node: Node) -> HttpServer {
     start_by(bound, None, allowed, node)
 }
 
@@ -186,7 +189,7 @@ pub fn start(bound: Bound, allowed: Allowed, node: Node) -> HttpServer {
 /// # Errors
 /// When TLS is not to be had by the certificate.
 pub fn start_secure(
-    bound: Bound,
+    bound: ListeningSockets,
     authority: &Authority,
     allowed: Allowed,
     node: Node,
@@ -195,8 +198,13 @@ pub fn start_secure(
     Ok(start_by(bound, Some(TlsAcceptor::from(Arc::new(tls))), allowed, node))
 }
 
-fn start_by(bound: Bound, tls: Option<TlsAcceptor>, allowed: Allowed, node: Node) -> HttpServer {
-    let Bound { sockets, address } = bound;
+fn start_by(
+    bound: ListeningSockets,
+    tls: Option<TlsAcceptor>,
+    allowed: Allowed,
+    node: Node,
+) -> HttpServer {
+    let ListeningSockets { sockets, address } = bound;
     let app = app(allowed, node).into_make_service_with_connect_info::<listener::Caller>();
     let listener = listener::Limited::new(sockets, tls);
     let places = listener.places();
@@ -233,7 +241,7 @@ fn app(allowed: Allowed, node: Node) -> Router {
         .route("/favicon.ico", get(page::icon))
         .fallback(page::lost)
         .method_not_allowed_fallback(async || {
-            Failure::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "not this way")
+            ErrorAnswer::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", "not this way")
         })
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))
         .layer(Extension(allowed))

@@ -3,11 +3,11 @@
 //! [`enter`] reaches the servers that an invite names, and those that these name, and asks each to
 //! let this node in. [`fetch`] then drives the replica's [`Fetch`] over the same connections. Both
 //! take what servers say for no more than it proves. Who did not let it in then is asked by
-//! [`Knocks`], while the node runs.
+//! [`JoinRequests`], while the node runs.
 
 mod deposits;
 mod invite_file;
-mod knocks;
+mod join_requests;
 mod pieces;
 mod provider;
 mod waiting;
@@ -20,24 +20,24 @@ use std::{
 
 use metatopia_protocol::{Answer, Applicant, JoinRefusal, JoinRequest, Question, SignedInvite};
 use metatopia_replica::{
-    Knock,
-    fetch::{Fetch, FetchEffect, Fetched, Misdeed, Progress},
+    JoinTarget,
+    fetch::{Fetch, FetchEffect, Fetched, Progress, ProviderFault},
 };
-use metatopia_types::{Contact, Ed25519, Height, PublicKey, Sign, SimId};
+use metatopia_types::{Ed25519, Height, NodeContact, PublicKey, Sign, SimId};
 use tokio::sync::mpsc;
 
-pub(crate) use self::knocks::{Met, met};
+pub(crate) use self::join_requests::{JoinAnswer, next_answer};
 pub use self::{
-    deposits::{DEPOSITS_MAX, Deposits, SHORT_CHARS_MAX, Secret, ShortInvite, ShortInviteError},
+    deposits::{DEPOSITS_MAX, InviteStore, SHORT_CHARS_MAX, Secret, ShortInvite, ShortInviteError},
     invite_file::InviteFile,
-    knocks::Knocks,
+    join_requests::JoinRequests,
     pieces::{Pieces, PiecesError},
 };
 use self::{
-    provider::{Connection, ProviderError, Told},
-    waiting::Waiting,
+    provider::{ProviderConnection, ProviderError, ProviderEvent},
+    waiting::UnaskedServers,
 };
-use crate::client_driver::{Entrance, NodeUrl, Trust};
+use crate::client_driver::{GenesisTrust, NodeEndpoint, NodeUrl};
 
 /// Servers that are asked at once. More would not make it faster.
 pub const PROVIDERS_MAX: usize = 16;
@@ -67,26 +67,26 @@ pub enum JoinError {
 
 /// A server that let this node in.
 #[derive(Debug)]
-pub struct Host {
+pub struct AdmittingServer {
     /// Where it is.
     pub url: NodeUrl,
     /// Its own key.
     pub key: PublicKey,
     /// Where it takes servers and followers.
-    pub contact: Contact,
+    pub contact: NodeContact,
     /// The height of the snapshot that it offers; proved by nothing yet.
     pub offers: Height,
-    connection: Connection,
+    connection: ProviderConnection,
 }
 
 /// What happens meanwhile, for people.
 #[derive(Debug)]
-pub enum Note {
+pub enum JoinNotice {
     /// A server is not reached, does not let this node in, or was dropped.
     Without {
-        /// Which.
+        /// The URL of the server.
         url: String,
-        /// Why.
+        /// The reason for it.
         why: String,
     },
     /// So far is it.
@@ -101,29 +101,29 @@ pub async fn enter(
     invite: &SignedInvite,
     node: Arc<dyn Sign>,
     applicant: Option<Applicant>,
-    told: &mut dyn FnMut(Note),
-) -> Result<(Trust, Vec<Host>), JoinError> {
+    told: &mut dyn FnMut(JoinNotice),
+) -> Result<(GenesisTrust, Vec<AdmittingServer>), JoinError> {
     let sim = invite.invite.sim();
-    let mut waiting = Waiting::new(&invite.invite);
-    let (mut hosts, mut trust) = (Vec::<Host>::new(), None);
+    let mut waiting = UnaskedServers::new(&invite.invite);
+    let (mut hosts, mut trust) = (Vec::<AdmittingServer>::new(), None);
     let (mut unreached, mut refused) = (Vec::new(), None);
     let request = JoinRequest { invite: invite.clone(), applicant };
     while hosts.len() < PROVIDERS_MAX
-        && let Some(knock) = waiting.next()
+        && let Some(target) = waiting.next()
     {
         let is_host = |server: &PublicKey| hosts.iter().any(|host| host.key == *server);
-        let address = match &knock {
-            Knock::Server(word) if is_host(&word.server) => continue,
-            Knock::Server(word) => &word.http,
-            Knock::Address(address) => address,
+        let address = match &target {
+            JoinTarget::Server(announcement) if is_host(&announcement.server) => continue,
+            JoinTarget::Server(announcement) => &announcement.http,
+            JoinTarget::Address(address) => address,
         };
         let mut without = |why: String| {
             unreached.push(format!("{address} {why}"));
-            told(Note::Without { url: address.clone(), why });
+            told(JoinNotice::Without { url: address.clone(), why });
         };
-        let entrance = match find(&knock, sim).await {
-            Ok(entrance) if is_host(&entrance.server) => continue,
-            Ok(entrance) => entrance,
+        let endpoint = match find(&target, sim).await {
+            Ok(endpoint) if is_host(&endpoint.server) => continue,
+            Ok(endpoint) => endpoint,
             Err(error) => {
                 without(error.to_string());
                 continue;
@@ -131,9 +131,9 @@ pub async fn enter(
         };
         let opened = async {
             if trust.is_none() {
-                trust = Some(Trust::learn(&entrance).await?);
+                trust = Some(GenesisTrust::learn(&endpoint).await?);
             }
-            let (mut connection, joined) = request_entry(&entrance, &*node, &request).await?;
+            let (mut connection, joined) = request_entry(&endpoint, &*node, &request).await?;
             let others = connection.ask(Question::Servers).await?;
             let offers = match connection.ask(Question::Snapshot).await? {
                 Answer::Snapshot(offer) => offer.height,
@@ -149,12 +149,12 @@ pub async fn enter(
             }
         };
         if let Answer::Servers(others) = others {
-            waiting.hear(&others, &Ed25519);
+            waiting.receive(&others, &Ed25519);
         }
         match joined {
             Answer::Join(Ok(contact)) => {
-                let Entrance { url, server: key, .. } = entrance;
-                hosts.push(Host { url, key, contact, offers, connection });
+                let NodeEndpoint { url, server: key, .. } = endpoint;
+                hosts.push(AdmittingServer { url, key, contact, offers, connection });
             }
             Answer::Join(Err(why)) => {
                 without(format!("does not let this node in: {why}"));
@@ -171,23 +171,23 @@ pub async fn enter(
 }
 
 /// Asks who is there. Whoever should be a certain server has to show that it is.
-async fn find(knock: &Knock, sim: SimId) -> Result<Entrance, ProviderError> {
-    match knock {
-        Knock::Address(address) => Ok(Entrance::ask(&address.parse()?, Some(sim)).await?),
-        Knock::Server(word) => {
-            let found = Entrance::ask(&word.http.parse()?, Some(sim)).await?;
-            found.shown_by(word).ok_or(ProviderError::Other)
+async fn find(target: &JoinTarget, sim: SimId) -> Result<NodeEndpoint, ProviderError> {
+    match target {
+        JoinTarget::Address(address) => Ok(NodeEndpoint::ask(&address.parse()?, Some(sim)).await?),
+        JoinTarget::Server(announcement) => {
+            let found = NodeEndpoint::ask(&announcement.http.parse()?, Some(sim)).await?;
+            found.shown_by(announcement).ok_or(ProviderError::Other)
         }
     }
 }
 
 /// Opens a session with one server, and asks it to let this node in.
 async fn request_entry(
-    entrance: &Entrance,
+    endpoint: &NodeEndpoint,
     node: &dyn Sign,
     request: &JoinRequest,
-) -> Result<(Connection, Answer), ProviderError> {
-    let mut connection = Connection::open(entrance, node).await?;
+) -> Result<(ProviderConnection, Answer), ProviderError> {
+    let mut connection = ProviderConnection::open(endpoint, node).await?;
     let joined = connection.ask(Question::Join(Box::new(request.clone()))).await?;
     Ok((connection, joined))
 }
@@ -199,9 +199,9 @@ async fn request_entry(
 /// See [`JoinError`].
 pub async fn fetch(
     mut fetch: Fetch,
-    hosts: Vec<Host>,
+    hosts: Vec<AdmittingServer>,
     pieces: &Pieces,
-    told: &mut dyn FnMut(Note),
+    told: &mut dyn FnMut(JoinNotice),
 ) -> Result<Option<Fetched>, JoinError> {
     let start = Instant::now();
     for leaf in pieces.load()? {
@@ -231,7 +231,7 @@ pub async fn fetch(
                     blamed.push(dropped(&links, provider, &why, told));
                 }
                 FetchEffect::Done(fetched) => {
-                    told(Note::Progress(fetch.progress()));
+                    told(JoinNotice::Progress(fetch.progress()));
                     return Ok(Some(*fetched));
                 }
                 FetchEffect::Genesis => return Ok(None),
@@ -243,33 +243,33 @@ pub async fn fetch(
         let deadline = fetch.deadline().map(|at| (start + at).into());
         tokio::select! {
             Some((from, answer)) = answers.recv() => match answer {
-                Told::Answer { token, answer } => {
+                ProviderEvent::Answer { token, answer } => {
                     fetch.answer(start.elapsed(), from, token, *answer);
                 }
-                Told::Gone(why) => {
+                ProviderEvent::Gone(why) => {
                     let url = links.remove(&from).map(|(url, _)| url).unwrap_or_default();
                     blamed.push(format!("{url} {why}"));
-                    told(Note::Without { url, why });
+                    told(JoinNotice::Without { url, why });
                     fetch.down(start.elapsed(), from);
                 }
             },
             () = sleep_until(deadline) => fetch.wake(start.elapsed()),
-            _ = pulse.tick() => told(Note::Progress(fetch.progress())),
+            _ = pulse.tick() => told(JoinNotice::Progress(fetch.progress())),
         }
     }
 }
 
-type Links = BTreeMap<PublicKey, (String, mpsc::Sender<(u32, Question)>)>;
+type ProviderLinks = BTreeMap<PublicKey, (String, mpsc::Sender<(u32, Question)>)>;
 
 fn dropped(
-    links: &Links,
+    links: &ProviderLinks,
     provider: PublicKey,
-    why: &Misdeed,
-    told: &mut dyn FnMut(Note),
+    why: &ProviderFault,
+    told: &mut dyn FnMut(JoinNotice),
 ) -> String {
     let url = links.get(&provider).map(|(url, _)| url.clone()).unwrap_or_default();
     let why = format!("(server {provider}) was dropped: {why}");
-    told(Note::Without { url: url.clone(), why: why.clone() });
+    told(JoinNotice::Without { url: url.clone(), why: why.clone() });
     format!("{url} {why}")
 }
 

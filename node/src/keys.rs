@@ -37,7 +37,7 @@ const COMMENT: &str = "# Secret key of Metatopia. Whoever can read it can act in
 /// What is wrong inside a key file. Says nothing of what the file holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
-    /// Above [`FILE_BYTES_MAX`].
+    /// The file is longer than [`FILE_BYTES_MAX`].
     #[error("it is longer than {FILE_BYTES_MAX} bytes")]
     TooLong,
     /// A line that is neither a comment nor a key.
@@ -63,7 +63,7 @@ pub enum LoadKeyError {
     /// It is not there, or cannot be read.
     #[error("key file {}: {source}", path.display())]
     Read {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -71,13 +71,13 @@ pub enum LoadKeyError {
     /// It is a directory, a pipe, or something else.
     #[error("key file {} is not a file", path.display())]
     NotAFile {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
     },
     /// Others could read or change it.
     #[error("key file {} has mode {mode:04o}, which lets others in: chmod 600", path.display())]
     Exposed {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// Its permission bits.
         mode: u32,
@@ -85,9 +85,9 @@ pub enum LoadKeyError {
     /// It belongs to another user.
     #[error("key file {} belongs to user {owner}, not to user {user}", path.display())]
     Foreign {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
-        /// Its owner.
+        /// The owner of the file.
         owner: u32,
         /// Who runs this program.
         user: u32,
@@ -95,7 +95,7 @@ pub enum LoadKeyError {
     /// Its text is not that of a key file.
     #[error("key file {}: {source}", path.display())]
     Format {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong.
         source: FormatError,
@@ -108,13 +108,13 @@ pub enum CreateKeyError {
     /// There is something of this name; it is never overwritten.
     #[error("{} exists; a key is never overwritten", path.display())]
     Exists {
-        /// The path.
+        /// The path that was given.
         path: PathBuf,
     },
     /// The file or its directory could not be written.
     #[error("key file {}: {source}", path.display())]
     Write {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,

@@ -40,26 +40,26 @@ impl Gauge {
 }
 
 /// How Prometheus tells figures apart.
-trait Figure {
+trait MetricValue {
     const KIND: &'static str;
     fn value(&self) -> u64;
 }
 
-impl Figure for Counter {
+impl MetricValue for Counter {
     const KIND: &'static str = "counter";
     fn value(&self) -> u64 {
         self.get()
     }
 }
 
-impl Figure for Gauge {
+impl MetricValue for Gauge {
     const KIND: &'static str = "gauge";
     fn value(&self) -> u64 {
         self.get()
     }
 }
 
-fn write<F: Figure>(out: &mut String, name: &str, help: &str, figure: &F) {
+fn write<F: MetricValue>(out: &mut String, name: &str, help: &str, figure: &F) {
     let (help, kind) = (help.trim(), F::KIND);
     let value = figure.value();
     out.push_str(&format!(

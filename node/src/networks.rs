@@ -9,7 +9,7 @@ pub const NETWORKS_MAX: usize = 64;
 
 /// Addresses that begin with the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Network {
+pub struct IpNetwork {
     base: IpAddr,
     bits: u8,
 }
@@ -28,7 +28,7 @@ pub enum ParseNetworkError {
     Many(usize),
 }
 
-impl Network {
+impl IpNetwork {
     /// Is this address in it? An IPv4 address that is mapped into IPv6 counts as itself.
     #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
@@ -53,7 +53,7 @@ fn first_bits(ip: IpAddr, bits: u8) -> Option<IpAddr> {
     })
 }
 
-impl FromStr for Network {
+impl FromStr for IpNetwork {
     type Err = ParseNetworkError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -75,19 +75,19 @@ impl FromStr for Network {
     }
 }
 
-impl fmt::Display for Network {
+impl fmt::Display for IpNetwork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.base, self.bits)
     }
 }
 
-impl Serialize for Network {
+impl Serialize for IpNetwork {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-impl<'de> Deserialize<'de> for Network {
+impl<'de> Deserialize<'de> for IpNetwork {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
@@ -96,7 +96,7 @@ impl<'de> Deserialize<'de> for Network {
 /// Several networks. As text: with commas between.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
-pub struct Networks(Vec<Network>);
+pub struct Networks(Vec<IpNetwork>);
 
 impl Networks {
     /// Returns this machine alone, by either family.
@@ -112,7 +112,7 @@ impl Networks {
         self.0.iter().any(|network| network.contains(ip))
     }
 
-    fn new(networks: Vec<Network>) -> Result<Self, ParseNetworkError> {
+    fn new(networks: Vec<IpNetwork>) -> Result<Self, ParseNetworkError> {
         match networks.len() {
             0..=NETWORKS_MAX => Ok(Self(networks)),
             many => Err(ParseNetworkError::Many(many)),
@@ -172,10 +172,10 @@ mod tests {
     fn what_is_no_network_is_refused_and_named() {
         for text in ["127.0.0.0/33", "::/129", "home", "10.0.0.0/-1", "10.0.0/8", "10.0.0.0/", "/8"]
         {
-            assert_eq!(text.parse::<Network>(), Err(ParseNetworkError::Form(text.to_owned())));
+            assert_eq!(text.parse::<IpNetwork>(), Err(ParseNetworkError::Form(text.to_owned())));
         }
         let tail = ParseNetworkError::Tail("127.0.0.1/8".into(), 8);
-        assert_eq!("127.0.0.1/8".parse::<Network>(), Err(tail));
+        assert_eq!("127.0.0.1/8".parse::<IpNetwork>(), Err(tail));
         let many = ["10.0.0.1"; NETWORKS_MAX + 1].join(",");
         assert_eq!(many.parse::<Networks>(), Err(ParseNetworkError::Many(NETWORKS_MAX + 1)));
     }

@@ -24,7 +24,7 @@ const PAUSE_MAX: Duration = Duration::from_secs(1);
 /// cell rate algorithm of ITU-T I.371). Who is faster is not read meanwhile: it waits, and nobody
 /// else does.
 #[derive(Debug)]
-pub(crate) struct Pace {
+pub(crate) struct FrameLimiter {
     /// What one unit takes at the steady rate.
     gap: Duration,
     /// When all that was taken would be done at the steady rate.
@@ -36,7 +36,7 @@ pub(crate) struct Pace {
 /// So far may a client be ahead of the steady rate.
 const AHEAD: Duration = Duration::from_secs(1);
 
-impl Pace {
+impl FrameLimiter {
     /// So many units a second, at least one.
     pub(crate) fn new(per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
@@ -71,11 +71,11 @@ impl Pace {
 mod tests {
     use super::*;
 
-    fn pace(start: Instant) -> Pace {
-        Pace { gap: Duration::from_millis(10), due: start, excess: Arc::default() }
+    fn pace(start: Instant) -> FrameLimiter {
+        FrameLimiter { gap: Duration::from_millis(10), due: start, excess: Arc::default() }
     }
 
-    fn taken_within(pace: &mut Pace, start: Instant, time: Duration, bytes: usize) -> u32 {
+    fn taken_within(pace: &mut FrameLimiter, start: Instant, time: Duration, bytes: usize) -> u32 {
         let (mut now, mut taken) = (start, 0);
         while now < start + time {
             taken += 1;

@@ -1,6 +1,6 @@
-//! One server process: puts disk, world, lanes, gateway and HTTP around a replica, and runs it.
+//! One server process: puts disk, world, peers, gateway and HTTP around a replica, and runs it.
 
-mod kept;
+mod data_dir;
 
 use std::{collections::BTreeMap, fs, io, net::SocketAddr, path::PathBuf, sync::Arc, thread};
 
@@ -8,13 +8,14 @@ use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
 use metatopia_replica::{
-    Announcement, Config,
+    Config, OwnEndpoint,
     keeper::{Done, HISTORY_TURNS, History, NoStart, Order, StorageError},
 };
 use metatopia_sim::{ENGINE, Genesis, GenesisError, World};
-use metatopia_store::{OpenError, ReadError, Store};
+use metatopia_store::{OpenStoreError, ReadError, Store};
 use metatopia_types::{
-    Contact, Ed25519, Millis, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND, wire,
+    Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
+    wire,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -22,28 +23,28 @@ use tokio::{
 };
 use tokio_util::task::AbortOnDropHandle;
 
-use self::kept::Kept;
+use self::data_dir::DataDir;
 use crate::{
-    applier::{self, Meddle, Pool},
     authority::{Authority, AuthorityError},
     bind::BindError,
-    capsules::Capsules,
-    certificates::{CertificateError, Certificates},
-    clock::Clock,
-    config::{Peer, Settings},
+    certificates::{Certificates, TlsCertificateError},
+    clock::SystemClock,
+    config::{PeerConfig, Settings},
+    diagnostics::Diagnostics,
     disk::{OpenDiskError, RealDisk},
+    disk_thread::{self, ORDERS_MAX},
     driver::{Driver, DriverError, QUERIES_MAX},
     engine::{self, OtherEngine},
-    founding::FoundingError,
-    gateway::{self, Door, GatewayLimits},
-    heals::HealFile,
-    http::{self, Allowed, HttpServer, Origin, Scheme, Session, SourceOffer, in_url},
-    joining::{Deposits, InviteFile, Knocks},
+    executor::{self, Meddle, Pool},
+    first_state::FirstStateError,
+    gateway::{self, GatewayLimits, ListenConfig},
+    http::{self, Allowed, HttpServer, SessionAnswer, SourceOffer, UrlScheme, WebOrigin, in_url},
+    joining::{InviteFile, InviteStore, JoinRequests},
     keys::{self, LoadKeyError},
-    lanes,
     metrics::Metrics,
-    neighbours::GuestFile,
-    storage::{self, ORDERS_MAX},
+    peer_set::FollowerFile,
+    peers,
+    repair_log::RepairLog,
 };
 
 /// Why a server does not run, or stopped running.
@@ -52,7 +53,7 @@ pub enum ServerError {
     /// The genesis cannot be read.
     #[error("genesis {}: {source}", path.display())]
     ReadGenesis {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -60,7 +61,7 @@ pub enum ServerError {
     /// The genesis is none.
     #[error("genesis {}: {source}", path.display())]
     Genesis {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What is wrong with it.
         source: Box<GenesisError>,
@@ -70,11 +71,11 @@ pub enum ServerError {
     OtherEngine(#[from] OtherEngine),
     /// The sim's first state cannot be made.
     #[error("genesis {}: {source}", path.display())]
-    Founding {
-        /// The genesis.
+    FirstState {
+        /// The path of the genesis.
         path: PathBuf,
-        /// Why.
-        source: Box<FoundingError>,
+        /// The error behind it.
+        source: Box<FirstStateError>,
     },
     /// A key cannot be used.
     #[error(transparent)]
@@ -85,15 +86,15 @@ pub enum ServerError {
     /// The data directory is not this server's, or is damaged.
     #[error("data directory {}: {source}", path.display())]
     Store {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// What is wrong with it.
-        source: Box<OpenError>,
+        source: Box<OpenStoreError>,
     },
     /// The log cannot be read.
     #[error("log in {}: {source}", path.display())]
     Log {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// Where and why.
         source: Box<ReadError>,
@@ -101,7 +102,7 @@ pub enum ServerError {
     /// A record of the log is none of ours.
     #[error("log in {}: a record is not of this version: {source}", path.display())]
     Record {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
         /// What is wrong with it.
         source: wire::DecodeError,
@@ -112,23 +113,23 @@ pub enum ServerError {
          fetch a state from them", path.display()
     )]
     NoStart {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// Why.
+        /// The error behind it.
         source: NoStart,
     },
     /// The log cannot be begun.
     #[error("log in {}: {source}", path.display())]
     Begin {
-        /// The directory.
+        /// The path of the directory.
         path: PathBuf,
-        /// Why.
+        /// The error behind it.
         source: Box<StorageError>,
     },
     /// The mark that a key was used cannot be set.
     #[error("cannot write {}: {source}", path.display())]
     Mark {
-        /// The file.
+        /// The path of the file.
         path: PathBuf,
         /// What the system said.
         source: io::Error,
@@ -138,13 +139,13 @@ pub enum ServerError {
     Thread(String),
     /// Servers cannot be listened for.
     #[error("for other servers: {0}")]
-    Lanes(#[from] lanes::StartError),
+    Peers(#[from] peers::StartPeersError),
     /// There is no certificate for clients.
     #[error(transparent)]
-    Certificate(#[from] CertificateError),
+    Certificate(#[from] TlsCertificateError),
     /// Clients cannot be listened for.
     #[error("for clients: {0}")]
-    Gateway(#[from] gateway::StartError),
+    Gateway(#[from] gateway::StartGatewayError),
     /// HTTP cannot be listened for.
     #[error("for HTTP: {0}")]
     Http(#[from] BindError),
@@ -162,7 +163,7 @@ pub enum ServerError {
     Driver(#[from] DriverError),
 }
 
-/// Runs one server until `stop` says so.
+/// Runs one server until `stop` is true.
 ///
 /// # Errors
 /// See [`ServerError`]; each names the file, address or key that is wrong.
@@ -170,8 +171,8 @@ pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), 
     run_meddled(settings, stop, None).await
 }
 
-/// As [`run`], with somebody who changes the world: so tests see what a server does whose memory is
-/// bad. The program has nobody.
+/// Runs a server as [`run`] does, with a function that changes the world: so tests see how a server with
+/// bad memory behaves. The program itself passes none.
 ///
 /// # Errors
 /// See [`run`].
@@ -186,35 +187,34 @@ pub async fn run_meddled(
     let signer = keys::load(&settings.vote_key)?;
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
-    let mut kept = Kept::open(&settings, &genesis, sim, server)?;
-    kept.begin_log(&settings)?;
+    let mut data_dir = DataDir::open(&settings, &genesis, sim, server)?;
+    data_dir.begin_log(&settings)?;
     if let Err(error) = engine::note(&settings.data_dir) {
         tracing::warn!(%error, "which program runs here is not noted");
     }
-    kept::mark_used(&settings.vote_key, sim)?;
+    data_dir::mark_used(&settings.vote_key, sim)?;
     // What fails most often comes before anything has to be taken down again.
     let bound = http::bind(settings.http_listen)?;
     let authority = authority(&settings)?;
 
-    let clock = Clock::default();
-    let heals = HealFile::at(&settings.data_dir);
-    let config = replica_config(&genesis, encoded, signer, &settings, heals.read());
-    let damage = kept.damage.clone();
-    let (replica, store) = kept.replica(config.clone(), &genesis, &settings, clock.now())?;
+    let clock = SystemClock::default();
+    let repairs = RepairLog::at(&settings.data_dir);
+    let config = replica_config(&genesis, encoded, signer, &settings, repairs.read());
+    let damage = data_dir.damage.clone();
+    let (replica, store) = data_dir.replica(config.clone(), &genesis, &settings, clock.now())?;
     let height = replica.world().map(World::height).unwrap_or_default();
     tracing::info!(%sim, %server, %height, "starting");
     let history = if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) };
     let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history, meddle)?;
     let metrics = Arc::new(Metrics::default());
     let keypair = keys::peer_keypair(&node_key);
-    let (lanes, lane_events) =
-        lanes::start(keypair, &settings.p2p_listen, lanes::Config::default(), Arc::clone(&metrics))
-            .await?;
-    let door = door(&settings, &bound, authority.clone(), clock)?;
-    let Door { certificates, allowed, .. } = door.clone();
+    let (limits, listen) = (peers::PeersConfig::default(), &settings.p2p_listen);
+    let (peers, peer_events) = peers::start(keypair, listen, limits, Arc::clone(&metrics)).await?;
+    let listen_config = listen_config(&settings, &bound, authority.clone(), clock)?;
+    let ListenConfig { certificates, allowed, .. } = listen_config.clone();
     let (gateway, gateway_events) =
-        gateway::start(door, gateway_limits(&settings), Arc::clone(&metrics))?;
-    let entrance = entrance(&settings, bound.address(), gateway.address());
+        gateway::start(listen_config, gateway_limits(&settings), Arc::clone(&metrics))?;
+    let own_endpoint = own_endpoint(&settings, bound.address(), gateway.address());
     let (status, watched) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(&settings, &genesis, server, gateway.address(), &certificates);
@@ -225,20 +225,20 @@ pub async fn run_meddled(
         sockets: gateway.sockets(),
         metrics,
         source: Arc::new(SourceOffer::new(settings.source_url.clone())),
-        invites: Deposits::at(&settings.data_dir),
+        invites: InviteStore::at(&settings.data_dir),
     };
     let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;
-    let (clients, servers) = (gateway.address(), lanes.address());
+    let (clients, servers) = (gateway.address(), peers.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
-    let knocks = knocks(&settings, (sim, server), node_key, lanes.contact(), clock);
+    let join_requests = join_requests(&settings, (sim, server), node_key, peers.contact(), clock);
     let driver = Driver {
         replica,
         config,
-        heals,
+        repairs,
         configured: configured(&settings),
         clock,
-        lanes,
-        lane_events,
+        peers,
+        peer_events,
         gateway,
         gateway_events,
         orders,
@@ -248,13 +248,13 @@ pub async fn run_meddled(
         queries,
         certificates,
         allowed,
-        entrance,
+        own_endpoint,
         damage,
-        capsules: Capsules::of(&settings.data_dir),
+        diagnostics: Diagnostics::of(&settings.data_dir),
         status,
         addresses: addresses(&settings),
-        guests: GuestFile::open(&settings.data_dir),
-        knocks,
+        followers: FollowerFile::open(&settings.data_dir),
+        join_requests,
     };
     let ended = driver.run(stop).await;
     http.shutdown().await;
@@ -263,7 +263,7 @@ pub async fn run_meddled(
     Ok(ended?)
 }
 
-/// How many clients may come, in all and from one address.
+/// Returns how many clients may connect, in all and from one address.
 fn gateway_limits(settings: &Settings) -> GatewayLimits {
     GatewayLimits {
         clients_max: settings.clients_max,
@@ -272,21 +272,21 @@ fn gateway_limits(settings: &Settings) -> GatewayLimits {
     }
 }
 
-/// The certificate for pages, if there is one.
+/// Returns the certificate for pages, if there is one.
 fn authority(settings: &Settings) -> Result<Option<Authority>, AuthorityError> {
     settings.tls.as_ref().map(|(chain, key)| Authority::open(chain, key)).transpose()
 }
 
-/// Where clients come in by QUIC.
-fn door(
+/// Returns where the gateway listens, and whom it lets in.
+fn listen_config(
     settings: &Settings,
-    bound: &http::Bound,
+    bound: &http::ListeningSockets,
     authority: Option<Authority>,
-    clock: Clock,
-) -> Result<Door, CertificateError> {
+    clock: SystemClock,
+) -> Result<ListenConfig, TlsCertificateError> {
     let own = Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?;
     let (listen, allowed) = (settings.client_listen, allowed(settings, bound));
-    Ok(Door {
+    Ok(ListenConfig {
         listen,
         certificates: own.with(authority),
         allowed,
@@ -295,10 +295,9 @@ fn door(
     })
 }
 
-/// Answers by HTTP, under TLS where there is a certificate; what it gives besides keeps that one
-/// fresh.
+/// Starts HTTP, under TLS if there is a certificate. Returns the task that reloads it, too.
 fn serve(
-    bound: http::Bound,
+    bound: http::ListeningSockets,
     authority: Option<Authority>,
     allowed: Allowed,
     node: http::Node,
@@ -310,7 +309,7 @@ fn serve(
     Ok((http, authority.map(reloads).transpose()?))
 }
 
-/// Reads the certificate again whenever the process is told to by SIGHUP.
+/// Reloads the certificate at each SIGHUP.
 fn reloads(authority: Authority) -> Result<AbortOnDropHandle<()>, ServerError> {
     let mut told = signal(SignalKind::hangup()).map_err(ServerError::Signal)?;
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
@@ -323,47 +322,47 @@ fn reloads(authority: Authority) -> Result<AbortOnDropHandle<()>, ServerError> {
     })))
 }
 
-/// What asks servers to let this node in; nothing if it came by no invite of this sim.
-fn knocks(
+/// Returns the requests to be let in by servers, or none if this node has no invite of this sim.
+fn join_requests(
     settings: &Settings,
     (sim, server): (SimId, PublicKey),
     node: SigningKey,
-    contact: Contact,
-    clock: Clock,
-) -> Option<Knocks> {
+    contact: NodeContact,
+    clock: SystemClock,
+) -> Option<JoinRequests> {
     let invite = InviteFile::at(&settings.data_dir).invite();
     let invite = invite.filter(|invite| invite.invite.sim() == sim)?;
     let stands_by = invite.invite.grant == Grant::StandBy;
     let applicant = stands_by.then_some(Applicant { key: server, contact });
     let request = JoinRequest { invite, applicant };
-    Some(Knocks::new(request, node, clock.now().monotonic))
+    Some(JoinRequests::new(request, node, clock.now().monotonic))
 }
 
-/// In the data directory: the certificates for clients, and their keys.
+/// The folder in the data directory with the certificates for clients, and their keys.
 const CERTIFICATES: &str = "client-certificates";
 
-/// Whose pages may talk to this server, before it knows of others.
-fn allowed(settings: &Settings, bound: &http::Bound) -> Allowed {
+/// Returns the origins whose pages may connect, before the other servers are known.
+fn allowed(settings: &Settings, bound: &http::ListeningSockets) -> Allowed {
     let announced = settings.announce_http.as_ref();
     Allowed::by(scheme(settings), settings.http_origins.clone(), bound.address(), announced)
 }
 
-fn scheme(settings: &Settings) -> Scheme {
-    if settings.tls.is_some() { Scheme::Https } else { Scheme::Http }
+fn scheme(settings: &Settings) -> UrlScheme {
+    if settings.tls.is_some() { UrlScheme::Https } else { UrlScheme::Http }
 }
 
-/// What a client needs to connect.
+/// Returns what a client needs to connect.
 fn session(
     settings: &Settings,
     genesis: &Genesis,
     server: PublicKey,
     quic: SocketAddr,
     certificates: &Certificates,
-) -> Arc<Session> {
-    Arc::new(Session {
+) -> Arc<SessionAnswer> {
+    Arc::new(SessionAnswer {
         sim: genesis.id(),
         name: genesis.name.clone(),
-        parent: genesis.parent.as_ref().map(http::Parent::from),
+        parent: genesis.parent.as_ref().map(http::ParentAnswer::from),
         server,
         quic,
         announced_quic: settings.announce_quic.as_ref().map(ToString::to_string),
@@ -372,11 +371,10 @@ fn session(
     })
 }
 
-/// Where clients connect, as the other servers and their clients are told. A server that listens
-/// everywhere does not know where that is.
-fn entrance(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<Announcement> {
+/// Returns the endpoint to announce. A server that listens on all addresses does not know it.
+fn own_endpoint(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<OwnEndpoint> {
     let known = |address: SocketAddr| (!address.ip().is_unspecified()).then_some(address);
-    let own_http = || known(http).map(|at| Origin::at(scheme(settings), &in_url(at), at.port()));
+    let own_http = || known(http).map(|at| WebOrigin::at(scheme(settings), &in_url(at), at.port()));
     let own_quic = || known(quic).map(|address| address.to_string());
     let http = settings.announce_http.clone().or_else(own_http);
     let quic = settings.announce_quic.as_ref().map(ToString::to_string).or_else(own_quic);
@@ -387,15 +385,15 @@ fn entrance(settings: &Settings, http: SocketAddr, quic: SocketAddr) -> Option<A
         );
         return None;
     };
-    Some(Announcement { http: http.to_string(), quic, certificates: Vec::new() })
+    Some(OwnEndpoint { http: http.to_string(), quic, certificates: Vec::new() })
 }
 
-/// The threads that may block, and the ways to and from them.
+/// The threads that may block, and the channels to and from them.
 struct Threads {
     orders: mpsc::Sender<Order>,
     stored: mpsc::Receiver<Done>,
-    jobs: mpsc::Sender<applier::Job>,
-    applied: mpsc::Receiver<applier::Applied>,
+    jobs: mpsc::Sender<executor::Job>,
+    applied: mpsc::Receiver<executor::AppliedWorld>,
     disk: thread::JoinHandle<()>,
 }
 
@@ -412,8 +410,8 @@ fn start_threads(
     let threads = thread::available_parallelism().map_or(1, Into::into);
     let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
     let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
-    let disk = storage::start(store, history, ordered, done).map_err(no_thread)?;
-    applier::start(pool, jobbed, finished, meddle).map_err(no_thread)?;
+    let disk = disk_thread::start(store, history, ordered, done).map_err(no_thread)?;
+    executor::start(pool, jobbed, finished, meddle).map_err(no_thread)?;
     Ok(Threads { orders, stored, jobs, applied, disk })
 }
 
@@ -434,14 +432,14 @@ fn replica_config(
     encoded: Vec<u8>,
     signer: SigningKey,
     settings: &Settings,
-    heals: Vec<Millis>,
+    repairs: Vec<Millis>,
 ) -> Config {
     let sim = genesis.id();
     let ticks = u64::from(genesis.parameters.ticks_per_turn);
     let turn_length = (ticks * 1_000 / TICKS_PER_SECOND).max(1);
     let mut seed = [0; 32];
     getrandom::fill(&mut seed).expect("the operating system gives random bytes");
-    let agreement = consensus::Config {
+    let agreement = consensus::AgreementConfig {
         sim,
         engine: ENGINE,
         turn_length,
@@ -455,14 +453,23 @@ fn replica_config(
     let turns_per_second = u32::try_from(1_000 / turn_length).unwrap_or(1).max(1);
     let genesis = Arc::new(encoded);
     let Settings { snapshot_turns, behind_turns, .. } = *settings;
-    Config { sim, genesis, agreement, turns_per_second, snapshot_turns, behind_turns, heals, seed }
+    Config {
+        sim,
+        genesis,
+        agreement,
+        turns_per_second,
+        snapshot_turns,
+        behind_turns,
+        repairs,
+        seed,
+    }
 }
 
-/// The servers that the configuration names: whom to ask when nothing is known but genesis.
-fn configured(settings: &Settings) -> BTreeMap<PublicKey, Contact> {
-    let contact = |peer: &Peer| {
+/// Returns the servers of the configuration, to be asked when nothing but genesis is known.
+fn configured(settings: &Settings) -> BTreeMap<PublicKey, NodeContact> {
+    let contact = |peer: &PeerConfig| {
         let (peer_id, address) = (peer.peer_id.to_string(), peer.address.to_string());
-        (peer.key, Contact { peer_id, address })
+        (peer.key, NodeContact { peer_id, address })
     };
     settings.peers.iter().map(contact).collect()
 }

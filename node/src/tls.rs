@@ -155,7 +155,7 @@ mod tests {
     use rustls::{ClientConnection, ServerConfig, ServerConnection};
 
     use super::*;
-    use crate::certificates::{self, Identity};
+    use crate::certificates::{self, TlsIdentity};
 
     const ALPN: &[u8] = b"test/1";
 
@@ -182,16 +182,16 @@ mod tests {
         Ok(())
     }
 
-    fn identity(at: u64) -> Identity {
-        Identity::generate(Millis(at)).unwrap()
+    fn identity(at: u64) -> TlsIdentity {
+        TlsIdentity::generate(Millis(at)).unwrap()
     }
 
-    fn server(identity: &Identity) -> ServerConfig {
+    fn server(identity: &TlsIdentity) -> ServerConfig {
         shows(identity.certified().unwrap())
     }
 
     fn shows(key: rustls::sign::CertifiedKey) -> ServerConfig {
-        certificates::server_config(Arc::new(Shown(Arc::new(key))), &[ALPN]).unwrap()
+        certificates::server_config(Arc::new(PresentedCertificate(Arc::new(key))), &[ALPN]).unwrap()
     }
 
     #[test]
@@ -218,9 +218,9 @@ mod tests {
     }
 
     #[derive(Debug)]
-    struct Shown(Arc<rustls::sign::CertifiedKey>);
+    struct PresentedCertificate(Arc<rustls::sign::CertifiedKey>);
 
-    impl rustls::server::ResolvesServerCert for Shown {
+    impl rustls::server::ResolvesServerCert for PresentedCertificate {
         fn resolve(
             &self,
             _: rustls::server::ClientHello<'_>,

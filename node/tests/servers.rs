@@ -17,7 +17,7 @@ use std::{
 };
 
 use metatopia::{
-    config::{LogFormat, LogLevel, Peer, Settings},
+    config::{LogFormat, LogLevel, PeerConfig, Settings},
     http::Origins,
     keys,
     networks::Networks,
@@ -25,7 +25,7 @@ use metatopia::{
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters};
-use metatopia_types::{Contact, Sign};
+use metatopia_types::{NodeContact, Sign};
 use tokio::{sync::watch, task::JoinHandle, time::timeout};
 
 /// How long anything may take here. Debug builds on a busy machine are slow; nothing waits for it.
@@ -78,10 +78,10 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         let node = keys::create(&dir.join("node.key")).expect("a node key");
         let peer_id = keys::peer_keypair(&node).public().to_peer_id();
         let address = format!("/ip4/127.0.0.1/tcp/{}", free_port());
-        let contact = Contact { peer_id: peer_id.to_string(), address: address.clone() };
+        let contact = NodeContact { peer_id: peer_id.to_string(), address: address.clone() };
         validators.insert(vote.public(), contact);
         let address = address.parse().expect("an address");
-        seats.push((dir, Peer { key: vote.public(), peer_id, address }));
+        seats.push((dir, PeerConfig { key: vote.public(), peer_id, address }));
     }
     let genesis = Genesis {
         name: "empty".into(),
@@ -98,8 +98,8 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
     };
     let file = folder.join("genesis");
     fs::write(&file, genesis.encode()).expect("the genesis");
-    let peers: Vec<Peer> = seats.iter().map(|(_, peer)| peer.clone()).collect();
-    let settings = |(dir, peer): &(PathBuf, Peer)| Settings {
+    let peers: Vec<PeerConfig> = seats.iter().map(|(_, peer)| peer.clone()).collect();
+    let settings = |(dir, peer): &(PathBuf, PeerConfig)| Settings {
         data_dir: dir.join("data"),
         genesis: file.clone(),
         vote_key: dir.join("vote.key"),

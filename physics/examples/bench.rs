@@ -1,4 +1,4 @@
-//! How many steps a second one thread makes:
+//! Measures how many steps a second one thread makes:
 //! `cargo run --release -p metatopia-physics --example bench`.
 
 use std::hint::black_box;
@@ -10,7 +10,7 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region, Shape};
 use metatopia_types::{ObjectId, wire};
 
-/// Steps that are measured, after as many for settling.
+/// The number of steps that are measured, after as many for settling.
 const STEPS: u32 = 600;
 
 fn main() {
@@ -23,44 +23,44 @@ fn main() {
     }
     measure("10,000 circles, sparse (500 m)", ground(10_000, 250, Shapes::Circles));
     measure("10,000 circles, dense (200 m)", ground(10_000, 100, Shapes::Circles));
-    time("1,000 circles out of one place", heap(1_000), STEPS);
-    time("10,000 circles out of one place", heap(10_000), STEPS / 60);
+    time("1,000 circles in one position", heap(1_000), STEPS);
+    time("10,000 circles in one position", heap(10_000), STEPS / 60);
     let small = asleep(ground(1_000, 32, Shapes::Boxes));
-    measure("1,000 boxes at rest", small.clone());
-    one_awake("1,000 boxes at rest, one awake", small);
+    measure("1,000 boxes asleep", small.clone());
+    one_awake("1,000 boxes, one awake", small);
     let large = asleep(ground(10_000, 160, Shapes::Boxes));
-    measure("10,000 boxes at rest", large.clone());
-    one_awake("10,000 boxes at rest, one awake", large.clone());
-    some_awake("10,000 boxes at rest, 200 awake", large);
+    measure("10,000 boxes asleep", large.clone());
+    one_awake("10,000 boxes, one awake", large.clone());
+    some_awake("10,000 boxes, 200 awake", large);
     let packed = asleep(ground(10_000, 54, Shapes::Boxes));
     one_awake("10,000 packed boxes, one awake", packed);
 }
 
-/// Bodies that all are in one place.
+/// Builds bodies that all are in one position.
 fn heap(count: u64) -> Region {
     let mut heap = Region::new();
     for id in 0..count {
         let round = Shape::Circle { radius: Fx::HALF };
-        let pressed = BodySpec::new(round, Motion::Dynamic, Vec2::ZERO);
-        heap.insert(ObjectId(id), &pressed).expect("there is room");
+        let spec = BodySpec::new(round, Motion::Dynamic, Vec2::ZERO);
+        heap.insert(ObjectId(id), &spec).expect("there is room");
     }
     heap
 }
 
-/// The same ground once everything on it rests.
+/// Stops all bodies and steps the region until they sleep.
 fn asleep(mut ground: Region) -> Region {
     let ids: Vec<ObjectId> = ground.bodies().iter().skip(4).map(|body| body.id()).collect();
     for id in ids {
         ground.set_velocity(id, Vec2::ZERO).expect("it moves");
         ground.set_spin(id, Fx::ZERO).expect("it moves");
     }
-    while !ground.is_still() {
+    while !ground.is_asleep() {
         ground.step();
     }
     ground
 }
 
-/// Every fiftieth body turns for as long as it is measured.
+/// Measures a region in which every fiftieth body turns.
 fn some_awake(name: &str, mut asleep: Region) {
     for id in (0..10_000).step_by(50) {
         asleep.set_spin(ObjectId(10 + id), Fx::from_ratio(1, 8)).expect("it moves");
@@ -68,6 +68,7 @@ fn some_awake(name: &str, mut asleep: Region) {
     time(name, asleep, STEPS);
 }
 
+/// Measures a region with one more body, which turns.
 fn one_awake(name: &str, mut asleep: Region) {
     let mut walker = BodySpec::new(
         Shape::Circle { radius: Fx::HALF },
@@ -85,15 +86,15 @@ enum Shapes {
     Boxes,
 }
 
-/// `count` moving bodies, a metre wide, in a walled square; they bounce without loss.
+/// Builds `count` moving bodies, a metre wide, in a walled square. They bounce without loss.
 fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
     let mut region = Region::new();
     let wall = |x: i32, y: i32| {
         let long = half + 1;
         let size = if y == 0 { (1, long) } else { (long, 1) };
         let half = Vec2::new(Fx::from_int(size.0), Fx::from_int(size.1));
-        let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
-        BodySpec::new(Shape::Rect { half }, Motion::Static, place)
+        let position = Vec2::new(Fx::from_int(x), Fx::from_int(y));
+        BodySpec::new(Shape::Rect { half }, Motion::Static, position)
     };
     let out = half + 1;
     for (id, (x, y)) in (1..).zip([(out, 0), (-out, 0), (0, out), (0, -out)]) {
@@ -102,12 +103,12 @@ fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
     let mut dice = Stream::new(&[1; 32], "physics.bench", &[count]);
     let columns = count.isqrt() + 1;
     let pitch = Fx::from_ratio(2 * i64::from(half), columns as i64);
-    for place in 0..count {
-        let along = |index: u64| {
-            let cells = Fx::from_ratio(2 * index as i64 + 1 - columns as i64, 2);
+    for index in 0..count {
+        let along = |cell: u64| {
+            let cells = Fx::from_ratio(2 * cell as i64 + 1 - columns as i64, 2);
             cells.saturating_mul(pitch)
         };
-        let position = Vec2::new(along(place % columns), along(place / columns));
+        let position = Vec2::new(along(index % columns), along(index / columns));
         let shape = match shapes {
             Shapes::Circles => Shape::Circle { radius: Fx::HALF },
             Shapes::Boxes => Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) },
@@ -120,11 +121,12 @@ fn ground(count: u64, half: i32, shapes: Shapes) -> Region {
             friction: Fx::ZERO,
             ..BodySpec::new(shape, Motion::Dynamic, position)
         };
-        region.insert(ObjectId(10 + place), &spec).expect("it fits");
+        region.insert(ObjectId(10 + index), &spec).expect("it fits");
     }
     region
 }
 
+/// Lets a region settle and measures it.
 fn measure(name: &str, mut region: Region) {
     for _ in 0..STEPS {
         region.step();
@@ -132,6 +134,7 @@ fn measure(name: &str, mut region: Region) {
     time(name, region, STEPS);
 }
 
+/// Measures a region as it is, and prints one line.
 fn time(name: &str, mut region: Region, steps: u32) {
     let mut times: Vec<Duration> = (0..steps)
         .map(|_| {

@@ -1,4 +1,4 @@
-//! A body: its shape, its matter and where it goes.
+//! A body: its shape, its material and its motion.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -6,54 +6,59 @@ use serde::{Deserialize, Serialize};
 
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
-    COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, REST_STEPS, SPEED_MAX, SPIN_MAX,
-    STEPS_PER_SECOND, SUBSTEPS,
+    COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, SLEEP_STEPS, SPEED_MAX,
+    SPIN_MAX, STEPS_PER_SECOND, SUBSTEPS,
 };
 use crate::motion::Motion;
-use crate::shape::{Form, Shape, SizeError};
+use crate::shape::{Geometry, Shape, SizeError};
 
 const BOUND: Q20 = Q20::constant(COORDINATE_MAX);
 
-/// A place and a facing.
+/// A position and a direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pose {
-    /// Metres from the region's origin.
+    /// The position, in metres from the region's origin.
     pub position: Vec2,
     /// The direction of the body's own x axis.
     pub angle: Angle,
 }
 
-/// What a body is made of and how it starts. Start from [`BodySpec::new`] and change fields.
+/// The definition of a new body. Start from [`BodySpec::new`] and change fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BodySpec {
-    /// The outline; the only field that can be refused.
+    /// The shape; the only field that can be refused.
     pub shape: Shape,
-    /// How it moves.
+    /// The kind of motion.
     pub motion: Motion,
-    /// Where it starts, moved into the region.
+    /// The pose at the start, clamped to the region.
     pub pose: Pose,
-    /// Metres a second; shortened to the body's greatest speed. Zero for a static body.
+    /// The velocity in metres a second, shortened to the body's greatest speed. Zero for a static
+    /// body.
     pub velocity: Vec2,
-    /// Radians a second; moved into the body's greatest spin. Zero for a static body.
+    /// The spin (angular velocity) in radians a second, clamped to the body's greatest spin. Zero
+    /// for a static body.
     pub spin: Fx,
-    /// Kilograms; used while it is dynamic.
+    /// The mass in kilograms. It counts while the body is dynamic.
     pub mass: Fx,
-    /// 0 is ice; two bodies rub with the geometric mean of theirs.
+    /// The coefficient of friction; 0 is ice. The friction of a contact is the geometric mean of
+    /// both bodies' frictions.
     pub friction: Fx,
-    /// 0 does not bounce, 1 loses nothing; two bodies bounce with the greater of theirs.
+    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing. The restitution of a
+    /// contact is the greater of both bodies' restitutions.
     pub restitution: Fx,
-    /// Share of the velocity that a dynamic body loses in a second: ground friction.
+    /// The share of the velocity that a dynamic body loses in a second: the friction of the ground.
     pub linear_damping: Fx,
-    /// Share of the spin that a dynamic body loses in a second.
+    /// The share of the spin that a dynamic body loses in a second.
     pub angular_damping: Fx,
-    /// It only notices kinematic and dynamic bodies, and pushes nothing.
+    /// Whether the body only notices kinematic and dynamic bodies and pushes nothing.
     pub sensor: bool,
-    /// Contacts do not turn it: for walkers.
+    /// Whether contacts do not turn the body, as for a person who walks.
     pub fixed_rotation: bool,
 }
 
 impl BodySpec {
-    /// One kilogram at rest, with friction 1/2, no bounce and no damping.
+    /// Defines a body of one kilogram without velocity, with friction 1/2, no restitution and no
+    /// damping.
     #[must_use]
     pub const fn new(shape: Shape, motion: Motion, position: Vec2) -> Self {
         Self {
@@ -73,38 +78,38 @@ impl BodySpec {
     }
 }
 
-/// The complete state of one body, at most [`BODY_BYTES_MAX`](crate::limits::BODY_BYTES_MAX) bytes
-/// when encoded.
+/// The complete state of one body. The encoding has at most
+/// [`BODY_BYTES_MAX`](crate::limits::BODY_BYTES_MAX) bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Body {
     pub(crate) id: ObjectId,
-    pub(crate) form: Form,
+    pub(crate) geometry: Geometry,
     pub(crate) motion: Motion,
     pub(crate) sensor: bool,
     pub(crate) fixed_rotation: bool,
-    /// Kilograms with 16 fraction bits.
+    /// The mass in kilograms, with 16 fraction bits.
     pub(crate) mass: u32,
     pub(crate) friction: Q20,
     pub(crate) restitution: Q20,
     pub(crate) linear_damping: Q20,
     pub(crate) angular_damping: Q20,
     pub(crate) position: Vector,
-    /// Cosine and sine of the angle.
+    /// The cosine and the sine of the angle.
     pub(crate) facing: Unit,
     pub(crate) velocity: Vector,
     pub(crate) spin: Q20,
-    /// Steps for which it has been slow, up to [`REST_STEPS`].
+    /// The number of steps for which the body has been slow, up to [`SLEEP_STEPS`].
     pub(crate) slow_steps: u8,
 }
 
 impl Body {
-    /// Rounds a spec and moves it into the limits.
+    /// Makes a body of a spec, rounded and clamped to the limits.
     pub(crate) fn new(id: ObjectId, spec: &BodySpec) -> Result<Self, SizeError> {
         let factor = |value: Fx, max: Fx| Q20::clamped(value, Q20::ZERO, Q20::constant(max));
         let mass = spec.mass.clamp(MASS_MIN, MASS_MAX).to_bits();
         let mut body = Self {
             id,
-            form: Form::new(spec.shape, spec.motion)?,
+            geometry: Geometry::new(spec.shape, spec.motion)?,
             motion: spec.motion,
             sensor: spec.sensor,
             fixed_rotation: spec.fixed_rotation,
@@ -126,7 +131,7 @@ impl Body {
         Ok(body)
     }
 
-    /// What another body like this one starts from.
+    /// Returns the spec of another body like this one.
     #[must_use]
     pub fn spec(&self) -> BodySpec {
         BodySpec {
@@ -145,133 +150,137 @@ impl Body {
         }
     }
 
-    /// Its name.
+    /// Returns the id of the body.
     #[must_use]
     pub const fn id(&self) -> ObjectId {
         self.id
     }
 
-    /// Its outline.
+    /// Returns the shape of the body.
     #[must_use]
     pub fn shape(&self) -> Shape {
-        self.form.shape()
+        self.geometry.shape()
     }
 
-    /// How it moves.
+    /// Returns the kind of motion.
     #[must_use]
     pub const fn motion(&self) -> Motion {
         self.motion
     }
 
-    /// Whether it only notices others.
+    /// Returns whether the body only notices others and pushes nothing.
     #[must_use]
     pub const fn is_sensor(&self) -> bool {
         self.sensor
     }
 
-    /// Metres from the region's origin, exactly.
+    /// Returns the position in metres from the region's origin, exactly.
     #[must_use]
     pub const fn position(&self) -> Vec2 {
         self.position.vec2()
     }
 
-    /// The direction of its own x axis, rounded to the nearest angle.
+    /// Returns the direction of the body's own x axis, rounded to the nearest angle.
     #[must_use]
     pub const fn angle(&self) -> Angle {
         let (cosine, sine) = (self.facing.x.0 as i64, self.facing.y.0 as i64);
         Angle::atan2(Fx::from_bits(sine << 2), Fx::from_bits(cosine << 2))
     }
 
-    /// Place and facing.
+    /// Returns the position and the angle.
     #[must_use]
     pub const fn pose(&self) -> Pose {
         Pose { position: self.position(), angle: self.angle() }
     }
 
-    /// Metres a second, exactly.
+    /// Returns the velocity in metres a second, exactly.
     #[must_use]
     pub const fn velocity(&self) -> Vec2 {
         self.velocity.vec2()
     }
 
-    /// Radians a second, exactly.
+    /// Returns the spin in radians a second, exactly.
     #[must_use]
     pub const fn spin(&self) -> Fx {
         self.spin.fx()
     }
 
-    /// Kilograms, exactly.
+    /// Returns the mass in kilograms, exactly.
     #[must_use]
     pub const fn mass(&self) -> Fx {
         Fx::from_bits((self.mass as i64) << 16)
     }
 
-    /// The greatest speed that this body can have, in metres a second:
+    /// Returns the greatest speed that this body can have, in metres a second:
     /// [`SPEED_MAX`](crate::limits::SPEED_MAX), or less for a small one.
     #[must_use]
     pub fn speed_max(&self) -> Fx {
         self.speed_bound().fx()
     }
 
-    /// The greatest spin that this body can have, in radians a second:
+    /// Returns the greatest spin that this body can have, in radians a second:
     /// [`SPIN_MAX`](crate::limits::SPIN_MAX), or less for a large one.
     #[must_use]
     pub fn spin_max(&self) -> Fx {
         self.spin_bound().fx()
     }
 
-    /// Whether it is at rest: it costs nothing, and its bytes stay the same until something stirs
-    /// it.
+    /// Returns whether the body is asleep. A sleeping body costs nothing, and its bytes stay the same
+    /// until something wakes it.
     #[must_use]
-    pub fn is_at_rest(&self) -> bool {
-        self.slow_steps == REST_STEPS && self.velocity.is_zero() && self.spin.is_zero()
+    pub fn is_asleep(&self) -> bool {
+        self.slow_steps == SLEEP_STEPS && self.velocity.is_zero() && self.spin.is_zero()
     }
 
-    /// Whether a point, in metres from the region's origin, is inside or on its outline.
+    /// Returns whether a point, in metres from the region's origin, is inside the body's shape or on
+    /// its boundary.
     #[must_use]
     pub fn contains(&self, point: Vec2) -> bool {
-        // No body reaches this far out, so moving a point in to here brings it into none.
+        // No body reaches this far out, so clamping a point to here puts it into none.
         let point = Vector::clamped(point, Q20::constant(Fx::from_int(2_047)));
-        let outer = i64::from(self.form.outer_radius().0);
-        let far = |p: Q20, c: Q20| (i64::from(p.0) - i64::from(c.0)).abs() > outer;
+        // First without a rotation, whose products only fit close to the body.
+        let radius = i64::from(self.geometry.bounding_radius().0);
+        let far = |p: Q20, c: Q20| (i64::from(p.0) - i64::from(c.0)).abs() > radius;
         if far(point.x, self.position.x) || far(point.y, self.position.y) {
             return false;
         }
-        self.form.contains((point - self.position).unturned(self.facing))
+        self.geometry.contains((point - self.position).inverse_rotated(self.facing))
     }
 
-    /// A velocity rounded and shortened to what this body may have.
+    /// Rounds a velocity and shortens it to the body's greatest speed.
     pub(crate) fn speed_limited(&self, velocity: Vec2) -> Vector {
         let bound = self.speed_bound();
-        // First to a box that keeps the direction of every vector a script would mean.
-        Vector::clamped(velocity, Q20::constant(Fx::from_int(1_024))).shortened(bound)
+        // First clamped to a box, which keeps the direction of every vector that a script would
+        // mean.
+        Vector::clamped(velocity, Q20::constant(Fx::from_int(1_024))).clamp_length(bound)
     }
 
-    /// A spin rounded and moved into what this body may have.
+    /// Rounds a spin and clamps it to the body's greatest spin.
     pub(crate) fn spin_limited(&self, spin: Fx) -> Q20 {
         Q20::clamped(spin, -self.spin_bound(), self.spin_bound())
     }
 
-    /// Moves it to a pose, rounded and moved into the region.
-    pub(crate) fn place(&mut self, pose: Pose) {
+    /// Moves the body to a pose, rounded and clamped to the region.
+    pub(crate) fn set_pose(&mut self, pose: Pose) {
         self.position = Vector::clamped(pose.position, BOUND);
         self.facing = facing(pose.angle);
     }
 
-    /// Its own (lesser) radius per substep, or the limit for all.
+    /// Returns the greatest speed: the inscribed radius per substep, or the limit for all bodies.
     pub(crate) fn speed_bound(&self) -> Q20 {
-        let own = i64::from(self.form.inner_radius().0) * i64::from(STEPS_PER_SECOND * SUBSTEPS);
+        let radius = i64::from(self.geometry.inscribed_radius().0);
+        let own = radius * i64::from(STEPS_PER_SECOND * SUBSTEPS);
         Q20(narrow(own.min(i64::from(Q20::constant(SPEED_MAX).0))))
     }
 
-    /// The spin at which its outermost point has the greatest speed, or the limit for all.
+    /// Returns the greatest spin: at which the outermost point has the greatest speed, or the limit
+    /// for all bodies.
     pub(crate) fn spin_bound(&self) -> Q20 {
-        let own = SPEED_MAX.to_bits() << 8;
-        let own = own / i64::from(self.form.outer_radius().0);
+        let own = (SPEED_MAX.to_bits() << 8) / i64::from(self.geometry.bounding_radius().0);
         Q20(narrow(own.min(i64::from(Q20::constant(SPIN_MAX).0))))
     }
 
-    /// One over the mass, with 28 fraction bits (2^14 to 2^32), or zero if nothing moves it.
+    /// Returns one over the mass, with 28 fraction bits (2^14 to 2^32), or zero for an infinite mass.
     pub(crate) fn inverse_mass(&self) -> i64 {
         match self.motion {
             Motion::Static | Motion::Kinematic => 0,
@@ -280,7 +289,7 @@ impl Body {
     }
 }
 
-/// Cosine and sine, rounded to 30 fraction bits.
+/// Returns the cosine and the sine of an angle, rounded to 30 fraction bits.
 fn facing(angle: Angle) -> Unit {
     let (sine, cosine) = angle.sin_cos();
     Unit {

@@ -1,18 +1,18 @@
 //! The number formats of the kernels.
 //!
 //! Products are taken in 64 bits and rounded to the nearest, a tie upwards. Narrowing back to 32
-//! bits wraps; the limits of `limits.rs` keep every value in range, and the unit tests of this
-//! crate run with an assertion in [`narrow`] that shows it.
+//! bits wraps. The limits of `limits.rs` keep every value in range; in the unit tests of this crate
+//! an assertion in [`narrow`] shows it.
 
 use core::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
 
 use metatopia_math::{Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
-/// Bits that an [`Fx`] has below the last bit of a [`Q20`].
+/// The bits that an [`Fx`] has below the last bit of a [`Q20`].
 const BELOW: u32 = 12;
 
-/// The low 32 bits, which are all of it by the limits of this crate.
+/// Returns the low 32 bits, which are all of the number by the limits of this crate.
 pub(crate) const fn narrow(wide: i64) -> i32 {
     if cfg!(test) {
         assert!(wide >= i32::MIN as i64 && wide <= i32::MAX as i64);
@@ -20,7 +20,7 @@ pub(crate) const fn narrow(wide: i64) -> i32 {
     wide as i32
 }
 
-/// `wide / 2^bits`, to the nearest.
+/// Returns `wide / 2^bits`, rounded to the nearest, a tie upwards.
 pub(crate) const fn rounded(wide: i64, bits: u32) -> i64 {
     wide.wrapping_add(1 << (bits - 1)) >> bits
 }
@@ -37,18 +37,18 @@ impl Q20 {
     pub(crate) const ZERO: Self = Self(0);
     pub(crate) const ONE: Self = Self(1 << 20);
 
-    /// The number nearest to a constant of the crate, which is in range.
+    /// Rounds a constant of the crate, which is in range.
     pub(crate) const fn constant(value: Fx) -> Self {
         Self(narrow(rounded(value.to_bits(), BELOW)))
     }
 
-    /// `value` moved into `low..=high` and rounded to the nearest.
+    /// Clamps `value` to `low..=high` and rounds it to the nearest.
     pub(crate) fn clamped(value: Fx, low: Self, high: Self) -> Self {
         let bits = value.clamp(low.fx(), high.fx()).to_bits();
         Self(narrow(rounded(bits, BELOW)))
     }
 
-    /// The same number as an [`Fx`], exactly.
+    /// Converts the number to an [`Fx`], exactly.
     pub(crate) const fn fx(self) -> Fx {
         Fx::from_bits((self.0 as i64) << BELOW)
     }
@@ -61,17 +61,17 @@ impl Q20 {
         self.0 == 0
     }
 
-    /// Half of it, rounded down.
+    /// Returns half of the number, rounded down.
     pub(crate) const fn half(self) -> Self {
         Self(self.0 >> 1)
     }
 
-    /// The number moved into `-bound..=bound`.
+    /// Clamps the number to `-bound..=bound`.
     pub(crate) fn bounded(self, bound: Self) -> Self {
         self.max(-bound).min(bound)
     }
 
-    /// `self / whole` for magnitudes that make a ratio of at most one; zero for nothing of nothing.
+    /// Returns `self / whole`, for magnitudes that make a ratio of at most one; zero for 0 / 0.
     pub(crate) fn ratio(self, whole: Self) -> Q30 {
         if whole.is_zero() {
             return Q30(0);
@@ -120,20 +120,20 @@ impl Mul for Q20 {
     }
 }
 
-/// What a contact's impulse of one metre a second turns a body by: 8 integer and 24 fraction bits.
+/// The change of spin per change of relative speed at a contact: 8 integer and 24 fraction bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Q24(pub(crate) i32);
 
 impl Mul<Q20> for Q24 {
     type Output = Q20;
-    /// Moved into +-1024: spins are bounded far below by whoever adds this to one.
+    /// Clamps the product to +-1024. The caller adds it to a spin, whose bound is far below that.
     fn mul(self, other: Q20) -> Q20 {
         let wide = rounded(i64::from(self.0) * i64::from(other.0), 24);
         Q20(narrow(wide.clamp(-(1 << 30), 1 << 30)))
     }
 }
 
-/// Sines, cosines, shares: 2 integer and 30 fraction bits.
+/// Sines, cosines and ratios: 2 integer and 30 fraction bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Q30(pub(crate) i32);
@@ -160,7 +160,7 @@ impl Mul<Q20> for Q30 {
     }
 }
 
-/// A place, a way or a velocity.
+/// A position, an offset or a velocity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vector {
     pub(crate) x: Q20,
@@ -174,12 +174,12 @@ impl Vector {
         Self { x, y }
     }
 
-    /// Each coordinate moved into `-bound..=bound` and rounded to the nearest.
+    /// Clamps each coordinate to `-bound..=bound` and rounds it to the nearest.
     pub(crate) fn clamped(value: Vec2, bound: Q20) -> Self {
         Self { x: Q20::clamped(value.x, -bound, bound), y: Q20::clamped(value.y, -bound, bound) }
     }
 
-    /// The same vector in the numbers of the edge, exactly.
+    /// Converts the vector to the numbers of the public interface, exactly.
     pub(crate) const fn vec2(self) -> Vec2 {
         Vec2::new(self.x.fx(), self.y.fx())
     }
@@ -188,53 +188,53 @@ impl Vector {
         self == Self::ZERO
     }
 
-    /// The scalar product with a direction.
-    pub(crate) fn along(self, direction: Unit) -> Q20 {
+    /// Returns the dot product with a direction.
+    pub(crate) fn dot(self, direction: Unit) -> Q20 {
         let x = i64::from(self.x.0) * i64::from(direction.x.0);
         let y = i64::from(self.y.0) * i64::from(direction.y.0);
         Q20(narrow(rounded(x.wrapping_add(y), 30)))
     }
 
-    /// The cross product with a direction: the arm of a force in this direction.
+    /// Returns the cross product with a direction: the lever arm of a force in this direction.
     pub(crate) fn cross(self, direction: Unit) -> Q20 {
         let x = i64::from(self.x.0) * i64::from(direction.y.0);
         let y = i64::from(self.y.0) * i64::from(direction.x.0);
         Q20(narrow(rounded(x.wrapping_sub(y), 30)))
     }
 
-    /// Turned by the angle of `facing`: from a body's own frame to the region's.
-    pub(crate) fn turned(self, facing: Unit) -> Self {
-        Self::new(self.along(facing.conjugate()), self.along(facing.swapped()))
+    /// Rotates the vector by the angle of `facing`: from a body's own frame to the region's.
+    pub(crate) fn rotated(self, facing: Unit) -> Self {
+        Self::new(self.dot(facing.conjugate()), self.dot(facing.swapped()))
     }
 
-    /// Turned back: from the region's frame to a body's own.
-    pub(crate) fn unturned(self, facing: Unit) -> Self {
-        self.turned(facing.conjugate())
+    /// Rotates the vector back: from the region's frame to a body's own.
+    pub(crate) fn inverse_rotated(self, facing: Unit) -> Self {
+        self.rotated(facing.conjugate())
     }
 
-    /// The square of the length, in units of 2^-40.
+    /// Returns the square of the length, in units of 2^-40.
     pub(crate) const fn length_squared(self) -> u64 {
         let (x, y) = (self.x.0.unsigned_abs() as u64, self.y.0.unsigned_abs() as u64);
         (x * x).wrapping_add(y * y)
     }
 
-    /// Whether it is longer than a length that is not below zero.
+    /// Returns whether the vector is longer than `bound`, which is not below zero.
     pub(crate) fn is_longer_than(self, bound: Q20) -> bool {
         self.length_squared() > (i64::from(bound.0) * i64::from(bound.0)) as u64
     }
 
-    /// The length, rounded down.
+    /// Returns the length, rounded down.
     pub(crate) const fn length(self) -> Q20 {
         Q20(narrow(self.length_squared().isqrt() as i64))
     }
 
-    /// The direction of a vector of this length, which is not zero.
+    /// Returns the direction of the vector, whose length is `length` and not zero.
     pub(crate) fn direction(self, length: Q20) -> Unit {
         Unit { x: self.x.ratio(length), y: self.y.ratio(length) }
     }
 
-    /// The vector, or one of the same direction that is no longer than `bound`.
-    pub(crate) fn shortened(self, bound: Q20) -> Self {
+    /// Shortens the vector to at most `bound`, in the same direction.
+    pub(crate) fn clamp_length(self, bound: Q20) -> Self {
         if !self.is_longer_than(bound) {
             return self;
         }
@@ -246,7 +246,7 @@ impl Vector {
         Self::new(part(self.x), part(self.y))
     }
 
-    /// Each coordinate moved into `-bound..=bound`.
+    /// Clamps each coordinate to `-bound..=bound`.
     pub(crate) fn bounded(self, bound: Q20) -> Self {
         Self::new(self.x.bounded(bound), self.y.bounded(bound))
     }
@@ -284,35 +284,35 @@ impl Unit {
     pub(crate) const X: Self = Self { x: Q30::ONE, y: Q30(0) };
     pub(crate) const Y: Self = Self { x: Q30(0), y: Q30::ONE };
 
-    /// The vector of this length in this direction.
-    pub(crate) fn times(self, length: Q20) -> Vector {
+    /// Returns the vector of this length in this direction.
+    pub(crate) fn scaled(self, length: Q20) -> Vector {
         Vector::new(self.x * length, self.y * length)
     }
 
-    /// Turned by the angle of `facing`.
-    pub(crate) fn turned(self, facing: Self) -> Self {
+    /// Rotates the direction by the angle of `facing`.
+    pub(crate) fn rotated(self, facing: Self) -> Self {
         let product = |a: Q30, b: Q30| i64::from(a.0) * i64::from(b.0);
         let x = product(self.x, facing.x).wrapping_sub(product(self.y, facing.y));
         let y = product(self.x, facing.y).wrapping_add(product(self.y, facing.x));
         Self { x: Q30(narrow(rounded(x, 30))), y: Q30(narrow(rounded(y, 30))) }
     }
 
-    /// The direction on the other side of the x axis: the opposite angle.
+    /// Returns the direction of the opposite angle.
     pub(crate) fn conjugate(self) -> Self {
         Self { x: self.x, y: -self.y }
     }
 
-    /// A quarter turn to the right: along a surface whose normal this is.
-    pub(crate) fn right(self) -> Self {
+    /// Rotates the direction by a quarter turn to the right: from a normal to its tangent.
+    pub(crate) fn right_perp(self) -> Self {
         Self { x: self.y, y: -self.x }
     }
 
-    /// The mirror image at the diagonal.
+    /// Mirrors the direction at the diagonal.
     fn swapped(self) -> Self {
         Self { x: self.y, y: self.x }
     }
 
-    /// One step of Newton's iteration towards length one.
+    /// Corrects the length by one step of Newton's iteration towards one.
     pub(crate) fn normalised(self) -> Self {
         let (x, y) = (i64::from(self.x.0), i64::from(self.y.0));
         let squared = rounded(x * x + y * y, 30);

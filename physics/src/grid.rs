@@ -1,113 +1,122 @@
-//! Where bodies are, coarsely, so that whoever looks around meets what is near and little else. It
-//! follows from the bodies, so it is kept beside them and is no state.
+//! A hierarchical grid over the bodies, so that queries look at what is near and little else.
+//!
+//! The grid follows from the bodies, so a region keeps it beside them, and it is no state.
 
 use std::collections::BTreeSet;
 
 use metatopia_types::ObjectId;
 
 use crate::fixed::{Q20, Vector};
-use crate::solid::Extent;
+use crate::solver_body::Aabb;
 
-/// Bodies are kept apart by size: by the power of two of metres that their outer radius is at most.
-const SIZES: [u32; 5] = [0, 2, 4, 6, 9];
+/// The levels of the grid. A body is on the first level whose power of two, in metres, is at least
+/// its bounding radius.
+const LEVELS: [u32; 5] = [0, 2, 4, 6, 9];
 
-/// A body's box reaches less than this beyond its outer radius: the way of a step at full speed, and
-/// the margins.
-const ROAM: i64 = 1 << 20;
+/// A body's box reaches less than this beyond its bounding radius, with 20 fraction bits: the
+/// travel of a step at full speed, and the margins.
+const AABB_MARGIN: i64 = 1 << 20;
 
-/// To find a column takes about as long as to look at so many bodies.
-const BODIES_A_COLUMN: u32 = 4;
+/// Finding a column takes about as long as looking at so many bodies.
+const BODIES_PER_COLUMN: u32 = 4;
 
-/// Columns and rows are counted from the region's edge, and have numbers of so many bits.
+/// The bits of a column or row number, which is counted from the region's edge.
 const BITS: u32 = 12;
 
-/// A square of ground, among those for bodies of one size: size, column and row in one number. Its
-/// sides are twice the greatest outer radius of its bodies.
+/// A cell of one level: level, column and row in one number. Its sides are twice the greatest
+/// bounding radius of the level's bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Square(u32);
+pub(crate) struct Cell(u32);
 
-impl Square {
-    /// In which a body is that has its centre there.
-    pub(crate) fn of(position: Vector, outer_radius: Q20) -> Self {
-        let size = SIZES.iter().position(|size| outer_radius.0 <= 1 << (20 + size));
-        let size = size.expect("no shape is allowed that is larger than the largest size");
-        Self::at(size, line(size, position.x.0.into()), line(size, position.y.0.into()))
+impl Cell {
+    /// Returns the cell of a body with this centre and bounding radius.
+    pub(crate) fn of(position: Vector, bounding_radius: Q20) -> Self {
+        let level = level_of(bounding_radius);
+        let level = level.expect("no shape is allowed that is larger than the highest level");
+        Self::at(level, line(level, position.x.0.into()), line(level, position.y.0.into()))
     }
 
-    const fn at(size: usize, column: u32, row: u32) -> Self {
-        Self(((size as u32) << (2 * BITS)) | (column << BITS) | row)
+    const fn at(level: usize, column: u32, row: u32) -> Self {
+        Self(((level as u32) << (2 * BITS)) | (column << BITS) | row)
     }
 
-    fn size(self) -> usize {
+    fn level(self) -> usize {
         (self.0 >> (2 * BITS)) as usize
     }
 }
 
-/// The column or row of a coordinate with 20 fraction bits; what is outside is in the last one.
-fn line(size: usize, coordinate: i64) -> u32 {
-    let middle = 1_i64 << (BITS - 1);
-    ((coordinate >> (21 + SIZES[size])) + middle).clamp(0, 2 * middle - 1) as u32
+/// Returns the level of bodies with this bounding radius.
+fn level_of(bounding_radius: Q20) -> Option<usize> {
+    LEVELS.iter().position(|level| bounding_radius.0 <= 1 << (20 + level))
 }
 
-/// The bodies of a region by squares.
+/// Returns the column or row of a coordinate with 20 fraction bits. A coordinate outside of the
+/// region is in the first or last one.
+fn line(level: usize, coordinate: i64) -> u32 {
+    let middle = 1_i64 << (BITS - 1);
+    ((coordinate >> (21 + LEVELS[level])) + middle).clamp(0, 2 * middle - 1) as u32
+}
+
+/// The bodies of a region by cells.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Grid {
-    squares: BTreeSet<(Square, ObjectId)>,
-    /// How many bodies there are of each size.
-    counts: [u32; SIZES.len()],
+    cells: BTreeSet<(Cell, ObjectId)>,
+    /// The number of bodies on each level.
+    counts: [u32; LEVELS.len()],
 }
 
 impl Grid {
     pub(crate) const fn new() -> Self {
-        Self { squares: BTreeSet::new(), counts: [0; SIZES.len()] }
+        Self { cells: BTreeSet::new(), counts: [0; LEVELS.len()] }
     }
 
-    pub(crate) fn put(&mut self, square: Square, id: ObjectId) {
-        if self.squares.insert((square, id)) {
-            self.counts[square.size()] += 1;
+    /// Adds a body to a cell.
+    pub(crate) fn insert(&mut self, cell: Cell, id: ObjectId) {
+        if self.cells.insert((cell, id)) {
+            self.counts[cell.level()] += 1;
         }
     }
 
-    pub(crate) fn take(&mut self, square: Square, id: ObjectId) {
-        if self.squares.remove(&(square, id)) {
-            self.counts[square.size()] -= 1;
+    /// Removes a body from the cell that it was inserted into.
+    pub(crate) fn remove(&mut self, cell: Cell, id: ObjectId) {
+        if self.cells.remove(&(cell, id)) {
+            self.counts[cell.level()] -= 1;
         }
     }
 
-    /// All bodies whose boxes meet one, and some more, in no order that means anything.
-    pub(crate) fn around(&self, extent: Extent) -> impl Iterator<Item = ObjectId> {
-        let sizes = (0..SIZES.len()).filter(|size| self.counts[*size] > 0);
-        sizes.flat_map(move |size| self.of_size_around(size, extent))
+    /// Returns all bodies whose boxes overlap `aabb`, and some more, in no meaningful order.
+    pub(crate) fn query(&self, aabb: Aabb) -> impl Iterator<Item = ObjectId> {
+        let levels = (0..LEVELS.len()).filter(|level| self.counts[*level] > 0);
+        levels.flat_map(move |level| self.query_level(level, aabb))
     }
 
-    fn of_size_around(&self, size: usize, extent: Extent) -> impl Iterator<Item = ObjectId> {
-        let reach = (1_i64 << (20 + SIZES[size])) + ROAM;
+    fn query_level(&self, level: usize, aabb: Aabb) -> impl Iterator<Item = ObjectId> {
+        let reach = (1_i64 << (20 + LEVELS[level])) + AABB_MARGIN;
         let lines = |low: Q20, high: Q20| {
-            [line(size, i64::from(low.0) - reach), line(size, i64::from(high.0) + reach)]
+            [line(level, i64::from(low.0) - reach), line(level, i64::from(high.0) + reach)]
         };
-        let [left, right] = lines(extent.low.x, extent.high.x);
-        let [bottom, top] = lines(extent.low.y, extent.high.y);
-        // To look into a column takes as long as to look at some bodies: with few of them, all are.
-        let few = self.counts[size] / BODIES_A_COLUMN <= right - left;
+        let [left, right] = lines(aabb.low.x, aabb.high.x);
+        let [bottom, top] = lines(aabb.low.y, aabb.high.y);
+        // If the level holds few bodies, going through all of them costs less than finding columns.
+        let few = self.counts[level] / BODIES_PER_COLUMN <= right - left;
         let last = (1 << BITS) - 1;
-        let whole = few.then(|| Square::at(size, 0, 0)..=Square::at(size, last, last));
+        let whole = few.then(|| Cell::at(level, 0, 0)..=Cell::at(level, last, last));
         let columns = (left..=right).filter(move |_| !few);
         let columns = columns
-            .map(move |column| Square::at(size, column, bottom)..=Square::at(size, column, top));
+            .map(move |column| Cell::at(level, column, bottom)..=Cell::at(level, column, top));
         whole
             .into_iter()
             .chain(columns)
-            .flat_map(|squares| {
-                let (first, last) = (*squares.start(), *squares.end());
-                self.squares.range((first, ObjectId(0))..=(last, ObjectId(u64::MAX)))
+            .flat_map(|cells| {
+                let (first, last) = (*cells.start(), *cells.end());
+                self.cells.range((first, ObjectId(0))..=(last, ObjectId(u64::MAX)))
             })
             .map(|(_, id)| *id)
     }
 
-    /// All bodies whose outer radius is at least so long, and some more.
-    pub(crate) fn reaching(&self, outer_radius: Q20) -> impl Iterator<Item = ObjectId> {
-        let first = SIZES.iter().position(|size| outer_radius.0 <= 1 << (20 + size));
-        let first = Square::at(first.unwrap_or(SIZES.len()), 0, 0);
-        self.squares.range((first, ObjectId(0))..).map(|(_, id)| *id)
+    /// Returns all bodies with at least this bounding radius, and some more.
+    pub(crate) fn with_bounding_radius(&self, least: Q20) -> impl Iterator<Item = ObjectId> {
+        let first = Cell::at(level_of(least).unwrap_or(LEVELS.len()), 0, 0);
+        self.cells.range((first, ObjectId(0))..).map(|(_, id)| *id)
     }
 }

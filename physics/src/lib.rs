@@ -1,37 +1,45 @@
-//! One region of ground, seen from above: bodies that move, touch and push each other, in integer
-//! arithmetic, so that the same commands give the same bits on every machine.
+//! Rigid bodies in one region of ground, seen from above, in integer arithmetic: the same commands
+//! give the same bits on every machine.
 //!
-//! A [`Region`] holds [`Body`]s by object id. Commands insert, place and push them;
-//! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended;
-//! queries ask who is near a point. There is no gravity: damping is the friction of the ground.
+//! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them and apply impulses.
+//! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended.
+//! Queries find the bodies near a point. There is no gravity: damping is the friction of the ground.
 //!
 //! # What it promises
 //!
-//! - A step is a pure function of the bodies and the [`Contact`]s, whatever led to them: a region
+//! - A step is a pure function of the bodies and the [`Contact`]s. A region
 //!   [restored](Region::restore) from both goes on exactly as the one that they were taken from.
-//!   Every other structure is made anew in each step.
+//!   Every other structure follows from them.
 //! - The order of commands on different bodies makes no difference.
-//! - Whatever a script asks for is rounded and moved into the [`limits`], or refused. Nothing can
-//!   make a step panic, overflow or take more than a bounded time, and a heap of bodies in one
-//!   place costs nobody else a contact.
-//! - What rests costs nothing: slow bodies get a velocity of exactly zero, and a region in which
-//!   everything rests does not change by a single bit.
+//! - The arguments of a command are rounded and clamped to the [`limits`], or refused. Nothing can
+//!   make a step panic, overflow or take more than a bounded time. A heap of bodies in one place
+//!   takes no contact from any other body.
+//! - Sleeping bodies cost nothing. A slow body falls asleep and gets a velocity of exactly zero, and
+//!   a region in which all bodies sleep does not change by a single bit.
 //!
 //! # What it cannot do
 //!
 //! It has circles and rectangles only, no joints, no ray casts and no ghosts of neighbour regions.
-//! Bodies faster than [`limits::SPEED_MAX`] do not exist, which is how nothing passes through a
-//! wall but what a kinematic body crushes against it. A drift that is slower than
-//! [`limits::REST_SPEED`] ends after half a second. A box that slides along a wall made of several
-//! rectangles can catch on their seams; a circle does not. Placing a body by [`Region::set_pose`]
-//! does not push what is on the way: only a velocity does.
+//! No body is faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic
+//! body crushes it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after
+//! half a second. A box that slides along a wall made of several rectangles can catch on their
+//! seams; a circle does not. [`Region::set_pose`] does not push the bodies on the way: only a
+//! velocity does.
+//!
+//! # How a step works
+//!
+//! `active_set` selects the bodies that something can happen to. For them `broad_phase` finds the
+//! pairs whose boxes overlap, and each pair becomes a `contact_pair` with the impulses of its
+//! contact. `solver` goes through four substeps; in each, `narrow_phase` computes a manifold per
+//! pair, and the solver solves friction and non-penetration and integrates the positions. `step`
+//! turns the result into the changed bodies, the new contacts and the touch events.
 //!
 //! # Formats
 //!
-//! Positions, velocities and spins have 20 fraction bits in 32 (a step of 0.95 micrometres over
-//! +-2 km), cosines, sines and the solver's shares of mass have 30. Both widen to `Fx` exactly. The
-//! solver measures impulses by the change of relative speed that they make, so that the numbers are
-//! of one size whether a marble or a lorry is pushed.
+//! Positions, velocities and spins have 20 fraction bits in 32 (a unit of 0.95 micrometres over
+//! +-2 km). Cosines, sines and the solver's mass ratios have 30. Both convert to `Fx` exactly. The
+//! solver measures an impulse by the change of relative speed that it makes, so that the numbers
+//! have one size whether it pushes a marble or a lorry.
 //!
 //! # Example
 //!
@@ -48,9 +56,9 @@
 //! let square = Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) };
 //! let mut region = Region::new();
 //! region.insert(ball, &BodySpec::new(round, Motion::Dynamic, Vec2::ZERO))?;
-//! let place = Vec2::new(Fx::from_int(2), Fx::ZERO);
-//! region.insert(crate_, &BodySpec::new(square, Motion::Dynamic, place))?;
-//! region.impulse(ball, Vec2::new(Fx::from_int(3), Fx::ZERO))?;
+//! let start = Vec2::new(Fx::from_int(2), Fx::ZERO);
+//! region.insert(crate_, &BodySpec::new(square, Motion::Dynamic, start))?;
+//! region.apply_impulse(ball, Vec2::new(Fx::from_int(3), Fx::ZERO))?;
 //!
 //! let mut touches = Vec::new();
 //! for _ in 0..60 {
@@ -58,32 +66,32 @@
 //! }
 //! assert!(matches!(touches[0], Touch::Began { a, b, .. } if (a, b) == (ball, crate_)));
 //! let moved = region.body(crate_).map(|body| body.position());
-//! assert!(moved.is_some_and(|position| position.x > place.x));
+//! assert!(moved.is_some_and(|position| position.x > start.x));
 //! # Ok(())
 //! # }
 //! ```
 #![forbid(unsafe_code)]
 
+mod active_set;
 mod body;
-mod broad;
-mod cast;
+mod broad_phase;
 mod contact;
+mod contact_pair;
 mod fixed;
 mod grid;
 pub mod limits;
-mod matter;
+mod mass_props;
 mod motion;
 mod movement;
-mod narrow;
+mod narrow_phase;
 #[cfg(test)]
 mod overflow;
-mod pair;
 mod query;
 mod region;
 mod restore;
 mod shape;
-mod solid;
 mod solver;
+mod solver_body;
 mod step;
 mod touch;
 
@@ -91,11 +99,11 @@ pub use body::{Body, BodySpec, Pose};
 pub use contact::Contact;
 pub use motion::Motion;
 pub use movement::OutOfRange;
-pub use query::Near;
+pub use query::NearbyBody;
 pub use region::{
-    Aspect, Changes, ImpulseError, InsertError, Missing, MotionError, Region, ReshapeError,
+    Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, Region, ReshapeError,
     RevertError, VelocityError,
 };
-pub use restore::RestoreError;
+pub use restore::RestoreRegionError;
 pub use shape::{Shape, SizeError};
 pub use touch::Touch;

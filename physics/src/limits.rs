@@ -1,5 +1,5 @@
-//! Every bound of a region. Whatever comes in is rounded and moved into these, or refused; the
-//! kernels' arithmetic cannot overflow because of them.
+//! The limits of a region. Input is rounded and clamped to them, or refused, so that the arithmetic
+//! of the solver cannot overflow.
 
 use metatopia_math::Fx;
 
@@ -12,12 +12,12 @@ pub const SUBSTEPS: u32 = 4;
 /// Bodies of one region.
 pub const BODIES_MAX: usize = 16_384;
 
-/// Pairs that one moving body is looked at in because of walls, as many because of moving bodies of
-/// its size or larger, and as many because of sensors.
+/// Pairs of one moving body with walls, as many with moving bodies of its size or larger, and as
+/// many with sensors.
 ///
-/// Bodies that do not overlap have room for fewer. Beyond it pairs are left out, the same ones on
-/// every machine, and those two bodies pass through each other: a heap that is put into one place
-/// costs a time in proportion to its bodies, and nobody else a contact.
+/// Bodies that do not overlap have room for fewer. Pairs beyond the limit are left out, the same
+/// ones on every machine, and their bodies pass through each other. So a heap of bodies in one
+/// place costs a time in proportion to its bodies, and no other body loses a contact by it.
 pub const PARTNERS_MAX: u8 = 32;
 
 /// Pairs that one step looks at.
@@ -42,8 +42,9 @@ pub const MASS_MIN: Fx = Fx::from_ratio(1, 16);
 /// Largest mass, in kilograms.
 pub const MASS_MAX: Fx = Fx::from_int(16_384);
 
-/// Greatest speed, in metres a second. A body smaller than 13 cm is slower still: in a substep
-/// nothing moves further than its own radius (or its lesser half width), so it cannot pass a wall.
+/// Greatest speed, in metres a second. A body smaller than 13 cm is slower still: in a substep no
+/// body moves further than its own radius (or its lesser half width), so none tunnels through a
+/// wall.
 pub const SPEED_MAX: Fx = Fx::from_int(32);
 
 /// Greatest spin, in radians a second. The outermost point of a large body still obeys
@@ -62,26 +63,26 @@ pub const IMPULSE_MAX: Fx = Fx::from_int(1 << 20);
 /// Bodies closer than this, in metres, still count as touching once they have touched.
 pub const TOUCH_MARGIN: Fx = Fx::from_ratio(1, 64);
 
-/// Overlap that the solver leaves alone, in metres, so that resting contacts stay contacts.
-pub const OVERLAP_ALLOWED: Fx = Fx::from_ratio(1, 256);
+/// Penetration that the solver leaves alone, in metres, so that resting contacts stay contacts.
+pub const LINEAR_SLOP: Fx = Fx::from_ratio(1, 256);
 
-/// A body slower than this, in metres a second, comes to rest after [`REST_STEPS`].
-pub const REST_SPEED: Fx = Fx::from_ratio(1, 64);
+/// A body slower than this, in metres a second, falls asleep after [`SLEEP_STEPS`].
+pub const SLEEP_SPEED: Fx = Fx::from_ratio(1, 64);
 
-/// A body that turns slower than this, in radians a second, comes to rest after [`REST_STEPS`].
-pub const REST_SPIN: Fx = Fx::from_ratio(1, 32);
+/// A body that turns slower than this, in radians a second, falls asleep after [`SLEEP_STEPS`].
+pub const SLEEP_SPIN: Fx = Fx::from_ratio(1, 32);
 
 /// Steps (half a second) that a body must be slow before its velocity becomes exactly zero.
-pub const REST_STEPS: u8 = 30;
+pub const SLEEP_STEPS: u8 = 30;
 
 /// Slower approaches than this, in metres a second, do not bounce.
-pub const BOUNCE_SPEED_MIN: Fx = Fx::from_ratio(1, 2);
+pub const RESTITUTION_SPEED_MIN: Fx = Fx::from_ratio(1, 2);
 
 /// Bodies that one query names.
 pub const NEARBY_MAX: usize = 256;
 
-/// Longest encoding of a body (postcard), for whoever groups bodies into leaves.
+/// Longest encoding of a body (postcard), which bounds the leaves of bodies.
 pub const BODY_BYTES_MAX: usize = 96;
 
-/// Longest encoding of a contact (postcard), for whoever groups contacts into leaves.
+/// Longest encoding of a contact (postcard), which bounds the leaves of contacts.
 pub const CONTACT_BYTES_MAX: usize = 48;

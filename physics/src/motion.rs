@@ -1,17 +1,18 @@
-//! How a body moves.
+//! The three kinds of motion of a body.
 
 use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// How a body moves.
+/// The kind of motion of a body; in Box2D, the type of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Motion {
-    /// It stays where it is put.
+    /// The body stays where it is put.
     Static,
-    /// It moves by its velocity and spin, which only commands change, and pushes what it meets.
+    /// The body moves by its velocity and spin, which only commands change. It has an infinite mass
+    /// and pushes what it meets.
     Kinematic,
-    /// It moves by its velocity and spin, which contacts, impulses and damping change.
+    /// The body moves by its velocity and spin, which contacts, impulses and damping change.
     Dynamic,
 }
 

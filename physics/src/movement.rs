@@ -1,4 +1,4 @@
-//! What of a body changes from step to step, to be told to those who hold a copy of it.
+//! Movements: the part of a body that changes from step to step, for those who hold a copy of it.
 
 use metatopia_types::{Movement, ObjectId, wire};
 
@@ -6,18 +6,18 @@ use crate::body::Body;
 use crate::fixed::{Q20, Q30, Unit, Vector};
 use crate::restore::check;
 
-/// A field of a body has a value that the body cannot have.
+/// A field of a body with a value that the body cannot have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the {field} of object {id} is out of range")]
 pub struct OutOfRange {
-    /// The body.
+    /// The id of the body.
     pub id: ObjectId,
     /// The field's name.
     pub field: &'static str,
 }
 
 impl Body {
-    /// All parts of its motion.
+    /// Returns all parts of the body's motion.
     #[must_use]
     pub const fn movement(&self) -> Movement {
         Movement {
@@ -29,14 +29,14 @@ impl Body {
         }
     }
 
-    /// The parts of its motion that are not those of an older state of it; nothing if anything else
-    /// changed as well.
+    /// Returns the parts of the body's motion that changed since an older state of it, or `None` if
+    /// anything else changed as well.
     #[must_use]
     pub fn movement_since(&self, older: &Self) -> Option<Movement> {
         let (new, old) = (self.movement(), older.movement());
-        let mut followed = older.clone();
-        followed.take_parts(&new);
-        (followed == *self).then(|| Movement {
+        let mut moved = older.clone();
+        moved.set_parts(&new);
+        (moved == *self).then(|| Movement {
             position: new.position.filter(|_| new.position != old.position),
             facing: new.facing.filter(|_| new.facing != old.facing),
             velocity: new.velocity.filter(|_| new.velocity != old.velocity),
@@ -45,41 +45,42 @@ impl Body {
         })
     }
 
-    /// Bytes that end with this body's encoding, from such that end with that of an older state of
-    /// it, which only moved since: all but the end is the same.
+    /// Returns `encoded`, which ends with the encoding of an older state of this body, with this
+    /// state's encoding at its end. The body has only moved since, so all but the end is the same.
     #[must_use]
     pub fn encode_after(&self, older: &Self, encoded: &[u8]) -> Vec<u8> {
         let kept = encoded.len().saturating_sub(wire::length(&older.moving_parts()));
         [&encoded[..kept], &wire::encode(&self.moving_parts())].concat()
     }
 
-    /// What moves, as the encoding ends with it.
+    /// Returns the fields that move, which the encoding of a body ends with.
     const fn moving_parts(&self) -> (Vector, Unit, Vector, Q20, u8) {
         (self.position, self.facing, self.velocity, self.spin, self.slow_steps)
     }
 
-    /// Takes the parts of a movement over.
+    /// Applies a movement to this copy of a body.
     ///
     /// # Errors
-    /// When that would give it a motion that no step gives it; then it stays as it is.
+    /// Returns [`OutOfRange`] if no step gives a body this motion; the copy has not changed then.
     pub fn follow(&mut self, movement: &Movement) -> Result<(), OutOfRange> {
-        let mut followed = self.clone();
-        followed.take_parts(movement);
-        followed.check()?;
-        *self = followed;
+        let mut moved = self.clone();
+        moved.set_parts(movement);
+        moved.check()?;
+        *self = moved;
         Ok(())
     }
 
-    /// Whether every field is in the range that regions keep. Whoever decoded a body that came from
-    /// a peer asks this before using it.
+    /// Checks that every field is in the range that regions keep. A body that came from a peer must
+    /// pass this before it is used.
     ///
     /// # Errors
-    /// Names the first field that is not.
+    /// Returns [`OutOfRange`] with the first field that is not.
     pub fn check(&self) -> Result<(), OutOfRange> {
         check(self).map_err(|field| OutOfRange { id: self.id, field })
     }
 
-    fn take_parts(&mut self, movement: &Movement) {
+    /// Sets the parts that a movement has.
+    fn set_parts(&mut self, movement: &Movement) {
         if let Some([x, y]) = movement.position {
             self.position = Vector::new(Q20(x), Q20(y));
         }

@@ -1,16 +1,16 @@
-//! Nothing that gets past the edge can overflow a kernel: in this crate's own unit tests
-//! [`narrow`](crate::fixed::narrow) asserts that each number fits, and the plain operators panic.
+//! No input can overflow the solver: in this crate's own unit tests [`narrow`](crate::fixed::narrow)
+//! asserts that each number fits, and the plain operators panic.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 use proptest::prelude::*;
 
-use crate::contact::Mark;
+use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::{BodySpec, Contact, Motion, Pose, Region, Shape};
 
-/// Any number, often an extreme one, and often one of everyday size.
+/// Draws any number, often an extreme one, and often one of everyday size.
 fn number() -> impl Strategy<Value = Fx> + Clone {
     prop_oneof![
         any::<i64>().prop_map(Fx::from_bits),
@@ -31,7 +31,7 @@ fn motion() -> impl Strategy<Value = Motion> {
     ]
 }
 
-/// A size that is allowed, often the least or the greatest.
+/// Draws a size that is allowed, often the least or the greatest.
 fn size(motion: Motion) -> impl Strategy<Value = Fx> {
     let max = match motion {
         Motion::Static => STATIC_SIZE_MAX,
@@ -52,8 +52,9 @@ fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
     ]
 }
 
-/// Close together, so that they meet; sometimes exactly in one place, sometimes at the edge.
-fn place() -> impl Strategy<Value = Vec2> {
+/// Draws positions close together, so that bodies meet; sometimes exactly in one place, sometimes
+/// at the edge.
+fn position() -> impl Strategy<Value = Vec2> {
     prop_oneof![
         6 => (-3_000_i64..3_000, -3_000_i64..3_000)
             .prop_map(|(x, y)| Vec2::new(Fx::from_ratio(x, 1_000), Fx::from_ratio(y, 1_000))),
@@ -63,13 +64,13 @@ fn place() -> impl Strategy<Value = Vec2> {
 }
 
 fn spec() -> impl Strategy<Value = BodySpec> {
-    let matter = (number(), number(), number(), number(), number());
+    let material = (number(), number(), number(), number(), number());
     motion().prop_flat_map(move |motion| {
-        let (shape, place, angle) = (shape(motion), place(), any::<u32>());
+        let (shape, position, angle) = (shape(motion), position(), any::<u32>());
         let flags = any::<(bool, bool)>().prop_map(|(sensor, fixed)| (sensor && fixed, fixed));
-        (shape, place, angle, vector(), number(), matter.clone(), flags).prop_map(
-            move |(shape, position, angle, velocity, spin, matter, (sensor, fixed_rotation))| {
-                let (mass, friction, restitution, linear_damping, angular_damping) = matter;
+        (shape, position, angle, vector(), number(), material.clone(), flags).prop_map(
+            move |(shape, position, angle, velocity, spin, material, (sensor, fixed_rotation))| {
+                let (mass, friction, restitution, linear_damping, angular_damping) = material;
                 BodySpec {
                     shape,
                     motion,
@@ -112,11 +113,11 @@ proptest! {
         }
         for (id, vector, number, kind) in commands {
             let id = ObjectId(id);
-            // Refusals are fine; what is accepted must not overflow anything.
+            // A command may be refused; what is accepted must not overflow anything.
             let _accepted = match kind {
                 0 => region.set_velocity(id, vector).is_ok(),
                 1 => region.set_spin(id, number).is_ok(),
-                2 => region.impulse(id, vector).is_ok(),
+                2 => region.apply_impulse(id, vector).is_ok(),
                 3 => {
                     let pose = Pose { position: vector, angle: Angle::from_radians(number) };
                     region.set_pose(id, pose).is_ok()
@@ -133,16 +134,16 @@ proptest! {
     fn whatever_can_be_restored_can_be_stepped(
         specs in prop::collection::vec(spec(), 2..8),
         damage in prop::collection::vec((0_usize..8, 0_usize..14, any::<i32>(), 0..31_u32), 0..3),
-        marks in prop::collection::vec((any::<u8>(), any::<i32>(), any::<i32>(), 0..31_u32), 2),
+        points in prop::collection::vec((any::<u8>(), any::<i32>(), any::<i32>(), 0..31_u32), 2),
     ) {
         let mut region = Region::new();
         for (id, spec) in (0..).zip(&specs) {
             prop_assert_eq!(region.insert(ObjectId(id), spec), Ok(()));
         }
         let mut bodies = region.bodies().to_vec();
-        for (place, field, value, shift) in damage {
+        for (index, field, value, shift) in damage {
             let value = value >> shift;
-            let Some(body) = bodies.get_mut(place) else { continue };
+            let Some(body) = bodies.get_mut(index) else { continue };
             match field {
                 0 => body.mass = value.cast_unsigned(),
                 1 => body.friction = Q20(value),
@@ -156,19 +157,19 @@ proptest! {
                 9 => body.velocity.x = Q20(value),
                 10 => body.velocity.y = Q20(value),
                 11 => body.spin = Q20(value),
-                12 => body.form = crate::shape::Form::Circle(Q20(value)),
+                12 => body.geometry = crate::shape::Geometry::Circle(Q20(value)),
                 _ => body.slow_steps = value as u8,
             }
         }
-        let mark = |&(feature, pressed, rubbed, shift): &(u8, i32, i32, u32)| Mark {
+        let point = |&(feature, normal, tangent, shift): &(u8, i32, i32, u32)| ContactPoint {
             feature,
-            pressed: Q20(pressed >> shift),
-            rubbed: Q20(rubbed >> shift),
+            normal_impulse: Q20(normal >> shift),
+            tangent_impulse: Q20(tangent >> shift),
         };
         let contact = Contact {
             a: ObjectId(0),
             b: ObjectId(1),
-            marks: [Some(mark(&marks[0])), Some(mark(&marks[1]))],
+            points: [Some(point(&points[0])), Some(point(&points[1]))],
         };
         for contacts in [vec![], vec![contact]] {
             if let Ok(mut region) = Region::restore(bodies.clone(), contacts) {

@@ -1,4 +1,4 @@
-//! What can be asked of a region.
+//! Queries: which bodies are near a point, or cover it.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -7,79 +7,95 @@ use crate::body::Body;
 use crate::fixed::{Q20, Vector};
 use crate::limits::NEARBY_MAX;
 use crate::region::Region;
-use crate::solid::Extent;
+use crate::solver_body::Aabb;
 
 /// A body near a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Near {
-    /// Whose body.
+pub struct NearbyBody {
+    /// The id of the body.
     pub id: ObjectId,
-    /// From the point to the body's position, in metres, rounded down to a multiple of 2^-20.
+    /// The distance from the point to the body's position, in metres, rounded down to a multiple of
+    /// 2^-20.
     pub distance: Fx,
 }
 
 impl Region {
-    /// The bodies whose position is at most `radius` metres from `center`: the nearest first,
-    /// those at the same distance in id order; at most `max` of them, and at most [`NEARBY_MAX`].
+    /// Returns the bodies whose position is at most `radius` metres from `center`: the nearest
+    /// first, those at the same distance in id order. There are at most `max` of them, and at most
+    /// [`NEARBY_MAX`].
     #[must_use]
-    pub fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<Near> {
+    pub fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<NearbyBody> {
+        self.nearby_with_cost(center, radius, max).0
+    }
+
+    /// Returns what [`Region::nearby`] returns, and how many bodies the query looked at. That number
+    /// follows from the positions of all bodies.
+    #[must_use]
+    pub fn nearby_with_cost(
+        &self,
+        center: Vec2,
+        radius: Fx,
+        max: usize,
+    ) -> (Vec<NearbyBody>, usize) {
         let mut found: Vec<(u64, ObjectId)> = Vec::new();
+        let mut looked_at = 0;
         if let Ok(bits) = u64::try_from(radius.to_bits()) {
             // In units of 2^-20 m, and no longer than the region's diagonal.
             let length = (bits >> 12).min(1 << 32);
-            let reach = length.saturating_mul(length);
-            let near = self.around(center, radius);
+            let radius_squared = length.saturating_mul(length);
+            let near = self.around(center, radius).inspect(|_| looked_at += 1);
             let distances = near.map(|body| (squared(body, center), body.id()));
-            found.extend(distances.filter(|(distance, _)| *distance <= reach));
+            found.extend(distances.filter(|(distance, _)| *distance <= radius_squared));
         }
-        let most = max.min(NEARBY_MAX);
-        if found.len() > most {
-            // The nearest first, in any order: only they need be sorted.
-            found.select_nth_unstable(most);
-            found.truncate(most);
+        let max = max.min(NEARBY_MAX);
+        if found.len() > max {
+            // Selects the nearest in any order, so that only they need be sorted.
+            found.select_nth_unstable(max);
+            found.truncate(max);
         }
         found.sort_unstable();
-        let near = |(squared, id): (u64, ObjectId)| Near {
+        let neighbour = |(squared, id): (u64, ObjectId)| NearbyBody {
             id,
             distance: Fx::from_bits((squared.isqrt() << 12) as i64),
         };
-        found.into_iter().map(near).collect()
+        (found.into_iter().map(neighbour).collect(), looked_at)
     }
 
-    /// The bodies, in id order, that a point is inside of or on the outline of.
+    /// Returns the bodies, in id order, that contain a point inside or on the boundary.
     #[must_use]
     pub fn at(&self, point: Vec2) -> Vec<ObjectId> {
-        let holds = self.around(point, Fx::ZERO).filter(|body| body.contains(point));
-        let mut ids: Vec<ObjectId> = holds.map(Body::id).collect();
+        let containing = self.around(point, Fx::ZERO).filter(|body| body.contains(point));
+        let mut ids: Vec<ObjectId> = containing.map(Body::id).collect();
         ids.sort_unstable();
         ids
     }
 
-    /// All bodies that reach into the circle of this radius around a point, and some more that are
-    /// near it, in no order that means anything.
+    /// Returns all bodies that overlap the circle of this radius around a point, and some more near
+    /// it, in no meaningful order.
     pub fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {
-        let corner = |way: Fx| {
-            let corner = Vec2::new(center.x.saturating_add(way), center.y.saturating_add(way));
-            // No body reaches this far out, so moving a corner in to here leaves none out.
+        let corner = |offset: Fx| {
+            let corner =
+                Vec2::new(center.x.saturating_add(offset), center.y.saturating_add(offset));
+            // No body reaches this far out, so clamping a corner to here leaves none out.
             Vector::clamped(corner, Q20::constant(Fx::from_int(2_047)))
         };
-        let extent = Extent { low: corner(radius.saturating_neg()), high: corner(radius) };
-        self.grid.around(extent).filter_map(|id| self.body(id))
+        let aabb = Aabb { low: corner(radius.saturating_neg()), high: corner(radius) };
+        self.grid.query(aabb).filter_map(|id| self.body(id))
     }
 
-    /// The bodies that reach at least so far from their position in some direction, and some that
-    /// reach less, in no order that means anything.
+    /// Returns the bodies with a point at least `reach` away from their position, and some smaller
+    /// ones, in no meaningful order.
     pub fn reaching(&self, reach: Fx) -> impl Iterator<Item = &Body> {
         let reach = Q20::clamped(reach, Q20::ZERO, Q20::constant(Fx::from_int(2_047)));
-        self.grid.reaching(reach).filter_map(|id| self.body(id))
+        self.grid.with_bounding_radius(reach).filter_map(|id| self.body(id))
     }
 }
 
-/// The squared distance in units of 2^-40; as far as a `u64` goes for a point far outside.
+/// Returns the squared distance in units of 2^-40; the greatest `u64` for a point far outside.
 fn squared(body: &Body, point: Vec2) -> u64 {
     let side = |body: Fx, point: Fx| {
-        let way = body.saturating_sub(point).to_bits().unsigned_abs() >> 12;
-        way.saturating_mul(way)
+        let length = body.saturating_sub(point).to_bits().unsigned_abs() >> 12;
+        length.saturating_mul(length)
     };
     let position = body.position();
     side(position.x, point.x).saturating_add(side(position.y, point.y))

@@ -1,127 +1,68 @@
-//! A region: bodies and contacts, the commands that change them, and the step.
+//! A region: its bodies and contacts, and the step.
 
-use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
-use crate::body::{Body, BodySpec, Pose};
-use crate::cast::{Cast, Ground};
+use crate::active_set::{ActiveSet, RegionView};
+use crate::body::Body;
 use crate::contact::Contact;
-use crate::fixed::{Q20, Vector, narrow, rounded};
-use crate::grid::{Grid, Square};
-use crate::limits::{BODIES_MAX, IMPULSE_MAX};
-use crate::matter::Matter;
-use crate::motion::Motion;
-use crate::shape::SizeError;
+use crate::grid::{Cell, Grid};
+use crate::mass_props::MassProps;
 use crate::step::step;
 use crate::touch::Touch;
 
-mod rework;
+mod commands;
+mod edits;
+mod errors;
 
-pub use rework::{Aspect, ReshapeError, RevertError};
+pub use edits::Aspect;
+pub use errors::{
+    ImpulseError, InsertError, MissingBody, MotionError, ReshapeError, RevertError, VelocityError,
+};
 
-/// Why a body cannot be inserted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InsertError {
-    /// There is a body of this name.
-    #[error("object {0} has a body already")]
-    Occupied(ObjectId),
-    /// The region is full.
-    #[error("the region holds {BODIES_MAX} bodies already")]
-    Full,
-    /// The shape is too small or too large.
-    #[error(transparent)]
-    Size(#[from] SizeError),
-    /// What was to be put back is no body: this field is out of range.
-    #[error("the {0} is out of range")]
-    Field(&'static str),
-}
-
-/// There is no body of this name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("object {0} has no body")]
-pub struct Missing(pub ObjectId);
-
-/// Why a body cannot be given a velocity or spin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum VelocityError {
-    /// There is no body of this name.
-    #[error(transparent)]
-    Missing(#[from] Missing),
-    /// A static body has no velocity.
-    #[error("object {0} is static")]
-    Static(ObjectId),
-}
-
-/// Why a body cannot be pushed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ImpulseError {
-    /// There is no body of this name.
-    #[error(transparent)]
-    Missing(#[from] Missing),
-    /// Impulses move only dynamic bodies.
-    #[error("object {id} is {motion}, not dynamic")]
-    NotDynamic {
-        /// The body.
-        id: ObjectId,
-        /// What it is.
-        motion: Motion,
-    },
-}
-
-/// Why a body cannot change its kind of motion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum MotionError {
-    /// There is no body of this name.
-    #[error(transparent)]
-    Missing(#[from] Missing),
-    /// Its shape is too large for that kind of motion.
-    #[error(transparent)]
-    Size(#[from] SizeError),
-}
-
-/// An area of ground with its bodies. Two regions are equal when their states are.
+/// An area of ground with its bodies. Two regions are equal if their bodies and contacts are.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
-    /// In id order.
+    /// The bodies, in id order.
     bodies: Vec<Body>,
-    /// The matter of each body, at its place.
-    matters: Vec<Matter>,
-    /// What is known of each body, at its place.
-    notes: Vec<Note>,
+    /// The mass properties of each body, at the body's index.
+    mass_props: Vec<MassProps>,
+    /// The flags of each body, at the body's index.
+    flags: Vec<BodyFlags>,
     pub(crate) grid: Grid,
-    /// In id order.
+    /// The contacts, in id order.
     contacts: Vec<Contact>,
-    contacts_are_news: bool,
-    /// Bodies that are gone since the last step, and left contacts behind.
-    gone: Vec<ObjectId>,
-    /// Known to change nothing in a step. Only ever set after a step that did just that, so it
-    /// saves work and decides nothing.
-    still: bool,
+    contacts_changed: bool,
+    /// The bodies that were removed since the last step and left contacts behind.
+    removed: Vec<ObjectId>,
+    /// Whether a step is known to change nothing. It is only ever set after a step that changed
+    /// nothing, so it saves work and decides nothing.
+    asleep: bool,
     /// How many bodies the last step looked at.
-    looked_at: usize,
+    active_bodies: usize,
 }
 
-/// What is known of a body, so that not all bodies have to be asked.
+/// What a region notes of a body, so that it need not look at all bodies.
 #[derive(Clone, Copy, Debug)]
-struct Note {
-    /// It does not rest.
+struct BodyFlags {
+    /// Whether the body is awake.
     awake: bool,
-    /// It may have changed since somebody last asked.
-    news: bool,
+    /// Whether the body may have changed since the changes were last taken.
+    changed: bool,
 }
 
-impl Note {
+impl BodyFlags {
+    /// Returns the flags of a new body, or of one that was replaced.
     fn of(body: &Body) -> Self {
-        Self { awake: !body.is_at_rest(), news: true }
+        Self { awake: !body.is_asleep(), changed: true }
     }
 }
 
-/// What may have changed of a region.
+/// The parts of a region that may have changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Changes {
-    /// The bodies, in id order.
+    /// The bodies that may have changed, in id order.
     pub bodies: Vec<ObjectId>,
-    /// Whether any contact may have.
+    /// Whether any contact may have changed.
     pub contacts: bool,
 }
 
@@ -134,308 +75,193 @@ impl PartialEq for Region {
 impl Eq for Region {}
 
 impl Region {
-    /// An empty region.
+    /// Creates an empty region.
     #[must_use]
     pub const fn new() -> Self {
         Self {
             bodies: Vec::new(),
-            matters: Vec::new(),
-            notes: Vec::new(),
+            mass_props: Vec::new(),
+            flags: Vec::new(),
             grid: Grid::new(),
             contacts: Vec::new(),
-            contacts_are_news: false,
-            gone: Vec::new(),
-            still: false,
-            looked_at: 0,
+            contacts_changed: false,
+            removed: Vec::new(),
+            asleep: false,
+            active_bodies: 0,
         }
     }
 
-    /// A region of known state, which the caller has checked.
+    /// Creates a region of a state that the caller has checked.
     pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
-        let matters: Vec<Matter> = bodies.iter().map(Matter::of).collect();
-        let notes = bodies.iter().map(Note::of).collect();
+        let mass_props: Vec<MassProps> = bodies.iter().map(MassProps::of).collect();
+        let flags = bodies.iter().map(BodyFlags::of).collect();
         let mut grid = Grid::new();
-        for (body, matter) in bodies.iter().zip(&matters) {
-            grid.put(Square::of(body.position, matter.outer_radius), body.id);
+        for (body, props) in bodies.iter().zip(&mass_props) {
+            grid.insert(Cell::of(body.position, props.bounding_radius), body.id);
         }
+        // A state may be taken between a command and a step, so contacts may name removed bodies.
         let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
-        let gone = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
-        let gone = gone.collect();
-        let (still, contacts_are_news, looked_at) = (false, true, 0);
-        Self { bodies, matters, notes, grid, contacts, contacts_are_news, gone, still, looked_at }
+        let removed = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
+        let removed = removed.collect();
+        Self {
+            bodies,
+            mass_props,
+            flags,
+            grid,
+            contacts,
+            contacts_changed: true,
+            removed,
+            asleep: false,
+            active_bodies: 0,
+        }
     }
 
-    /// All bodies, in id order: with [`contacts`](Self::contacts) the complete state.
+    /// Returns all bodies, in id order. With [`contacts`](Self::contacts) they are the complete
+    /// state.
     #[must_use]
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
     }
 
-    /// All pairs of bodies that touch, ordered by [`Contact::pair`].
+    /// Returns the contacts of all bodies that touch, ordered by [`Contact::pair`].
     #[must_use]
     pub fn contacts(&self) -> &[Contact] {
         &self.contacts
     }
 
-    /// The body of this name.
+    /// Returns the body of this id.
     #[must_use]
     pub fn body(&self, id: ObjectId) -> Option<&Body> {
-        self.place(id).ok().map(|place| &self.bodies[place])
+        self.index(id).ok().map(|index| &self.bodies[index])
     }
 
-    /// Whether nothing moves, so that steps cost nothing until a command comes.
+    /// Returns whether all bodies sleep, so that steps cost nothing until a command comes.
     #[must_use]
-    pub const fn is_still(&self) -> bool {
-        self.still
+    pub const fn is_asleep(&self) -> bool {
+        self.asleep
     }
 
-    /// How many bodies the last step looked at: all work of a step is in proportion to it.
+    /// Returns how many bodies the last step looked at. The work of a step is in proportion to it.
     #[must_use]
-    pub const fn looked_at(&self) -> usize {
-        self.looked_at
+    pub const fn active_bodies(&self) -> usize {
+        self.active_bodies
     }
 
-    /// What may have changed since the last call; at first, everything.
+    /// Returns what may have changed since the last call; the first time, everything.
     pub fn take_changes(&mut self) -> Changes {
-        let noted = self.bodies.iter().zip(&mut self.notes);
-        let news =
-            noted.filter_map(|(body, note)| core::mem::take(&mut note.news).then_some(body.id));
-        let contacts = core::mem::take(&mut self.contacts_are_news);
-        Changes { bodies: news.collect(), contacts }
+        let flagged = self.bodies.iter().zip(&mut self.flags);
+        let bodies = flagged
+            .filter_map(|(body, flags)| core::mem::take(&mut flags.changed).then_some(body.id))
+            .collect();
+        Changes { bodies, contacts: core::mem::take(&mut self.contacts_changed) }
     }
 
-    /// Counts everything as changed.
+    /// Marks everything as changed.
     pub fn touch_all(&mut self) {
-        self.notes.iter_mut().for_each(|note| note.news = true);
-        self.contacts_are_news = true;
+        self.flags.iter_mut().for_each(|flags| flags.changed = true);
+        self.contacts_changed = true;
     }
 
-    /// One step of a 60th of a second. Returns the beginnings of touches, then the ends, each in
-    /// id order. A step that panics has changed nothing.
+    /// Simulates a 60th of a second. Returns the beginnings of touches, then the ends, each in id
+    /// order. A step that panics has changed nothing.
     pub fn step(&mut self) -> Vec<Touch> {
-        if self.still {
-            self.looked_at = 0;
+        if self.asleep {
+            self.active_bodies = 0;
             return Vec::new();
         }
-        self.step_of(|ground| ground.few().unwrap_or_else(|| ground.everybody()))
+        self.step_of(|view| view.active_bodies().unwrap_or_else(|| view.all_bodies()))
     }
 
-    /// A step in which those take part who are cast.
-    pub(crate) fn step_of(&mut self, cast: impl FnOnce(&Ground<'_>) -> Cast) -> Vec<Touch> {
-        let awake = (0..).zip(&self.notes).filter(|(_, note)| note.awake);
-        let ground = Ground {
+    /// Simulates a step of the bodies that `select` selects.
+    pub(crate) fn step_of(
+        &mut self,
+        select: impl FnOnce(&RegionView<'_>) -> ActiveSet,
+    ) -> Vec<Touch> {
+        let awake = (0..).zip(&self.flags).filter(|(_, flags)| flags.awake);
+        let view = RegionView {
             bodies: &self.bodies,
-            matters: &self.matters,
+            mass_props: &self.mass_props,
             contacts: &self.contacts,
-            awake: awake.map(|(place, _)| place).collect(),
-            gone: &self.gone,
+            awake: awake.map(|(index, _)| index).collect(),
+            removed: &self.removed,
             grid: &self.grid,
         };
-        let at_rest = ground.awake.is_empty();
-        let stepped = step(&ground, cast(&ground));
-        self.looked_at = stepped.looked_at;
-        for (place, body) in stepped.bodies {
-            self.replace(place, body, None);
+        let none_awake = view.awake.is_empty();
+        // Everything that can panic is here, before the first change of the region.
+        let result = step(&view, select(&view));
+        self.active_bodies = result.active_bodies;
+        for (index, body) in result.bodies {
+            self.replace(index, body, None);
         }
-        // Bodies at rest stay as they are. If their contacts did as well, this state leads to
-        // itself, and so it will until a command changes it.
-        self.still = at_rest && stepped.touches.is_empty() && stepped.contacts.is_none();
-        if let Some(contacts) = stepped.contacts {
+        // Sleeping bodies stay as they are. If their contacts did as well, this state leads to
+        // itself, and it will until a command changes it.
+        self.asleep = none_awake && result.touches.is_empty() && result.contacts.is_none();
+        if let Some(contacts) = result.contacts {
             self.contacts = contacts;
-            self.contacts_are_news = true;
+            self.contacts_changed = true;
         }
-        self.gone.clear();
-        stepped.touches
+        self.removed.clear();
+        result.touches
     }
 
-    /// Adds a body. All of the spec but the shape is rounded and moved into the limits.
-    ///
-    /// # Errors
-    /// See [`InsertError`]; nothing has changed then.
-    pub fn insert(&mut self, id: ObjectId, spec: &BodySpec) -> Result<(), InsertError> {
-        let Err(place) = self.place(id) else {
-            return Err(InsertError::Occupied(id));
-        };
-        if self.bodies.len() == BODIES_MAX {
-            return Err(InsertError::Full);
-        }
-        let body = Body::new(id, spec)?;
-        self.enter(place, body);
-        Ok(())
-    }
-
-    /// Takes a body away. What it touched stirs, and is told in the next step that the touch ended.
-    ///
-    /// # Errors
-    /// [`Missing`].
-    pub fn remove(&mut self, id: ObjectId) -> Result<Body, Missing> {
-        let place = self.place(id).map_err(|_| Missing(id))?;
-        self.grid.take(self.square(place), id);
-        let body = self.bodies.remove(place);
-        self.matters.remove(place);
-        self.notes.remove(place);
-        if self.disturb(id) {
-            self.gone.push(id);
-        }
-        Ok(body)
-    }
-
-    /// Puts a body elsewhere, rounded and moved into the region. It keeps its velocity; what it
-    /// touched stirs.
-    ///
-    /// # Errors
-    /// [`Missing`].
-    pub fn set_pose(&mut self, id: ObjectId, pose: Pose) -> Result<(), Missing> {
-        self.rework(id, |body| body.place(pose))
-    }
-
-    /// Sets a velocity in metres a second, rounded and shortened to the body's greatest speed.
-    ///
-    /// # Errors
-    /// [`VelocityError`].
-    pub fn set_velocity(&mut self, id: ObjectId, velocity: Vec2) -> Result<(), VelocityError> {
-        let body = self.moving(id)?;
-        let velocity = body.speed_limited(velocity);
-        let spin = body.spin;
-        self.go(id, velocity, spin)?;
-        Ok(())
-    }
-
-    /// Sets a spin in radians a second, rounded and moved into the body's greatest spin.
-    ///
-    /// # Errors
-    /// [`VelocityError`].
-    pub fn set_spin(&mut self, id: ObjectId, spin: Fx) -> Result<(), VelocityError> {
-        let body = self.moving(id)?;
-        let spin = body.spin_limited(spin);
-        let velocity = body.velocity;
-        self.go(id, velocity, spin)?;
-        Ok(())
-    }
-
-    /// Pushes a dynamic body at its centre, in newton seconds; at most [`IMPULSE_MAX`] per axis,
-    /// and only up to the body's greatest speed.
-    ///
-    /// # Errors
-    /// [`ImpulseError`].
-    pub fn impulse(&mut self, id: ObjectId, impulse: Vec2) -> Result<(), ImpulseError> {
-        let body = self.body(id).ok_or(Missing(id))?;
-        if body.motion != Motion::Dynamic {
-            return Err(ImpulseError::NotDynamic { id, motion: body.motion });
-        }
-        let velocity = pushed(body, impulse);
-        let spin = body.spin;
-        self.go(id, velocity, spin)?;
-        Ok(())
-    }
-
-    /// Changes how a body moves. A body that becomes static stops.
-    ///
-    /// # Errors
-    /// [`MotionError`]; nothing has changed then.
-    pub fn set_motion(&mut self, id: ObjectId, motion: Motion) -> Result<(), MotionError> {
-        self.body(id).ok_or(Missing(id))?.form.check(motion)?;
-        self.rework(id, |body| {
-            body.motion = motion;
-            if motion == Motion::Static {
-                body.velocity = Vector::ZERO;
-                body.spin = Q20::ZERO;
-            }
-        })?;
-        Ok(())
-    }
-
-    /// Where a body is, or would be, in the list.
-    fn place(&self, id: ObjectId) -> Result<usize, usize> {
+    /// Returns the index of a body in the list, or where it would be inserted.
+    fn index(&self, id: ObjectId) -> Result<usize, usize> {
         self.bodies.binary_search_by_key(&id, |body| body.id)
     }
 
-    /// The square that a body is in.
-    fn square(&self, place: usize) -> Square {
-        Square::of(self.bodies[place].position, self.matters[place].outer_radius)
+    /// Returns the grid cell of a body.
+    fn cell(&self, index: usize) -> Cell {
+        Cell::of(self.bodies[index].position, self.mass_props[index].bounding_radius)
     }
 
-    /// Adds a body at its place.
-    fn enter(&mut self, place: usize, body: Body) {
-        let matter = Matter::of(&body);
-        self.grid.put(Square::of(body.position, matter.outer_radius), body.id);
-        self.matters.insert(place, matter);
-        self.notes.insert(place, Note::of(&body));
-        self.bodies.insert(place, body);
-        self.still = false;
+    /// Inserts a body at its index.
+    fn insert_at(&mut self, index: usize, body: Body) {
+        let mass_props = MassProps::of(&body);
+        self.grid.insert(Cell::of(body.position, mass_props.bounding_radius), body.id);
+        self.mass_props.insert(index, mass_props);
+        self.flags.insert(index, BodyFlags::of(&body));
+        self.bodies.insert(index, body);
+        self.asleep = false;
     }
 
-    /// Puts a body in the place of what it was.
-    fn replace(&mut self, place: usize, body: Body, matter: Option<Matter>) {
-        let before = self.square(place);
-        self.notes[place] = Note::of(&body);
-        self.bodies[place] = body;
-        if let Some(matter) = matter {
-            self.matters[place] = matter;
+    /// Replaces a body by its next state, with its mass properties if they changed.
+    fn replace(&mut self, index: usize, body: Body, mass_props: Option<MassProps>) {
+        // The cell follows from the old body, so it must be found before the body changes.
+        let before = self.cell(index);
+        self.flags[index] = BodyFlags::of(&body);
+        self.bodies[index] = body;
+        if let Some(mass_props) = mass_props {
+            self.mass_props[index] = mass_props;
         }
-        let (after, id) = (self.square(place), self.bodies[place].id);
+        let (after, id) = (self.cell(index), self.bodies[index].id);
         if after != before {
-            self.grid.take(before, id);
-            self.grid.put(after, id);
+            self.grid.remove(before, id);
+            self.grid.insert(after, id);
         }
-    }
-
-    /// A body that can have a velocity.
-    fn moving(&self, id: ObjectId) -> Result<&Body, VelocityError> {
-        let body = self.body(id).ok_or(Missing(id))?;
-        if body.motion == Motion::Static {
-            return Err(VelocityError::Static(id));
-        }
-        Ok(body)
-    }
-
-    /// Gives a body a velocity and spin within its bounds. One that has them already sleeps on.
-    fn go(&mut self, id: ObjectId, velocity: Vector, spin: Q20) -> Result<(), Missing> {
-        let place = self.place(id).map_err(|_| Missing(id))?;
-        let body = &mut self.bodies[place];
-        if (body.velocity, body.spin) != (velocity, spin) {
-            (body.velocity, body.spin) = (velocity, spin);
-            self.stir(place);
-        }
-        Ok(())
     }
 
     /// Wakes a body.
-    fn stir(&mut self, place: usize) {
-        self.bodies[place].slow_steps = 0;
-        self.notes[place] = Note { awake: true, news: true };
-        self.still = false;
+    fn wake(&mut self, index: usize) {
+        self.bodies[index].slow_steps = 0;
+        self.flags[index] = BodyFlags { awake: true, changed: true };
+        self.asleep = false;
     }
 
-    /// Forgets the impulses of a body's contacts, which no longer fit, and stirs what it touches.
-    /// Says whether it touches anything.
-    fn disturb(&mut self, id: ObjectId) -> bool {
-        self.still = false;
-        let mut stirred = Vec::new();
+    /// Drops the impulses of a body's contacts, which no longer fit, and wakes the bodies that it
+    /// touches. Returns whether it touches any.
+    fn wake_touching(&mut self, id: ObjectId) -> bool {
+        self.asleep = false;
+        let mut touching = Vec::new();
         for contact in self.contacts.iter_mut().filter(|contact| contact.involves(id)) {
-            contact.marks = [None; 2];
-            stirred.push(if contact.a == id { contact.b } else { contact.a });
+            contact.points = [None; 2];
+            touching.push(if contact.a == id { contact.b } else { contact.a });
         }
-        self.contacts_are_news |= !stirred.is_empty();
-        for other in &stirred {
-            if let Ok(place) = self.place(*other) {
-                self.stir(place);
+        self.contacts_changed |= !touching.is_empty();
+        for other in &touching {
+            if let Ok(index) = self.index(*other) {
+                self.wake(index);
             }
         }
-        !stirred.is_empty()
+        !touching.is_empty()
     }
-}
-
-/// The velocity of a dynamic body after an impulse in newton seconds.
-fn pushed(body: &Body, impulse: Vec2) -> Vector {
-    let low = IMPULSE_MAX.saturating_neg();
-    // 2^52 newton seconds' bits over 2^12 to 2^30 of mass: a speed with 16 bits, so four more.
-    let change = |part: Fx| {
-        let bits = part.clamp(low, IMPULSE_MAX).to_bits();
-        let speed = (bits << 5) / i64::from(body.mass.max(1));
-        // In a box that no sum of two leaves.
-        Q20(narrow(rounded(speed, 1).clamp(-(1 << 30), 1 << 30)))
-    };
-    let change = Vector::new(change(impulse.x), change(impulse.y));
-    (body.velocity + change).shortened(body.speed_bound())
 }

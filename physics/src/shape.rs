@@ -1,4 +1,4 @@
-//! Outlines of bodies.
+//! The shapes of bodies.
 
 use metatopia_math::{Fx, Vec2};
 use serde::{Deserialize, Serialize};
@@ -7,15 +7,16 @@ use crate::fixed::{Q20, Vector};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
 
-/// An outline around the body's position, in metres.
+/// The shape of a body around its position, in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Shape {
-    /// All points no further than `radius`.
+    /// A disc: all points no further away than `radius`.
     Circle {
-        /// From [`SIZE_MIN`] to [`MOVING_SIZE_MAX`], or [`STATIC_SIZE_MAX`] for a static body.
+        /// The radius: from [`SIZE_MIN`] to [`MOVING_SIZE_MAX`], or to [`STATIC_SIZE_MAX`] for a
+        /// static body.
         radius: Fx,
     },
-    /// A rectangle with its centre at the position, turned with the body.
+    /// A rectangle with its centre at the position, which rotates with the body.
     Rect {
         /// Half the width and half the height, each in the range of a radius.
         half: Vec2,
@@ -28,20 +29,20 @@ pub enum Shape {
 pub struct SizeError {
     /// The radius or half width, in metres.
     pub size: Fx,
-    /// The largest one allowed.
+    /// The largest size allowed.
     pub limit: Fx,
     /// The motion that the limit is for.
     pub motion: Motion,
 }
 
-/// A shape in the formats of the kernels.
+/// A shape in the number formats of the solver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum Form {
+pub(crate) enum Geometry {
     Circle(Q20),
     Rect(Vector),
 }
 
-/// The largest radius or half width for a kind of motion.
+/// Returns the largest radius or half width for a kind of motion.
 fn size_max(motion: Motion) -> Fx {
     match motion {
         Motion::Static => STATIC_SIZE_MAX,
@@ -49,8 +50,8 @@ fn size_max(motion: Motion) -> Fx {
     }
 }
 
-impl Form {
-    /// Rounds a shape whose sizes are in the range for `motion`.
+impl Geometry {
+    /// Rounds a shape, if its sizes are in the range for `motion`.
     pub(crate) fn new(shape: Shape, motion: Motion) -> Result<Self, SizeError> {
         let limit = size_max(motion);
         let fit = |size: Fx| {
@@ -65,7 +66,7 @@ impl Form {
         })
     }
 
-    /// The shape in the numbers of the edge, exactly.
+    /// Converts the shape to the numbers of the public interface, exactly.
     pub(crate) fn shape(self) -> Shape {
         match self {
             Self::Circle(radius) => Shape::Circle { radius: radius.fx() },
@@ -73,28 +74,28 @@ impl Form {
         }
     }
 
-    /// Whether the sizes are in the range for `motion`.
+    /// Checks that the sizes are in the range for `motion`.
     pub(crate) fn check(self, motion: Motion) -> Result<(), SizeError> {
         Self::new(self.shape(), motion).map(|_| ())
     }
 
-    /// The distance from the centre to the nearest point of the outline.
-    pub(crate) fn inner_radius(self) -> Q20 {
+    /// Returns the distance from the centre to the nearest point of the boundary.
+    pub(crate) fn inscribed_radius(self) -> Q20 {
         match self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.x.min(half.y),
         }
     }
 
-    /// The distance from the centre to the furthest point of the outline, rounded up.
-    pub(crate) fn outer_radius(self) -> Q20 {
+    /// Returns the distance from the centre to the furthest point of the boundary, rounded up.
+    pub(crate) fn bounding_radius(self) -> Q20 {
         match self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.length() + Q20(1),
         }
     }
 
-    /// The inverse square of the radius of gyration (inertia per mass), with 24 fraction bits:
+    /// Returns one over the squared radius of gyration (mass per inertia), with 24 fraction bits:
     /// from 2^16 for the largest moving shapes to 2^33 for the smallest.
     pub(crate) fn inverse_gyration(self) -> i64 {
         // A disc has r^2 / 2, a rectangle (w^2 + h^2) / 3 with half widths, both here with 40 bits.
@@ -106,7 +107,7 @@ impl Form {
         (1 << 62) / (squared >> 2).max(1)
     }
 
-    /// Whether a point of the body's own frame is inside or on the outline.
+    /// Returns whether a point of the body's own frame is inside the shape or on its boundary.
     pub(crate) fn contains(self, point: Vector) -> bool {
         match self {
             Self::Circle(radius) => !point.is_longer_than(radius),

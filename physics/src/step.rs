@@ -1,66 +1,68 @@
-//! One step of a region: from state to what changes of it, and what there is to tell.
+//! One step of a region: from its state to the changes and events of the step.
 
 use metatopia_types::ObjectId;
 
+use crate::active_set::{ActiveSet, RegionView};
 use crate::body::Body;
-use crate::broad::{PairKey, places};
-use crate::cast::{Cast, Ground};
+use crate::broad_phase::{PairKey, indices};
 use crate::contact::Contact;
-use crate::pair::Pair;
-use crate::solid::Solid;
-use crate::solver::Scene;
+use crate::contact_pair::ContactPair;
+use crate::solver::Solver;
+use crate::solver_body::SolverBody;
 use crate::touch::Touch;
 
-/// What comes of a step.
-pub(crate) struct Stepped {
+/// The result of a step.
+pub(crate) struct StepResult {
     /// How many bodies took part.
-    pub(crate) looked_at: usize,
-    /// The bodies that are not what they were, with their places, in order.
+    pub(crate) active_bodies: usize,
+    /// The bodies that changed, with their indices, in order.
     pub(crate) bodies: Vec<(usize, Body)>,
-    /// The contacts, in id order, if they are not what they were.
+    /// The contacts, in id order, if any changed.
     pub(crate) contacts: Option<Vec<Contact>>,
     /// The beginnings of touches, then the ends, each in id order.
     pub(crate) touches: Vec<Touch>,
 }
 
-/// What a step makes of a region, if those take part who are cast.
-pub(crate) fn step(ground: &Ground<'_>, cast: Cast) -> Stepped {
-    let Cast { places, solids, goings, keys, renewed } = cast;
-    let ids: Vec<ObjectId> = places.iter().map(|place| ground.bodies[*place as usize].id).collect();
-    let (before, kept) = split(ground.contacts, renewed.as_deref());
-    let (pairs, unseen) = remember(&ids, &solids, keys, &before);
-    let mut scene = Scene::new(solids, goings, pairs);
-    scene.step();
-    let mut bodies = Vec::new();
-    for (place, (solid, going)) in places.iter().zip(scene.solids.iter().zip(&scene.goings)) {
-        let place = *place as usize;
-        let mut body = ground.bodies[place].clone();
-        solid.store(going, &mut body);
-        if body != ground.bodies[place] {
-            bodies.push((place, body));
+/// Simulates one step of the bodies of an active set.
+pub(crate) fn step(view: &RegionView<'_>, active: ActiveSet) -> StepResult {
+    let ActiveSet { indices, bodies, velocities, keys, renewed } = active;
+    let ids: Vec<ObjectId> = indices.iter().map(|index| view.bodies[*index as usize].id).collect();
+    let (before, unaffected) = split(view.contacts, renewed.as_deref());
+    let (pairs, unpaired) = make_pairs(&ids, &bodies, keys, &before);
+    let mut solver = Solver::new(bodies, velocities, pairs);
+    solver.step();
+    let mut changed = Vec::new();
+    for (index, (solved, velocity)) in
+        indices.iter().zip(solver.bodies.iter().zip(&solver.velocities))
+    {
+        let index = *index as usize;
+        let mut body = view.bodies[index].clone();
+        solved.finalize(velocity, &mut body);
+        if body != view.bodies[index] {
+            changed.push((index, body));
         }
     }
-    let pair_ids = |pair: &Pair| [ids[pair.a], ids[pair.b]];
-    let began = scene.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair)));
+    let pair_ids = |pair: &ContactPair| [ids[pair.a], ids[pair.b]];
+    let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair)));
     let mut touches: Vec<Touch> = began.collect();
-    let after = scene.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair)));
+    let after = solver.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair)));
     let mut after: Vec<Contact> = after.collect();
-    after = merged(after, resting(ground, unseen));
+    after = merged(after, asleep(view, unpaired));
     touches.extend(ended(&before, &after));
-    let contacts = (before != after).then(|| merged(kept, after));
-    Stepped { looked_at: places.len(), bodies, contacts, touches }
+    let contacts = (before != after).then(|| merged(unaffected, after));
+    StepResult { active_bodies: indices.len(), bodies: changed, contacts, touches }
 }
 
-/// The contacts that are made anew, and those that stay, each in order.
+/// Splits the contacts into those that the step makes anew and those that it leaves, each in order.
 fn split(contacts: &[Contact], renewed: Option<&[ObjectId]>) -> (Vec<Contact>, Vec<Contact>) {
     let Some(renewed) = renewed else {
         return (contacts.to_vec(), Vec::new());
     };
-    let of_them = |id: ObjectId| renewed.binary_search(&id).is_ok();
-    contacts.iter().partition(|contact| of_them(contact.a) || of_them(contact.b))
+    let is_renewed = |id: ObjectId| renewed.binary_search(&id).is_ok();
+    contacts.iter().partition(|contact| is_renewed(contact.a) || is_renewed(contact.b))
 }
 
-/// Two lists of contacts in one, in order.
+/// Merges two lists of contacts, each in order.
 fn merged(mut all: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
     if !more.is_empty() {
         all.extend(more);
@@ -70,43 +72,46 @@ fn merged(mut all: Vec<Contact>, more: Vec<Contact>) -> Vec<Contact> {
     all
 }
 
-/// Of contacts whose bodies are not looked at together, those of two that rest. They stay, whether
-/// or not there is room for the pair ([`PARTNERS_MAX`](crate::limits::PARTNERS_MAX)): what else is
-/// near, and what moves far away, changes nothing about them.
-fn resting(ground: &Ground<'_>, mut contacts: Vec<Contact>) -> Vec<Contact> {
-    let rests = |id: ObjectId| {
-        let place = ground.bodies.binary_search_by_key(&id, |body| body.id);
-        place.is_ok_and(|place| ground.bodies[place].is_at_rest())
+/// Keeps the contacts of two sleeping bodies, of contacts that are of no pair of this step.
+///
+/// Such a contact stays whether or not there is room for the pair
+/// ([`PARTNERS_MAX`](crate::limits::PARTNERS_MAX)): what else is near, and what moves far away,
+/// changes nothing about it.
+fn asleep(view: &RegionView<'_>, mut contacts: Vec<Contact>) -> Vec<Contact> {
+    let is_asleep = |id: ObjectId| {
+        let index = view.bodies.binary_search_by_key(&id, |body| body.id);
+        index.is_ok_and(|index| view.bodies[index].is_asleep())
     };
-    contacts.retain(|contact| rests(contact.a) && rests(contact.b));
+    contacts.retain(|contact| is_asleep(contact.a) && is_asleep(contact.b));
     contacts
 }
 
-/// The pairs of this step with what they left at the end of the last one, and the contacts that are
-/// of none of these pairs.
-fn remember(
+/// Makes the pairs of this step, each with its contact of the last one. Returns the pairs, and the
+/// contacts that are of none of them.
+fn make_pairs(
     ids: &[ObjectId],
-    solids: &[Solid],
+    bodies: &[SolverBody],
     keys: Vec<PairKey>,
     contacts: &[Contact],
-) -> (Vec<Pair>, Vec<Contact>) {
-    let mut unseen = Vec::new();
+) -> (Vec<ContactPair>, Vec<Contact>) {
+    let mut unpaired = Vec::new();
     let mut old = contacts.iter().peekable();
     let mut pairs = Vec::with_capacity(keys.len());
     for key in keys {
-        let (a, b) = places(key);
+        let (a, b) = indices(key);
         let ids: (ObjectId, ObjectId) = (ids[a], ids[b]);
+        // Both lists are in id order, so one pass over the contacts finds each pair's own.
         while let Some(contact) = old.next_if(|contact| contact.pair() < ids) {
-            unseen.push(*contact);
+            unpaired.push(*contact);
         }
         let before = old.next_if(|contact| contact.pair() == ids);
-        pairs.push(Pair::new(key, solids, before));
+        pairs.push(ContactPair::new(key, bodies, before));
     }
-    unseen.extend(old);
-    (pairs, unseen)
+    unpaired.extend(old);
+    (pairs, unpaired)
 }
 
-/// The contacts that are no longer there: both lists are in id order.
+/// Returns the ends of the contacts that are no longer there. Both lists are in id order.
 fn ended<'a>(before: &'a [Contact], after: &'a [Contact]) -> impl Iterator<Item = Touch> + 'a {
     let mut new = after.iter().peekable();
     before.iter().filter_map(move |old| {

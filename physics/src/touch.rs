@@ -1,4 +1,4 @@
-//! What a step tells the world.
+//! Touch events: what a step reports of its contacts.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -12,12 +12,12 @@ pub enum Touch {
         a: ObjectId,
         /// The higher id.
         b: ObjectId,
-        /// Where, in metres from the region's origin.
+        /// The position of the contact, in metres from the region's origin.
         point: Vec2,
-        /// How hard, in newton seconds along the normal over the whole step; zero for a sensor.
+        /// The impulse along the normal over the whole step, in newton seconds; zero for a sensor.
         impulse: Fx,
     },
-    /// The two touched in the step before, and no longer do, or one of them is gone.
+    /// The two touched in the step before, and no longer do, or one of them was removed.
     Ended {
         /// The lower id.
         a: ObjectId,
@@ -27,7 +27,7 @@ pub enum Touch {
 }
 
 impl Touch {
-    /// The two bodies, the lower id first.
+    /// Returns the two bodies, the lower id first.
     #[must_use]
     pub const fn pair(&self) -> (ObjectId, ObjectId) {
         match *self {

@@ -13,7 +13,7 @@ use std::{
 
 use metatopia_sim::{ForkJoin, Genesis, GenesisError, Tools, TurnFault, World, judge_turn};
 use metatopia_types::{
-    Contact, Ed25519, Height, Root, Sign, SigningKey, Turn, limits::ROOT_LAG,
+    Ed25519, Height, NodeContact, Root, Sign, SigningKey, Turn, limits::ROOT_LAG,
     limits::TURN_BYTES_MAX, wire,
 };
 
@@ -73,7 +73,7 @@ pub fn visitor_key(index: u8) -> SigningKey {
 /// The plaza of the log: four servers and one admin.
 #[must_use]
 pub fn genesis() -> Genesis {
-    let contact = |index: u8| Contact {
+    let contact = |index: u8| NodeContact {
         peer_id: format!("golden-{index}"),
         address: format!("/ip4/127.0.0.1/tcp/{}", 9_000 + u16::from(index)),
     };

@@ -13,11 +13,11 @@
 //!
 //! use metatopia_scenarios::plaza;
 //! use metatopia_sim::{Tools, World};
-//! use metatopia_types::{Contact, Ed25519, Sign, SigningKey};
+//! use metatopia_types::{NodeContact, Ed25519, Sign, SigningKey};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let server = SigningKey::from_seed([1; 32]).public();
-//! let validators = BTreeMap::from([(server, Contact::default())]);
+//! let validators = BTreeMap::from([(server, NodeContact::default())]);
 //! let genesis = plaza::genesis(validators, BTreeSet::new());
 //! let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
 //! assert_eq!(world.objects().filter(|object| object.kind == "crate").count(), 24);
@@ -33,6 +33,6 @@ mod package;
 mod place;
 pub mod plaza;
 
-pub use mistake::{Mistake, Source};
+pub use mistake::{Mistake, TomlSource};
 pub use package::parse_package;
 pub use place::Place;

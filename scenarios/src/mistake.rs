@@ -27,14 +27,14 @@ impl Mistake {
 
 /// A text in TOML, to say where mistakes in it are.
 #[derive(Debug, Clone, Copy)]
-pub struct Source<'a> {
+pub struct TomlSource<'a> {
     /// How messages name the file.
     pub file: &'a str,
     /// All that it holds.
     pub text: &'a str,
 }
 
-impl Source<'_> {
+impl TomlSource<'_> {
     /// Reads the text as a value.
     ///
     /// # Errors

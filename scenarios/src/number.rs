@@ -38,9 +38,9 @@ impl<'de> Deserialize<'de> for Number {
 
 /// Two numbers: a place or a size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-pub(crate) struct Pair(Number, Number);
+pub(crate) struct NumberPair(Number, Number);
 
-impl Pair {
+impl NumberPair {
     pub(crate) fn vec2(self) -> Vec2 {
         Vec2::new(self.0.0, self.1.0)
     }

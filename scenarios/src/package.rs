@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::{Author, Draft, Package, PackageError, check};
+use metatopia_scripting::{Draft, Package, PackageAuthor, PackageError, check};
 use serde::Deserialize;
 
-use crate::{Mistake, Source};
+use crate::{Mistake, TomlSource};
 
 /// The file that describes a package.
 pub(crate) const MANIFEST: &str = "package.toml";
@@ -31,7 +31,7 @@ pub fn parse_package(folder: &str, files: &BTreeMap<&str, &str>) -> Result<Packa
     let Some(text) = files.get(MANIFEST) else {
         return Err(Mistake::in_file(folder, format!("{MANIFEST} is missing")));
     };
-    let described: PackageFile = Source { file: &path(MANIFEST), text }.read()?;
+    let described: PackageFile = TomlSource { file: &path(MANIFEST), text }.read()?;
     let sources = files.iter().filter(|(name, _)| **name != MANIFEST);
     let package = Package::build(Draft {
         name: described.name,
@@ -39,7 +39,11 @@ pub fn parse_package(folder: &str, files: &BTreeMap<&str, &str>) -> Result<Packa
         entry: described.entry.clone(),
         files: sources.map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect(),
         licence: described.licence,
-        authors: described.authors.into_iter().map(|name| Author { name, key: None }).collect(),
+        authors: described
+            .authors
+            .into_iter()
+            .map(|name| PackageAuthor { name, key: None })
+            .collect(),
         ..Draft::default()
     })
     .map_err(|error| match &error {

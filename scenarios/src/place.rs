@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region, Shape};
-use metatopia_scripting::{Package, State};
+use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
     Area, BuildingParameters, ENGINE, Genesis, Land, ObjectSpec, ObjectSpecError, Parameters,
     ScriptSpec, Title, is_name, limits::LANDS_MAX,
 };
-use metatopia_types::{AssetLicence, BodyShape, Contact, Look, ObjectId, PackageId, PublicKey};
+use metatopia_types::{AssetLicence, BodyShape, Look, NodeContact, ObjectId, PackageId, PublicKey};
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::{
-    Mistake, Source,
-    number::{Color, Number, Pair},
+    Mistake, TomlSource,
+    number::{Color, Number, NumberPair},
 };
 
 /// What a sim begins with, but for its servers and admins.
@@ -38,7 +38,7 @@ struct PlaceFile {
     licence: String,
     asset_licence: String,
     #[serde(default)]
-    spawn: Pair,
+    spawn: NumberPair,
     spawn_radius: Option<Number>,
     /// How many objects there may be, people among them.
     objects_max: Option<u32>,
@@ -55,6 +55,8 @@ struct PlaceFile {
 #[serde(deny_unknown_fields)]
 struct BuildingFile {
     objects_per_player: Option<u32>,
+    movable_per_player: Option<u32>,
+    movable_max: Option<u32>,
     scripts_per_player: Option<u32>,
     text_bytes_per_player: Option<u32>,
     reach: Option<Number>,
@@ -68,8 +70,8 @@ struct BuildingFile {
 struct LandFile {
     name: Spanned<String>,
     /// Two opposite corners.
-    from: Pair,
-    to: Pair,
+    from: NumberPair,
+    to: NumberPair,
     /// `open`, `sim`, or the key of a player.
     owner: Spanned<String>,
 }
@@ -80,14 +82,14 @@ struct LandFile {
 struct ObjectFile {
     kind: String,
     name: String,
-    at: Option<Pair>,
+    at: Option<NumberPair>,
     #[serde(default)]
-    places: Vec<Pair>,
+    places: Vec<NumberPair>,
     #[serde(default)]
     degrees: Option<Number>,
     /// Width and height.
     #[serde(rename = "box")]
-    rect: Option<Spanned<Pair>>,
+    rect: Option<Spanned<NumberPair>>,
     /// Radius.
     disc: Option<Spanned<Number>>,
     #[serde(default)]
@@ -129,7 +131,7 @@ impl Place {
     /// # Errors
     /// The first mistake, with line and column.
     pub fn parse(file: &str, text: &str, packages: &[Package]) -> Result<Self, Mistake> {
-        let source = Source { file, text };
+        let source = TomlSource { file, text };
         let described: PlaceFile = source.read()?;
         let mut parameters = Parameters::default();
         parameters.avatar.spawn = described.spawn.vec2();
@@ -180,7 +182,7 @@ impl Place {
             look: Look::default(),
             text: String::new(),
             body: BodySpec::new(shape, Motion::Static, at),
-            scripts: vec![ScriptSpec { package: package.id(), state: State::default() }],
+            scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: self.asset_licence.parse().unwrap_or_default(),
         };
         thing.check()?;
@@ -193,7 +195,7 @@ impl Place {
     #[must_use]
     pub fn genesis(
         &self,
-        validators: BTreeMap<PublicKey, Contact>,
+        validators: BTreeMap<PublicKey, NodeContact>,
         admins: BTreeSet<PublicKey>,
     ) -> Genesis {
         Genesis {
@@ -212,7 +214,7 @@ impl Place {
     }
 }
 
-impl Source<'_> {
+impl TomlSource<'_> {
     fn objects(
         &self,
         object: &Spanned<ObjectFile>,
@@ -309,7 +311,7 @@ impl Source<'_> {
             let Some(package) = packages.get(name.as_str()) else {
                 return Err(self.mistake(&script.package, format!("there is no package {name}")));
             };
-            Ok(ScriptSpec { package: package.id(), state: State::default() })
+            Ok(ScriptSpec { package: package.id(), state: ScriptState::default() })
         };
         described.scripts.iter().map(find).collect()
     }
@@ -318,6 +320,8 @@ impl Source<'_> {
 impl BuildingFile {
     fn set(&self, rules: &mut BuildingParameters) {
         rules.objects_per_player = self.objects_per_player.unwrap_or(rules.objects_per_player);
+        rules.movable_per_player = self.movable_per_player.unwrap_or(rules.movable_per_player);
+        rules.movable_max = self.movable_max.unwrap_or(rules.movable_max);
         rules.scripts_per_player = self.scripts_per_player.unwrap_or(rules.scripts_per_player);
         let text = self.text_bytes_per_player;
         rules.text_bytes_per_player = text.unwrap_or(rules.text_bytes_per_player);

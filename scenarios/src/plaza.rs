@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_scripting::Package;
 use metatopia_sim::Genesis;
-use metatopia_types::{Contact, PublicKey};
+use metatopia_types::{NodeContact, PublicKey};
 
 use crate::{Mistake, Place, parse_package};
 
@@ -56,7 +56,10 @@ pub fn place() -> Result<Place, Mistake> {
 /// # Panics
 /// Never: the files are part of the program, and the tests of this crate load them.
 #[must_use]
-pub fn genesis(validators: BTreeMap<PublicKey, Contact>, admins: BTreeSet<PublicKey>) -> Genesis {
+pub fn genesis(
+    validators: BTreeMap<PublicKey, NodeContact>,
+    admins: BTreeSet<PublicKey>,
+) -> Genesis {
     let place = place().expect("the plaza's files were built in and loaded by a test");
     place.genesis(validators, admins)
 }

@@ -7,10 +7,10 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scenarios::plaza;
-use metatopia_sim::{Applied, ENGINE, Seen, Serial, Tools, World};
+use metatopia_sim::{Applied, ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
-    Act, Blob, Body, Contact, Ed25519, Envelope, Header, Lane, Look, Millis, ObjectId, PublicKey,
-    Seq, Sign, SigningKey, Turn,
+    Act, Blob, Ed25519, Envelope, Header, Lane, Look, Millis, NodeContact, ObjectId, PublicKey,
+    Seq, Sign, SigningKey, Turn, TurnBody,
 };
 
 struct Visit {
@@ -28,7 +28,7 @@ impl Visit {
     /// The same, with so many ticks in a turn.
     fn with_ticks(ticks_per_turn: u32) -> Self {
         let server = SigningKey::from_seed([200; 32]).public();
-        let validators = BTreeMap::from([(server, Contact::default())]);
+        let validators = BTreeMap::from([(server, NodeContact::default())]);
         let mut genesis = plaza::genesis(validators, BTreeSet::new());
         genesis.parameters.ticks_per_turn = ticks_per_turn;
         let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("the plaza");
@@ -53,7 +53,7 @@ impl Visit {
         });
         let blobs = words.map(|words| Blob(words.as_bytes().to_vec()));
         let acts = acts.into_iter().collect();
-        let body = Body::new(acts, blobs.into_iter().collect()).expect("a small turn");
+        let body = TurnBody::new(acts, blobs.into_iter().collect()).expect("a small turn");
         let header = Header {
             sim: self.world.sim(),
             engine: ENGINE,
@@ -85,7 +85,7 @@ impl Visit {
         lines.map(|line| (line.name, line.text)).collect()
     }
 
-    fn find(&self, name: &str) -> Seen {
+    fn find(&self, name: &str) -> WorldObject {
         let found = self.world.objects().find(|object| object.name == name);
         found.unwrap_or_else(|| panic!("there is no {name}"))
     }

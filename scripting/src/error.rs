@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A call failed: its writes and effects are lost, what it cost is not.
 ///
 /// [`ScriptError::kind`] and [`ScriptError::gas`] are the same on every server and may enter the
-/// state of the world. The [`Report`] is for people: its texts may change with any release.
+/// state of the world. The [`FailureReport`] is for people: its texts may change with any release.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScriptError {
     /// What went wrong.
@@ -16,12 +16,12 @@ pub struct ScriptError {
     /// What the call cost until then.
     pub gas: u64,
     /// Where and why, for the author.
-    pub report: Box<Report>,
+    pub report: Box<FailureReport>,
 }
 
 /// Where and why a call failed. Never part of the state of the world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct FailureReport {
     /// The file, as the package names it.
     pub file: String,
     /// Line in the file, from 1; 0 if no place is known.
@@ -38,14 +38,14 @@ pub struct Report {
 
 /// What a host function refuses, before it is known where in the source that was.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
+pub struct HostFault {
     /// What went wrong.
     pub kind: ErrorKind,
     /// The same in words.
     pub message: String,
 }
 
-impl Fault {
+impl HostFault {
     /// A fault of a kind, in words.
     #[must_use]
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
@@ -111,7 +111,7 @@ pub enum ErrorKind {
 
 impl fmt::Display for ScriptError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Report { file, line, column, message, .. } = &*self.report;
+        let FailureReport { file, line, column, message, .. } = &*self.report;
         write!(f, "{file}:{line}:{column}: {}: {message}", self.kind)
     }
 }

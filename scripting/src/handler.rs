@@ -4,14 +4,14 @@ use alloc::sync::Arc;
 
 use metatopia_types::{ObjectId, PackageId, ScriptId};
 
-use crate::{Event, EventKind, Own, Part, ScriptError, State, View};
+use crate::{Event, EventKind, ObjectWrites, ScriptError, ScriptOutput, ScriptState, WorldView};
 
 /// One event for one script.
 #[expect(missing_debug_implementations, reason = "a view of a whole world has no useful one")]
 pub struct Call<'a> {
     /// The world at the start of the tick. Shared, not borrowed, because an executor may have to
     /// hand it to functions that outlive any borrow; nothing keeps it once the call is over.
-    pub view: &'a Arc<dyn View>,
+    pub view: &'a Arc<dyn WorldView>,
     /// Which script runs.
     pub script: ScriptId,
     /// The object it runs on.
@@ -22,9 +22,9 @@ pub struct Call<'a> {
     /// What happened.
     pub event: &'a Event,
     /// The script's state, with what its earlier calls of this tick changed.
-    pub state: &'a Arc<State>,
+    pub state: &'a Arc<ScriptState>,
     /// What the script's earlier calls of this tick wrote to its object.
-    pub own: &'a Own,
+    pub own: &'a ObjectWrites,
     /// Gas that this call may use, `GAS_PER_CALL_MAX` at most.
     pub gas: u64,
 }
@@ -40,9 +40,9 @@ pub trait Handler: Send + Sync {
     /// Are events of this kind handled? Others need not be delivered.
     fn handles(&self, kind: EventKind) -> bool;
 
-    /// Handles one event. An event of a kind that is not handled gives an empty [`Part`].
+    /// Handles one event. An event of a kind that is not handled gives an empty [`ScriptOutput`].
     ///
     /// # Errors
     /// The call failed: its writes and effects are lost. Its gas is not.
-    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError>;
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError>;
 }

@@ -12,14 +12,14 @@ use core::{cmp::Ordering, fmt};
 
 use metatopia_math::{Fx, Vec2};
 
-use crate::{ErrorKind, Fault, Scene, Value};
+use crate::{ErrorKind, HostFault, ScriptContext, Value};
 
 pub use reference::reference;
 pub use table::{FUNCTIONS, NAMES, PROPERTIES};
 
 /// A kind of value, as the table and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum ValueKind {
     /// `()`.
     Unit,
     /// `true` or `false`.
@@ -65,9 +65,9 @@ pub struct HostFunction {
     /// Its name, or the operator.
     pub name: &'static str,
     /// Name and kind of each argument. With at least one, it can be called as `first.name(..)`.
-    pub arguments: &'static [(&'static str, Kind)],
+    pub arguments: &'static [(&'static str, ValueKind)],
     /// What it gives.
-    pub result: Kind,
+    pub result: ValueKind,
     /// What a call costs besides the evaluation of its arguments.
     pub gas: u64,
     /// What it depends on.
@@ -75,16 +75,16 @@ pub struct HostFunction {
     /// One line for its users.
     pub doc: &'static str,
     /// How it is done.
-    pub(crate) run: Run,
+    pub(crate) run: HostImplementation,
 }
 
 /// How a host function is done.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Run {
+pub(crate) enum HostImplementation {
     /// By its arguments.
-    Pure(fn(&[Value]) -> Result<Value, Fault>),
+    Pure(fn(&[Value]) -> Result<Value, HostFault>),
     /// By the scene and its arguments.
-    Scene(fn(&mut Scene, &[Value]) -> Result<Value, Fault>),
+    Scene(fn(&mut ScriptContext, &[Value]) -> Result<Value, HostFault>),
     /// By the executor, on its own representation of arrays, maps and ranges.
     Executor,
 }
@@ -92,12 +92,12 @@ pub(crate) enum Run {
 /// A property of a vector or an object.
 #[derive(Clone, Copy, Debug)]
 pub struct HostProperty {
-    /// [`Kind::Vec2`] or [`Kind::Object`].
-    pub of: Kind,
+    /// [`ValueKind::Vec2`] or [`ValueKind::Object`].
+    pub of: ValueKind,
     /// Its name.
     pub name: &'static str,
     /// What it holds.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// One line for its users.
     pub doc: &'static str,
     /// How it is read and written.
@@ -116,7 +116,7 @@ pub(crate) enum Access {
 /// Reads a field of an object.
 pub(crate) type GetField = fn(&crate::ObjectView<'_>) -> Value;
 /// Writes a field of the own object.
-pub(crate) type SetField = fn(&mut Scene, &[Value]) -> Result<Value, Fault>;
+pub(crate) type SetField = fn(&mut ScriptContext, &[Value]) -> Result<Value, HostFault>;
 
 impl HostProperty {
     /// May scripts write it? Those of objects on the own object only.
@@ -132,14 +132,14 @@ pub struct HostName {
     /// The name.
     pub name: &'static str,
     /// What it stands for.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// One line for its users.
     pub doc: &'static str,
     /// Its value, if it is a constant.
     pub(crate) value: Option<Fx>,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ValueKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Unit => "()",
@@ -162,23 +162,23 @@ impl fmt::Display for Kind {
 impl Value {
     /// Its kind.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> ValueKind {
         match self {
-            Self::Unit => Kind::Unit,
-            Self::Bool(_) => Kind::Bool,
-            Self::Int(_) => Kind::Int,
-            Self::Fixed(_) => Kind::Fixed,
-            Self::Text(_) => Kind::Text,
-            Self::Vec2(_) => Kind::Vec2,
-            Self::Object(_) => Kind::Object,
-            Self::Array(_) => Kind::Array,
-            Self::Map(_) => Kind::Map,
+            Self::Unit => ValueKind::Unit,
+            Self::Bool(_) => ValueKind::Bool,
+            Self::Int(_) => ValueKind::Int,
+            Self::Fixed(_) => ValueKind::Fixed,
+            Self::Text(_) => ValueKind::Text,
+            Self::Vec2(_) => ValueKind::Vec2,
+            Self::Object(_) => ValueKind::Object,
+            Self::Array(_) => ValueKind::Array,
+            Self::Map(_) => ValueKind::Map,
         }
     }
 }
 
 /// A number as fixed point, if the value is one.
-pub(crate) fn to_fixed(name: &str, value: &Value) -> Result<Fx, Fault> {
+pub(crate) fn to_fixed(name: &str, value: &Value) -> Result<Fx, HostFault> {
     numbers::fixed_of(name, value)
 }
 
@@ -204,7 +204,7 @@ pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
 }
 
 /// The complaint about arguments that a function does not take.
-fn wrong_types(name: &str, args: &[Value]) -> Fault {
+fn wrong_types(name: &str, args: &[Value]) -> HostFault {
     let kinds: Vec<String> = args.iter().map(|arg| format!("{}", arg.kind())).collect();
-    Fault::new(ErrorKind::Type, format!("{name} does not take ({})", kinds.join(", ")))
+    HostFault::new(ErrorKind::Type, format!("{name} does not take ({})", kinds.join(", ")))
 }

@@ -6,9 +6,9 @@
 //!
 //! * A [`Package`] is source that anybody may read and change: text, a copyleft licence, authors.
 //!   Its [`id`](Package::id) is the digest of all of it.
-//! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`View`] of the world, the script's
-//!   [`State`]) into a [`Part`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`]
-//!   executes source; a port to Rust implements the same trait over a [`Scene`].
+//! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`WorldView`] of the world, the script's
+//!   [`ScriptState`]) into a [`ScriptOutput`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`]
+//!   executes source; a port to Rust implements the same trait over a [`ScriptContext`].
 //! * [`host`] describes what scripts can call; [`limits`] names every bound; [`check`] says what is
 //!   wrong with a source.
 //!
@@ -20,8 +20,8 @@
 //! use std::sync::Arc;
 //!
 //! use metatopia_scripting::{
-//!     Author, Call, Draft, Effect, Event, Handler, ObjectView, Own, Package, RhaiHandler, State,
-//!     Value, View, limits::GAS_PER_CALL_MAX,
+//!     Call, Draft, Event, Handler, ObjectView, ObjectWrites, Package, PackageAuthor, RhaiHandler,
+//!     ScriptEffect, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
 //! };
 //! use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 //! # use metatopia_math::{Angle, Fx, Vec2};
@@ -40,41 +40,41 @@
 //!     entry: "bell.rhai".into(),
 //!     files: [("bell.rhai".into(), source.into())].into(),
 //!     licence: "AGPL-3.0-or-later".into(),
-//!     authors: vec![Author { name: "Ada".into(), key: None }],
+//!     authors: vec![PackageAuthor { name: "Ada".into(), key: None }],
 //!     ..Draft::default()
 //! })?;
 //! let handler = RhaiHandler::new(&bell)?;
 //!
 //! /// A world where everything is called Bob.
 //! struct Bobs;
-//! impl View for Bobs {
+//! impl WorldView for Bobs {
 //!     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
 //!         # let (pos, velocity, angle, spin) = (Vec2::ZERO, Vec2::ZERO, Angle::ZERO, Fx::ZERO);
 //!         # let (kind, color, text) = ("avatar", 0, "");
 //!         Some(ObjectView { id, name: "Bob", kind, pos, velocity, angle, spin, color, text })
 //!     }
 //!     // ..
-//!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> Vec<ObjectId> { vec![] }
+//!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> metatopia_scripting::Nearby { Default::default() }
 //!     # fn tick(&self) -> Tick { Tick(0) }
 //!     # fn seed(&self) -> Digest { Digest::ZERO }
 //! }
 //!
-//! let view: Arc<dyn View> = Arc::new(Bobs);
+//! let view: Arc<dyn WorldView> = Arc::new(Bobs);
 //! let part = handler.call(&Call {
 //!     view: &view,
 //!     script: ScriptId(1),
 //!     object: ObjectId(1),
 //!     index: 0,
 //!     event: &Event::Touch { other: ObjectId(2), at: Vec2::ZERO, impulse: Fx::ONE },
-//!     state: &Arc::new(State::default()),
-//!     own: &Own::default(),
+//!     state: &Arc::new(ScriptState::default()),
+//!     own: &ObjectWrites::default(),
 //!     gas: GAS_PER_CALL_MAX,
 //! })?;
 //!
 //! assert_eq!(part.state.expect("it counted").0["rings"], Value::Int(1));
 //! assert_eq!(part.effects, [
-//!     Effect::Say { text: "Ding, Bob! That was ring 1.".into() },
-//!     Effect::Timer { name: "fade".into(), ticks: 90 },
+//!     ScriptEffect::Say { text: "Ding, Bob! That was ring 1.".into() },
+//!     ScriptEffect::Timer { name: "fade".into(), ticks: 90 },
 //! ]);
 //! # Ok(())
 //! # }
@@ -97,15 +97,15 @@ mod value;
 mod view;
 
 pub use check::{CompileError, Diagnostic, check};
-pub use error::{ErrorKind, Fault, Report, ScriptError};
+pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
 pub use handler::{Call, Handler};
 pub use package::{
-    Author, Draft, LANGUAGE, Licence, LicenceError, Manifest, ManifestError, Package, PackageError,
-    SourceError, Version, read_source,
+    Draft, LANGUAGE, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
+    PackageManifest, SourceError, Version, read_source,
 };
-pub use part::{Effect, Own, Part};
-pub use scene::Scene;
+pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
+pub use scene::ScriptContext;
 pub use stock::RhaiHandler;
-pub use value::{State, StateError, Value, ValueError};
-pub use view::{ObjectView, View};
+pub use value::{ScriptState, StateError, Value, ValueError};
+pub use view::{Nearby, ObjectView, WorldView};

@@ -11,7 +11,7 @@ use metatopia_types::{Blob, BlobId, Digest, PackageId, wire};
 use crate::limits::{FILE_BYTES_MAX, PACKAGE_BYTES_MAX};
 
 pub use licence::{Licence, LicenceError};
-pub use manifest::{Author, LANGUAGE, Manifest, ManifestError, Version};
+pub use manifest::{LANGUAGE, ManifestError, PackageAuthor, PackageManifest, Version};
 pub use source::SourceError;
 
 /// A package of source that keeps all rules: text only, small, under a copyleft licence, and with
@@ -22,7 +22,7 @@ pub use source::SourceError;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     id: PackageId,
-    manifest: Manifest,
+    manifest: PackageManifest,
     files: BTreeMap<String, String>,
 }
 
@@ -42,7 +42,7 @@ pub struct Draft {
     /// An SPDX expression that allows a copyleft choice, as `AGPL-3.0-or-later`.
     pub licence: String,
     /// Who wrote it, at least one.
-    pub authors: Vec<Author>,
+    pub authors: Vec<PackageAuthor>,
     /// The package that this one was made from.
     pub parent: Option<PackageId>,
 }
@@ -109,7 +109,7 @@ impl Package {
                 .map_err(|error| PackageError::Source { path: path.clone(), error })?;
             files.insert(path, text);
         }
-        let manifest = Manifest {
+        let manifest = PackageManifest {
             name: draft.name,
             version: draft.version.parse()?,
             language: LANGUAGE,
@@ -128,7 +128,7 @@ impl Package {
     /// # Errors
     /// The first rule that they break, with file and line where there is one.
     pub fn from_parts(
-        manifest: Manifest,
+        manifest: PackageManifest,
         files: BTreeMap<String, String>,
     ) -> Result<Self, PackageError> {
         manifest.check()?;
@@ -165,7 +165,7 @@ impl Package {
 
     /// What it says about itself.
     #[must_use]
-    pub const fn manifest(&self) -> &Manifest {
+    pub const fn manifest(&self) -> &PackageManifest {
         &self.manifest
     }
 
@@ -211,7 +211,7 @@ fn blob_id(text: &str) -> BlobId {
     Blob(text.as_bytes().to_vec()).id()
 }
 
-impl Manifest {
+impl PackageManifest {
     /// The digest of its canonical encoding.
     #[must_use]
     pub fn id(&self) -> PackageId {

@@ -6,17 +6,17 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use crate::{State, Value};
+use crate::{ScriptState, Value};
 
 /// A script's share of the next state, and what it wants to happen elsewhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct ScriptOutput {
     /// The script's new persistent state, if the call changed it.
-    pub state: Option<State>,
+    pub state: Option<ScriptState>,
     /// What the call wrote to the script's own object.
-    pub own: Own,
+    pub own: ObjectWrites,
     /// What the call queued, in the order of the calls.
-    pub effects: Vec<Effect>,
+    pub effects: Vec<ScriptEffect>,
     /// What the call cost. Depends on the executor, and therefore on the engine number.
     pub gas: u64,
     /// What the call logged: for its author, never part of the state of the world.
@@ -25,7 +25,7 @@ pub struct Part {
 
 /// Writes to a script's own object, field by field; nothing means unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Own {
+pub struct ObjectWrites {
     /// Its centre, in metres: the object is put there.
     pub pos: Option<Vec2>,
     /// Its heading.
@@ -40,7 +40,7 @@ pub struct Own {
     pub text: Option<String>,
 }
 
-impl Own {
+impl ObjectWrites {
     /// Puts later writes over these.
     pub fn merge(&mut self, later: Self) {
         fn over<T>(field: &mut Option<T>, later: Option<T>) {
@@ -59,7 +59,7 @@ impl Own {
 
 /// Something that a script wants to happen, one tick later.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Effect {
+pub enum ScriptEffect {
     /// The object says something, heard nearby.
     Say {
         /// At most `CHAT_BYTES_MAX` bytes, never empty.

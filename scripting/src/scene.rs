@@ -14,7 +14,8 @@ use metatopia_math::{Fx, Stream};
 use metatopia_types::{ObjectId, ScriptId, wire};
 
 use crate::{
-    Call, ErrorKind, Fault, ObjectView, Own, Part, State, Value, View,
+    Call, ErrorKind, HostFault, ObjectView, ObjectWrites, ScriptOutput, ScriptState, Value,
+    WorldView,
     limits::{NEARBY_MAX, NEARBY_RADIUS_MAX, STATE_BYTES_MAX},
 };
 
@@ -22,23 +23,25 @@ use crate::{
 ///
 /// A scene holds the limits of a call: whoever writes through it cannot break them.
 #[expect(missing_debug_implementations, reason = "a view of a whole world has no useful one")]
-pub struct Scene {
-    view: Arc<dyn View>,
+pub struct ScriptContext {
+    view: Arc<dyn WorldView>,
     script: ScriptId,
     object: ObjectId,
     index: u64,
-    state: Arc<State>,
+    state: Arc<ScriptState>,
     /// The state's encoded length, once somebody wrote to it.
     state_bytes: Option<usize>,
     state_changed: bool,
     /// The object's fields as this script sees them: earlier calls' writes under this call's.
-    seen: Own,
-    part: Part,
+    seen: ObjectWrites,
+    part: ScriptOutput,
     effect_bytes: usize,
+    /// Objects that were looked at, and not yet paid for.
+    looked: usize,
     random: Option<Stream>,
 }
 
-impl Scene {
+impl ScriptContext {
     /// The scene of a call, before anything happened.
     #[must_use]
     pub fn new(call: &Call<'_>) -> Self {
@@ -51,8 +54,9 @@ impl Scene {
             state_bytes: None,
             state_changed: false,
             seen: call.own.clone(),
-            part: Part::default(),
+            part: ScriptOutput::default(),
             effect_bytes: 0,
+            looked: 0,
             random: None,
         }
     }
@@ -61,9 +65,11 @@ impl Scene {
     ///
     /// # Errors
     /// [`ErrorKind::State`] if the state may not be kept.
-    pub fn finish(mut self) -> Result<Part, Fault> {
+    pub fn finish(mut self) -> Result<ScriptOutput, HostFault> {
         if self.state_changed {
-            self.state.check().map_err(|error| Fault::new(ErrorKind::State, error.to_string()))?;
+            self.state
+                .check()
+                .map_err(|error| HostFault::new(ErrorKind::State, error.to_string()))?;
             self.part.state = Some(Arc::unwrap_or_clone(self.state));
         }
         Ok(self.part)
@@ -91,7 +97,7 @@ impl Scene {
     ///
     /// # Errors
     /// [`ErrorKind::Gone`] if there is no such object.
-    pub fn object(&self, id: ObjectId) -> Result<ObjectView<'_>, Fault> {
+    pub fn object(&self, id: ObjectId) -> Result<ObjectView<'_>, HostFault> {
         let mut object = self.view.object(id).ok_or_else(|| gone(id))?;
         if id == self.object {
             object.pos = self.seen.pos.unwrap_or(object.pos);
@@ -109,16 +115,23 @@ impl Scene {
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a radius below 0 or above [`NEARBY_RADIUS_MAX`].
-    pub fn nearby(&self, radius: Fx) -> Result<Vec<ObjectId>, Fault> {
+    pub fn nearby(&mut self, radius: Fx) -> Result<Vec<ObjectId>, HostFault> {
         if radius < Fx::ZERO || radius > Fx::from_int(NEARBY_RADIUS_MAX) {
             let message = format!("a radius is 0 to {NEARBY_RADIUS_MAX} metres, not {radius}");
-            return Err(Fault::new(ErrorKind::Argument, message));
+            return Err(HostFault::new(ErrorKind::Argument, message));
         }
         let center = self.view.object(self.object).ok_or_else(|| gone(self.object))?.pos;
-        let mut found = self.view.nearby(center, radius, NEARBY_MAX + 1);
-        found.retain(|id| *id != self.object);
-        found.truncate(NEARBY_MAX as usize);
-        Ok(found)
+        let found = self.view.nearby(center, radius, NEARBY_MAX + 1);
+        self.looked = self.looked.saturating_add(found.looked);
+        let mut objects = found.objects;
+        objects.retain(|id| *id != self.object);
+        objects.truncate(NEARBY_MAX as usize);
+        Ok(objects)
+    }
+
+    /// Takes the count of objects that were looked at since it was last taken.
+    pub fn take_looked(&mut self) -> usize {
+        core::mem::take(&mut self.looked)
     }
 
     /// Simulated seconds since genesis.
@@ -138,7 +151,7 @@ impl Scene {
 
     /// The script's state, with what this call changed.
     #[must_use]
-    pub fn state(&self) -> &State {
+    pub fn state(&self) -> &ScriptState {
         &self.state
     }
 
@@ -146,10 +159,10 @@ impl Scene {
     ///
     /// # Errors
     /// [`ErrorKind::State`] if no script can hold the value or the state grows too large.
-    pub fn keep(&mut self, name: &str, value: Value) -> Result<(), Fault> {
+    pub fn keep(&mut self, name: &str, value: Value) -> Result<(), HostFault> {
         value
             .check()
-            .map_err(|error| Fault::new(ErrorKind::State, format!("state.{name}: {error}")))?;
+            .map_err(|error| HostFault::new(ErrorKind::State, format!("state.{name}: {error}")))?;
         let bytes = |value: &Value| name.len() + wire::length(value);
         let before = self.state.0.get(name);
         if before.unwrap_or(&Value::Unit) == &value {
@@ -162,7 +175,7 @@ impl Scene {
         self.state_bytes = Some(length);
         if length > STATE_BYTES_MAX {
             let message = format!("the state is larger than {STATE_BYTES_MAX} bytes");
-            return Err(Fault::new(ErrorKind::State, message));
+            return Err(HostFault::new(ErrorKind::State, message));
         }
         let state = &mut Arc::make_mut(&mut self.state).0;
         if value == Value::Unit {
@@ -175,11 +188,11 @@ impl Scene {
     }
 }
 
-fn gone(id: ObjectId) -> Fault {
-    Fault::new(ErrorKind::Gone, format!("there is no object {id}"))
+fn gone(id: ObjectId) -> HostFault {
+    HostFault::new(ErrorKind::Gone, format!("there is no object {id}"))
 }
 
-fn short(what: &str, text: &str, most: usize) -> Result<String, Fault> {
+fn short(what: &str, text: &str, most: usize) -> Result<String, HostFault> {
     let message = if text.len() > most {
         format!("{what} takes at most {most} bytes, not {}", text.len())
     } else if text.chars().any(char::is_control) {
@@ -187,5 +200,5 @@ fn short(what: &str, text: &str, most: usize) -> Result<String, Fault> {
     } else {
         return Ok(text.into());
     };
-    Err(Fault::new(ErrorKind::Argument, message))
+    Err(HostFault::new(ErrorKind::Argument, message))
 }

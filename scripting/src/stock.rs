@@ -23,13 +23,13 @@ use metatopia_types::{PackageId, wire};
 use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Module, Position, Scope, ScriptFuncDef, Stmt};
 
 use crate::{
-    Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, Handler, Package, Part, Report,
-    Scene, ScriptError, Value,
+    Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, FailureReport, Handler, Package,
+    ScriptContext, ScriptError, ScriptOutput, Value,
     host::NAMES,
     limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, STATE_BYTES_PER_GAS},
 };
 use active::{Active, Global, Globals};
-use failure::Failure;
+use failure::TracedFault;
 use lint::diagnostic;
 use values::to_dynamic;
 
@@ -49,8 +49,8 @@ use values::to_dynamic;
 ///   `HEAP_BYTES_MAX` in between: 16 MB would be the worst in theory, hostile scripts were seen to
 ///   hold 0.4. Temporaries of an expression are bounded only one by one (`ARRAY_LENGTH_MAX`,
 ///   `MAP_LENGTH_MAX`, `STRING_BYTES_MAX`).
-/// - Gas follows the interpreter's steps and what values hold, not its work: at worst a unit takes a
-///   quarter of a microsecond instead of a tenth.
+/// - Gas follows the interpreter's steps and what values hold, not its work: at worst a unit takes 0.2
+///   microseconds instead of 0.1 (`metatopia-abuse scripts`).
 /// - Functions are found by 64-bit hashes, and equal hashes count as equal names. An author can
 ///   make two names collide; which then runs is the same everywhere that hashes alike.
 /// - Native stack: `CALL_DEPTH_MAX` calls of the deepest expressions need under 512 KiB, which the
@@ -65,13 +65,13 @@ pub struct RhaiHandler {
 /// A compiled source.
 #[derive(Debug)]
 pub(crate) struct Program {
-    handlers: BTreeMap<EventKind, Entry>,
+    handlers: BTreeMap<EventKind, HandlerEntry>,
     globals: Arc<Globals>,
 }
 
 /// A handler's body, with the names of its parameters.
 #[derive(Debug)]
-struct Entry {
+struct HandlerEntry {
     /// The body stands as the statements of a tree of its own: then an error that the interpreter
     /// passes through functions without their places still names a line of the handler.
     body: AST,
@@ -92,10 +92,10 @@ impl RhaiHandler {
         }
     }
 
-    fn failed(&self, failure: Failure, gas: u64, log: Vec<String>) -> ScriptError {
-        let Failure { fault, at, trace } = failure;
+    fn failed(&self, failure: TracedFault, gas: u64, log: Vec<String>) -> ScriptError {
+        let TracedFault { fault, at, trace } = failure;
         let place = diagnostic(at, fault.message);
-        let report = Report {
+        let report = FailureReport {
             file: self.file.clone(),
             line: place.line,
             column: place.column,
@@ -116,9 +116,9 @@ impl Handler for RhaiHandler {
         self.program.handlers.contains_key(&kind)
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
         let Some(entry) = self.program.handlers.get(&call.event.kind()) else {
-            return Ok(Part::default());
+            return Ok(ScriptOutput::default());
         };
         let mut scope = Scope::new();
         for (name, value) in entry.parameters.iter().zip(arguments(call.event)) {
@@ -127,7 +127,7 @@ impl Handler for RhaiHandler {
         let limit = call.gas.min(GAS_PER_CALL_MAX);
         let state = (wire::length(&**call.state) / STATE_BYTES_PER_GAS) as u64;
         let globals = Arc::clone(&self.program.globals);
-        let active = Active::new(Some(Scene::new(call)), globals, limit);
+        let active = Active::new(Some(ScriptContext::new(call)), globals, limit);
 
         let (result, active) = active::run(active, || {
             active::charge(GAS_PER_CALL_MIN + state).map_err(active::raise)?;
@@ -139,16 +139,16 @@ impl Handler for RhaiHandler {
         let failure = match result {
             Ok(Ok(())) if !active.out_of_gas => {
                 return match scene.finish() {
-                    Ok(part) => Ok(Part { gas, ..part }),
+                    Ok(part) => Ok(ScriptOutput { gas, ..part }),
                     Err(fault) => {
-                        let failure = Failure { fault, at: entry.start, trace: vec![] };
+                        let failure = TracedFault { fault, at: entry.start, trace: vec![] };
                         Err(self.failed(failure, gas, vec![]))
                     }
                 };
             }
-            Ok(Ok(())) => Failure::new(ErrorKind::Gas, "the call has used all its gas"),
-            Ok(Err(error)) => Failure::of(&error),
-            Err(panic) => Failure::new(ErrorKind::Panic, panic),
+            Ok(Ok(())) => TracedFault::new(ErrorKind::Gas, "the call has used all its gas"),
+            Ok(Err(error)) => TracedFault::of(&error),
+            Err(panic) => TracedFault::new(ErrorKind::Panic, panic),
         };
         Err(self.failed(failure.or_at(entry.start), gas, scene.into_log()))
     }
@@ -202,10 +202,10 @@ fn constants(ast: &AST, globals: &Globals) -> Result<Globals, Vec<Diagnostic>> {
     let (result, _) = active::run(active, || evaluate(&statements, &mut scope));
     let failure = match result {
         Ok(Ok(())) => None,
-        Ok(Err(error)) => Some(Failure::of(&error)),
-        Err(panic) => Some(Failure::new(ErrorKind::Panic, panic)),
+        Ok(Err(error)) => Some(TracedFault::of(&error)),
+        Err(panic) => Some(TracedFault::new(ErrorKind::Panic, panic)),
     };
-    if let Some(Failure { fault, at, .. }) = failure {
+    if let Some(TracedFault { fault, at, .. }) = failure {
         return Err(vec![diagnostic(at, fault.message)]);
     }
     let mut constants = Globals::new();
@@ -219,12 +219,12 @@ fn constants(ast: &AST, globals: &Globals) -> Result<Globals, Vec<Diagnostic>> {
     Ok(constants)
 }
 
-fn handlers(ast: &AST) -> BTreeMap<EventKind, Entry> {
+fn handlers(ast: &AST) -> BTreeMap<EventKind, HandlerEntry> {
     let mut handlers = BTreeMap::new();
     for function in ast.iter_fn_def() {
         let kind = EventKind::ALL.into_iter().find(|kind| kind.handler() == function.name.as_str());
         let Some(kind) = kind else { continue };
-        let entry = Entry {
+        let entry = HandlerEntry {
             body: AST::new(statements(function), Arc::clone(ast.shared_lib())),
             parameters: function.params.iter().map(ToString::to_string).collect(),
             start: function.body.start_position(),

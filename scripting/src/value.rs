@@ -62,7 +62,7 @@ impl Value {
 
 /// What a script keeps between calls: its `state.` variables, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State(pub BTreeMap<String, Value>);
+pub struct ScriptState(pub BTreeMap<String, Value>);
 
 /// Why a value may not be kept or sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -155,7 +155,7 @@ pub enum StateError {
     },
 }
 
-impl State {
+impl ScriptState {
     /// May it be kept? The values are looked at first, so that encoding cannot exhaust the stack.
     ///
     /// # Errors

@@ -8,13 +8,13 @@ use metatopia_types::{Digest, ObjectId, Tick, limits::TICKS_PER_SECOND};
 /// The world at the start of a tick, the same for every script and unchanging while they run.
 ///
 /// Whoever owns the world implements it. Every answer must be a pure function of the agreed state.
-pub trait View: Send + Sync {
+pub trait WorldView: Send + Sync {
     /// One object, or nothing if there is none of this id.
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>>;
 
     /// At most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
-    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId>;
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby;
 
     /// The tick that is being computed.
     fn tick(&self) -> Tick;
@@ -30,6 +30,15 @@ pub trait View: Send + Sync {
         let rest = ((tick % TICKS_PER_SECOND) << 32) / TICKS_PER_SECOND;
         Fx::from_bits((i64::from(seconds) << 32) | i64::try_from(rest).expect("below 2^32"))
     }
+}
+
+/// What a look around finds.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Nearby {
+    /// The objects, nearest first.
+    pub objects: Vec<ObjectId>,
+    /// How many were looked at for that: whoever looks around pays for them.
+    pub looked: usize,
 }
 
 /// One object at the start of a tick.

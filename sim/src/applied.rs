@@ -1,39 +1,39 @@
-//! What applying a turn gives, besides the next state. None of it enters the state.
+//! The results of applying a turn, besides the next state. None of them enters the state.
 
-use metatopia_scripting::{ErrorKind, Event, Report};
+use metatopia_scripting::{ErrorKind, Event, FailureReport};
 use metatopia_types::{Height, Movement, ObjectId, Outcome, Root, ScriptId, Tick, ValidatorSet};
 
-use crate::{chat::ChatLine, inbox::Sender, object::Tile, state::State};
+use crate::{chat::SpokenLine, inbox::Sender, object::Tile, state::State};
 
 /// The result of one turn.
 #[derive(Debug, Clone)]
 pub struct Applied {
-    /// The turn.
+    /// The height of the turn.
     pub height: Height,
     /// The tick after which the state is.
     pub tick: Tick,
     /// The root of the state after it.
     pub root: Root,
-    /// What became of each act, in the order of the turn's acts.
+    /// The outcome of each act, in the order of the turn's acts.
     pub outcomes: Vec<Outcome>,
-    /// Who votes [`SET_LAG`](metatopia_types::limits::SET_LAG) heights later.
+    /// The validators [`SET_LAG`](metatopia_types::limits::SET_LAG) heights later.
     pub validators: ValidatorSet,
-    /// What was said, in order.
-    pub chat: Vec<ChatLine>,
+    /// The lines that were said, in order.
+    pub chat: Vec<SpokenLine>,
     /// In which order scripts got their events.
     pub order: Vec<Received>,
     /// Calls of scripts that failed, for their authors.
-    pub failures: Vec<Failure>,
-    /// What scripts logged, for their authors.
+    pub failures: Vec<ScriptFailure>,
+    /// The lines that scripts logged, for their authors.
     pub log: Vec<LogLine>,
     /// Objects whose entries in the tiles are not what they were, in the order of their ids.
-    pub changed: Vec<Changed>,
+    pub changed: Vec<ChangedObject>,
 }
 
 /// How the entry of an object changed in a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Changed {
-    /// Which object.
+pub struct ChangedObject {
+    /// The object that changed.
     pub id: ObjectId,
     /// Its tile before; nothing if it is new.
     pub from: Option<Tile>,
@@ -46,39 +46,39 @@ pub struct Changed {
 /// One event as a script got it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Received {
-    /// In this tick.
+    /// The tick in which the script got the event.
     pub tick: Tick,
-    /// Which script.
+    /// The script that got the event.
     pub script: ScriptId,
-    /// Who raised it.
+    /// The sender that raised the event.
     pub sender: Sender,
     /// The sender's object or avatar; 0 for the sim core, and for who is gone by now.
     pub from: ObjectId,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
 /// A call of a script that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
-    /// In this tick.
+pub struct ScriptFailure {
+    /// The tick of the call.
     pub tick: Tick,
-    /// Which script.
+    /// The script that failed.
     pub script: ScriptId,
-    /// What went wrong; the same on every server.
+    /// The kind of error; the same on every server.
     pub kind: ErrorKind,
-    /// Where and why, in words.
-    pub report: Box<Report>,
+    /// The place and the reason, in words.
+    pub report: Box<FailureReport>,
 }
 
 /// A line that a script logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogLine {
-    /// In this tick.
+    /// The tick of the call.
     pub tick: Tick,
-    /// Which script.
+    /// The script that logged the line.
     pub script: ScriptId,
-    /// What it logged.
+    /// The line that it logged.
     pub text: String,
 }
 

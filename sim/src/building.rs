@@ -1,14 +1,14 @@
-//! What builders' acts do to the state, once they are allowed. Each step gives what takes it back.
+//! Applies building steps to the state, once they are allowed. Each step returns what undoes it.
 
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{Aspect, BodySpec, InsertError, Pose, Shape};
+use metatopia_physics::{Aspect, BodySpec, InsertError, Motion, Pose, Shape};
 use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
 
 use crate::{
-    gas::Pool,
-    history::{Back, Deed, Lost},
+    gas::GasPool,
+    history::{BuildHistory, DeletedObject, Inverse, UndoEntry},
     object::Object,
     script::Script,
     state::State,
@@ -17,30 +17,40 @@ use crate::{
 /// A step of building.
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "it is boxed as a whole, and lives for one act")]
-pub(crate) enum Work {
-    /// A new object with scripts.
-    Erect(Object, BodySpec, Vec<PackageId>),
-    /// Something about an object.
-    On(ObjectId, Job),
+pub(crate) enum BuildStep {
+    /// Makes an object with scripts of these packages.
+    Create(Object, BodySpec, Vec<PackageId>),
+    /// Edits an object.
+    Edit(ObjectId, ObjectEdit),
 }
 
-/// What is done to an object.
+/// One edit of an object.
 #[derive(Debug, Clone)]
-pub(crate) enum Job {
+pub(crate) enum ObjectEdit {
+    /// Moves its body to this position, where it rests.
     Move(Vec2),
-    Face(Angle),
-    Shape(Shape, Fx, BodyShape),
+    /// Turns its body to this angle.
+    Rotate(Angle),
+    /// Gives it another shape with this mass, drawn with this outline.
+    Resize(Shape, Fx, BodyShape),
+    /// Sets its colour.
     Recolor(u32),
+    /// Sets its name.
     Rename(String),
-    Write(String),
+    /// Sets the text that it shows.
+    SetText(String),
+    /// Makes another player its owner.
     Give(PublicKey),
+    /// Puts a script of this package on it.
     Attach(PackageId),
+    /// Takes a script off it.
     Detach(ScriptId),
-    Raze,
+    /// Deletes it with its scripts.
+    Delete,
 }
 
 impl State {
-    /// What somebody owns, by id; avatars are not owned.
+    /// Returns the objects that a player owns, by id; avatars are not owned.
     pub(crate) fn things<'a>(
         &'a self,
         owner: &PublicKey,
@@ -49,132 +59,137 @@ impl State {
         ids.filter_map(|id| Some((*id, self.objects.get(id)?)))
     }
 
-    /// Is there room for another thing that is no avatar? So many as avatars can be are kept free.
-    pub(crate) fn has_room_for_things(&self) -> bool {
+    /// Says whether the sim may have another object that is no avatar. As many objects as there can be
+    /// avatars are kept free.
+    pub(crate) fn has_thing_slot(&self) -> bool {
         let things = self.objects.len().saturating_sub(self.present.len());
         let parameters = &self.charter.parameters;
-        let room = parameters.objects_max.saturating_sub(parameters.avatars_max);
-        things < room as usize
+        let things_max = parameters.objects_max.saturating_sub(parameters.avatars_max);
+        things < things_max as usize
     }
 
-    /// Does a step. Gives the object, and what takes the step back.
+    /// Applies a building step. Returns the object, and what undoes the step.
     ///
     /// # Errors
     /// When physics has no room for a new body; nothing changed then.
-    pub(crate) fn work(&mut self, work: Work) -> Result<Deed, InsertError> {
-        match work {
-            Work::Erect(object, body, packages) => {
+    pub(crate) fn apply_build(&mut self, step: BuildStep) -> Result<UndoEntry, InsertError> {
+        match step {
+            BuildStep::Create(object, body, packages) => {
                 let object = self.spawn(object, &body)?;
                 for package in packages {
                     self.attach(object, None, package);
                 }
-                Ok(Deed { object, back: Back::Raze })
+                Ok(UndoEntry { object, inverse: Inverse::Delete })
             }
-            Work::On(object, job) => {
-                let back = self.change(object, job).unwrap_or(Back::Nothing);
-                Ok(Deed { object, back })
+            BuildStep::Edit(object, edit) => {
+                // An edit that cannot be made changes nothing, so nothing undoes it.
+                let inverse = self.edit_object(object, edit).unwrap_or(Inverse::Nothing);
+                Ok(UndoEntry { object, inverse })
             }
         }
     }
 
-    /// Changes an object; nothing if it is not there.
-    fn change(&mut self, id: ObjectId, job: Job) -> Option<Back> {
-        Some(match job {
-            Job::Move(position) => {
-                let (body, drawn) = (self.region.body(id)?.clone(), self.drawn(id)?);
+    /// Edits an object. Returns what undoes the edit; nothing if the object is not there.
+    fn edit_object(&mut self, id: ObjectId, edit: ObjectEdit) -> Option<Inverse> {
+        Some(match edit {
+            ObjectEdit::Move(position) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
                 self.region.set_position(id, position).ok()?;
-                self.halt(id);
-                Back::Revert(Box::new(body), Aspect::Position, drawn)
+                self.stop_body(id);
+                Inverse::RevertBody(Box::new(body), Aspect::Position, outline)
             }
-            Job::Face(angle) => {
-                let (body, drawn) = (self.region.body(id)?.clone(), self.drawn(id)?);
+            ObjectEdit::Rotate(angle) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
                 let pose = Pose { position: body.position(), angle };
                 self.region.set_pose(id, pose).ok()?;
-                Back::Revert(Box::new(body), Aspect::Facing, drawn)
+                Inverse::RevertBody(Box::new(body), Aspect::Facing, outline)
             }
-            Job::Shape(shape, mass, draw) => {
-                let (body, drawn) = (self.region.body(id)?.clone(), self.drawn(id)?);
+            ObjectEdit::Resize(shape, mass, new_outline) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
                 self.region.set_shape(id, shape, mass).ok()?;
-                self.objects.get_mut(&id)?.look.shape = draw;
-                Back::Revert(Box::new(body), Aspect::Shape, drawn)
+                self.objects.get_mut(&id)?.look.shape = new_outline;
+                Inverse::RevertBody(Box::new(body), Aspect::Shape, outline)
             }
-            Job::Recolor(color) => {
+            ObjectEdit::Recolor(color) => {
                 let look = &mut self.objects.get_mut(&id)?.look;
-                Back::Recolor(core::mem::replace(&mut look.color, color))
+                Inverse::Recolor(core::mem::replace(&mut look.color, color))
             }
-            Job::Rename(name) => {
+            ObjectEdit::Rename(name) => {
                 let object = self.objects.get_mut(&id)?;
-                Back::Rename(core::mem::replace(&mut object.name, name))
+                Inverse::Rename(core::mem::replace(&mut object.name, name))
             }
-            Job::Write(text) => {
+            ObjectEdit::SetText(text) => {
                 let object = self.objects.get_mut(&id)?;
-                Back::Write(core::mem::replace(&mut object.text, text))
+                Inverse::SetText(core::mem::replace(&mut object.text, text))
             }
-            Job::Give(to) => {
+            ObjectEdit::Give(to) => {
                 let before = self.objects.get_mut(&id)?.owner.replace(to);
                 self.disown(before, id);
                 self.own(to, id);
-                Back::Nothing
+                Inverse::Nothing
             }
-            Job::Attach(package) => Back::Detach(self.attach(id, None, package)?),
-            Job::Detach(script) => {
+            ObjectEdit::Attach(package) => Inverse::Detach(self.attach(id, None, package)?),
+            ObjectEdit::Detach(script) => {
                 let package = self.detach(script)?;
-                Back::Attach(script, package)
+                Inverse::Attach(script, package)
             }
-            Job::Raze => Back::Rebuild(Box::new(self.raze(id)?)),
+            ObjectEdit::Delete => Inverse::Restore(Box::new(self.delete_object(id)?)),
         })
     }
 
-    /// Takes a deed back.
+    /// Undoes a step back.
     ///
     /// # Errors
     /// When physics has no room for a body; nothing changed then.
-    pub(crate) fn take_back(&mut self, deed: Deed) -> Result<(), InsertError> {
-        let id = deed.object;
-        match deed.back {
-            Back::Raze => drop(self.raze(id)),
-            Back::Rebuild(lost) => self.rebuild(id, *lost)?,
-            Back::Revert(before, aspect, drawn) => {
-                // What is gone, or cannot be so any more, stays as it is: the rules looked first.
+    pub(crate) fn revert(&mut self, entry: UndoEntry) -> Result<(), InsertError> {
+        let id = entry.object;
+        match entry.inverse {
+            Inverse::Delete => drop(self.delete_object(id)),
+            Inverse::Restore(deleted) => self.restore_object(id, *deleted)?,
+            Inverse::RevertBody(before, aspect, outline) => {
+                // The act was refused if the body is gone or has no place. A body that physics does not
+                // take back all the same stays as it is.
                 if self.region.revert(&before, aspect).is_ok()
                     && let Some(object) = self.objects.get_mut(&id)
                 {
-                    object.look.shape = drawn;
+                    object.look.shape = outline;
                 }
             }
-            Back::Recolor(color) => drop(self.change(id, Job::Recolor(color))),
-            Back::Rename(name) => drop(self.change(id, Job::Rename(name))),
-            Back::Write(text) => drop(self.change(id, Job::Write(text))),
-            Back::Detach(script) => drop(self.detach(script)),
-            Back::Attach(script, package) => drop(self.attach(id, Some(script), package)),
-            Back::Nothing => {}
+            Inverse::Recolor(color) => drop(self.edit_object(id, ObjectEdit::Recolor(color))),
+            Inverse::Rename(name) => drop(self.edit_object(id, ObjectEdit::Rename(name))),
+            Inverse::SetText(text) => drop(self.edit_object(id, ObjectEdit::SetText(text))),
+            Inverse::Detach(script) => drop(self.detach(script)),
+            Inverse::Attach(script, package) => drop(self.attach(id, Some(script), package)),
+            Inverse::Nothing => {}
         }
         Ok(())
     }
 
-    /// Notes what a builder did.
-    pub(crate) fn remember(&mut self, builder: PublicKey, deed: Deed) {
+    /// Records a building step, so that its builder can undo it.
+    pub(crate) fn record_build(&mut self, builder: PublicKey, entry: UndoEntry) {
         match self.histories.get_mut(&builder) {
-            Some(history) => history.add(deed),
+            Some(history) => history.add(entry),
             None => {
-                let mut history = crate::history::History::default();
-                history.add(deed);
+                let mut history = BuildHistory::default();
+                history.add(entry);
                 self.histories.insert(builder, history);
             }
         }
     }
 
-    /// Takes back a deed of a builder, and forgets later ones.
+    /// Undoes the step of a builder before the last `skip` ones, and forgets those.
     ///
     /// # Errors
     /// When physics has no room for a body; nothing changed then.
+    ///
+    /// # Panics
+    /// When there is no such step: the act was decided over this very state.
     pub(crate) fn undo(&mut self, builder: PublicKey, skip: u8) -> Result<(), InsertError> {
-        let Some(mut history) = self.histories.get(&builder).cloned() else {
-            return Ok(());
-        };
-        if let Some(deed) = history.take(skip) {
-            self.take_back(deed)?;
-        }
+        let history = self.histories.get(&builder).cloned();
+        let mut history = history.expect("an undo is by a builder with a history");
+        let entry = history.take(skip).expect("an undo is of a step in the history");
+        // Reverting may fail, so it comes before the history changes.
+        self.revert(entry)?;
         if history.is_empty() {
             self.histories.remove(&builder);
         } else {
@@ -183,44 +198,52 @@ impl State {
         Ok(())
     }
 
-    fn drawn(&self, id: ObjectId) -> Option<BodyShape> {
+    /// Returns the outline with which an object is drawn.
+    fn outline(&self, id: ObjectId) -> Option<BodyShape> {
         self.objects.get(&id).map(|object| object.look.shape)
     }
 
-    /// What is put somewhere by hand does not slide on.
-    fn halt(&mut self, id: ObjectId) {
+    /// Stops a body that moves, because what is put somewhere by hand does not slide on.
+    fn stop_body(&mut self, id: ObjectId) {
         let moves = |body: &metatopia_physics::Body| {
-            body.motion() == metatopia_physics::Motion::Dynamic && body.velocity() != Vec2::ZERO
+            body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
         };
         if self.region.body(id).is_some_and(moves) {
+            // A dynamic body takes every velocity within the bounds, and zero is one.
             let _ = self.region.set_velocity(id, Vec2::ZERO);
         }
     }
 
-    /// Takes an object out of the world, with its scripts.
-    fn raze(&mut self, id: ObjectId) -> Option<Lost> {
+    /// Deletes an object with its scripts. Returns what restores it.
+    fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
         let object = self.objects.remove(&id)?;
         let body = self.region.remove(id).ok()?;
         self.disown(object.owner, id);
-        let packages = object.scripts.iter().filter_map(|script| self.end(*script)).collect();
-        Some(Lost { object, body, packages })
+        self.movable.remove(&id);
+        let packages =
+            object.scripts.iter().filter_map(|script| self.end_script(*script)).collect();
+        Some(DeletedObject { object, body, packages })
     }
 
-    /// Makes an object again: its id, its fields, its body; its scripts begin anew.
-    fn rebuild(&mut self, id: ObjectId, lost: Lost) -> Result<(), InsertError> {
-        self.region.put_back(&lost.body)?;
-        if let Some(owner) = lost.object.owner {
+    /// Restores a deleted object with its id, its fields and its body; its scripts begin anew.
+    fn restore_object(&mut self, id: ObjectId, deleted: DeletedObject) -> Result<(), InsertError> {
+        // The region may refuse the body, so it comes before anything else changes.
+        self.region.put_back(&deleted.body)?;
+        if let Some(owner) = deleted.object.owner {
             self.own(owner, id);
         }
-        let scripts = lost.object.scripts.clone();
-        self.objects.insert(id, lost.object);
-        for (script, package) in scripts.into_iter().zip(lost.packages) {
-            self.begin(script, id, package);
+        if deleted.body.motion() == Motion::Dynamic {
+            self.movable.insert(id);
+        }
+        let scripts = deleted.object.scripts.clone();
+        self.objects.insert(id, deleted.object);
+        for (script, package) in scripts.into_iter().zip(deleted.packages) {
+            self.begin_script(script, id, package);
         }
         Ok(())
     }
 
-    /// Puts a script on an object, under its old id or the next one.
+    /// Puts a script on an object, under its old id if it had one, or under the next id.
     fn attach(
         &mut self,
         id: ObjectId,
@@ -232,7 +255,7 @@ impl State {
         let place = object.scripts.partition_point(|other| *other < script);
         object.scripts.insert(place, script);
         self.clock.next_script = self.clock.next_script.max(script.plus(1));
-        self.begin(script, id, package);
+        self.begin_script(script, id, package);
         Some(script)
     }
 
@@ -242,22 +265,23 @@ impl State {
         if let Some(object) = self.objects.get_mut(&id) {
             object.scripts.retain(|other| *other != script);
         }
-        self.end(script)
+        self.end_script(script)
     }
 
-    /// A script begins, with a state of its own that is empty.
-    fn begin(&mut self, script: ScriptId, object: ObjectId, package: PackageId) {
-        let gas = Pool::full(self.clock.tick.plus(1), self.script_income());
-        let state = metatopia_scripting::State::default();
+    /// Begins a script with an empty state.
+    fn begin_script(&mut self, script: ScriptId, object: ObjectId, package: PackageId) {
+        let gas = GasPool::full(self.clock.tick.plus(1), self.script_income());
+        let state = metatopia_scripting::ScriptState::default();
         self.scripts.insert(script, Script::new(object, package, state, gas));
-        self.recast.push((script, Some(package)));
+        self.script_changes.push((script, Some(package)));
     }
 
-    /// A script ends: with it go its state, its inbox and its timers.
-    fn end(&mut self, script: ScriptId) -> Option<PackageId> {
+    /// Ends a script: with it go its state, its inbox and its timers. Returns what it ran.
+    fn end_script(&mut self, script: ScriptId) -> Option<PackageId> {
+        // Its timers first: the index of alarms follows from the script, which is gone afterwards.
         self.set_timers(script, BTreeMap::new());
         self.waiting.remove(&script);
-        self.recast.push((script, None));
+        self.script_changes.push((script, None));
         self.scripts.remove(&script).map(|script| script.package)
     }
 }

@@ -1,24 +1,24 @@
-//! Capsules: a state, the turns after it, and what somebody came to with them, for anybody to replay
-//! who wants to know who is right.
+//! Capsules: a state, the turns after it, and the roots that their writer computed. Anybody can replay a
+//! capsule to find out who is right.
 
 use metatopia_types::{Certificate, Height, LeafKey, Root, Turn, limits::ROOT_LAG, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Course, Difference, Genesis, GenesisError, RestoreError, SNAPSHOT_BYTES_MAX, Serial, Tools,
-    Unsound, World, difference, snapshot::Encoded,
+    Course, Genesis, GenesisError, SNAPSHOT_BYTES_MAX, Serial, StateDifference, StateRestoreError,
+    Tools, Unsound, World, difference, snapshot::EncodedSnapshot,
 };
 
 /// Largest encoded capsule: genesis, two states, and turns of half a minute.
 pub const CAPSULE_BYTES_MAX: usize = 3 * SNAPSHOT_BYTES_MAX;
 
-/// What capsules begin with.
+/// The text that capsules of this version begin with.
 const MARK: &str = "metatopia capsule v2";
 
-/// What those of all versions begin with.
+/// The text that capsules of all versions begin with.
 const NAME: &str = "metatopia capsule v";
 
-/// A state, the turns after it, and what their writer came to.
+/// A state, the turns after it, and the roots that their writer computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capsule {
     /// The sim's genesis, encoded.
@@ -36,9 +36,9 @@ pub struct Capsule {
     pub end: Option<Vec<u8>>,
 }
 
-/// What a replay of a capsule found.
+/// The result of a replay of a capsule.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReplayVerdict {
     /// The turns lead to the roots that their headers state, as far as those go, and to those that
     /// the writer had.
     Same {
@@ -55,7 +55,7 @@ pub enum Verdict {
         /// Its root by a certified header.
         stated: Root,
     },
-    /// They lead to what the headers state, but the writer came to something else.
+    /// They lead to what the headers state, but the writer computed something else.
     Unrepeatable {
         /// The state after the turn of this height.
         of: Height,
@@ -65,7 +65,7 @@ pub enum Verdict {
         now: Root,
         /// The first field in which the writer's last state differs from the right one, if it is
         /// there to be looked at.
-        difference: Option<Box<Difference>>,
+        difference: Option<Box<StateDifference>>,
     },
 }
 
@@ -84,7 +84,7 @@ pub enum CapsuleError {
     Genesis(GenesisError),
     /// Its state is none, or one of another sim.
     #[error("capsule: {0}")]
-    State(RestoreError),
+    State(StateRestoreError),
     /// The state is of another sim than the genesis.
     #[error("capsule: the state is of another sim than the genesis")]
     OtherSim,
@@ -94,7 +94,7 @@ pub enum CapsuleError {
     /// Its turns do not follow each other, or are not certified.
     #[error("capsule: turn {height}: {why}")]
     Turns {
-        /// Which turn.
+        /// The height of the turn.
         height: Height,
         /// What is wrong with it.
         why: Unsound,
@@ -102,13 +102,13 @@ pub enum CapsuleError {
 }
 
 impl Capsule {
-    /// As it is kept in a file.
+    /// Encodes the capsule as it is kept in a file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(&(MARK, self))
     }
 
-    /// Is this the beginning of a capsule's file?
+    /// Says whether these bytes begin a capsule's file.
     #[must_use]
     pub fn is_capsule(bytes: &[u8]) -> bool {
         bytes.starts_with(&wire::encode(&MARK))
@@ -130,7 +130,7 @@ impl Capsule {
         if mark == MARK { Ok(capsule) } else { Err(CapsuleError::OtherVersion) }
     }
 
-    /// The genesis, and the world at the beginning.
+    /// Returns the genesis, and the world at the beginning.
     ///
     /// # Errors
     /// When it is none.
@@ -141,10 +141,10 @@ impl Capsule {
         if world.sim() == genesis.id() { Ok((genesis, world)) } else { Err(CapsuleError::OtherSim) }
     }
 
-    /// The writer's own last state.
+    /// Returns the writer's own last state; nothing if there is none.
     ///
     /// # Errors
-    /// When it is not the state of the writer's last root; nothing if there is none.
+    /// When it is not the state of the writer's last root.
     pub fn end(&self, tools: &Tools) -> Result<Option<World>, CapsuleError> {
         let Some(end) = &self.end else {
             return Ok(None);
@@ -161,7 +161,7 @@ impl Capsule {
     ///
     /// # Errors
     /// When there is nothing that can be replayed.
-    pub fn replay(&self, tools: &Tools) -> Result<Verdict, CapsuleError> {
+    pub fn replay(&self, tools: &Tools) -> Result<ReplayVerdict, CapsuleError> {
         let (_, world) = self.begin(tools)?;
         let end = self.end(tools)?;
         let first = world.height();
@@ -173,7 +173,7 @@ impl Capsule {
             match course.check(turn, certificate) {
                 Ok(()) => {}
                 Err(Unsound::Root { of, stated, found }) => {
-                    return Ok(Verdict::Differs { of, own: found, stated });
+                    return Ok(ReplayVerdict::Differs { of, own: found, stated });
                 }
                 Err(why) => return Err(CapsuleError::Turns { height: turn.header.height, why }),
             }
@@ -191,17 +191,17 @@ impl Capsule {
             return Err(CapsuleError::Writer);
         }
         Ok(match wrong {
-            Some((of, had, now)) => Verdict::Unrepeatable { of, had, now, difference },
-            None => Verdict::Same { compared },
+            Some((of, had, now)) => ReplayVerdict::Unrepeatable { of, had, now, difference },
+            None => ReplayVerdict::Same { compared },
         })
     }
 }
 
-/// The first difference of a state, as [`World::snapshot`] gives it, and a world's. Nothing if there
-/// is none, or if the bytes are no state.
+/// Returns the first difference of a snapshot, as [`World::snapshot`] encodes it, and a world's state.
+/// Returns nothing if there is none, or if the bytes are no state.
 #[must_use]
-pub fn differ_from(snapshot: &[u8], right: &World) -> Option<Difference> {
-    let Encoded { manifest, contents } = wire::decode(snapshot, SNAPSHOT_BYTES_MAX).ok()?;
+pub fn differ_from(snapshot: &[u8], right: &World) -> Option<StateDifference> {
+    let EncodedSnapshot { manifest, contents } = wire::decode(snapshot, SNAPSHOT_BYTES_MAX).ok()?;
     let content = |key: &LeafKey| {
         let place = manifest.leaves.iter().position(|leaf| leaf.key == *key)?;
         contents.get(place).cloned()
@@ -209,9 +209,9 @@ pub fn differ_from(snapshot: &[u8], right: &World) -> Option<Difference> {
     difference((&manifest, &content), (&right.manifest(), &|key| right.leaf(key)))
 }
 
-/// The first difference of two worlds' states.
+/// Returns the first difference of two worlds' states.
 #[must_use]
-pub fn differ(left: &World, right: &World) -> Option<Difference> {
+pub fn differ(left: &World, right: &World) -> Option<StateDifference> {
     difference(
         (&left.manifest(), &|key| left.leaf(key)),
         (&right.manifest(), &|key| right.leaf(key)),

@@ -8,44 +8,44 @@ use serde::{Deserialize, Serialize};
 
 use crate::{limits::CHAT_LINES_MAX, players::is_line};
 
-/// Heard near the speaker.
+/// The channel that is heard near the speaker.
 pub const NEARBY: u8 = 0;
 
-/// Heard everywhere in the sim.
+/// The channel that is heard everywhere in the sim.
 pub const EVERYWHERE: u8 = 1;
 
 /// One line, as clients get it. Its words are not part of the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChatLine {
-    /// In the turn of this height.
+pub struct SpokenLine {
+    /// The height of the turn.
     pub height: Height,
-    /// In this tick.
+    /// The tick in which it was said.
     pub tick: Tick,
     /// [`NEARBY`] or [`EVERYWHERE`].
     pub channel: u8,
-    /// Who spoke.
+    /// The object that spoke.
     pub speaker: ObjectId,
     /// The player whose avatar spoke; nobody if it was a thing.
     pub player: Option<PublicKey>,
     /// The speaker's name at that moment.
     pub name: String,
-    /// Where the speaker was, in metres.
+    /// The position of the speaker, in metres.
     pub place: Vec2,
-    /// What was said.
+    /// The words that were said.
     pub text: String,
 }
 
-/// What the state keeps of a line: enough to find and check the words, as long as somebody has
+/// The part of a line that the state keeps: enough to find and check the words, as long as somebody has
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChatEntry {
-    /// In the turn of this height.
+    /// The height of the turn.
     pub height: Height,
-    /// In this tick.
+    /// The tick in which it was said.
     pub tick: Tick,
     /// [`NEARBY`] or [`EVERYWHERE`].
     pub channel: u8,
-    /// Who spoke.
+    /// The object that spoke.
     pub speaker: ObjectId,
     /// The hash of the words.
     pub body: BlobId,
@@ -56,9 +56,10 @@ pub struct ChatEntry {
 pub struct ChatIndex(pub VecDeque<ChatEntry>);
 
 impl ChatIndex {
-    pub(crate) fn add(&mut self, line: &ChatLine) {
+    /// Adds a line, and forgets the oldest one if there are too many.
+    pub(crate) fn add(&mut self, line: &SpokenLine) {
         let body = Blob(line.text.as_bytes().to_vec()).id();
-        let ChatLine { height, tick, channel, speaker, .. } = *line;
+        let SpokenLine { height, tick, channel, speaker, .. } = *line;
         self.0.push_back(ChatEntry { height, tick, channel, speaker, body });
         if self.0.len() > CHAT_LINES_MAX {
             self.0.pop_front();
@@ -66,7 +67,7 @@ impl ChatIndex {
     }
 }
 
-/// The words in a blob, if they may be said.
+/// Returns the words in a blob, if they may be said.
 pub(crate) fn words(blob: &Blob) -> Option<&str> {
     let text = core::str::from_utf8(&blob.0).ok()?;
     let fine = text.len() <= CHAT_BYTES_MAX && !text.trim().is_empty() && is_line(text);
@@ -92,7 +93,7 @@ mod tests {
     #[test]
     fn the_index_keeps_the_last_lines_only() {
         let mut index = ChatIndex::default();
-        let line = |n: u64| ChatLine {
+        let line = |n: u64| SpokenLine {
             height: Height(n),
             tick: Tick(n),
             channel: NEARBY,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use metatopia_types::{Header, PublicKey, Round};
 
-/// What is broken in a world. A node has no way to say so; with the feature `controls` the simulated
+/// The rules that are broken in a world. A node cannot break any; with the feature `controls` the simulated
 /// world does, to show that it would see the rule missing. Numbers stand for what differs from
 /// process to process.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,13 +20,15 @@ pub struct Controls {
     pub merged_by: Option<u64>,
     /// The leaf of the clock is left out of snapshots.
     pub leaf_missing: bool,
-    /// Who missed its turn to propose is found by this round, which is that of a certificate, instead
+    /// The proposers that missed their rounds are found by this round, which is that of a certificate, instead
     /// of the round that the header states.
     pub certified_in: Option<Round>,
+    /// Nothing is reserved for stewards but lanes: they come in like everybody else.
+    pub no_reserved_seats: bool,
 }
 
 impl Controls {
-    /// The header by which a turn is closed: it says who built the turn, and who did not.
+    /// Returns the header by which a turn is closed, which says who built the turn, and who did not.
     pub(crate) fn closing<'a>(&self, header: &'a Header) -> Cow<'a, Header> {
         match self.certified_in.filter(|round| *round != header.round) {
             // Whoever leads that round is taken for the builder.

@@ -1,4 +1,4 @@
-//! Following decided turns from a state, and comparing everything they state with what they give.
+//! Follows decided turns from a state, and compares everything that they state with what they lead to.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -39,9 +39,9 @@ pub enum Unsound {
     Root {
         /// After the turn of this height.
         of: Height,
-        /// By the header, which more than two thirds of the voting power signed.
+        /// The root by the header, which more than two thirds of the voting power signed.
         stated: Root,
-        /// By the turns, here.
+        /// The root by the turns, here.
         found: Root,
     },
 }
@@ -64,7 +64,7 @@ impl core::fmt::Debug for Course {
 }
 
 impl Course {
-    /// Goes on from a world.
+    /// Returns a course that goes on from a world.
     #[must_use]
     pub fn new(world: World) -> Self {
         let last = (world.height() == Height(0)).then(HeaderId::default);
@@ -73,20 +73,20 @@ impl Course {
         Self { world, verify, last, time, roots }
     }
 
-    /// The world after the last turn.
+    /// Returns the world after the last turn.
     #[must_use]
     pub const fn world(&self) -> &World {
         &self.world
     }
 
-    /// The root after one of the last [`COURSE_ROOTS_KEPT`] turns.
+    /// Returns the root after one of the last [`COURSE_ROOTS_KEPT`] turns.
     #[must_use]
     pub fn root(&self, height: Height) -> Option<Root> {
         self.roots.get(&height).copied()
     }
 
-    /// Everything about a decided turn that must hold before it is applied. The root that it states
-    /// comes last: a turn that is wrong in nothing else shows that this state is not the sim's.
+    /// Checks everything that must hold about a decided turn before it is applied. The root that the turn
+    /// states comes last: a turn that is wrong in nothing else shows that this state is not the sim's.
     ///
     /// # Errors
     /// The first thing that does not hold.

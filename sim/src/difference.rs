@@ -8,22 +8,22 @@ use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
     chat::ChatIndex,
-    gas::Pool,
+    gas::GasPool,
     governance::Governance,
-    history::History,
+    history::BuildHistory,
     leaves as kinds,
     object::Object,
     players::Player,
     script::Script,
     snapshot::{LeafEntry, Manifest},
-    state::{Charter, Clock, Owner},
+    state::{Charter, Owner, SimClock},
     windows::{LaneKey, Window},
 };
 
 /// The first leaf in which two states differ, and the first field in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Difference {
-    /// The leaf.
+pub struct StateDifference {
+    /// The key of the leaf.
     pub key: LeafKey,
     /// Which body, script, player or the like it is about, as people call it: `object 17`. Nothing
     /// if the leaf is about none of them.
@@ -31,15 +31,15 @@ pub struct Difference {
     /// The way to the field, outermost first; empty if the leaf or entry is missing on one side or
     /// not understood.
     pub field: Vec<String>,
-    /// What the one state has there; nothing if it does not have the leaf, entry or field.
+    /// The line of the one state; nothing if it does not have the leaf, entry or field.
     pub left: Option<String>,
-    /// What the other state has there.
+    /// The line of the other state.
     pub right: Option<String>,
-    /// In so many leaves the two states differ.
+    /// The number of leaves in which the two states differ.
     pub leaves: u32,
 }
 
-impl core::fmt::Display for Difference {
+impl core::fmt::Display for StateDifference {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "leaf {}", self.key)?;
         if let Some(entry) = &self.entry {
@@ -57,7 +57,7 @@ impl core::fmt::Display for Difference {
     }
 }
 
-/// The first leaf, in the order of keys, that is not the same in both states.
+/// Returns the first leaf, in the order of keys, that is not the same in both states.
 #[must_use]
 pub fn first_leaf(left: &Manifest, right: &Manifest) -> Option<LeafKey> {
     Differing::new(left, right).next()
@@ -95,8 +95,8 @@ impl Iterator for Differing<'_> {
     }
 }
 
-/// Is this leaf about bodies or a script? What else there is tells of the turn itself, whose header
-/// seeds the order of the ticks, and of people, whose acts come with it.
+/// Says whether this leaf is about bodies or a script. The other leaves tell of the turn itself, whose
+/// header seeds the order of the ticks, and of people, whose acts come with the turn.
 #[must_use]
 pub fn is_of_body_or_script(key: &LeafKey) -> bool {
     let kind = key.0.split('/').next().unwrap_or_default();
@@ -104,57 +104,70 @@ pub fn is_of_body_or_script(key: &LeafKey) -> bool {
 }
 
 /// The content of a leaf, from wherever it is kept.
-pub type Contents<'a> = &'a dyn Fn(&LeafKey) -> Option<Vec<u8>>;
+pub type LeafContents<'a> = &'a dyn Fn(&LeafKey) -> Option<Vec<u8>>;
 
-/// The first difference of two states, each given as its manifest and a way to its leaves' content.
-/// What standbys must prove differs because something else did, so that leaf is named last.
+/// Returns the first difference of two states, each given as its manifest and a way to its leaves' content.
+/// The leaf of standbys' proofs differs because another leaf does, so it is named last.
 #[must_use]
 pub fn difference(
-    left: (&Manifest, Contents<'_>),
-    right: (&Manifest, Contents<'_>),
-) -> Option<Difference> {
+    left: (&Manifest, LeafContents<'_>),
+    right: (&Manifest, LeafContents<'_>),
+) -> Option<StateDifference> {
     let keys: Vec<LeafKey> = Differing::new(left.0, right.0).collect();
     let key = keys.iter().find(|key| key.0 != kinds::READINESS).or(keys.first())?.clone();
     let leaves = u32::try_from(keys.len()).unwrap_or(u32::MAX);
     let listed = |manifest: &Manifest| manifest.leaves.iter().any(|leaf| leaf.key == key);
-    let content = |(manifest, contents): (&Manifest, Contents<'_>)| {
+    let content = |(manifest, contents): (&Manifest, LeafContents<'_>)| {
         listed(manifest).then(|| contents(&key)).flatten()
     };
     let whole = |side: &Option<Vec<u8>>| side.as_ref().map(|_| "the leaf".to_owned());
     let (one, other) = (content(left), content(right));
     let (Some(a), Some(b)) = (&one, &other) else {
         let (left, right) = (whole(&one), whole(&other));
-        return Some(Difference { key, entry: None, field: Vec::new(), left, right, leaves });
+        return Some(StateDifference { key, entry: None, field: Vec::new(), left, right, leaves });
     };
-    let (entry, (field, left, right)) = first_entry(&entries(&key, a), &entries(&key, b));
-    Some(Difference { key, entry, field, left, right, leaves })
+    let (entry, LineDifference { field, left, right }) =
+        first_entry(&entries(&key, a), &entries(&key, b));
+    Some(StateDifference { key, entry, field, left, right, leaves })
 }
 
-/// The way to a line, and the line on both sides.
-pub type Place = (Vec<String>, Option<String>, Option<String>);
+/// The first line in which two texts differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LineDifference {
+    /// The lines that it is nested in, outermost first.
+    pub field: Vec<String>,
+    /// The line of the one text; nothing if that text has ended.
+    pub left: Option<String>,
+    /// The line of the other text.
+    pub right: Option<String>,
+}
 
-/// The first entry in which two leaves differ, and where in it.
-fn first_entry(left: &[Entry], right: &[Entry]) -> (Option<String>, Place) {
-    let here = |side: &[Entry], name: &Option<String>| side.iter().any(|entry| entry.name == *name);
+/// Returns the name of the first entry in which two leaves differ, and the difference in it.
+fn first_entry(left: &[NamedEntry], right: &[NamedEntry]) -> (Option<String>, LineDifference) {
+    let here =
+        |side: &[NamedEntry], name: &Option<String>| side.iter().any(|entry| entry.name == *name);
     let at = left.iter().zip(right).take_while(|(one, other)| one == other).count();
-    let missing = |entry: &Entry| entry.name.as_ref().map(|_| "there".to_owned());
+    let missing = |entry: &NamedEntry| entry.name.as_ref().map(|_| "there".to_owned());
     match (left.get(at), right.get(at)) {
         (Some(one), Some(other)) if one.name == other.name => {
             (one.name.clone(), first_line(&one.text, &other.text))
         }
         (Some(one), other) if other.is_none() || !here(right, &one.name) => {
-            (one.name.clone(), (Vec::new(), missing(one), None))
+            (one.name.clone(), LineDifference { left: missing(one), ..LineDifference::default() })
         }
-        (_, Some(other)) => (other.name.clone(), (Vec::new(), None, missing(other))),
+        (_, Some(other)) => (
+            other.name.clone(),
+            LineDifference { right: missing(other), ..LineDifference::default() },
+        ),
         // Two encodings of one text: there is nothing to show.
-        (_, None) => (None, (Vec::new(), None, None)),
+        (_, None) => (None, LineDifference::default()),
     }
 }
 
-/// The first line in which two texts differ, and the lines that it is nested in: of values as
+/// Returns the first line in which two texts differ, and the lines that it is nested in. In values as
 /// `{:#?}` shows them, that is the first field.
 #[must_use]
-pub fn first_line(one: &str, other: &str) -> Place {
+pub fn first_line(one: &str, other: &str) -> LineDifference {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let mut nesting: Vec<(usize, String)> = Vec::new();
     let (mut a, mut b) = (one.lines(), other.lines());
@@ -166,7 +179,7 @@ pub fn first_line(one: &str, other: &str) -> Place {
             let trim = |line: Option<&str>| line.map(|line| line.trim().to_owned());
             let lines = nesting.into_iter().map(|(_, line)| line);
             let field = lines.filter(|line| !line.is_empty()).collect();
-            return (field, trim(left), trim(right));
+            return LineDifference { field, left: trim(left), right: trim(right) };
         }
         if let Some(line) = left {
             nesting.push((deep, line.trim().trim_end_matches(['{', '(', '[']).trim().to_owned()));
@@ -176,23 +189,23 @@ pub fn first_line(one: &str, other: &str) -> Place {
 
 /// A part of a leaf that has a name of its own, for people to read.
 #[derive(Debug, PartialEq, Eq)]
-struct Entry {
+struct NamedEntry {
     name: Option<String>,
     text: String,
 }
 
-/// What a leaf holds, entry by entry; as one entry if its kind has none.
-fn entries(key: &LeafKey, content: &[u8]) -> Vec<Entry> {
+/// Returns what a leaf holds, entry by entry; one entry if its kind has none.
+fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
     let kind = key.0.split('/').next().unwrap_or_default();
     let found = match kind {
         kinds::PLAYERS => named(content, |(key, _): &(PublicKey, Player)| format!("player {key}")),
         kinds::HISTORIES => {
-            named(content, |(key, _): &(PublicKey, History)| format!("player {key}"))
+            named(content, |(key, _): &(PublicKey, BuildHistory)| format!("player {key}"))
         }
         kinds::WINDOWS => named(content, |((key, lane), _): &(LaneKey, Window)| {
             format!("player {key}, lane {lane}")
         }),
-        kinds::OWNERS => named(content, |(owner, _): &(Owner, Pool)| match owner {
+        kinds::OWNERS => named(content, |(owner, _): &(Owner, GasPool)| match owner {
             Some(key) => format!("player {key}"),
             None => "the sim".to_owned(),
         }),
@@ -210,35 +223,36 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<Entry> {
     let whole = || {
         let name = key.0.strip_prefix(kinds::SCRIPT).and_then(|rest| rest.strip_prefix('/'));
         let name = name.map(|script| format!("script {script}"));
-        vec![Entry { name, text: show(key, content) }]
+        vec![NamedEntry { name, text: show(key, content) }]
     };
     found.unwrap_or_else(whole)
 }
 
-fn named<T>(content: &[u8], name: impl Fn(&T) -> String) -> Option<Vec<Entry>>
+/// Returns the entries of a leaf with their names; nothing if the content is of no such entries.
+fn named<T>(content: &[u8], name: impl Fn(&T) -> String) -> Option<Vec<NamedEntry>>
 where
     T: Serialize + DeserializeOwned + core::fmt::Debug,
 {
     let all: Vec<T> = wire::decode(content, content.len()).ok()?;
-    let entry = |one: &T| Entry { name: Some(name(one)), text: format!("{one:#?}") };
+    let entry = |one: &T| NamedEntry { name: Some(name(one)), text: format!("{one:#?}") };
     Some(all.iter().map(entry).collect())
 }
 
-/// A leaf's content for people to read: what its fields hold, or its bytes.
+/// Returns a leaf's content for people to read: what its fields hold, or its bytes.
 #[must_use]
 pub fn show(key: &LeafKey, content: &[u8]) -> String {
     let kind = key.0.split('/').next().unwrap_or_default();
     let text = match kind {
-        kinds::CLOCK => text::<Clock>(content),
+        kinds::CLOCK => text::<SimClock>(content),
         kinds::PARAMETERS => text::<Charter>(content),
         kinds::GOVERNANCE => text::<Governance>(content),
         kinds::VALIDATORS => text::<Roster>(content),
         kinds::READINESS => text::<crate::readiness::Readiness>(content),
         kinds::CHAT => text::<ChatIndex>(content),
         kinds::PLAYERS => text::<Vec<(PublicKey, Player)>>(content),
-        kinds::HISTORIES => text::<Vec<(PublicKey, History)>>(content),
+        kinds::HISTORIES => text::<Vec<(PublicKey, BuildHistory)>>(content),
         kinds::WINDOWS => text::<Vec<(LaneKey, Window)>>(content),
-        kinds::OWNERS => text::<Vec<(Owner, Pool)>>(content),
+        kinds::OWNERS => text::<Vec<(Owner, GasPool)>>(content),
         kinds::PACKAGES => text::<Vec<((PackageId, u32), Vec<u8>)>>(content),
         kinds::SCRIPT => text::<Script>(content),
         kinds::TILE => text::<Vec<(ObjectId, Object, Body)>>(content),
@@ -249,6 +263,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
     text.unwrap_or_else(|| format!("{content:?}"))
 }
 
+/// Returns a value as `{:#?}` shows it; nothing if the bytes are no such value.
 fn text<T: Serialize + DeserializeOwned + core::fmt::Debug>(content: &[u8]) -> Option<String> {
     wire::decode::<T>(content, content.len()).ok().map(|value| format!("{value:#?}"))
 }

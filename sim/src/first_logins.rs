@@ -1,9 +1,9 @@
-//! What a first login costs, and what else judging a turn reads of the state.
+//! First logins: their price, and the bases by which turns are judged.
 
 use std::collections::{BTreeSet, VecDeque};
 
 use metatopia_types::{
-    HeaderId, Height, PublicKey, Puzzle, SimId, Work,
+    HeaderId, Height, Pass, PublicKey, Puzzle, SimId, TicketOrder, Work,
     limits::{ANCHOR_HEIGHTS, ROOT_LAG, WORK_HEIGHTS_MAX},
 };
 use serde::{Deserialize, Serialize};
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     limits::{DEARER_MAX, FIRST_LOGINS_PER_STEP, STEWARDS_MAX},
     players::Since,
+    tickets::Tickets,
 };
 
 /// The hour by which first logins are counted, in milliseconds of governance time.
@@ -28,18 +29,18 @@ const BASES_MAX: usize = ROOT_LAG as usize + 1;
 pub struct Anchor {
     /// The header's height.
     pub height: Height,
-    /// The header.
+    /// The id of the header.
     pub header: HeaderId,
     /// How often the price had doubled at that height.
     pub doublings: u8,
 }
 
-/// What turns are judged by beside lanes: the state after one turn decides about the turn
+/// A basis of judging, beside lanes: the state after one turn decides about the turn
 /// [`ROOT_LAG`] heights later, whose header carries its root. So every server judges alike, whichever
 /// turns it has applied by then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Basis {
-    /// The turn.
+    /// The height of the turn.
     pub height: Height,
     /// Those who are never refused for fullness: admins, the temp admin, the first in line for it,
     /// servers and standbys.
@@ -59,6 +60,7 @@ pub struct FirstLogins {
     doublings: u8,
     anchors: VecDeque<Anchor>,
     bases: VecDeque<Basis>,
+    tickets: Tickets,
 }
 
 impl FirstLogins {
@@ -71,6 +73,7 @@ impl FirstLogins {
             doublings: 0,
             anchors: VecDeque::from([Anchor { height, header, doublings: 0 }]),
             bases: VecDeque::from([Basis { height, stewards, forgotten: Vec::new() }]),
+            tickets: Tickets::default(),
         }
     }
 
@@ -81,6 +84,27 @@ impl FirstLogins {
         if self.count.is_multiple_of(FIRST_LOGINS_PER_STEP) {
             self.doublings = self.doublings.saturating_add(1).min(DEARER_MAX);
         }
+    }
+
+    /// Returns the tickets of the sim.
+    #[must_use]
+    pub const fn tickets(&self) -> &Tickets {
+        &self.tickets
+    }
+
+    /// Carries out what an admin wants with a ticket, at this height and governance time.
+    pub(crate) fn order(&mut self, by: PublicKey, order: TicketOrder, now: (Height, u64)) {
+        match order {
+            TicketOrder::Issue { ticket, uses, days } => {
+                self.tickets.issue(ticket, by, uses, days, now);
+            }
+            TicketOrder::Withdraw { ticket } => self.tickets.withdraw(&ticket, now.0),
+        }
+    }
+
+    /// Takes note that a key came in by this ticket.
+    pub(crate) fn use_ticket(&mut self, ticket: &PublicKey, height: Height) {
+        self.tickets.take(ticket, height);
     }
 
     /// Follows governance time: the price halves after each hour with few first logins.
@@ -95,8 +119,9 @@ impl FirstLogins {
         (self.hour, self.count) = (hour, 0);
     }
 
-    /// Takes note that the turn with this header begins.
-    pub(crate) fn begin(&mut self, height: Height, header: HeaderId) {
+    /// Takes note that the turn with this header begins, at this governance time.
+    pub(crate) fn begin(&mut self, height: Height, header: HeaderId, time: u64) {
+        self.tickets.pass(time, height);
         if height.0.is_multiple_of(ANCHOR_HEIGHTS) {
             self.anchors.push_back(Anchor { height, header, doublings: self.doublings });
         }
@@ -153,6 +178,23 @@ impl FirstLogins {
     #[must_use]
     pub const fn tries(anchor: &Anchor, at_rest: u64) -> u64 {
         at_rest.saturating_mul(1 << anchor.doublings)
+    }
+
+    /// Checks whether this pass lets the key in, by a turn of this height. Whether its ticket signed
+    /// the key is checked with the act's own signature.
+    #[must_use]
+    pub fn accepts_pass(
+        &self,
+        sim: SimId,
+        key: &PublicKey,
+        pass: &Pass,
+        height: Height,
+        at_rest: u64,
+    ) -> bool {
+        match pass {
+            Pass::Work(work) => self.accepts(sim, key, work, height, at_rest),
+            Pass::Ticket(shown) => self.tickets.accepts(&shown.ticket, height),
+        }
     }
 
     /// Checks whether this work lets the key in, by a turn of this height. The anchor is one that was

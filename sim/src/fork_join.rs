@@ -12,7 +12,7 @@ pub trait ForkJoin: Sync {
     fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync));
 }
 
-/// One after the other, on the caller's thread.
+/// Runs jobs one after the other, on the caller's thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Serial;
 
@@ -22,7 +22,7 @@ impl ForkJoin for Serial {
     }
 }
 
-/// What `job` makes of each item, in the order of the items.
+/// Calls `job` with each item. Returns the results in the order of the items.
 ///
 /// # Panics
 /// When the executor leaves out a job or runs one twice, for then its results are not a function
@@ -51,9 +51,9 @@ where
 mod tests {
     use super::*;
 
-    struct Backwards;
+    struct ReverseOrder;
 
-    impl ForkJoin for Backwards {
+    impl ForkJoin for ReverseOrder {
         fn run(&self, count: usize, job: &(dyn Fn(usize) + Sync)) {
             (0..count).rev().for_each(job);
         }
@@ -65,7 +65,7 @@ mod tests {
 
         let squares = |exec: &dyn ForkJoin| fork_join(exec, &items, |n| n * n);
 
-        assert_eq!(squares(&Serial), squares(&Backwards));
+        assert_eq!(squares(&Serial), squares(&ReverseOrder));
         assert_eq!(squares(&Serial)[7], 49);
     }
 }

@@ -9,38 +9,38 @@ use std::{
 use metatopia_physics::{InsertError, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    Contact, Height, Member, Millis, ObjectId, PackageId, PublicKey, Roster, ScriptId, Tick,
+    Height, Member, Millis, NodeContact, ObjectId, PackageId, PublicKey, Roster, ScriptId, Tick,
 };
 
 use crate::{
+    byte_budget::ByteBudget,
     census::Census,
     chat::ChatIndex,
     first_logins::FirstLogins,
-    gas::Pool,
+    gas::GasPool,
     genesis::{Genesis, GenesisError, ObjectSpec},
     governance::Governance,
     object::Object,
     players::Since,
     readiness::Readiness,
-    room::Room,
     script::Script,
-    state::{Charter, Clock, State},
+    state::{Charter, SimClock, State},
     tracked::Tracked,
     windows::LaneWindows,
 };
 
 impl State {
-    /// The state at height 0, before any script was told that the world begins.
-    pub(crate) fn found(genesis: &Genesis) -> Result<Self, GenesisError> {
+    /// Returns the state at height 0, before any script was told that the world begins.
+    pub(crate) fn from_genesis(genesis: &Genesis) -> Result<Self, GenesisError> {
         genesis.check()?;
         let mut state = empty(genesis, genesis.unpack()?)?;
         for (object, spec) in genesis.objects.iter().enumerate() {
-            place(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
+            place_object(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
         }
         Ok(state)
     }
 
-    /// The state of a successor before its first turn: what belongs to the place as the parent's
+    /// Returns the state of a successor before its first turn: what belongs to the place as the parent's
     /// last turn left it, under new servers and new admins.
     ///
     /// Ticks go on, because timers, leases and gas are counted in them, and governance time does,
@@ -61,10 +61,11 @@ impl State {
             return Err(GenesisError::NotKept(what));
         }
         let time = parent.governance.time;
-        let Clock { height, time: began, seed, .. } = fresh.clock;
+        let SimClock { height, time: began, seed, .. } = fresh.clock;
+        // All that is not named here goes on as it was.
         let mut state = Self {
             charter: Charter { lands: old.lands.clone(), ..fresh.charter },
-            clock: Clock { height, time: began, seed, ..parent.clock },
+            clock: SimClock { height, time: began, seed, ..parent.clock },
             governance: Governance { time, admin_login: time, ..fresh.governance },
             roster: fresh.roster,
             readiness: fresh.readiness,
@@ -80,7 +81,8 @@ impl State {
             let regular = player.since.regular.map(|_| Height(0));
             player.since = Since { player: Height(0), regular };
         }
-        // Other keys are admins.
+        // The census leaves admins out, and other keys are admins now. The stewards follow from the census,
+        // so they come after it. Everything is in another sim now, so every leaf is written again.
         state.count_players();
         state.first_logins = FirstLogins::genesis(state.charter.sim, state.stewards());
         state.touch_all();
@@ -88,9 +90,10 @@ impl State {
     }
 }
 
+/// Returns a state without objects, by the rules of a genesis.
 fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<State, GenesisError> {
     let sim = genesis.id();
-    let member = |contact: &Contact| Member { power: 1, contact: contact.clone() };
+    let member = |contact: &NodeContact| Member { power: 1, contact: contact.clone() };
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
     let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
@@ -103,7 +106,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
         },
-        clock: Clock {
+        clock: SimClock {
             height: Height(0),
             tick: Tick(0),
             time: Millis(0),
@@ -130,15 +133,17 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         present: BTreeMap::new(),
         census: Census::default(),
         owned: BTreeMap::new(),
+        movable: BTreeSet::new(),
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),
-        recast: Vec::new(),
+        script_changes: Vec::new(),
         forgotten: Vec::new(),
-        room: Room::default(),
+        byte_budget: ByteBudget::default(),
     })
 }
 
-fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
+/// Puts an object of a genesis with its scripts into the state.
+fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
     let first = state.clock.next_script;
     let count = spec.scripts.len() as u64;
     let object = Object {
@@ -155,7 +160,7 @@ fn place(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
     };
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {
-        let gas = Pool::full(Tick(0), state.script_income());
+        let gas = GasPool::full(Tick(0), state.script_income());
         let script = Script::new(id, script.package, script.state.clone(), gas);
         state.scripts.insert(first.plus(n), script);
     }

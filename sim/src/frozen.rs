@@ -1,5 +1,5 @@
-//! A state as it was after a turn, kept beside those before it: what two of them have in common is
-//! there once.
+//! Frozen states: a state as it was after a turn, kept beside earlier ones. Leaves that two of them share
+//! are kept once.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Frozen {
 struct Content<'a>(#[serde(serialize_with = "wire::bytes::serialize")] &'a [u8]);
 
 impl World {
-    /// The state as it is, which shares with `before` the leaves that are the same.
+    /// Returns the state as it is, which shares with `before` the leaves that are the same.
     #[must_use]
     pub fn freeze(&self, before: &Frozen) -> Frozen {
         let mut known = before.leaves.iter().peekable();
@@ -44,13 +44,13 @@ impl World {
 }
 
 impl Frozen {
-    /// See [`World::snapshot`].
+    /// Encodes the state as [`World::snapshot`] does.
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         self.encode(None)
     }
 
-    /// Leaves out the content of a leaf, if a broken rule wants it.
+    /// Encodes the state, without the content of the `missing` leaf if a broken rule asks for it.
     pub(crate) fn encode(&self, missing: Option<&str>) -> Vec<u8> {
         let manifest: Vec<&LeafEntry> = self.leaves.iter().map(|leaf| &leaf.entry).collect();
         let there = |leaf: &&Arc<Leaf>| missing != Some(leaf.entry.key.0.as_str());

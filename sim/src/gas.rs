@@ -1,4 +1,4 @@
-//! Who pays for scripts. A call is bounded by a hard limit; what it used is debited from its script
+//! Gas: who pays for scripts. A call is bounded by a hard limit; what it used is debited from its script
 //! and from the script's owner, and a payer that is overdrawn is skipped until it has earned
 //! enough.
 
@@ -15,38 +15,39 @@ pub const SCRIPT_TICK_MAX: u64 =
 /// An account that fills up by itself. It is stored as it was at some tick, so that time alone
 /// changes no leaf.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pool {
+pub struct GasPool {
     level: i64,
     at: Tick,
 }
 
-/// What fills a pool, and how far.
+/// How fast a pool fills, and how far.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Income {
+pub(crate) struct GasIncome {
     pub(crate) refill: u64,
     pub(crate) capacity: u64,
 }
 
-impl Pool {
-    /// A pool that is full at `tick`.
-    pub(crate) fn full(tick: Tick, income: Income) -> Self {
+impl GasPool {
+    /// Returns a pool that is full at `tick`.
+    pub(crate) fn full(tick: Tick, income: GasIncome) -> Self {
         Self { level: signed(income.capacity), at: tick }
     }
 
-    /// What is in it at `tick`; below zero if it is overdrawn.
-    pub(crate) fn level(&self, tick: Tick, income: Income) -> i64 {
+    /// Returns what is in the pool at `tick`; below zero if it is overdrawn.
+    pub(crate) fn level(&self, tick: Tick, income: GasIncome) -> i64 {
         let ticks = tick.0.saturating_sub(self.at.0);
         let earned = signed(income.refill).saturating_mul(signed(ticks));
         self.level.saturating_add(earned).min(signed(income.capacity))
     }
 
     /// Takes `gas` out at `tick`.
-    pub(crate) fn debit(&mut self, tick: Tick, income: Income, gas: u64) {
+    pub(crate) fn debit(&mut self, tick: Tick, income: GasIncome, gas: u64) {
         self.level = self.level(tick, income).saturating_sub(signed(gas));
         self.at = tick;
     }
 }
 
+/// Returns a number of gas with a sign, the largest one if it is too large.
 fn signed(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }
@@ -55,11 +56,11 @@ fn signed(value: u64) -> i64 {
 mod tests {
     use super::*;
 
-    const INCOME: Income = Income { refill: 10, capacity: 100 };
+    const INCOME: GasIncome = GasIncome { refill: 10, capacity: 100 };
 
     #[test]
     fn a_pool_earns_by_the_tick_up_to_its_capacity() {
-        let mut pool = Pool::full(Tick(5), INCOME);
+        let mut pool = GasPool::full(Tick(5), INCOME);
 
         pool.debit(Tick(5), INCOME, 250);
 
@@ -71,8 +72,8 @@ mod tests {
 
     #[test]
     fn a_pool_survives_the_largest_numbers() {
-        let income = Income { refill: u64::MAX, capacity: u64::MAX };
-        let mut pool = Pool::full(Tick(0), income);
+        let income = GasIncome { refill: u64::MAX, capacity: u64::MAX };
+        let mut pool = GasPool::full(Tick(0), income);
 
         pool.debit(Tick(u64::MAX), income, u64::MAX);
         pool.debit(Tick(u64::MAX), income, u64::MAX);

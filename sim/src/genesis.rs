@@ -7,7 +7,7 @@ use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    AssetLicence, Contact, Digest, Height, Look, PackageId, PublicKey, Root, SimId, Validator,
+    AssetLicence, Digest, Height, Look, NodeContact, PackageId, PublicKey, Root, SimId, Validator,
     ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,7 @@ use crate::{
 /// The beginning of a sim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Genesis {
-    /// What the sim is called.
+    /// The name of the sim.
     pub name: String,
     /// The exact rules it runs by; must be [`ENGINE`].
     pub engine: u32,
@@ -36,7 +36,7 @@ pub struct Genesis {
     /// The first permanent admins.
     pub admins: BTreeSet<PublicKey>,
     /// The first validators, with where they are reached.
-    pub validators: BTreeMap<PublicKey, Contact>,
+    pub validators: BTreeMap<PublicKey, NodeContact>,
     /// Packages of scripts, each as [`Package::encode`] gives it.
     pub packages: BTreeMap<PackageId, Vec<u8>>,
     /// Objects, in the order of their ids.
@@ -56,13 +56,13 @@ pub struct Genesis {
 /// The sim that a successor carries on: its servers are gone for good, and somebody kept its state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parent {
-    /// Which sim.
+    /// The id of the parent.
     pub sim: SimId,
     /// The last of its turns that counts.
     pub height: Height,
     /// The root of its state after that turn, with which the successor begins.
     pub root: Root,
-    /// What shows that its servers signed for this root, for whoever knows how they agreed. It is
+    /// The proof that its servers signed for this root, for those who know how they agreed. It is
     /// opaque here; empty if there is none.
     pub proof: Vec<u8>,
 }
@@ -70,17 +70,17 @@ pub struct Parent {
 /// An object at the beginning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObjectSpec {
-    /// What it is, as scripts and people are told: `crate`, `door`.
+    /// Its kind, as scripts and people are told: `crate`, `door`.
     pub kind: String,
-    /// What it is called.
+    /// The name that people see.
     pub name: String,
-    /// Whose it is; nobody's means the sim's own.
+    /// Its owner; nobody means that it is the sim's own.
     pub owner: Option<PublicKey>,
     /// How it is drawn.
     pub look: Look,
     /// The text it shows.
     pub text: String,
-    /// Its body.
+    /// The body that it begins with.
     pub body: BodySpec,
     /// The scripts on it.
     pub scripts: Vec<ScriptSpec>,
@@ -93,8 +93,8 @@ pub struct ObjectSpec {
 pub struct ScriptSpec {
     /// One of the genesis packages.
     pub package: PackageId,
-    /// What its `state` holds before `on_start`.
-    pub state: metatopia_scripting::State,
+    /// The content of its `state` before `on_start`.
+    pub state: metatopia_scripting::ScriptState,
 }
 
 /// Why an object cannot be in a genesis.
@@ -160,13 +160,13 @@ pub enum GenesisError {
     /// A name, licence, text, peer id or address breaks its rules.
     #[error("{what} is no line of text of the allowed length")]
     Text {
-        /// Which.
+        /// The text that breaks them.
         what: String,
     },
     /// More of something than a genesis may have.
     #[error("{count} {what} where at most {max} are allowed")]
     TooMany {
-        /// Of what.
+        /// What there is too much of.
         what: &'static str,
         /// How many there are.
         count: usize,
@@ -179,15 +179,15 @@ pub enum GenesisError {
     /// A package breaks a rule.
     #[error("package {id}: {error}")]
     Package {
-        /// Which.
+        /// The id of the package.
         id: PackageId,
-        /// The rule.
+        /// The rule that it breaks.
         error: Box<PackageError>,
     },
     /// A package's source does not compile.
     #[error("package {id}: {error}")]
     Source {
-        /// Which.
+        /// The id of the package.
         id: PackageId,
         /// Where and why.
         error: CompileError,
@@ -205,7 +205,7 @@ pub enum GenesisError {
     NoPackage {
         /// The object's place, from 0.
         object: usize,
-        /// The package.
+        /// The package that is missing.
         package: PackageId,
     },
     /// An object breaks a rule.
@@ -213,7 +213,7 @@ pub enum GenesisError {
     Object {
         /// The object's place, from 0.
         object: usize,
-        /// The rule.
+        /// The rule that it breaks.
         error: ObjectSpecError,
     },
     /// A land has no name, or no ground.
@@ -231,13 +231,13 @@ pub enum GenesisError {
     Body {
         /// The object's place, from 0.
         object: usize,
-        /// Why.
+        /// Why physics refuses it.
         error: InsertError,
     },
     /// It is a successor, so the state that it begins with is that of its parent.
     #[error("the sim carries on sim {parent}: it begins with that one's state after turn {height}")]
     NeedsState {
-        /// Whose state.
+        /// The sim whose state it is.
         parent: SimId,
         /// After which turn.
         height: Height,
@@ -260,13 +260,13 @@ pub enum GenesisError {
         sim: SimId,
         /// After which turn.
         height: Height,
-        /// Its root.
+        /// The root of the state.
         root: Root,
     },
     /// The state that it begins with is longer than one may be.
     #[error("the world begins with {bytes} bytes where at most {WORLD_BYTES_MAX} are allowed")]
     TooLarge {
-        /// Its length.
+        /// The length of the state.
         bytes: u64,
     },
     /// The bytes are no genesis.
@@ -274,18 +274,18 @@ pub enum GenesisError {
     Decode(#[from] wire::DecodeError),
 }
 
-/// What a successor's encoding begins with. A sim's name is never empty, so that no other genesis
+/// The text that a successor's encoding begins with. A sim's name is never empty, so that no other genesis
 /// begins with it.
 const SUCCESSOR: &str = "";
 
 impl Genesis {
-    /// The sim's id: the digest of the canonical encoding.
+    /// Returns the sim's id: the digest of the canonical encoding.
     #[must_use]
     pub fn id(&self) -> SimId {
         SimId(Digest::of("metatopia genesis v1", &self.encode()))
     }
 
-    /// The canonical encoding.
+    /// Returns the canonical encoding.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         match &self.parent {
@@ -307,7 +307,7 @@ impl Genesis {
         Ok(Self { parent: Some(parent), ..own })
     }
 
-    /// Who votes first.
+    /// Returns the first validators.
     ///
     /// # Errors
     /// When the validators are no set.
@@ -355,6 +355,7 @@ impl Genesis {
         self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))
     }
 
+    /// Checks an object, and that its packages are in the genesis.
     fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
         object.check().map_err(|error| GenesisError::Object { object: n, error })?;
         let packages = object.scripts.iter().map(|script| script.package);
@@ -364,7 +365,7 @@ impl Genesis {
         }
     }
 
-    /// The packages, decoded and checked.
+    /// Returns the packages, decoded and checked.
     pub(crate) fn unpack(&self) -> Result<BTreeMap<PackageId, Package>, GenesisError> {
         let unpack = |(stated, bytes): (&PackageId, &Vec<u8>)| {
             let package = Package::decode(bytes)
@@ -380,14 +381,17 @@ impl Genesis {
     }
 }
 
+/// Says whether this is a line of text of the allowed length.
 fn is_text(text: &str) -> bool {
     !text.is_empty() && text.len() <= TEXT_BYTES_MAX && is_line(text)
 }
 
+/// Refuses a text that is not `fine`.
 fn text(what: &str, fine: bool) -> Result<(), GenesisError> {
     if fine { Ok(()) } else { Err(GenesisError::Text { what: what.to_owned() }) }
 }
 
+/// Refuses more than `max` of something.
 fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), GenesisError> {
     if count <= max { Ok(()) } else { Err(GenesisError::TooMany { what, count, max }) }
 }

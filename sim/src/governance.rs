@@ -1,4 +1,4 @@
-//! Who may decide: permanent admins, and a temp admin for a sim that they have left.
+//! Governance: permanent admins, and a temp admin for a sim that they have left.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,44 +15,45 @@ pub(crate) const DAY_MS: u64 = 86_400 * 1_000;
 /// age, and nobody loses a role because of it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Governance {
-    /// Permanent admins.
+    /// The permanent admins.
     pub admins: BTreeSet<PublicKey>,
     /// Governance time, in milliseconds since genesis.
     pub time: u64,
     /// When a permanent admin logged in for the last time; genesis counts as a login.
     pub admin_login: u64,
-    /// Who acts for the admins now.
+    /// The player who acts for the admins now.
     pub temp_admin: Option<PublicKey>,
     /// Servers that were removed for signing two things at once, with the height of the removal.
     pub exposed: BTreeMap<PublicKey, Height>,
     /// Changes of who votes that wait, those that are due first coming first.
-    pub delayed: Vec<Delayed>,
+    pub delayed: Vec<DelayedChange>,
 }
 
 /// A change of who votes that a temp admin asked for, and that waits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delayed {
-    /// What is to change.
+pub struct DelayedChange {
+    /// The change that waits.
     pub change: SetChange,
-    /// Who asked for it: once somebody else decides, it falls.
+    /// The temp admin who asked for it: once somebody else decides, the change is dropped.
     pub by: PublicKey,
     /// The governance time at which it takes effect.
     pub due: u64,
 }
 
 impl Governance {
+    /// Returns the governance of a sim with these admins, before its first turn.
     pub(crate) fn new(admins: BTreeSet<PublicKey>) -> Self {
         let (exposed, delayed) = (BTreeMap::new(), Vec::new());
         Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed, delayed }
     }
 
-    /// May this player decide for the sim now?
+    /// Says whether this player may decide for the sim now.
     #[must_use]
     pub fn is_admin(&self, key: &PublicKey) -> bool {
         self.admins.contains(key) || self.temp_admin == Some(*key)
     }
 
-    /// Milliseconds of governance time until there is a temp admin if no permanent admin logs in;
+    /// Returns the milliseconds of governance time until there is a temp admin if no permanent admin logs in;
     /// 0 from then on.
     #[must_use]
     pub fn countdown(&self, admin_days: u32) -> u64 {
@@ -60,19 +61,19 @@ impl Governance {
         due.saturating_sub(self.time)
     }
 
-    /// A turn took so long.
+    /// Adds the time of a turn, at most [`GOVERNANCE_STEP_MS_MAX`].
     pub(crate) fn pass(&mut self, milliseconds: u64) {
         self.time = self.time.saturating_add(milliseconds.min(GOVERNANCE_STEP_MS_MAX));
     }
 
-    /// A player logged in. A temp admin's login never counts as an admin's.
+    /// Records a login. A temp admin's login never counts as an admin's.
     pub(crate) fn login(&mut self, key: &PublicKey) {
         if self.admins.contains(key) {
             self.admin_login = self.time;
         }
     }
 
-    /// A liar was removed at this height.
+    /// Records a server that was removed at this height for signing two things at once.
     pub(crate) fn expose(&mut self, key: PublicKey, height: Height) {
         self.exposed.insert(key, height);
         if self.exposed.len() > EXPOSED_MAX
@@ -83,24 +84,24 @@ impl Governance {
         }
     }
 
-    /// The rule of the temp admin, evaluated every turn: when no permanent admin has logged in for
-    /// so many days, it is the `first` in line. What another temp admin asked for falls.
+    /// Appoints the temp admin, by a rule that is evaluated every turn: when no permanent admin has logged
+    /// in for so many days, it is the `first` in line. What another temp admin asked for is dropped.
     pub(crate) fn appoint(&mut self, admin_days: u32, first: Option<PublicKey>) {
         self.temp_admin = first.filter(|_| self.countdown(admin_days) == 0);
         let decides = self.temp_admin;
         self.delayed.retain(|delayed| Some(delayed.by) == decides);
     }
 
-    /// May a temp admin ask for one more change?
+    /// Says whether a temp admin may ask for one more change.
     pub(crate) fn has_room_for(&self, change: &SetChange) -> bool {
         self.delayed.len() < DELAYED_MAX
             && !self.delayed.iter().any(|delayed| delayed.change == *change)
     }
 
-    /// A temp admin asked for a change of who votes, which waits.
+    /// Queues a change of who votes that a temp admin asked for.
     pub(crate) fn delay(&mut self, change: SetChange, by: PublicKey) {
         let due = self.time.saturating_add(DELAY_MS);
-        self.delayed.push(Delayed { change, by, due });
+        self.delayed.push(DelayedChange { change, by, due });
     }
 
     /// Takes the first change that has waited long enough.

@@ -20,7 +20,15 @@ const FIRST_CIRCLE: i32 = 4;
 /// Longer than the way from one corner of the region to the other, in metres.
 const EVERYWHERE: i32 = 8_192;
 
-/// Who hears a line, and what it took to find out.
+/// The scripts that were found around a speaker.
+struct Listeners {
+    /// How many things were looked at.
+    looked: usize,
+    /// The scripts with their distances, in no particular order.
+    found: Vec<(Fx, ScriptId)>,
+}
+
+/// The scripts that hear a line, and the cost of finding them.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Hearers {
     /// The nearest first, those at the same distance by number.
@@ -33,51 +41,42 @@ impl Hearers {
     /// Finds the scripts that hear what is said at `place`, at most `reach` metres from it.
     pub(crate) fn of(state: &State, programs: &Programs, place: Vec2, reach: Option<Fx>) -> Self {
         let reach = reach.unwrap_or(Fx::from_int(EVERYWHERE));
-        let mut hearers = if programs.count(EventKind::Chat) <= LISTENERS_FEW {
+        let mut listeners = if programs.count(EventKind::Chat) <= LISTENERS_FEW {
             Self::among_all(state, programs, place, reach)
         } else {
             Self::in_circles(state, programs, place, reach)
         };
-        hearers.1.sort_unstable();
-        hearers.1.truncate(HEARERS_MAX);
-        let scripts = hearers.1.into_iter().map(|(_, script)| script).collect();
-        Self { scripts, looked: hearers.0 }
+        listeners.found.sort_unstable();
+        listeners.found.truncate(HEARERS_MAX);
+        let scripts = listeners.found.into_iter().map(|(_, script)| script).collect();
+        Self { scripts, looked: listeners.looked }
     }
 
-    /// What the line counts against the deliveries of a turn.
+    /// Returns what the line counts against the deliveries of a turn.
     pub(crate) fn cost(&self) -> usize {
         self.scripts.len().saturating_add(self.looked / LOOKS_PER_DELIVERY)
     }
 
-    /// Only the nearest ones hear it; that others were looked for counts all the same.
+    /// Keeps only the nearest of the scripts. The cost of looking for the others stays.
     pub(crate) fn at_most(mut self, scripts: usize) -> Self {
         self.scripts.truncate(scripts);
         self
     }
 
-    fn among_all(
-        state: &State,
-        programs: &Programs,
-        place: Vec2,
-        reach: Fx,
-    ) -> (usize, Vec<(Fx, ScriptId)>) {
+    /// Looks at every script that hears speech. Returns how many it looked at, and those within reach.
+    fn among_all(state: &State, programs: &Programs, place: Vec2, reach: Fx) -> Listeners {
         let listeners = programs.subscribers(EventKind::Chat);
         let near = listeners.filter_map(|script| {
             let object = state.scripts.get(&script)?.object;
             let distance = state.region.body(object)?.position().distance(place);
             (distance <= reach).then_some((distance, script))
         });
-        (programs.count(EventKind::Chat), near.collect())
+        Listeners { looked: programs.count(EventKind::Chat), found: near.collect() }
     }
 
     /// Looks into circles around the place, each twice as wide as the one before, until enough are
     /// found: all of a circle that are nearer than its rim are nearer than what is outside of it.
-    fn in_circles(
-        state: &State,
-        programs: &Programs,
-        place: Vec2,
-        reach: Fx,
-    ) -> (usize, Vec<(Fx, ScriptId)>) {
+    fn in_circles(state: &State, programs: &Programs, place: Vec2, reach: Fx) -> Listeners {
         let (mut looked, mut radius) = (0_usize, Fx::from_int(FIRST_CIRCLE));
         loop {
             radius = radius.min(reach);
@@ -94,7 +93,7 @@ impl Hearers {
                 found.extend(listening.map(|script| (distance, script)));
             }
             if found.len() >= HEARERS_MAX || radius == reach {
-                return (looked, found);
+                return Listeners { looked, found };
             }
             radius = radius.saturating_add(radius);
         }

@@ -1,4 +1,4 @@
-//! What builders did of late, and what takes it back.
+//! Histories of builders: their last steps, and what undoes them.
 
 use std::collections::VecDeque;
 
@@ -6,79 +6,79 @@ use metatopia_physics::{Aspect, Body};
 use metatopia_types::{BodyShape, ObjectId, PackageId, ScriptId};
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::DEEDS_MAX, object::Object};
+use crate::{limits::UNDO_ENTRIES_MAX, object::Object};
 
-/// Something that a builder did.
+/// A step of a builder that can be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Deed {
-    /// To this object.
+pub struct UndoEntry {
+    /// The object that the step was about.
     pub object: ObjectId,
-    /// What takes it back.
-    pub back: Back,
+    /// What undoes the step.
+    pub inverse: Inverse,
 }
 
-/// What takes a deed back. It restores what the deed changed and nothing else, so that whatever
-/// happened to the object besides stays.
+/// The inverse of a building step. It restores what the step changed and nothing else, so that whatever
+/// else happened to the object stays.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Back {
-    /// Taking the object away.
-    Raze,
-    /// Making the object again.
-    Rebuild(Box<Lost>),
-    /// Making one aspect of its body what it was, and the outline that is drawn.
-    Revert(Box<Body>, Aspect, BodyShape),
-    /// The colour that it had.
+pub enum Inverse {
+    /// Deletes the object.
+    Delete,
+    /// Restores the object.
+    Restore(Box<DeletedObject>),
+    /// Restores one aspect of the body, and the outline that is drawn.
+    RevertBody(Box<Body>, Aspect, BodyShape),
+    /// Restores the colour.
     Recolor(u32),
-    /// The name that it had.
+    /// Restores the name.
     Rename(String),
-    /// The text that it showed.
-    Write(String),
-    /// Taking a script off again.
+    /// Restores the text.
+    SetText(String),
+    /// Takes a script off again.
     Detach(ScriptId),
-    /// Putting a script on again. It begins anew.
+    /// Puts a script on again, which begins anew.
     Attach(ScriptId, PackageId),
-    /// Nothing does: it was given away.
+    /// Does nothing: a gift stays given.
     Nothing,
 }
 
-/// An object that was taken out of the world.
+/// A deleted object, as it is restored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Lost {
+pub struct DeletedObject {
     /// All of its fields.
     pub object: Object,
-    /// Its body.
+    /// Its body as it was when the object was deleted.
     pub body: Body,
-    /// What its scripts ran, in the order of their ids. What they remembered is lost.
+    /// The packages of its scripts, in the order of the scripts' ids. What they remembered is lost.
     pub packages: Vec<PackageId>,
 }
 
-/// The last deeds of one builder, oldest first.
+/// The last steps of one builder, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct History(VecDeque<Deed>);
+pub struct BuildHistory(VecDeque<UndoEntry>);
 
-impl History {
-    /// The deed before the last `skip` ones.
+impl BuildHistory {
+    /// Returns the step before the last `skip` ones.
     #[must_use]
-    pub fn deed(&self, skip: u8) -> Option<&Deed> {
+    pub fn entry(&self, skip: u8) -> Option<&UndoEntry> {
         self.0.iter().rev().nth(usize::from(skip))
     }
 
-    /// Adds a deed; the oldest one is forgotten if there are too many.
-    pub(crate) fn add(&mut self, deed: Deed) {
-        self.0.push_back(deed);
-        if self.0.len() > DEEDS_MAX {
+    /// Adds a step, and forgets the oldest one if there are too many.
+    pub(crate) fn add(&mut self, entry: UndoEntry) {
+        self.0.push_back(entry);
+        if self.0.len() > UNDO_ENTRIES_MAX {
             self.0.pop_front();
         }
     }
 
-    /// Takes the deed before the last `skip` ones, and forgets those.
-    pub(crate) fn take(&mut self, skip: u8) -> Option<Deed> {
+    /// Removes the step before the last `skip` ones and returns it. Forgets those as well.
+    pub(crate) fn take(&mut self, skip: u8) -> Option<UndoEntry> {
         let left = self.0.len().checked_sub(usize::from(skip))?;
         self.0.truncate(left);
         self.0.pop_back()
     }
 
-    /// Are there no deeds?
+    /// Says whether the history is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,6 +1,6 @@
 //! Inboxes, and the canonical order in which a receiver gets its events.
 //!
-//! What is agreed on is the set of acts; the order is derived, for each receiver its own. Events
+//! The servers agree on the set of acts; each receiver's own order is derived from it. Events
 //! are grouped by sender, groups are sorted by a keyed hash that nobody knows before the turn is
 //! decided, and inside a group the sender's own order stays.
 
@@ -11,13 +11,13 @@ use metatopia_types::{Digest, PublicKey, ScriptId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    byte_budget::ByteBudget,
     limits::{
         INBOX_BYTES_MAX, INBOX_BYTES_PER_SENDER_MAX, INBOX_EVENTS_MAX, INBOX_EVENTS_PER_SENDER_MAX,
     },
-    room::Room,
 };
 
-/// Who raised an event.
+/// The sender of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Sender {
     /// The sim core: starts, ticks, timers.
@@ -26,24 +26,24 @@ pub enum Sender {
     Player(PublicKey),
     /// A physics region: contacts.
     Region(u32),
-    /// A script.
+    /// A script, by a message.
     Script(ScriptId),
 }
 
 /// An event on its way to a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Delivery {
-    /// Who raised it.
+pub struct QueuedEvent {
+    /// The sender that raised it.
     pub sender: Sender,
     /// When it was raised.
     pub raised: Tick,
     /// Its place among what the sender raised then.
     pub index: u32,
-    /// What happened.
+    /// The event itself.
     pub event: Event,
 }
 
-/// Why an event is dropped. The receiver's script counts them.
+/// Why an event is dropped. The receiving script counts dropped events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum InboxFull {
     /// The sender has as many events waiting as one sender may.
@@ -61,29 +61,33 @@ pub(crate) enum InboxFull {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Inbox {
     /// Each with its encoded length, which need not be found out again for every newcomer.
-    waiting: Vec<(Delivery, u32)>,
+    waiting: Vec<(QueuedEvent, u32)>,
 }
 
 impl Inbox {
-    /// Is nothing waiting?
+    /// Says whether no event waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.waiting.is_empty()
     }
 
-    /// What is waiting, in no particular order.
-    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &Delivery> {
+    /// Returns the events that wait, in no particular order.
+    pub fn waiting(&self) -> impl ExactSizeIterator<Item = &QueuedEvent> {
         self.waiting.iter().map(|(delivery, _)| delivery)
     }
 
-    /// The bytes of each event of a timer that waits.
+    /// Returns the bytes of each event of a timer that waits.
     pub(crate) fn timer_bytes(&self) -> impl Iterator<Item = usize> {
         let timers = self.waiting.iter().filter(|(it, _)| it.event.kind() == EventKind::Timer);
         timers.map(|(_, bytes)| added(*bytes))
     }
 
-    /// Adds an event, if there is room: for this sender, in this inbox, and in the world.
-    pub(crate) fn push(&mut self, delivery: Delivery, room: &mut Room) -> Result<(), InboxFull> {
+    /// Adds an event if it fits: into the bound of this sender, that of this inbox, and the budget.
+    pub(crate) fn push(
+        &mut self,
+        delivery: QueuedEvent,
+        room: &mut ByteBudget,
+    ) -> Result<(), InboxFull> {
         let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
         let (mut own, mut own_bytes, mut all_bytes) = (1, bytes, bytes);
         for (other, bytes) in &self.waiting {
@@ -107,20 +111,25 @@ impl Inbox {
     }
 
     /// Takes everything out, in the receiver's order at this tick.
-    pub(crate) fn take(&mut self, seed: &Digest, tick: Tick, receiver: ScriptId) -> Vec<Delivery> {
+    pub(crate) fn take(
+        &mut self,
+        seed: &Digest,
+        tick: Tick,
+        receiver: ScriptId,
+    ) -> Vec<QueuedEvent> {
         let waiting = core::mem::take(&mut self.waiting).into_iter();
         let waiting = waiting.map(|(delivery, _)| delivery).collect();
-        let place = |delivery: &Delivery| (delivery.raised, delivery.index);
+        let place = |delivery: &QueuedEvent| (delivery.raised, delivery.index);
         canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place)
     }
 }
 
-/// What an event of so many bytes adds to an inbox: its length is written down with it.
+/// Returns the bytes that an event of so many bytes adds to an inbox: its length is kept with it.
 fn added(bytes: u32) -> usize {
     wire::length(&bytes).saturating_add(bytes as usize)
 }
 
-/// The key by which the groups of a receiver are sorted:
+/// Returns the key by which the groups of a receiver are sorted:
 /// `keyed_hash(R_h, tick || receiver || sender)`.
 ///
 /// Tick and receiver are eight bytes each, lowest first; the sender is in its canonical encoding.
@@ -165,13 +174,13 @@ mod tests {
 
     use super::*;
 
-    fn delivery(sender: u64, index: u32, bytes: usize) -> Delivery {
+    fn delivery(sender: u64, index: u32, bytes: usize) -> QueuedEvent {
         let event = Event::Chat { from: ObjectId(1), text: "x".repeat(bytes) };
-        Delivery { sender: Sender::Script(ScriptId(sender)), raised: Tick(1), index, event }
+        QueuedEvent { sender: Sender::Script(ScriptId(sender)), raised: Tick(1), index, event }
     }
 
-    fn push(inbox: &mut Inbox, delivery: Delivery) -> Result<(), InboxFull> {
-        let mut room = Room::ENDLESS;
+    fn push(inbox: &mut Inbox, delivery: QueuedEvent) -> Result<(), InboxFull> {
+        let mut room = ByteBudget::UNLIMITED;
         inbox.push(delivery, &mut room)
     }
 
@@ -208,7 +217,7 @@ mod tests {
     fn what_waits_over_several_ticks_stays_in_its_senders_order() {
         let mut inbox = Inbox::default();
         for (tick, index) in [(2, 1), (1, 9), (2, 0), (1, 3)] {
-            let delivery = Delivery { raised: Tick(tick), ..delivery(7, index, 1) };
+            let delivery = QueuedEvent { raised: Tick(tick), ..delivery(7, index, 1) };
             assert_eq!(push(&mut inbox, delivery), Ok(()));
         }
 

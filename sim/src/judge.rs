@@ -1,4 +1,4 @@
-//! What makes a turn void: a pure function of the turns decided before it, without executing any.
+//! Judges whether a turn is void: a pure function of the turns decided before it, without executing any.
 //!
 //! Everything else about an act is decided when it is applied, and yields an outcome.
 
@@ -8,7 +8,7 @@ use metatopia_types::{
 
 use crate::{
     standing::Standings,
-    windows::{ActFault, Admission, Judging, LaneWindows},
+    windows::{ActFault, Judging, LaneWindows, TurnAdmission},
 };
 
 /// Why a turn is void.
@@ -31,9 +31,9 @@ pub enum TurnFault {
     /// One of its acts may not be in it.
     #[error("act {id}: {fault}")]
     Act {
-        /// Which.
+        /// The id of the act.
         id: ActId,
-        /// Why.
+        /// Why it may not be in the turn.
         fault: ActFault,
     },
 }
@@ -45,7 +45,7 @@ pub enum TurnFault {
 pub fn judge_act(
     sim: SimId,
     act: &SignedEnvelope,
-    admission: &Admission<'_>,
+    admission: &TurnAdmission<'_>,
     scheme: &dyn Verify,
 ) -> Result<(), ActFault> {
     let bytes = wire::length(act);

@@ -14,7 +14,7 @@ pub struct Area {
 }
 
 impl Area {
-    /// Have the two more than a line in common?
+    /// Says whether the two have more than a line in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.low.x < other.high.x
@@ -23,13 +23,13 @@ impl Area {
             && other.low.y < self.high.y
     }
 
-    /// Is there any ground in it?
+    /// Says whether there is any ground in it.
     #[must_use]
     pub fn is_proper(&self) -> bool {
         self.low.x < self.high.x && self.low.y < self.high.y
     }
 
-    /// What of it is not in `other`: up to four pieces that do not overlap.
+    /// Returns what of it is not in `other`: up to four pieces that do not overlap.
     fn outside(&self, other: &Self) -> impl Iterator<Item = Self> {
         let (low, high) = (other.low.y.max(self.low.y), other.high.y.min(self.high.y));
         let west = Vec2::new(self.high.x.min(other.low.x), high);
@@ -44,7 +44,7 @@ impl Area {
     }
 }
 
-/// Whose ground it is.
+/// The title to a land: who may build there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Title {
     /// Everybody may build there.
@@ -58,15 +58,16 @@ pub enum Title {
 /// An area with a name. It lies on top of those that are listed before it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Land {
-    /// What it is called.
+    /// The name of the land.
     pub name: String,
-    /// Where it is.
+    /// The ground that it covers.
     pub area: Area,
-    /// Whose it is.
+    /// The title to it.
     pub title: Title,
 }
 
 impl Title {
+    /// Says whether a player who is no admin may build there.
     fn lets(self, builder: &PublicKey) -> bool {
         match self {
             Self::Open => true,
@@ -76,8 +77,8 @@ impl Title {
     }
 }
 
-/// May a player who is no admin build in all of `area`? `lands` are in their order; ground that
-/// none of them covers is open or not.
+/// Says whether a player who is no admin may build in all of `area`. `lands` are in their order; ground
+/// that none of them covers is open if `ground_is_open`.
 #[must_use]
 pub fn may_build(lands: &[Land], ground_is_open: bool, builder: &PublicKey, area: &Area) -> bool {
     let Some(top) = lands.iter().rposition(|land| land.area.overlaps(area)) else {

@@ -16,14 +16,14 @@ use metatopia_types::{
 use serde::Serialize;
 
 use crate::{
-    applied::Changed,
+    applied::ChangedObject,
     chat::ChatIndex,
     governance::Governance,
+    leaf_table::{LeafDigest, LeafRange, LeafTable, prefix_text},
     limits::PACKAGE_PIECE_BYTES,
     object::{Object, Tile, object_key},
     placed::PlacedTiles,
     readiness::Readiness,
-    shelf::{LeafDigest, Part, Shelf, prefix_text},
     state::{Charter, State},
 };
 
@@ -51,153 +51,153 @@ const LEAF_HEAD_BYTES_MAX: u64 = 1 + 32 + 2 * 3;
 /// Bytes of the number of leaves, at most.
 const COUNT_BYTES_MAX: u64 = 3;
 
-/// A leaf that is not cut.
+/// A leaf that is one value, and is never cut.
 #[derive(Debug, Clone)]
 struct Single {
     content: Arc<[u8]>,
 }
 
-/// A part of the state as it was last looked at: to compare it costs less than to encode it.
+/// A part of the state as the last refresh found it: comparing a value costs less than encoding it.
 #[derive(Debug, Clone)]
-struct Seen<T>(Option<T>);
+struct LastValue<T>(Option<T>);
 
-impl<T> Default for Seen<T> {
+impl<T> Default for LastValue<T> {
     fn default() -> Self {
         Self(None)
     }
 }
 
-impl<T: Clone + PartialEq> Seen<T> {
-    /// Is it another one than before?
-    fn is_news(&mut self, now: &T) -> bool {
-        let news = self.0.as_ref() != Some(now);
-        if news {
+impl<T: Clone + PartialEq> LastValue<T> {
+    /// Says whether this value is another one than the last. Keeps it as the last one.
+    fn changed_to(&mut self, now: &T) -> bool {
+        let changed = self.0.as_ref() != Some(now);
+        if changed {
             self.0 = Some(now.clone());
         }
-        news
+        changed
     }
 }
 
 /// All leaves after the last turn, with their hashes.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Leaves {
+pub(crate) struct StateLeaves {
     singles: BTreeMap<LeafKey, Single>,
-    charter: Seen<Charter>,
-    readiness: Seen<Readiness>,
-    governance: Seen<Governance>,
-    roster: Seen<Roster>,
-    chat: Seen<ChatIndex>,
-    players: Shelf<32>,
-    histories: Shelf<32>,
-    windows: Shelf<40>,
-    owners: Shelf<33>,
-    packages: Shelf<36>,
-    contacts: Shelf<16>,
-    tiles: BTreeMap<Tile, Shelf<8>>,
+    charter: LastValue<Charter>,
+    readiness: LastValue<Readiness>,
+    governance: LastValue<Governance>,
+    roster: LastValue<Roster>,
+    chat: LastValue<ChatIndex>,
+    players: LeafTable<32>,
+    histories: LeafTable<32>,
+    windows: LeafTable<40>,
+    owners: LeafTable<33>,
+    packages: LeafTable<36>,
+    contacts: LeafTable<16>,
+    tiles: BTreeMap<Tile, LeafTable<8>>,
     /// Every leaf, with its content's hash and its hash in the tree.
     tree: BTreeMap<LeafKey, (LeafDigest, Digest)>,
-    /// Where each object was, and its body, when its entry was written.
+    /// The tile and the body of each object when its entry was written.
     placed: BTreeMap<ObjectId, (Tile, Body)>,
     touching: Vec<Contact>,
     /// The nodes over the hashes of all leaves.
     nodes: Arc<merkle::Tree>,
-    /// See [`Leaves::bytes`].
+    /// The most bytes that a snapshot takes, see [`StateLeaves::bytes`].
     bytes: u64,
-    /// Objects that changed between the last two calls of [`Leaves::refresh`].
-    changed: Vec<Changed>,
+    /// Objects that changed between the last two calls of [`StateLeaves::refresh`].
+    changed: Vec<ChangedObject>,
     hashed_bytes: u64,
 }
 
-impl Leaves {
-    /// The root of the state that was last looked at.
+impl StateLeaves {
+    /// Returns the root of the state as the last refresh found it.
     pub(crate) fn root(&self) -> Root {
         Root(self.nodes.root())
     }
 
-    /// The objects that the last look found changed, in the order of their ids.
-    pub(crate) fn changed(&self) -> &[Changed] {
+    /// Returns the objects that the last refresh found changed, in the order of their ids.
+    pub(crate) fn changed(&self) -> &[ChangedObject] {
         &self.changed
     }
 
-    /// The tile of an object, and its entry there.
+    /// Returns the tile of an object, and its entry there.
     pub(crate) fn entry(&self, id: ObjectId) -> Option<(Tile, &[u8])> {
         let (tile, _) = self.placed.get(&id)?;
         Some((*tile, self.tiles.get(tile)?.get(&object_key(id))?))
     }
 
-    /// The entries of a tile, by id.
+    /// Returns the entries of a tile, by id.
     pub(crate) fn entries(&self, tile: Tile) -> impl Iterator<Item = (ObjectId, &[u8])> {
-        let entries = self.tiles.get(&tile).into_iter().flat_map(Shelf::entries);
+        let entries = self.tiles.get(&tile).into_iter().flat_map(LeafTable::entries);
         entries.map(|(key, entry)| (ObjectId(u64::from_be_bytes(*key)), entry))
     }
 
-    /// What can be shown of these tiles.
+    /// Finds the leaves of these tiles, and the leaves beside those tiles that have none.
     pub(crate) fn place(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
         let leaves = self.tree.iter().map(|(key, (digest, hash))| (key, digest.hash, *hash));
         PlacedTiles::find(&self.nodes, leaves, tiles)
     }
 
-    /// Bytes of a snapshot of the state that was last looked at, at most.
+    /// Returns the most bytes that a snapshot takes of the state as the last refresh found it.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// Bytes of content hashed so far, for measurements.
+    /// Returns how many bytes of content were hashed so far, for measurements.
     pub(crate) const fn hashed_bytes(&self) -> u64 {
         self.hashed_bytes
     }
 
-    /// Every leaf with the hash and length of its content, in the order of their keys.
+    /// Returns every leaf with the hash and length of its content, in the order of their keys.
     pub(crate) fn list(&self) -> impl Iterator<Item = (&LeafKey, LeafDigest)> {
         self.tree.iter().map(|(key, (digest, _))| (key, *digest))
     }
 
-    /// The content of a leaf.
+    /// Returns the content of a leaf.
     pub(crate) fn content(&self, key: &LeafKey) -> Option<Vec<u8>> {
-        self.part(key, Part::Whole)
+        self.part(key, LeafRange::Whole)
     }
 
-    /// How a leaf of the list begins: at most so many bytes of a leaf that is not cut, of others
-    /// their first entries.
+    /// Returns the first bytes of a leaf of the list, at most so many.
     pub(crate) fn head(&self, key: &LeafKey, bytes: usize) -> Vec<u8> {
-        let mut head = self.part(key, Part::Head(bytes)).unwrap_or_default();
+        let mut head = self.part(key, LeafRange::Head(bytes)).unwrap_or_default();
         head.truncate(bytes);
         head
     }
 
-    fn part(&self, key: &LeafKey, part: Part) -> Option<Vec<u8>> {
+    /// Returns a range of the content of a leaf.
+    fn part(&self, key: &LeafKey, range: LeafRange) -> Option<Vec<u8>> {
         if let Some(single) = self.singles.get(key) {
-            let bytes = match part {
-                Part::Whole => single.content.len(),
-                Part::Head(bytes) => single.content.len().min(bytes),
+            let bytes = match range {
+                LeafRange::Whole => single.content.len(),
+                LeafRange::Head(bytes) => single.content.len().min(bytes),
             };
             return Some(single.content[..bytes].to_vec());
         }
         self.tree.get(key)?;
-        // The prefix of a leaf that was cut off follows its shelf's name after the last slash.
-        self.shelved(&key.0, &[], part).or_else(|| {
+        // The key of a leaf that was cut off is its table's name, a slash and its prefix.
+        self.table_part(&key.0, &[], range).or_else(|| {
             let (name, prefix) = key.0.rsplit_once('/')?;
-            self.shelved(name, &prefix_digits(prefix)?, part)
+            self.table_part(name, &prefix_digits(prefix)?, range)
         })
     }
 
-    /// The content of a shelf's leaf.
-    fn shelved(&self, name: &str, prefix: &[u8], part: Part) -> Option<Vec<u8>> {
+    /// Returns a range of the content of a leaf of the table with this name.
+    fn table_part(&self, name: &str, prefix: &[u8], range: LeafRange) -> Option<Vec<u8>> {
         Some(match name {
-            PLAYERS => self.players.part(prefix, part),
-            HISTORIES => self.histories.part(prefix, part),
-            WINDOWS => self.windows.part(prefix, part),
-            OWNERS => self.owners.part(prefix, part),
-            PACKAGES => self.packages.part(prefix, part),
-            CONTACTS => self.contacts.part(prefix, part),
+            PLAYERS => self.players.part(prefix, range),
+            HISTORIES => self.histories.part(prefix, range),
+            WINDOWS => self.windows.part(prefix, range),
+            OWNERS => self.owners.part(prefix, range),
+            PACKAGES => self.packages.part(prefix, range),
+            CONTACTS => self.contacts.part(prefix, range),
             _ => {
                 let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
-                self.tiles.get(&tile)?.part(prefix, part)
+                self.tiles.get(&tile)?.part(prefix, range)
             }
         })
     }
 
-    /// A leaf with its path to the root.
+    /// Returns a leaf with its path to the root.
     pub(crate) fn proof(&self, key: &LeafKey) -> Option<StateProof> {
         let content = self.content(key)?;
         let index = u32::try_from(self.tree.range(..key).count()).ok()?;
@@ -205,34 +205,36 @@ impl Leaves {
         Some(StateProof { key: key.clone(), content, place })
     }
 
-    /// Looks at whatever was touched since the last call, and gives the root of the state.
+    /// Encodes and hashes what was touched since the last call. Returns the root of the state.
     pub(crate) fn refresh(&mut self, state: &mut State) -> Root {
         self.single(CLOCK, &state.clock);
         self.single(FIRST_LOGINS, &state.first_logins);
-        if self.readiness.is_news(&state.readiness) {
+        if self.readiness.changed_to(&state.readiness) {
             self.single(READINESS, &state.readiness);
         }
-        if self.charter.is_news(&state.charter) {
+        if self.charter.changed_to(&state.charter) {
             self.single(PARAMETERS, &state.charter);
         }
-        if self.governance.is_news(&state.governance) {
+        if self.governance.changed_to(&state.governance) {
             self.single(GOVERNANCE, &state.governance);
         }
-        if self.roster.is_news(&state.roster) {
+        if self.roster.changed_to(&state.roster) {
             self.single(VALIDATORS, &state.roster);
         }
-        if self.chat.is_news(&state.chat) {
+        if self.chat.changed_to(&state.chat) {
             self.single(CHAT, &state.chat);
         }
         self.outcomes(state);
         self.scripts(state);
         self.people(state);
+        // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.region.take_changes();
         self.objects(state, changes.bodies);
         if changes.contacts {
             self.contacts(state);
         }
-        self.settle();
+        // The tables come after all entries are in them: a leaf is cut and hashed once.
+        self.refresh_tables();
         self.bytes = 2 * COUNT_BYTES_MAX;
         let hashes = self.tree.iter().map(|(key, (digest, hash))| {
             self.bytes += key.0.len() as u64 + LEAF_HEAD_BYTES_MAX + u64::from(digest.bytes);
@@ -243,10 +245,10 @@ impl Leaves {
         self.root()
     }
 
-    /// The leaves of a state that was built or restored: all of them are looked at.
+    /// Returns the leaves of a state that was built or restored, all of which are encoded and hashed.
     pub(crate) fn of(state: &mut State) -> Self {
         let mut leaves = Self::default();
-        leaves.pack(state);
+        leaves.add_packages(state);
         for (height, outcomes) in &state.outcomes {
             leaves.single(&outcomes_key(*height).0, &**outcomes);
         }
@@ -254,8 +256,8 @@ impl Leaves {
         leaves
     }
 
-    /// Puts the packages on their shelf; they do not change afterwards.
-    fn pack(&mut self, state: &State) {
+    /// Puts the packages into their table; they do not change afterwards.
+    fn add_packages(&mut self, state: &State) {
         for (id, package) in state.packages.iter() {
             let bytes = package.encode();
             for (n, piece) in (0_u32..).zip(bytes.chunks(PACKAGE_PIECE_BYTES)) {
@@ -265,6 +267,7 @@ impl Leaves {
         }
     }
 
+    /// Sets a leaf that is one value, and hashes it if its content is another one than before.
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
         let (key, content) = (LeafKey(key.to_owned()), wire::encode(value));
         if self.singles.get(&key).is_some_and(|single| *single.content == *content) {
@@ -274,15 +277,17 @@ impl Leaves {
         let hash = Digest(*blake3::hash(&content).as_bytes());
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         self.hashed_bytes = self.hashed_bytes.saturating_add(u64::from(bytes));
-        self.tree.insert(key.clone(), branch(&key, LeafDigest { hash, bytes }));
+        self.tree.insert(key.clone(), tree_entry(&key, LeafDigest { hash, bytes }));
         self.singles.insert(key, Single { content: content.into() });
     }
 
+    /// Removes a leaf that is one value.
     fn drop_single(&mut self, key: &LeafKey) {
         self.singles.remove(key);
         self.tree.remove(key);
     }
 
+    /// Adds the outcomes of the last turn, and removes those of the turn that the state forgot.
     fn outcomes(&mut self, state: &State) {
         if let Some((height, outcomes)) = state.outcomes.last_key_value() {
             self.single(&outcomes_key(*height).0, &**outcomes);
@@ -295,6 +300,7 @@ impl Leaves {
         }
     }
 
+    /// Encodes the scripts that were touched.
     fn scripts(&mut self, state: &mut State) {
         for id in state.scripts.take_touched() {
             let key = format!("{SCRIPT}/{id}");
@@ -305,14 +311,15 @@ impl Leaves {
         }
     }
 
+    /// Encodes what was touched of players, histories, owners and lane windows.
     fn people(&mut self, state: &mut State) {
         for key in state.players.take_touched() {
             let entry = state.players.get(&key).map(|player| wire::encode(&(key, player)));
-            shelve(&mut self.players, key.0, entry);
+            set_entry(&mut self.players, key.0, entry);
         }
         for key in state.histories.take_touched() {
             let entry = state.histories.get(&key).map(|history| wire::encode(&(key, history)));
-            shelve(&mut self.histories, key.0, entry);
+            set_entry(&mut self.histories, key.0, entry);
         }
         for owner in state.owners.take_touched() {
             let entry = state.owners.get(&owner).map(|pool| wire::encode(&(owner, pool)));
@@ -321,16 +328,16 @@ impl Leaves {
                 Some(owner) => joined(&[&[1], &owner.0]),
                 None => [0; 33],
             };
-            shelve(&mut self.owners, key, entry);
+            set_entry(&mut self.owners, key, entry);
         }
         for lane in core::mem::take(&mut state.windows_touched) {
             let entry = state.windows.get(&lane).map(|window| wire::encode(&(lane, window)));
             let key = joined(&[&lane.0.0, &lane.1.0.to_be_bytes()]);
-            shelve(&mut self.windows, key, entry);
+            set_entry(&mut self.windows, key, entry);
         }
     }
 
-    /// Objects whose own fields were touched, and those whose bodies changed.
+    /// Encodes the objects whose own fields were touched, and those whose bodies changed.
     fn objects(&mut self, state: &mut State, bodies: Vec<ObjectId>) {
         let touched = state.objects.take_touched();
         let mut moved = touched.clone();
@@ -347,13 +354,13 @@ impl Leaves {
             let movement = self.movement(id, now, touched.contains(&id));
             let entry = now.map(|now| self.encoded(id, now, movement.is_some()));
             if from.is_some() || to.is_some() {
-                self.changed.push(Changed { id, from, to, movement });
+                self.changed.push(ChangedObject { id, from, to, movement });
             }
             if let Some(old) = from
                 && from != to
-                && let Some(shelf) = self.tiles.get_mut(&old)
+                && let Some(table) = self.tiles.get_mut(&old)
             {
-                shelf.take(object_key(id));
+                table.take(object_key(id));
             }
             let (Some((_, body)), Some(tile), Some(entry)) = (now, to, entry) else {
                 self.placed.remove(&id);
@@ -362,12 +369,13 @@ impl Leaves {
             self.tiles.entry(tile).or_default().put(object_key(id), entry);
             self.placed.insert(id, (tile, body.clone()));
         }
-        // Touched does not mean changed: many scripts write what is there already.
-        let idle = |change: &Changed| change.movement.is_some_and(|movement| movement.is_empty());
+        // An entry may be touched and not changed: many scripts write what is there already.
+        let idle =
+            |change: &ChangedObject| change.movement.is_some_and(|movement| movement.is_empty());
         self.changed.retain(|change| !idle(change));
     }
 
-    /// What changed of an object's motion since its entry was written, if nothing else did.
+    /// Returns what changed of an object's motion since its entry was written, if nothing else did.
     fn movement(
         &self,
         id: ObjectId,
@@ -386,7 +394,8 @@ impl Leaves {
         body.movement_since(before)
     }
 
-    /// The entry of an object as it is now; of one that only `moved`, the same but for its end.
+    /// Returns the entry of an object as it is now. If the object only `moved`, only the end of the entry is
+    /// encoded again.
     fn encoded(&self, id: ObjectId, (object, body): (&Object, &Body), moved: bool) -> Vec<u8> {
         let before = self.placed.get(&id).filter(|_| moved).map(|(_, body)| body);
         match before.zip(self.entry(id)) {
@@ -395,9 +404,10 @@ impl Leaves {
         }
     }
 
+    /// Encodes the contacts that changed.
     fn contacts(&mut self, state: &State) {
         let key = |(a, b): (ObjectId, ObjectId)| joined(&[&object_key(a), &object_key(b)]);
-        // Both lists are in order.
+        // Both lists are in order, so one walk finds what is gone and what is new.
         let mut before = self.touching.iter().peekable();
         let now = state.region.contacts();
         for contact in now {
@@ -412,50 +422,51 @@ impl Leaves {
         self.touching = now.to_vec();
     }
 
-    /// Cuts and hashes again what changed on the shelves.
-    fn settle(&mut self) {
+    /// Cuts and hashes again what changed in the tables.
+    fn refresh_tables(&mut self) {
         let tree = &mut self.tree;
-        let mut hashed = settle(tree, PLAYERS, &mut self.players);
-        hashed += settle(tree, HISTORIES, &mut self.histories);
-        hashed += settle(tree, WINDOWS, &mut self.windows);
-        hashed += settle(tree, OWNERS, &mut self.owners);
-        hashed += settle(tree, PACKAGES, &mut self.packages);
-        hashed += settle(tree, CONTACTS, &mut self.contacts);
-        self.tiles.retain(|tile, shelf| {
-            if !shelf.is_settled() {
-                hashed += settle(tree, &tile_shelf(*tile), shelf);
+        let mut hashed = refresh_table(tree, PLAYERS, &mut self.players);
+        hashed += refresh_table(tree, HISTORIES, &mut self.histories);
+        hashed += refresh_table(tree, WINDOWS, &mut self.windows);
+        hashed += refresh_table(tree, OWNERS, &mut self.owners);
+        hashed += refresh_table(tree, PACKAGES, &mut self.packages);
+        hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
+        self.tiles.retain(|tile, table| {
+            if !table.is_fresh() {
+                hashed += refresh_table(tree, &tile_table_name(*tile), table);
             }
-            !shelf.is_empty()
+            !table.is_empty()
         });
         self.hashed_bytes = self.hashed_bytes.saturating_add(hashed);
     }
 }
 
-fn shelve<const N: usize>(shelf: &mut Shelf<N>, key: [u8; N], entry: Option<Vec<u8>>) {
+/// Sets the entry of a key, or removes it if there is none.
+fn set_entry<const N: usize>(table: &mut LeafTable<N>, key: [u8; N], entry: Option<Vec<u8>>) {
     match entry {
-        Some(entry) => shelf.put(key, entry),
-        None => shelf.take(key),
+        Some(entry) => table.put(key, entry),
+        None => table.take(key),
     }
 }
 
-/// A key put together from parts that are `N` bytes long together.
+/// Returns a key put together from parts that are `N` bytes long together.
 fn joined<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     parts.concat().try_into().expect("the parts of each kind of key have fixed lengths")
 }
 
-/// Follows one shelf's changes in the tree; gives the bytes that were hashed.
-fn settle<const N: usize>(
+/// Refreshes one table and updates the tree. Returns how many bytes were hashed.
+fn refresh_table<const N: usize>(
     tree: &mut BTreeMap<LeafKey, (LeafDigest, Digest)>,
     name: &str,
-    shelf: &mut Shelf<N>,
+    table: &mut LeafTable<N>,
 ) -> u64 {
     let mut hashed = 0_u64;
-    for (prefix, digest) in shelf.settle() {
-        let key = shelf_key(name, &prefix);
+    for (prefix, digest) in table.refresh() {
+        let key = table_leaf_key(name, &prefix);
         match digest {
             Some(digest) => {
                 hashed += u64::from(digest.bytes);
-                tree.insert(key.clone(), branch(&key, digest));
+                tree.insert(key.clone(), tree_entry(&key, digest));
             }
             None => {
                 tree.remove(&key);
@@ -465,34 +476,36 @@ fn settle<const N: usize>(
     hashed
 }
 
-fn branch(key: &LeafKey, digest: LeafDigest) -> (LeafDigest, Digest) {
+/// Returns the entry of a leaf in the tree: its digest, and its hash.
+fn tree_entry(key: &LeafKey, digest: LeafDigest) -> (LeafDigest, Digest) {
     (digest, leaf_hash(key, &digest.hash))
 }
 
-/// The name of a tile's shelf.
-pub(crate) fn tile_shelf(tile: Tile) -> String {
+/// Returns the name of the table of a tile.
+pub(crate) fn tile_table_name(tile: Tile) -> String {
     format!("{TILE}/{},{}", tile.x, tile.y)
 }
 
-pub(crate) fn shelf_key(name: &str, prefix: &[u8]) -> LeafKey {
+/// Returns the key of the leaf of a table with this prefix.
+pub(crate) fn table_leaf_key(name: &str, prefix: &[u8]) -> LeafKey {
     if prefix.is_empty() {
         return LeafKey(name.to_owned());
     }
     LeafKey(format!("{name}/{}", prefix_text(prefix)))
 }
 
-/// The tile that is called `x,y`.
+/// Returns the tile whose name is `x,y`.
 fn tile_named(name: &str) -> Option<Tile> {
     let (x, y) = name.split_once(',')?;
     Some(Tile { x: x.parse().ok()?, y: y.parse().ok()? })
 }
 
-/// The digits of a leaf's prefix, one per byte.
+/// Returns the digits of a leaf's prefix, one per byte.
 fn prefix_digits(prefix: &str) -> Option<Vec<u8>> {
     prefix.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect()
 }
 
-/// The leaf with the outcomes of one turn.
+/// Returns the key of the leaf with the outcomes of one turn.
 pub(crate) fn outcomes_key(height: Height) -> LeafKey {
     LeafKey(format!("{OUTCOMES}/{height}"))
 }

@@ -46,7 +46,7 @@
 //! use metatopia_physics::{BodySpec, Motion, Shape};
 //! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
 //! use metatopia_types::{
-//!     Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
+//!     Act, AssetLicence, TurnBody, NodeContact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
 //!     Outcome, Seq, Sign, SigningKey, Turn,
 //! };
 //!
@@ -58,7 +58,7 @@
 //!     engine: ENGINE,
 //!     parameters: Parameters::default(),
 //!     admins: BTreeSet::from([ada.public()]),
-//!     validators: BTreeMap::from([(server.public(), Contact::default())]),
+//!     validators: BTreeMap::from([(server.public(), NodeContact::default())]),
 //!     packages: BTreeMap::new(),
 //!     objects: vec![ObjectSpec {
 //!         kind: "crate".to_owned(),
@@ -80,7 +80,7 @@
 //! let act = Act::login("Ada".to_owned(), Look::default());
 //! let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(100));
 //! let envelope = Envelope { sim: world.sim(), author: ada.public(), lane, seq, last_valid, act };
-//! let body = Body::new(vec![envelope.sign(&ada)], Vec::new())?;
+//! let body = TurnBody::new(vec![envelope.sign(&ada)], Vec::new())?;
 //! let set = world.roster().newest_set().id();
 //! let header = Header {
 //!     sim: world.sim(),
@@ -106,17 +106,19 @@
 
 mod acts;
 mod applied;
+#[cfg(feature = "controls")]
+mod bit_flip;
 mod building;
+mod byte_budget;
 mod capsule;
 mod census;
 mod chat;
-mod checked;
+mod checked_port;
 mod controls;
 mod course;
 mod difference;
 mod first_logins;
-#[cfg(feature = "controls")]
-mod flip;
+mod footprint;
 mod fork_join;
 mod founding;
 mod frozen;
@@ -128,6 +130,7 @@ mod history;
 mod inbox;
 mod judge;
 mod land;
+mod leaf_table;
 mod leaves;
 pub mod limits;
 mod merge;
@@ -136,17 +139,15 @@ mod parameters;
 mod placed;
 mod players;
 mod programs;
-mod reach;
 mod readiness;
-mod room;
-mod run;
 mod scene;
 mod script;
-mod shelf;
+mod script_run;
 mod snapshot;
 mod standing;
 mod state;
 mod tick;
+mod tickets;
 mod tile_copy;
 mod tiles;
 mod tracked;
@@ -156,25 +157,26 @@ mod windows;
 mod world;
 
 #[doc(hidden)]
-pub use acts::Faults;
-pub use applied::{Applied, Changed, Failure, LogLine, Received, describe};
-pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, Verdict, differ, differ_from};
-pub use chat::{ChatEntry, ChatIndex, ChatLine, EVERYWHERE, NEARBY};
+pub use acts::InjectedPanics;
+pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, describe};
+#[cfg(feature = "controls")]
+pub use bit_flip::flipped;
+pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, ReplayVerdict, differ, differ_from};
+pub use chat::{ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SpokenLine};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
 pub use difference::{
-    Contents, Difference, Place, difference, first_leaf, first_line, is_of_body_or_script, show,
+    LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
+    is_of_body_or_script, show,
 };
 pub use first_logins::{Anchor, Basis, FirstLogins};
-#[cfg(feature = "controls")]
-pub use flip::flipped;
 pub use fork_join::{ForkJoin, Serial};
 pub use frozen::Frozen;
 pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec};
-pub use governance::{Delayed, Governance};
-pub use history::{Back, Deed, History, Lost};
-pub use inbox::{Delivery, Inbox, Sender, group_key};
+pub use governance::{DelayedChange, Governance};
+pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
+pub use inbox::{Inbox, QueuedEvent, Sender, group_key};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use land::{Area, Land, Title, may_build};
 pub use metatopia_physics::{Body, Motion, Shape};
@@ -183,21 +185,22 @@ pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,
     heading_of,
 };
-pub use placed::{KnownLeaves, Neighbour, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
-pub use players::{Player, Session, Since, is_line, is_name};
-pub use scene::{GESTURE_TICKS, Running, Seen};
-pub use script::{Script, Voice};
-pub use snapshot::{LeafEntry, Manifest, RestoreError, SNAPSHOT_BYTES_MAX};
+pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
+pub use players::{Player, PlayerSession, Since, is_line, is_name};
+pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};
+pub use script::{Script, SpeechRate};
+pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
 pub use standing::{Register, Standing, Standings};
-pub use state::{Charter, Clock};
+pub use state::{Charter, SimClock};
+pub use tickets::{IssuedTicket, Tickets};
 pub use tile_copy::{
     CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,
     TileEntry,
 };
 pub use watch::{Stage, Watch};
-pub use windows::{ActFault, Admission, Judging, LaneKey, LaneWindows, Window};
+pub use windows::{ActFault, Judging, LaneKey, LaneWindows, TurnAdmission, Window};
 pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 5;
+pub const ENGINE: u32 = 6;

@@ -31,10 +31,10 @@ pub const DELAYED_MAX: usize = 16;
 /// Milliseconds of governance time that they wait: 48 hours, in which a permanent admin may come.
 pub const DELAY_MS: u64 = 48 * 3_600 * 1_000;
 
-/// Permanent admins.
+/// Permanent admins of one sim.
 pub const ADMINS_MAX: usize = 64;
 
-/// Removed liars that are remembered, so that old evidence does not strike twice.
+/// Servers removed for signing two things that are remembered, so that old evidence does not strike twice.
 pub const EXPOSED_MAX: usize = 256;
 
 /// Scripts on one object.
@@ -78,8 +78,8 @@ pub const PROOF_LEAVES: usize = 64;
 pub const PROOF_LEAF_BYTES: usize = 4 * 1_024;
 
 /// Gas after which no further call of one script begins in the same tick. With the hard limit of a
-/// call (20,000) a script uses at most 25,000 a tick.
-pub const GAS_PER_SCRIPT_TICK: u64 = 5_000;
+/// call (15,000) a script uses at most 17,000 a tick.
+pub const GAS_PER_SCRIPT_TICK: u64 = 2_000;
 
 /// Ticks between two pushes of one player.
 pub const PUSH_TICKS_MIN: u64 = 15;
@@ -88,15 +88,15 @@ pub const PUSH_TICKS_MIN: u64 = 15;
 /// milliseconds.
 pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 
-/// Deeds that a builder can take back. Sixteen of the largest, deleted things of less than a
+/// Building steps that a builder can undo. Sixteen of the largest, deleted things of less than a
 /// kilobyte, are a quarter of a leaf.
-pub const DEEDS_MAX: usize = 16;
+pub const UNDO_ENTRIES_MAX: usize = 16;
 
-/// Deeds of builders in one turn: 128 bodies that are put into a list of 16,384 take some
+/// Building steps in one turn: 128 bodies that are put into a list of 16,384 take some
 /// milliseconds.
 pub const BUILDS_PER_TURN_MAX: u32 = 128;
 
-/// Deeds of one builder in one turn: 160 a second leave room for fifteen others who do as many.
+/// Building steps of one builder in one turn: 160 a second leave room for fifteen others who do as many.
 pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 
 /// Named lands of one sim: 64 of less than 150 B stay below a sixth of the leaf of parameters.
@@ -134,18 +134,18 @@ pub const PACKAGES_MAX: usize = 1_024;
 /// Bytes of an encoded genesis.
 pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
-/// Bytes of a world's state as a snapshot has it; whatever anybody can make grow without a bound of
-/// its own finds no room beyond it. 64 MiB are 1,300 scripts with full inboxes and states. The rest of
-/// a state has bounds of its own, 130 MiB together: see
+/// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
+/// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
+/// inboxes and states. The rest of a state has bounds of its own, 130 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
-/// Bytes that one deed of a builder can add to a state: a thing of 700, eight scripts of 250 each that
-/// are told that they begin, and what takes it back, 400.
-pub const DEED_BYTES_MAX: usize = 4 * 1_024;
+/// Bytes that one building step can add to a state: a thing of 700, eight scripts of 250 each with a start
+/// event that waits, and what undoes the step, 400.
+pub const BUILD_BYTES_MAX: usize = 4 * 1_024;
 
-/// Bytes for which a timer takes room when it is set, whatever its name: it has eleven beside that,
-/// and its event nineteen while it waits.
+/// Bytes that a timer reserves when it is set, whatever its name: it has eleven beside the name, and its
+/// event nineteen while it waits.
 pub const TIMER_BYTES_MAX: usize = TOPIC_BYTES_MAX + 19;
 
 /// Bytes of a genesis text: a licence, a kind of object.
@@ -162,7 +162,13 @@ pub const DEARER_MAX: u8 = 4;
 /// a thousand processors, so the price alone would let some hundreds a second in.
 pub const FIRST_LOGINS_PER_TURN_MAX: usize = 4;
 
-/// Those who are first in line to be temp admin and count as stewards.
+/// Tickets of one sim that are open, or ended a moment ago: 256 of at most 90 B are a third of a leaf.
+pub const TICKETS_MAX: usize = 256;
+
+/// Tickets of one admin that are open.
+pub const TICKETS_PER_ADMIN_MAX: usize = 32;
+
+/// Players first in line to be temp admin who count as stewards.
 pub const FIRST_IN_LINE: usize = 16;
 
 /// Stewards: 64 admins and the temp admin, 16 in line for it, 31 servers, 16 standbys.

@@ -1,135 +1,144 @@
-//! Merging what the scripts of one tick did into the next state, in the order of their ids.
+//! Merges what the scripts of one tick did into the next state, in the order of their ids.
 
 use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Pose, limits::IMPULSE_MAX};
-use metatopia_scripting::{Effect, ErrorKind, Event, EventKind, Own, Report};
+use metatopia_scripting::{ErrorKind, Event, EventKind, FailureReport, ObjectWrites, ScriptEffect};
 use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND, wire};
 
 use crate::{
-    chat::{ChatLine, NEARBY},
-    inbox::{Delivery, Sender},
+    chat::{NEARBY, SpokenLine},
+    inbox::{QueuedEvent, Sender},
     limits::{TIMER_BYTES_MAX, TIMERS_MAX},
     programs::Programs,
-    run::{Run, rank},
+    script_run::{ScriptRun, rank},
     state::State,
 };
 
-/// Kicks of one tick to one object, summed wide so that their order cannot matter.
+/// The sum of the impulses of one tick to one object, so wide that their order cannot matter.
 #[derive(Default)]
-struct Kicks {
+struct ImpulseSum {
     x: i128,
     y: i128,
 }
 
-/// Merges the runs of the tick that is being computed. Gives what was said.
-pub(crate) fn merge(state: &mut State, programs: &Programs, runs: &mut [Run]) -> Vec<ChatLine> {
+/// Merges the runs of the tick that is being computed. Returns what objects said.
+pub(crate) fn merge(
+    state: &mut State,
+    programs: &Programs,
+    runs: &mut [ScriptRun],
+) -> Vec<SpokenLine> {
     let tick = state.clock.tick.plus(1);
-    // First what each keeps to itself: what is left in an inbox has its room before what is new.
-    runs.iter_mut().for_each(|run| settle(state, run, tick));
-    let mut kicks: BTreeMap<ObjectId, Kicks> = BTreeMap::new();
+    // First what each script keeps to itself. An event that is left in an inbox had its place before
+    // anything that is sent now, and a script that has no room for its state must not send at all.
+    runs.iter_mut().for_each(|run| apply_private_changes(state, run, tick));
+    let mut impulses: BTreeMap<ObjectId, ImpulseSum> = BTreeMap::new();
     let mut chat = Vec::new();
+    // Then what scripts do to others, by script and in each script's own order: who comes first finds
+    // room in an inbox and in the byte budget.
     for run in runs.iter_mut() {
         let effects = core::mem::take(&mut run.effects);
         for (index, effect) in (0_u32..).zip(effects) {
             match effect {
-                Effect::Say { text } => chat.extend(say(state, run, tick, text)),
-                Effect::Send { to, topic, data } => {
+                ScriptEffect::Say { text } => chat.extend(say(state, run, tick, text)),
+                ScriptEffect::Send { to, topic, data } => {
                     let event = Event::Message { from: run.object, topic, data };
                     let sender = Sender::Script(run.script);
-                    let delivery = Delivery { sender, raised: tick, index, event };
-                    send(state, programs, to, &delivery);
+                    let queued = QueuedEvent { sender, raised: tick, index, event };
+                    send(state, programs, to, &queued);
                 }
-                Effect::Push { object, impulse } => {
-                    let kicks = kicks.entry(object).or_default();
-                    kicks.x = kicks.x.saturating_add(i128::from(impulse.x.to_bits()));
-                    kicks.y = kicks.y.saturating_add(i128::from(impulse.y.to_bits()));
+                ScriptEffect::Push { object, impulse } => {
+                    let sum = impulses.entry(object).or_default();
+                    sum.x = sum.x.saturating_add(i128::from(impulse.x.to_bits()));
+                    sum.y = sum.y.saturating_add(i128::from(impulse.y.to_bits()));
                 }
-                Effect::Timer { name, ticks } => {
+                ScriptEffect::Timer { name, ticks } => {
                     set_timer(state, run, name, tick.plus(ticks));
                 }
-                Effect::Cancel { name } => cancel_timer(state, run.script, &name),
+                ScriptEffect::Cancel { name } => cancel_timer(state, run.script, &name),
             }
         }
     }
+    // Velocities that scripts write come before impulses, which add to them.
     write_objects(state, runs, tick);
-    for (object, kicks) in kicks {
-        let impulse = Vec2::new(clamped(kicks.x), clamped(kicks.y));
-        // An object that is gone or that nothing moves does not mind.
-        let _ = state.region.impulse(object, impulse);
+    for (object, sum) in impulses {
+        let impulse = Vec2::new(clamp_impulse(sum.x), clamp_impulse(sum.y));
+        // An object may be gone, or be one that nothing moves: then the impulse changes nothing.
+        let _ = state.region.apply_impulse(object, impulse);
     }
     chat
 }
 
-fn clamped(sum: i128) -> Fx {
+/// Returns the impulse with this sum of bits, within the bound of physics.
+fn clamp_impulse(sum: i128) -> Fx {
     let bound = i128::from(IMPULSE_MAX.to_bits());
     let bits = i64::try_from(sum.clamp(-bound, bound)).expect("the bound is an i64");
     Fx::from_bits(bits)
 }
 
-/// What a script keeps to itself: its state, what is left in its inbox, its failures.
-fn settle(state: &mut State, run: &mut Run, tick: Tick) {
-    // It all had room before, and nothing came in between.
-    for delivery in core::mem::take(&mut run.rest) {
-        state.deliver_anyway(run.script, delivery);
+/// Applies what a script keeps to itself: its state, what is left in its inbox, its failures.
+fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
+    // Each of these events had its bytes before the run, and nothing came into the inbox since.
+    for queued in core::mem::take(&mut run.unhandled) {
+        state.deliver_anyway(run.script, queued);
     }
-    let Some(script) = state.scripts.get_mut(&run.script) else {
-        return;
-    };
-    let mut lacks = false;
+    // Scripts end by acts, and no act is applied between a run and its merge.
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    let mut lacks_room = false;
     if let Some(changed) = run.state.take() {
         let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
-        if state.room.take(growth) {
+        if state.byte_budget.take(growth) {
             script.state = changed;
         } else {
-            run.fail(no_room());
-            lacks = true;
+            run.fail(state_too_large());
+            lacks_room = true;
         }
     }
     if let Some((kind, _)) = run.failures.last() {
         script.failures = script.failures.saturating_add(run.failures.len() as u64);
         script.last_failure = Some((tick, *kind));
     }
-    if lacks {
-        wind_again(state, run, tick);
+    if lacks_room {
+        restart_timers(state, run, tick);
     }
 }
 
-/// The timers of a script that had no room run out once more, or a full world would stop it for good.
-/// In a second: it is to leave some of its owner's gas to others.
-fn wind_again(state: &mut State, run: &Run, tick: Tick) {
+/// Sets the timers of a script that had no room for its state once more, or a full world would stop the
+/// script for good. They run out in a second, so that the script leaves some of its owner's gas to others.
+fn restart_timers(state: &mut State, run: &ScriptRun, tick: Tick) {
     let at = tick.plus(TICKS_PER_SECOND);
     for name in run.timers() {
-        // One that was set again while its event waited is as good.
-        let set = state.scripts.get(&run.script).is_some_and(|it| it.timers.contains_key(name));
-        if !set {
+        let script = state.scripts.get(&run.script).expect("a script that ran is in the state");
+        // A timer that was set again while its event waited runs out by itself.
+        if !script.timers.contains_key(name) {
             set_timer(state, run, name.clone(), at);
         }
     }
 }
 
-/// A script would remember more than the world has room for.
-fn no_room() -> (ErrorKind, Box<Report>) {
+/// Returns the failure of a script whose new state is larger than the world has room for.
+fn state_too_large() -> (ErrorKind, Box<FailureReport>) {
     let message = "the world has no room for a larger state".to_owned();
-    (ErrorKind::State, Box::new(Report { message, ..Report::default() }))
+    (ErrorKind::State, Box::new(FailureReport { message, ..FailureReport::default() }))
 }
 
-/// The fields of each object: if several scripts on it wrote one, the writer of the highest rank
-/// wins, and ranks are drawn anew every tick.
-fn write_objects(state: &mut State, runs: &mut [Run], tick: Tick) {
-    let mut writers: BTreeMap<ObjectId, Vec<(metatopia_types::Digest, ScriptId, Own)>> =
+/// Writes the fields of objects. If several scripts on an object wrote one field, the script of the
+/// highest rank wins, and ranks are drawn anew every tick.
+fn write_objects(state: &mut State, runs: &mut [ScriptRun], tick: Tick) {
+    let mut writers: BTreeMap<ObjectId, Vec<(metatopia_types::Digest, ScriptId, ObjectWrites)>> =
         BTreeMap::new();
     for run in runs {
         let own = core::mem::take(&mut run.own);
-        if own != Own::default() {
+        if own != ObjectWrites::default() {
             let rank = rank(&state.clock.seed, tick, &[run.object.0, run.script.0]);
             writers.entry(run.object).or_default().push((rank, run.script, own));
         }
     }
     for (id, mut writers) in writers {
+        // The highest rank comes last, because a later write replaces an earlier one.
         writers.sort_by_key(|(rank, script, _)| (*rank, *script));
-        let own = writers.into_iter().fold(Own::default(), |mut all, (.., later)| {
+        let own = writers.into_iter().fold(ObjectWrites::default(), |mut all, (.., later)| {
             all.merge(later);
             all
         });
@@ -137,7 +146,8 @@ fn write_objects(state: &mut State, runs: &mut [Run], tick: Tick) {
     }
 }
 
-fn write_object(state: &mut State, id: ObjectId, own: Own) {
+/// Writes what the scripts on an object decided for it. An object that is gone stays gone.
+fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
     if (own.color.is_some() || own.text.is_some())
         && let Some(object) = state.objects.get_mut(&id)
     {
@@ -153,6 +163,7 @@ fn write_object(state: &mut State, id: ObjectId, own: Own) {
             position: own.pos.unwrap_or(old.position),
             angle: own.angle.unwrap_or(old.angle),
         };
+        // A pose outside of the region is left undone.
         let _ = state.region.set_pose(id, pose);
     }
     // What the motion of the body does not allow is left undone: a wall has no velocity.
@@ -164,15 +175,16 @@ fn write_object(state: &mut State, id: ObjectId, own: Own) {
     }
 }
 
-/// The object says something, unless its script has said too much of late.
-fn say(state: &mut State, run: &Run, tick: Tick, text: String) -> Option<ChatLine> {
-    let script = state.scripts.get_mut(&run.script)?;
+/// Lets the object of a script say something. Returns the line, unless the script has said too much of
+/// late, or its object is gone.
+fn say(state: &mut State, run: &ScriptRun, tick: Tick, text: String) -> Option<SpokenLine> {
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
     if !script.voice.speak(tick) || !crate::is_line(&text) {
         script.dropped = script.dropped.saturating_add(1);
         return None;
     }
     let object = state.objects.get(&run.object)?;
-    let line = ChatLine {
+    let line = SpokenLine {
         height: state.clock.height,
         tick,
         channel: NEARBY,
@@ -186,39 +198,38 @@ fn say(state: &mut State, run: &Run, tick: Tick, text: String) -> Option<ChatLin
     Some(line)
 }
 
-/// A message to every script on an object; nobody gets it if the object is gone.
-fn send(state: &mut State, programs: &Programs, to: ObjectId, delivery: &Delivery) {
+/// Sends a message to every script on an object; nobody gets it if the object is gone.
+fn send(state: &mut State, programs: &Programs, to: ObjectId, message: &QueuedEvent) {
     let Some(object) = state.objects.get(&to) else {
         return;
     };
     let scripts: Vec<ScriptId> = programs.listening(EventKind::Message, &object.scripts).collect();
     for script in scripts {
-        state.deliver(script, delivery.clone());
+        state.deliver(script, message.clone());
     }
 }
 
-/// A timer that is set already, or whose event was handled in this tick, has its room.
-fn set_timer(state: &mut State, run: &Run, name: String, at: Tick) {
-    let Some(found) = state.scripts.get_mut(&run.script) else {
-        return;
-    };
-    let set = found.timers.contains_key(&name);
-    let full = found.timers.len() >= TIMERS_MAX && !set;
-    let takes =
-        if set || run.timers().any(|ran_out| *ran_out == name) { 0 } else { TIMER_BYTES_MAX };
-    if full || !state.room.take(takes) {
-        found.dropped = found.dropped.saturating_add(1);
+/// Sets a timer, which reserves its bytes. A timer that is set already, or whose event was handled in this
+/// tick, has its bytes reserved.
+fn set_timer(state: &mut State, run: &ScriptRun, name: String, at: Tick) {
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    let is_set = script.timers.contains_key(&name);
+    let full = script.timers.len() >= TIMERS_MAX && !is_set;
+    let is_reserved = is_set || run.timers().any(|ran_out| *ran_out == name);
+    let bytes = if is_reserved { 0 } else { TIMER_BYTES_MAX };
+    if full || !state.byte_budget.take(bytes) {
+        script.dropped = script.dropped.saturating_add(1);
         return;
     }
-    let mut timers = found.timers.clone();
+    let mut timers = script.timers.clone();
     timers.insert(name, at);
     state.set_timers(run.script, timers);
 }
 
+/// Cancels a timer, if it is set.
 fn cancel_timer(state: &mut State, script: ScriptId, name: &str) {
-    let Some(mut timers) = state.scripts.get(&script).map(|script| script.timers.clone()) else {
-        return;
-    };
+    let ran = state.scripts.get(&script).expect("a script that ran is in the state");
+    let mut timers = ran.timers.clone();
     if timers.remove(name).is_some() {
         state.set_timers(script, timers);
     }

@@ -10,13 +10,13 @@ pub const AVATAR: &str = "avatar";
 /// An object, without its body.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Object {
-    /// What it is: [`AVATAR`], or what the world's maker said.
+    /// Its kind: [`AVATAR`], or what the world's maker said.
     pub kind: String,
-    /// What it is called; an avatar has its player's name.
+    /// Its name; an avatar has its player's name.
     pub name: String,
-    /// Whose it is; nobody's means the sim's own.
+    /// Its owner; nobody means that it is the sim's own.
     pub owner: Option<PublicKey>,
-    /// Whose avatar it is.
+    /// The player whose avatar it is.
     pub player: Option<PublicKey>,
     /// How it is drawn.
     pub look: Look,
@@ -24,11 +24,11 @@ pub struct Object {
     pub text: String,
     /// The scripts on it, in the order of their ids.
     pub scripts: Vec<ScriptId>,
-    /// What everybody may do with how it looks and what it says.
+    /// The licence: what everybody may do with how it looks and what it says.
     pub licence: AssetLicence,
-    /// Who made it, or made what it is a copy of; nobody's means the world's maker.
+    /// Its maker, or the maker of what it is a copy of; nobody means the world's maker.
     pub author: Option<PublicKey>,
-    /// What it is a copy of. That may be gone, but its id is never given out again.
+    /// The object that it is a copy of. That one may be gone, but its id is never given out again.
     pub parent: Option<ObjectId>,
 }
 
@@ -45,7 +45,7 @@ pub struct Tile {
 }
 
 impl Tile {
-    /// The tile in which a point lies.
+    /// Returns the tile in which a point lies.
     #[must_use]
     pub const fn of(point: Vec2) -> Self {
         const fn index(coordinate: Fx) -> i64 {
@@ -54,8 +54,8 @@ impl Tile {
         Self { x: index(point.x), y: index(point.y) }
     }
 
-    /// Does it reach into the circle of so many whole metres around a point? Distances are rounded
-    /// to parts of a metre.
+    /// Says whether it reaches into the circle of so many whole metres around a point. Distances are
+    /// rounded to parts of a metre.
     #[must_use]
     pub fn is_within(self, metres: i64, around: Vec2) -> bool {
         const PARTS: i64 = 1_024;
@@ -70,7 +70,7 @@ impl Tile {
         squared(x).saturating_add(squared(y)) <= squared(metres.saturating_mul(PARTS))
     }
 
-    /// All tiles that reach into such a circle.
+    /// Returns all tiles that reach into such a circle.
     pub fn around(center: Vec2, metres: i64) -> impl Iterator<Item = Self> {
         let middle = Self::of(center);
         let reach = metres / TILE_METRES + 1;
@@ -80,7 +80,7 @@ impl Tile {
     }
 }
 
-/// An object's id in the order-keeping bytes that shelves sort by.
+/// Returns an object's id in bytes that sort as ids do, for leaf tables.
 pub(crate) fn object_key(id: ObjectId) -> [u8; 8] {
     id.0.to_be_bytes()
 }

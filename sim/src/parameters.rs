@@ -26,9 +26,9 @@ pub struct Parameters {
     pub objects_max: u32,
     /// Most avatars at one time.
     pub avatars_max: u32,
-    /// What players may build.
+    /// The rules of building.
     pub building: BuildingParameters,
-    /// What scripts may cost.
+    /// The gas of scripts.
     pub gas: GasParameters,
     /// Days without a permanent admin's login after which there is a temp admin.
     pub admin_days: u32,
@@ -46,18 +46,24 @@ pub struct Parameters {
 /// or for one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum FirstLogin {
-    /// Every key.
+    /// Every key is let in.
     Open,
-    /// Every key that shows work.
+    /// Every key that shows work, or a ticket of an admin.
     Work,
+    /// Every key that shows a ticket of an admin.
+    Invite,
     /// No key but those of admins and servers.
     Closed,
 }
 
 impl FirstLogin {
     /// Every value with its name.
-    pub const ALL: [(Self, &str); 3] =
-        [(Self::Open, "open"), (Self::Work, "work"), (Self::Closed, "closed")];
+    pub const ALL: [(Self, &str); 4] = [
+        (Self::Open, "open"),
+        (Self::Work, "work"),
+        (Self::Invite, "invite"),
+        (Self::Closed, "closed"),
+    ];
 
     /// Returns its name.
     #[must_use]
@@ -71,7 +77,7 @@ impl FirstLogin {
 pub struct AvatarParameters {
     /// Radius of the disc that it is, in metres.
     pub radius: Fx,
-    /// Kilograms.
+    /// Mass in kilograms.
     pub mass: Fx,
     /// Metres a second at full heading.
     pub speed: Fx,
@@ -81,15 +87,16 @@ pub struct AvatarParameters {
     pub reach: Fx,
     /// Kilogram metres a second of one push.
     pub push: Fx,
-    /// Where avatars appear.
+    /// The point around which avatars appear.
     pub spawn: Vec2,
     /// They appear at most so far from it, in metres.
     pub spawn_radius: Fx,
 }
 
 impl AvatarParameters {
-    /// The velocity, one tick later, of an avatar with this one that wants to walk in the direction
-    /// and at the share of its speed that `heading` says; at most of length 1. Nothing if it stays.
+    /// Returns the velocity that an avatar with this `velocity` has one tick later, if it is another one.
+    /// `heading` is the direction in which it wants to walk; its length, at most 1, is the share of its
+    /// speed.
     #[must_use]
     pub fn steered(&self, velocity: Vec2, heading: Vec2) -> Option<Vec2> {
         let step = Fx::checked_from_int(TICKS_PER_SECOND as i64).expect("60 is a number");
@@ -109,7 +116,7 @@ impl AvatarParameters {
     }
 }
 
-/// The heading that counts when a player asks for this one: longer than 1 is 1.
+/// Returns the heading that counts when a player asks for this one: its length is at most 1.
 #[must_use]
 pub fn heading_of(asked: Vec2) -> Vec2 {
     match asked.normalize() {
@@ -118,11 +125,15 @@ pub fn heading_of(asked: Vec2) -> Vec2 {
     }
 }
 
-/// What players may build.
+/// The rules of building.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BuildingParameters {
     /// Most things that one player may own; at most half of them may be gifts.
     pub objects_per_player: u32,
+    /// Most of them that can be pushed.
+    pub movable_per_player: u32,
+    /// Most things that can be pushed of all players and of the sim itself: builders add none beyond.
+    pub movable_max: u32,
     /// Most scripts on the things of one player.
     pub scripts_per_player: u32,
     /// Most bytes of text on the things of one player.
@@ -135,19 +146,19 @@ pub struct BuildingParameters {
     pub open_ground: bool,
 }
 
-/// What scripts may cost. One unit is roughly one evaluated expression.
+/// The gas of scripts. One unit is roughly one evaluated expression.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
     /// All scripts in one tick, and what earlier ticks of the same turn have left: no further call
     /// begins once less than a script's worst case is left.
     pub tick: u64,
-    /// What a script earns in a tick.
+    /// The gas that a script earns in a tick.
     pub script_refill: u64,
-    /// What a script may save.
+    /// The gas that a script may save.
     pub script_capacity: u64,
-    /// What an owner of scripts earns in a tick.
+    /// The gas that an owner of scripts earns in a tick.
     pub owner_refill: u64,
-    /// What an owner may save.
+    /// The gas that an owner may save.
     pub owner_capacity: u64,
 }
 
@@ -172,6 +183,10 @@ impl Default for Parameters {
             avatars_max: 1_024,
             building: BuildingParameters {
                 objects_per_player: 50,
+                movable_per_player: 16,
+                // A heap of so many that never rests takes a turn some 5 ms of one core, a heap of
+                // 3,000 takes it 28 (`metatopia-abuse scripts`).
+                movable_max: 512,
                 // Each earns 300 gas a tick: together less than the 5,000 that their owner does.
                 scripts_per_player: 16,
                 text_bytes_per_player: 4_096,
@@ -180,9 +195,10 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                // Three ticks are a turn: 90,000 units, at worst a quarter of a microsecond each, are
-                // less than half of its 50 ms, and of calls as they are (0.1 us) a fifth.
-                tick: 30_000,
+                // Three ticks are a turn: 54,000 units, at worst 0.2 us each in a dev build, are 11 ms of
+                // one core; with all else that 64 keys put up a turn takes less than 16 of its 50 ms
+                // (`metatopia-abuse scripts`).
+                tick: 18_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,
                 script_capacity: 20_000,
@@ -207,9 +223,9 @@ pub enum ParametersError {
     /// A length, mass, speed or time that must be above zero and is not, or is too large.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Range {
-        /// Which.
+        /// The name of the parameter.
         name: &'static str,
-        /// What it is.
+        /// The value that it has.
         value: Fx,
         /// The least that is allowed.
         low: Fx,
@@ -219,9 +235,9 @@ pub enum ParametersError {
     /// A count or gas amount that is outside of its range.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Count {
-        /// Which.
+        /// The name of the parameter.
         name: &'static str,
-        /// What it is.
+        /// The value that it has.
         value: u64,
         /// The least that is allowed.
         low: u64,
@@ -231,7 +247,7 @@ pub enum ParametersError {
 }
 
 impl Parameters {
-    /// Are all of them in their ranges?
+    /// Checks that all of them are in their ranges.
     ///
     /// # Errors
     /// The first one that is not.
@@ -267,6 +283,8 @@ impl Parameters {
             ("objects_max", u64::from(self.objects_max), 1, BODIES_MAX as u64),
             ("avatars_max", u64::from(self.avatars_max), 1, 4_096),
             ("building.objects_per_player", u64::from(building.objects_per_player), 0, 1_024),
+            ("building.movable_per_player", u64::from(building.movable_per_player), 0, 1_024),
+            ("building.movable_max", u64::from(building.movable_max), 0, BODIES_MAX as u64),
             ("building.scripts_per_player", u64::from(building.scripts_per_player), 0, 1_024),
             (
                 "building.text_bytes_per_player",

@@ -1,7 +1,7 @@
-//! Showing what is in some tiles, and that nothing is in others.
+//! Proofs of what is in some tiles, and that nothing is in others.
 //!
-//! A tile with entries has leaves, and their places are shown. One without has none, and what is
-//! shown are the two leaves between which its own would be: they are neighbours, so nothing is
+//! A tile with entries has leaves, and the proof shows their places. A tile without entries has no leaf,
+//! and the proof shows the two leaves between which its own would be: they are neighbours, so nothing is
 //! between them.
 
 use std::{
@@ -12,14 +12,14 @@ use std::{
 use metatopia_types::{Digest, LeafKey, leaf_hash, merkle};
 
 use crate::{
-    leaves::{shelf_key, tile_shelf},
+    leaves::{table_leaf_key, tile_table_name},
     object::Tile,
 };
 
-/// Where one leaf of a tile is in a state.
+/// The place of one leaf of a tile in a state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlacedLeaf {
-    /// The tile.
+    /// The tile that the leaf is of.
     pub tile: Tile,
     /// The first hexadecimal digits, one per byte, of the ids in this leaf; none when the tile is
     /// one leaf.
@@ -32,8 +32,8 @@ pub struct PlacedLeaf {
 
 /// A leaf that stands beside the place where a tile without entries would have its own.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Neighbour {
-    /// Its key.
+pub struct AdjacentLeaf {
+    /// The key of the leaf.
     pub key: LeafKey,
     /// The hash of its content.
     pub content: Digest,
@@ -41,31 +41,31 @@ pub struct Neighbour {
     pub place: u32,
 }
 
-impl Neighbour {
-    /// The hash at the bottom of the state's tree.
+impl AdjacentLeaf {
+    /// Returns the hash at the bottom of the state's tree.
     #[must_use]
     pub fn hash(&self) -> Digest {
         leaf_hash(&self.key, &self.content)
     }
 }
 
-/// What is shown of some tiles.
+/// A proof of some tiles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ShownTiles {
     /// Every leaf of the tiles, in the order of their keys.
     pub leaves: Vec<PlacedLeaf>,
-    /// What else stands around the tiles that have none, in the order of the keys.
-    pub beside: Vec<Neighbour>,
+    /// The other leaves around the tiles that have none, in the order of the keys.
+    pub beside: Vec<AdjacentLeaf>,
     /// All of them at their places.
     pub places: merkle::JointProof,
 }
 
-/// What can be shown of some tiles in one state, also when the world has gone on since.
+/// The proofs of some tiles in one state, which stay valid when the world goes on.
 #[derive(Debug, Clone)]
 pub struct PlacedTiles {
     nodes: Arc<merkle::Tree>,
     /// The leaves of each tile, and if it has none, its neighbours: one at an end of the list.
-    tiles: BTreeMap<Tile, (Vec<PlacedLeaf>, Vec<Neighbour>)>,
+    tiles: BTreeMap<Tile, (Vec<PlacedLeaf>, Vec<AdjacentLeaf>)>,
 }
 
 impl PlacedTiles {
@@ -89,7 +89,7 @@ impl PlacedTiles {
             });
             let around = leaves[from.saturating_sub(1)..leaves.len().min(from + 1)].iter();
             let around = around.filter(|_| from == after).map(|(place, (key, content, _))| {
-                Neighbour { key: (*key).clone(), content: *content, place: *place }
+                AdjacentLeaf { key: (*key).clone(), content: *content, place: *place }
             });
             (*tile, (own.collect(), around.collect()))
         };
@@ -103,7 +103,7 @@ impl PlacedTiles {
         let own: BTreeMap<u32, &PlacedLeaf> =
             found().flat_map(|(own, _)| own).map(|leaf| (leaf.place, leaf)).collect();
         let around = found().flat_map(|(_, around)| around);
-        let beside: BTreeMap<u32, &Neighbour> = around
+        let beside: BTreeMap<u32, &AdjacentLeaf> = around
             .filter(|leaf| !own.contains_key(&leaf.place))
             .map(|leaf| (leaf.place, leaf))
             .collect();
@@ -125,14 +125,15 @@ struct TileKeys {
 }
 
 impl TileKeys {
+    /// Returns the range of keys of a tile.
     fn of(tile: Tile) -> Self {
-        let first = tile_shelf(tile);
+        let first = tile_table_name(tile);
         // A tile's leaves are called as the tile, or go on with a slash; a digit comes next.
         let after = format!("{first}0");
         Self { first, after }
     }
 
-    /// The digits that follow the tile's name, one per byte.
+    /// Returns the digits that follow the tile's name, one per byte.
     fn prefix(&self, key: &LeafKey) -> Vec<u8> {
         let digits = key.0[self.first.len()..].chars().filter_map(|digit| digit.to_digit(16));
         digits.filter_map(|digit| u8::try_from(digit).ok()).collect()
@@ -147,18 +148,18 @@ pub struct KnownLeaves {
 }
 
 impl KnownLeaves {
-    /// Knows nothing yet of a list of so many leaves.
+    /// Returns a collection that knows nothing yet of a list of so many leaves.
     #[must_use]
     pub const fn new(count: u32) -> Self {
         Self { count, by_place: BTreeMap::new() }
     }
 
-    /// A leaf that is at this place.
+    /// Adds a leaf that is at this place.
     pub fn put(&mut self, place: u32, key: LeafKey) {
         self.by_place.insert(place, key);
     }
 
-    /// Do these leaves show that the tile has none? Two of them that follow one another are on
+    /// Says whether these leaves prove that the tile has none: two of them that follow one another are on
     /// either side of its keys, or the first or last leaf of all is beyond them.
     #[must_use]
     pub fn lack(&self, tile: Tile) -> bool {
@@ -174,8 +175,8 @@ impl KnownLeaves {
     }
 }
 
-/// The key of a tile's leaf.
+/// Returns the key of a tile's leaf.
 #[must_use]
 pub fn tile_key(tile: Tile, prefix: &[u8]) -> LeafKey {
-    shelf_key(&tile_shelf(tile), prefix)
+    table_leaf_key(&tile_table_name(tile), prefix)
 }

@@ -11,7 +11,7 @@ use crate::governance::DAY_MS;
 pub struct Player {
     /// Shown above the avatar.
     pub name: String,
-    /// What the avatar looks like.
+    /// The look of the avatar.
     pub look: Look,
     /// Governance time of the first login, in milliseconds.
     pub first_seen: u64,
@@ -24,7 +24,7 @@ pub struct Player {
     /// The turns since which the key counts as more than a stranger's.
     pub since: Since,
     /// The presence in the world; none while away.
-    pub session: Option<Session>,
+    pub session: Option<PlayerSession>,
 }
 
 /// The turns since which a player's key has its standing.
@@ -52,7 +52,7 @@ impl Player {
 
 /// A player's presence, with an avatar or without: a lease that every act renews.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Session {
+pub struct PlayerSession {
     /// The lane whose acts count; a login in another lane takes over.
     pub lane: Lane,
     /// The player's body in the world; none of who is logged in without a seat.
@@ -70,15 +70,15 @@ pub struct Session {
     pub gesture: Option<(Emote, Tick)>,
 }
 
-/// Is this a name that others may see: not empty, not long, no control characters, no spaces at its
-/// ends?
+/// Says whether this is a name that others may see: not empty, not long, without control characters and
+/// without spaces at its ends.
 #[must_use]
 pub fn is_name(name: &str) -> bool {
     !name.is_empty() && name.len() <= NAME_BYTES_MAX && name.trim() == name && is_line(name)
 }
 
-/// Is this one line of text, without control characters and without marks that turn the direction
-/// of what follows?
+/// Says whether this is one line of text, without control characters and without marks that turn the
+/// direction of what follows.
 #[must_use]
 pub fn is_line(text: &str) -> bool {
     let turns = |c: char| matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

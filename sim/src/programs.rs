@@ -9,7 +9,7 @@ use std::{
 use metatopia_scripting::{EventKind, Handler};
 use metatopia_types::{PackageId, ScriptId};
 
-/// What runs, and for which events.
+/// The handlers of packages, and the scripts that handle each kind of event.
 #[derive(Clone, Default)]
 pub(crate) struct Programs {
     handlers: BTreeMap<PackageId, Arc<dyn Handler>>,
@@ -23,6 +23,7 @@ impl fmt::Debug for Programs {
 }
 
 impl Programs {
+    /// Returns the programs of these scripts, with the handlers of all packages.
     pub(crate) fn new(
         handlers: BTreeMap<PackageId, Arc<dyn Handler>>,
         scripts: impl Iterator<Item = (ScriptId, PackageId)>,
@@ -39,7 +40,7 @@ impl Programs {
         Self { handlers, subscribers }
     }
 
-    /// Follows a script that begins, with what it runs, or that has ended.
+    /// Registers a script that begins with its package, or removes one that has ended.
     pub(crate) fn follow(&mut self, script: ScriptId, package: Option<PackageId>) {
         let handler = package.and_then(|package| self.handlers.get(&package));
         for kind in EventKind::ALL {
@@ -51,22 +52,22 @@ impl Programs {
         }
     }
 
-    /// What executes a package.
+    /// Returns the handler of a package.
     pub(crate) fn handler(&self, package: &PackageId) -> Option<&Arc<dyn Handler>> {
         self.handlers.get(package)
     }
 
-    /// The scripts that handle events of this kind, in the order of their ids.
+    /// Returns the scripts that handle events of this kind, in the order of their ids.
     pub(crate) fn subscribers(&self, kind: EventKind) -> impl Iterator<Item = ScriptId> {
         self.subscribers.get(&kind).into_iter().flatten().copied()
     }
 
-    /// How many scripts handle events of this kind.
+    /// Returns how many scripts handle events of this kind.
     pub(crate) fn count(&self, kind: EventKind) -> usize {
         self.subscribers.get(&kind).map_or(0, BTreeSet::len)
     }
 
-    /// Those of `scripts` that handle events of this kind.
+    /// Returns those of `scripts` that handle events of this kind.
     pub(crate) fn listening<'a>(
         &'a self,
         kind: EventKind,

@@ -11,7 +11,7 @@ use metatopia_types::{Digest, Height, LeafKey, PublicKey, Roster};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    leaves::Leaves,
+    leaves::StateLeaves,
     limits::{PROOF_HEIGHTS, PROOF_LEAF_BYTES, PROOF_LEAVES, PROOFS_KEPT},
     world::World,
 };
@@ -23,7 +23,13 @@ pub(crate) struct Readiness(BTreeMap<Height, BTreeMap<PublicKey, Digest>>);
 impl Readiness {
     /// Notes what the standbys prove about the state after the turn of `height`, whose seed is
     /// `seed`. Heights that are no multiple of [`PROOF_HEIGHTS`] are passed over.
-    pub(crate) fn note(&mut self, height: Height, seed: &Digest, roster: &Roster, leaves: &Leaves) {
+    pub(crate) fn note(
+        &mut self,
+        height: Height,
+        seed: &Digest,
+        roster: &Roster,
+        leaves: &StateLeaves,
+    ) {
         if !is_proved(height) {
             return;
         }
@@ -36,8 +42,8 @@ impl Readiness {
         self.0.retain(|of, _| of.plus(PROOFS_KEPT as u64 * PROOF_HEIGHTS) > height);
     }
 
-    /// Is it what this standby must prove about the state after `height`, as far as that is still
-    /// known?
+    /// Says whether this is what the standby must prove about the state after `height`, as far as that is
+    /// still known.
     pub(crate) fn is_shown(&self, height: Height, key: &PublicKey, proof: &Digest) -> bool {
         self.0.get(&height).and_then(|proofs| proofs.get(key)) == Some(proof)
     }
@@ -52,11 +58,13 @@ impl World {
     }
 }
 
+/// Says whether standbys prove the state after this height.
 fn is_proved(height: Height) -> bool {
     height.0 > 0 && height.0.is_multiple_of(PROOF_HEIGHTS)
 }
 
-fn proof(leaves: &Leaves, seed: &Digest, key: &PublicKey) -> Digest {
+/// Returns what the standby with this key proves about these leaves.
+fn proof(leaves: &StateLeaves, seed: &Digest, key: &PublicKey) -> Digest {
     let drawn: Vec<&LeafKey> = leaves.list().map(|(key, _)| key).collect();
     let parts = key.0.as_chunks::<8>().0;
     let parts: Vec<u64> = parts.iter().map(|part| u64::from_le_bytes(*part)).collect();

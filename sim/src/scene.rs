@@ -1,4 +1,4 @@
-//! What clients may be shown: plain facts about the state, without its machinery.
+//! The facts that clients may be shown: plain facts about the state, without its machinery.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Shape};
@@ -9,8 +9,8 @@ use metatopia_types::{
 };
 
 use crate::{
-    chat::ChatIndex, governance::Governance, history::History, land::Land, leaves::outcomes_key,
-    parameters::Parameters, players::Player, state::Charter, world::World,
+    chat::ChatIndex, governance::Governance, history::BuildHistory, land::Land,
+    leaves::outcomes_key, parameters::Parameters, players::Player, state::Charter, world::World,
 };
 
 /// Ticks for which a gesture is shown: two seconds.
@@ -18,14 +18,14 @@ pub const GESTURE_TICKS: u64 = 120;
 
 /// An object with its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
-    /// Which.
+pub struct WorldObject {
+    /// The object's id.
     pub id: ObjectId,
-    /// What it is: [`AVATAR`](crate::AVATAR), or what the world's maker said.
+    /// Its kind: [`AVATAR`](crate::AVATAR), or what the world's maker said.
     pub kind: String,
-    /// What it is called.
+    /// The name that people see.
     pub name: String,
-    /// Whose it is; nobody's means the sim's own.
+    /// Its owner; nobody means that it is the sim's own.
     pub owner: Option<PublicKey>,
     /// How it is drawn.
     pub look: Look,
@@ -41,30 +41,30 @@ pub struct Seen {
     pub shape: Shape,
     /// Can it be pushed?
     pub movable: bool,
-    /// Whose avatar it is, and its gesture of this moment.
+    /// The player whose avatar it is, and its gesture of this moment.
     pub player: Option<(PublicKey, Option<Emote>)>,
     /// Its scripts, with their source.
     pub scripts: Vec<(ScriptId, PackageId)>,
-    /// What everybody may do with it.
+    /// The licence: what everybody may do with it.
     pub licence: AssetLicence,
-    /// Who made it, or made what it is a copy of.
+    /// Its maker, or the maker of what it is a copy of.
     pub author: Option<PublicKey>,
-    /// What it is a copy of.
+    /// The object that it is a copy of.
     pub parent: Option<ObjectId>,
 }
 
 /// A script on an object, for lists of what runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Running {
-    /// Which script.
+pub struct RunningScript {
+    /// The script's id.
     pub script: ScriptId,
-    /// On this object.
+    /// The object that it is on.
     pub object: ObjectId,
     /// The object's name.
     pub name: String,
-    /// Its source.
+    /// The package that it runs.
     pub package: PackageId,
-    /// Whose the object is, who pays for the script; nobody's means the sim's own.
+    /// The owner of the object, who pays for the script; nobody means the sim itself.
     pub owner: Option<PublicKey>,
     /// Calls that failed so far.
     pub failures: u64,
@@ -77,29 +77,30 @@ pub struct Running {
 }
 
 impl World {
-    /// At most `max` objects whose centre is within `radius` metres of `center`, nearest first,
+    /// Returns at most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
     #[must_use]
-    pub fn scene(&self, center: Vec2, radius: Fx, max: usize) -> Vec<Seen> {
+    pub fn scene(&self, center: Vec2, radius: Fx, max: usize) -> Vec<WorldObject> {
         let near = self.state.region.nearby(center, radius, max);
         near.into_iter().filter_map(|near| self.object(near.id)).collect()
     }
 
-    /// One object.
+    /// Returns an object with its body.
     #[must_use]
-    pub fn object(&self, id: ObjectId) -> Option<Seen> {
+    pub fn object(&self, id: ObjectId) -> Option<WorldObject> {
         self.state.region.body(id).and_then(|body| self.seen(body))
     }
 
-    /// All objects, by id.
-    pub fn objects(&self) -> impl Iterator<Item = Seen> {
+    /// Returns all objects, by id.
+    pub fn objects(&self) -> impl Iterator<Item = WorldObject> {
         self.state.region.bodies().iter().filter_map(|body| self.seen(body))
     }
 
-    fn seen(&self, body: &Body) -> Option<Seen> {
+    /// Returns the object of a body.
+    fn seen(&self, body: &Body) -> Option<WorldObject> {
         let object = self.state.objects.get(&body.id())?;
         let package = |id: &ScriptId| Some((*id, self.state.scripts.get(id)?.package));
-        Some(Seen {
+        Some(WorldObject {
             id: body.id(),
             kind: object.kind.clone(),
             name: object.name.clone(),
@@ -119,48 +120,49 @@ impl World {
         })
     }
 
+    /// Returns the gesture of this moment of a player.
     pub(crate) fn gesture(&self, player: &PublicKey) -> Option<Emote> {
         let session = self.state.players.get(player)?.session.as_ref()?;
         let (emote, at) = session.gesture?;
         (at.plus(GESTURE_TICKS) > self.tick()).then_some(emote)
     }
 
-    /// The avatar of a player who has one.
+    /// Returns the avatar of a player who has one.
     #[must_use]
     pub fn avatar(&self, player: &PublicKey) -> Option<ObjectId> {
         self.state.present.get(player).copied()
     }
 
-    /// Somebody who has logged in at least once.
+    /// Returns a player, who has logged in at least once.
     #[must_use]
     pub fn player(&self, key: &PublicKey) -> Option<&Player> {
         self.state.players.get(key)
     }
 
-    /// Everybody who has logged in at least once, by key.
+    /// Returns all players, by key.
     pub fn players(&self) -> impl Iterator<Item = (&PublicKey, &Player)> {
         self.state.players.iter()
     }
 
-    /// Who has an avatar, by key.
+    /// Returns the players who have an avatar, by key.
     pub fn present(&self) -> impl Iterator<Item = (PublicKey, ObjectId)> {
         self.state.present.iter().map(|(key, avatar)| (*key, *avatar))
     }
 
-    /// How many have ever logged in.
+    /// Returns how many players are known.
     #[must_use]
     pub fn player_count(&self) -> usize {
         self.state.players.len()
     }
 
-    /// What runs, by id.
-    pub fn scripts(&self) -> impl Iterator<Item = Running> {
+    /// Returns all scripts, by id.
+    pub fn scripts(&self) -> impl Iterator<Item = RunningScript> {
         self.scripts_after(ScriptId(0))
     }
 
-    /// What runs, by id, of higher ids than this one.
-    pub fn scripts_after(&self, after: ScriptId) -> impl Iterator<Item = Running> {
-        self.state.scripts.after(after).map(|(id, script)| Running {
+    /// Returns the scripts of higher ids than this one, by id.
+    pub fn scripts_after(&self, after: ScriptId) -> impl Iterator<Item = RunningScript> {
+        self.state.scripts.after(after).map(|(id, script)| RunningScript {
             script: *id,
             object: script.object,
             name: self
@@ -177,54 +179,55 @@ impl World {
         })
     }
 
-    /// The source of a package that runs here.
+    /// Returns the source of a package of this sim.
     #[must_use]
     pub fn package(&self, id: &PackageId) -> Option<&Package> {
         self.state.packages.get(id)
     }
 
-    /// What somebody owns, by id; avatars are not owned.
-    pub fn things(&self, owner: &PublicKey) -> impl Iterator<Item = Seen> {
+    /// Returns the objects that a player owns, by id; avatars are not owned.
+    pub fn things(&self, owner: &PublicKey) -> impl Iterator<Item = WorldObject> {
         self.state.things(owner).filter_map(|(id, _)| self.object(id))
     }
 
-    /// What a builder who is logged in did of late, and can take back.
+    /// Returns the last steps of a builder who is logged in, which can be undone.
     #[must_use]
-    pub fn history(&self, builder: &PublicKey) -> Option<&History> {
+    pub fn history(&self, builder: &PublicKey) -> Option<&BuildHistory> {
         self.state.histories.get(builder)
     }
 
-    /// Named lands, each on top of those before it.
+    /// Returns the named lands, each on top of those before it.
     #[must_use]
     pub fn lands(&self) -> &[Land] {
         &self.state.charter.lands
     }
 
-    /// The agreed numbers.
+    /// Returns the agreed numbers.
     #[must_use]
     pub fn parameters(&self) -> &Parameters {
         &self.state.charter.parameters
     }
 
-    /// Its rules, lands and licences.
+    /// Returns the rules, lands and licences of the sim.
     #[must_use]
     pub fn charter(&self) -> &Charter {
         &self.state.charter
     }
 
-    /// What the sim is called.
+    /// Returns the name of the sim.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.state.charter.name
     }
 
-    /// Admins, the temp admin, the countdown, and liars that were removed.
+    /// Returns the admins, the temp admin, the countdown, and the servers that were removed for signing two
+    /// things at once.
     #[must_use]
     pub fn governance(&self) -> &Governance {
         &self.state.governance
     }
 
-    /// The first `max` of the players who could be temp admin, in the order in which the rule takes
+    /// Returns the first `max` of the players who could be temp admin, in the order in which the rule takes
     /// them.
     #[must_use]
     pub fn candidates(&self, max: usize) -> Vec<(PublicKey, &Player)> {
@@ -232,26 +235,26 @@ impl World {
         first.filter_map(|key| Some((*key, self.state.players.get(key)?))).collect()
     }
 
-    /// Hashes of the last lines of chat, oldest first.
+    /// Returns the hashes of the last lines of chat, oldest first.
     #[must_use]
     pub fn chat(&self) -> &ChatIndex {
         &self.state.chat
     }
 
-    /// The outcomes of a turn, in the order of its acts, for
+    /// Returns the outcomes of a turn, in the order of its acts, for
     /// [`OUTCOME_TURNS`](metatopia_types::limits::OUTCOME_TURNS) turns.
     #[must_use]
     pub fn outcomes(&self, height: Height) -> Option<&[(ActId, Outcome)]> {
         self.state.outcomes.get(&height).map(|outcomes| outcomes.as_slice())
     }
 
-    /// The leaf with the outcomes of a turn.
+    /// Returns the key of the leaf with the outcomes of a turn.
     #[must_use]
     pub fn outcomes_key(height: Height) -> LeafKey {
         outcomes_key(height)
     }
 
-    /// Steps of physics that failed inside the engine; anything but 0 is a bug of it.
+    /// Returns how many steps of physics failed inside the engine; anything but 0 is a bug of it.
     #[must_use]
     pub fn failed_steps(&self) -> u64 {
         self.state.clock.failed_steps

@@ -1,13 +1,13 @@
-//! Scripts: a package running on an object, with what it remembers and what it is owed.
+//! Scripts: a package running on an object, with what it remembers and the events that wait for it.
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::{ErrorKind, State};
+use metatopia_scripting::{ErrorKind, ScriptState};
 use metatopia_types::{ObjectId, PackageId, Tick};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    gas::Pool,
+    gas::GasPool,
     inbox::Inbox,
     limits::{VOICE_LINES_MAX, VOICE_TICKS},
 };
@@ -15,18 +15,18 @@ use crate::{
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Script {
-    /// What it runs on.
+    /// The object that it runs on.
     pub object: ObjectId,
-    /// What it runs.
+    /// The package that it runs.
     pub package: PackageId,
-    /// What it remembers.
-    pub state: State,
+    /// The state that it remembers.
+    pub state: ScriptState,
     /// Events that wait for it.
     pub inbox: Inbox,
     /// When its timers run out, by their names.
     pub timers: BTreeMap<String, Tick>,
-    /// What it may still use.
-    pub gas: Pool,
+    /// The gas that it may still use.
+    pub gas: GasPool,
     /// Calls that failed so far.
     pub failures: u64,
     /// The last failure. Why, in words, never enters the state.
@@ -34,20 +34,20 @@ pub struct Script {
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
     /// How much it said of late.
-    pub voice: Voice,
+    pub voice: SpeechRate,
     /// All gas that it has used.
     pub gas_used: u64,
 }
 
-/// Counts the lines that a script says.
+/// Counts the lines that a script says, to bound their rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Voice {
+pub struct SpeechRate {
     since: Tick,
     lines: u32,
 }
 
-impl Voice {
-    /// May one more line be said at `tick`? Counts it if so.
+impl SpeechRate {
+    /// Says whether one more line may be said at `tick`, and counts it if so.
     pub(crate) fn speak(&mut self, tick: Tick) -> bool {
         if tick.0.saturating_sub(self.since.0) >= VOICE_TICKS {
             *self = Self { since: tick, lines: 0 };
@@ -59,8 +59,13 @@ impl Voice {
 }
 
 impl Script {
-    /// A script that has heard nothing yet.
-    pub(crate) fn new(object: ObjectId, package: PackageId, state: State, gas: Pool) -> Self {
+    /// Returns a script that has handled no event yet.
+    pub(crate) fn new(
+        object: ObjectId,
+        package: PackageId,
+        state: ScriptState,
+        gas: GasPool,
+    ) -> Self {
         Self {
             object,
             package,
@@ -71,12 +76,12 @@ impl Script {
             failures: 0,
             last_failure: None,
             dropped: 0,
-            voice: Voice::default(),
+            voice: SpeechRate::default(),
             gas_used: 0,
         }
     }
 
-    /// The tick at which its first timer runs out.
+    /// Returns the tick at which its first timer runs out.
     pub(crate) fn alarm(&self) -> Option<Tick> {
         self.timers.values().min().copied()
     }
@@ -88,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_script_says_so_many_lines_a_second_and_no_more() {
-        let mut voice = Voice::default();
+        let mut voice = SpeechRate::default();
 
         let said = (0..100).filter(|_| voice.speak(Tick(7))).count();
 

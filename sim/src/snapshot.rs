@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_physics::{Body, Contact, Region, RestoreError as RegionError};
+use metatopia_physics::{Body, Contact, Region, RestoreRegionError as RegionError};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
@@ -16,14 +16,14 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::{
+    byte_budget::ByteBudget,
     frozen::Frozen,
-    gas::Pool,
+    gas::GasPool,
     genesis::GenesisError,
-    history::History,
+    history::BuildHistory,
     leaves as kinds,
     object::Object,
     players::Player,
-    room::Room,
     state::{Owner, State},
     tracked::Tracked,
     windows::{LaneKey, LaneWindows, Window},
@@ -33,7 +33,7 @@ use crate::{
 /// A leaf as a manifest lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeafEntry {
-    /// Which leaf.
+    /// The key of the leaf.
     pub key: LeafKey,
     /// blake3 of its content.
     pub hash: Digest,
@@ -44,7 +44,7 @@ pub struct LeafEntry {
 /// All leaves of a state, in the order of their keys.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The leaves.
+    /// The leaves, in the order of their keys.
     pub leaves: Vec<LeafEntry>,
 }
 
@@ -57,7 +57,7 @@ pub const SNAPSHOT_BYTES_MAX: usize = 200 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RestoreError {
+pub enum StateRestoreError {
     /// The bytes are no manifest with leaves.
     #[error("snapshot: {0}")]
     Snapshot(wire::DecodeError),
@@ -70,7 +70,7 @@ pub enum RestoreError {
     /// The manifest is of a state with another root.
     #[error("the manifest is of root {found}")]
     OtherRoot {
-        /// Its root.
+        /// The root of that state.
         found: Root,
     },
     /// A leaf is missing.
@@ -85,7 +85,7 @@ pub enum RestoreError {
     /// A leaf that does not hold what its key says.
     #[error("leaf {key}: {error}")]
     Malformed {
-        /// Which leaf.
+        /// The key of the leaf.
         key: LeafKey,
         /// What is wrong.
         error: wire::DecodeError,
@@ -102,32 +102,32 @@ pub enum RestoreError {
 }
 
 impl Manifest {
-    /// The root of the state that it lists.
+    /// Returns the root of the state that it lists.
     #[must_use]
     pub fn root(&self) -> Root {
         let hash = |leaf: &LeafEntry| leaf_hash(&leaf.key, &leaf.hash);
         Root(merkle::root(&self.leaves.iter().map(hash).collect::<Vec<_>>()))
     }
 
-    /// Is it in order, and of the state with this root?
+    /// Checks that it is in order, and of the state with this root.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn check(&self, root: Root) -> Result<(), RestoreError> {
+    pub fn check(&self, root: Root) -> Result<(), StateRestoreError> {
         if self.leaves.len() > LEAVES_MAX as usize {
-            return Err(RestoreError::TooManyLeaves(self.leaves.len()));
+            return Err(StateRestoreError::TooManyLeaves(self.leaves.len()));
         }
         if let Some(pair) = self.leaves.windows(2).find(|pair| pair[0].key >= pair[1].key) {
-            return Err(RestoreError::Order(pair[1].key.clone()));
+            return Err(StateRestoreError::Order(pair[1].key.clone()));
         }
         let found = self.root();
-        if found == root { Ok(()) } else { Err(RestoreError::OtherRoot { found }) }
+        if found == root { Ok(()) } else { Err(StateRestoreError::OtherRoot { found }) }
     }
 }
 
 /// A snapshot as it is encoded.
 #[derive(Serialize, Deserialize)]
-pub(crate) struct Encoded {
+pub(crate) struct EncodedSnapshot {
     pub(crate) manifest: Manifest,
     /// The contents of the leaves, in the manifest's order.
     #[serde(with = "wire::pieces")]
@@ -135,10 +135,10 @@ pub(crate) struct Encoded {
 }
 
 impl World {
-    /// The manifest of the state.
+    /// Returns the manifest of the state.
     #[must_use]
     pub fn manifest(&self) -> Manifest {
-        let entry = |(key, leaf): (&LeafKey, crate::shelf::LeafDigest)| LeafEntry {
+        let entry = |(key, leaf): (&LeafKey, crate::leaf_table::LeafDigest)| LeafEntry {
             key: key.clone(),
             hash: leaf.hash,
             bytes: leaf.bytes,
@@ -146,79 +146,83 @@ impl World {
         Manifest { leaves: self.leaves.list().map(entry).collect() }
     }
 
-    /// The length of a snapshot, at most: few bytes for each leaf more than it has.
+    /// Returns the most bytes that a snapshot can have: few bytes for each leaf more than it has.
     #[must_use]
     pub fn state_bytes(&self) -> u64 {
         self.leaves.bytes()
     }
 
-    /// The content of a leaf of the manifest.
+    /// Returns the content of a leaf of the manifest.
     #[must_use]
     pub fn leaf(&self, key: &LeafKey) -> Option<Vec<u8>> {
         self.leaves.content(key)
     }
 
-    /// The state as one text of bytes, for whoever has its root from elsewhere: see
-    /// [`World::from_snapshot`].
+    /// Encodes the state for somebody who has its root from elsewhere, see [`World::from_snapshot`].
     #[must_use]
     pub fn snapshot(&self) -> Vec<u8> {
         let missing = self.controls.leaf_missing.then_some(kinds::CLOCK);
         self.freeze(&Frozen::default()).encode(missing)
     }
 
-    /// The world with this root, from what [`World::snapshot`] made, of at most
+    /// Returns the world with this root, from what [`World::snapshot`] made, of at most
     /// [`SNAPSHOT_BYTES_MAX`] bytes.
     ///
     /// # Errors
-    /// See [`RestoreError`].
-    pub fn from_snapshot(bytes: &[u8], root: Root, tools: &Tools) -> Result<Self, RestoreError> {
-        let Encoded { manifest, contents } =
-            wire::decode(bytes, SNAPSHOT_BYTES_MAX).map_err(RestoreError::Snapshot)?;
+    /// See [`StateRestoreError`].
+    pub fn from_snapshot(
+        bytes: &[u8],
+        root: Root,
+        tools: &Tools,
+    ) -> Result<Self, StateRestoreError> {
+        let EncodedSnapshot { manifest, contents } =
+            wire::decode(bytes, SNAPSHOT_BYTES_MAX).map_err(StateRestoreError::Snapshot)?;
         let by_hash = |leaf: Vec<u8>| (Digest(*blake3::hash(&leaf).as_bytes()), leaf);
         let contents = contents.into_iter().map(by_hash).collect();
         Self::restore(&manifest, &contents, root, tools)
     }
 
-    /// The world with this root, from its leaves by hash. It goes on exactly as the one that the
+    /// Returns the world with this root, from its leaves by hash. It goes on exactly as the world that the
     /// snapshot was taken from; only the words of earlier chat are not in it.
     ///
     /// # Errors
-    /// See [`RestoreError`].
+    /// See [`StateRestoreError`].
     pub fn restore(
         manifest: &Manifest,
         contents: &BTreeMap<Digest, Vec<u8>>,
         root: Root,
         tools: &Tools,
-    ) -> Result<Self, RestoreError> {
+    ) -> Result<Self, StateRestoreError> {
         manifest.check(root)?;
         let mut leaves = BTreeMap::new();
         for leaf in &manifest.leaves {
-            let missing = || RestoreError::Missing(leaf.key.clone());
+            let missing = || StateRestoreError::Missing(leaf.key.clone());
             let content = contents.get(&leaf.hash).ok_or_else(missing)?;
             if Digest(*blake3::hash(content).as_bytes()) != leaf.hash {
-                return Err(RestoreError::OtherContent(leaf.key.clone()));
+                return Err(StateRestoreError::OtherContent(leaf.key.clone()));
             }
             leaves.insert(leaf.key.clone(), content.as_slice());
         }
-        let state = Shelved { leaves }.state()?;
+        let state = LeafReader { leaves }.state()?;
         let world = Self::assemble(state, tools)?;
-        if world.root() == root { Ok(world) } else { Err(RestoreError::NotCanonical) }
+        if world.root() == root { Ok(world) } else { Err(StateRestoreError::NotCanonical) }
     }
 }
 
-/// Leaves being taken apart again.
-struct Shelved<'a> {
+/// Reads a state from its leaves, each of which is removed when it is read.
+struct LeafReader<'a> {
     leaves: BTreeMap<LeafKey, &'a [u8]>,
 }
 
-impl Shelved<'_> {
-    fn state(mut self) -> Result<State, RestoreError> {
-        let (region, objects) = self.ground()?;
-        let players = tracked(self.shelf::<(PublicKey, Player)>(kinds::PLAYERS)?);
-        let histories = tracked(self.shelf::<(PublicKey, History)>(kinds::HISTORIES)?);
+impl LeafReader<'_> {
+    /// Returns the state. Refuses leaves that are left over.
+    fn state(mut self) -> Result<State, StateRestoreError> {
+        let (region, objects) = self.region_and_objects()?;
+        let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
+        let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
-        let clock: crate::state::Clock = self.single(kinds::CLOCK)?;
-        let windows: BTreeMap<LaneKey, Window> = self.shelf(kinds::WINDOWS)?.into_iter().collect();
+        let clock: crate::state::SimClock = self.single(kinds::CLOCK)?;
+        let windows: BTreeMap<LaneKey, Window> = self.table(kinds::WINDOWS)?.into_iter().collect();
         let windows_touched = windows.keys().copied().collect();
         let mut state = State {
             charter: self.single(kinds::PARAMETERS)?,
@@ -234,7 +238,7 @@ impl Shelved<'_> {
             objects,
             region,
             scripts: tracked(scripts.into_iter().map(|(n, s)| (metatopia_types::ScriptId(n), s))),
-            owners: tracked(self.shelf::<(Owner, Pool)>(kinds::OWNERS)?),
+            owners: tracked(self.table::<(Owner, GasPool)>(kinds::OWNERS)?),
             outcomes: self
                 .numbered::<Vec<(ActId, Outcome)>>(kinds::OUTCOMES)?
                 .into_iter()
@@ -245,46 +249,50 @@ impl Shelved<'_> {
             present: BTreeMap::new(),
             census: crate::census::Census::default(),
             owned: BTreeMap::new(),
+            movable: BTreeSet::new(),
             alarms: BTreeSet::new(),
             waiting: BTreeSet::new(),
-            recast: Vec::new(),
+            script_changes: Vec::new(),
             forgotten: Vec::new(),
-            room: Room::default(),
+            byte_budget: ByteBudget::default(),
         };
         state.index();
         match self.leaves.into_keys().next() {
-            Some(stray) => Err(RestoreError::UnknownLeaf(stray)),
+            Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
             None => Ok(state),
         }
     }
 
-    /// One leaf that is not cut.
-    fn single<T: Serialize + DeserializeOwned>(&mut self, key: &str) -> Result<T, RestoreError> {
+    /// Reads a leaf that is one value.
+    fn single<T: Serialize + DeserializeOwned>(
+        &mut self,
+        key: &str,
+    ) -> Result<T, StateRestoreError> {
         let key = LeafKey(key.to_owned());
-        let content = self.leaves.remove(&key).ok_or(RestoreError::Missing(key.clone()))?;
+        let content = self.leaves.remove(&key).ok_or(StateRestoreError::Missing(key.clone()))?;
         decode(key, content)
     }
 
-    /// The leaves whose keys are `name/number`.
+    /// Reads the leaves whose keys are `name/number`.
     fn numbered<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
-    ) -> Result<Vec<(u64, T)>, RestoreError> {
+    ) -> Result<Vec<(u64, T)>, StateRestoreError> {
         let prefix = format!("{name}/");
         let mut found = Vec::new();
         for (key, content) in self.take(|key| key.starts_with(&prefix)) {
             let number = key.0[prefix.len()..].parse();
-            let number = number.map_err(|_| RestoreError::UnknownLeaf(key.clone()))?;
+            let number = number.map_err(|_| StateRestoreError::UnknownLeaf(key.clone()))?;
             found.push((number, decode(key, content)?));
         }
         Ok(found)
     }
 
-    /// The entries of a shelf, from all its leaves.
-    fn shelf<T: Serialize + DeserializeOwned>(
+    /// Reads the entries of a table, from all its leaves.
+    fn table<T: Serialize + DeserializeOwned>(
         &mut self,
         name: &str,
-    ) -> Result<Vec<T>, RestoreError> {
+    ) -> Result<Vec<T>, StateRestoreError> {
         let prefix = format!("{name}/");
         let mut entries = Vec::new();
         for (key, content) in self.take(|key| key == name || key.starts_with(&prefix)) {
@@ -293,6 +301,7 @@ impl Shelved<'_> {
         Ok(entries)
     }
 
+    /// Removes the leaves with these keys, and returns them.
     fn take(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(LeafKey, Vec<u8>)> {
         let keys: Vec<LeafKey> = self.leaves.keys().filter(|key| wanted(&key.0)).cloned().collect();
         keys.into_iter()
@@ -300,10 +309,13 @@ impl Shelved<'_> {
             .collect()
     }
 
-    fn ground(&mut self) -> Result<(Region, Tracked<ObjectId, Object>), RestoreError> {
-        let mut tiles = self.shelf::<(ObjectId, Object, Body)>(kinds::TILE)?;
+    /// Reads the bodies and the objects, which share entries.
+    fn region_and_objects(
+        &mut self,
+    ) -> Result<(Region, Tracked<ObjectId, Object>), StateRestoreError> {
+        let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
         tiles.sort_by_key(|(id, ..)| *id);
-        let contacts = self.shelf::<Contact>(kinds::CONTACTS)?;
+        let contacts = self.table::<Contact>(kinds::CONTACTS)?;
         let mut objects = Tracked::default();
         let mut bodies = Vec::with_capacity(tiles.len());
         for (id, object, body) in tiles {
@@ -313,8 +325,9 @@ impl Shelved<'_> {
         Ok((Region::restore(bodies, contacts)?, objects))
     }
 
-    fn packages(&mut self) -> Result<BTreeMap<PackageId, Package>, RestoreError> {
-        let pieces = self.shelf::<((PackageId, u32), Vec<u8>)>(kinds::PACKAGES)?;
+    /// Reads the packages, each of which is cut into pieces.
+    fn packages(&mut self) -> Result<BTreeMap<PackageId, Package>, StateRestoreError> {
+        let pieces = self.table::<((PackageId, u32), Vec<u8>)>(kinds::PACKAGES)?;
         let mut bytes: BTreeMap<PackageId, Vec<u8>> = BTreeMap::new();
         for ((id, _), piece) in pieces {
             bytes.entry(id).or_default().extend(piece);
@@ -328,14 +341,16 @@ impl Shelved<'_> {
     }
 }
 
+/// Decodes the content of a leaf.
 fn decode<T: Serialize + DeserializeOwned>(
     key: LeafKey,
     content: impl AsRef<[u8]>,
-) -> Result<T, RestoreError> {
+) -> Result<T, StateRestoreError> {
     wire::decode(content.as_ref(), LEAF_BYTES_MAX)
-        .map_err(|error| RestoreError::Malformed { key, error })
+        .map_err(|error| StateRestoreError::Malformed { key, error })
 }
 
+/// Returns a map of these entries, all of them marked as changed.
 fn tracked<K: Ord + Copy, V: Clone>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
     let mut map = Tracked::default();
     entries.into_iter().for_each(|(key, value)| map.insert(key, value));

@@ -1,4 +1,4 @@
-//! What the authors of acts are to the sim, as turns are judged by it.
+//! The standing of the authors of acts, by which turns are judged.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     world::World,
 };
 
-/// What an author is to the sim, from the least to the most.
+/// The standing of an author in the sim, from the least to the most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Standing {
     /// Its key never logged in, or was forgotten.
@@ -24,7 +24,7 @@ pub enum Standing {
     Steward,
 }
 
-/// Who is what to a sim, by its state after some turn.
+/// The standing of every key in a sim, by its state after some turn.
 pub trait Standings {
     /// Returns the sim.
     fn sim(&self) -> SimId;
@@ -90,8 +90,8 @@ impl Standings for World {
     }
 }
 
-/// What judging reads of a world, kept beside it: the world itself is away while the next turn is
-/// being applied to it.
+/// The part of a world that judging reads, kept beside it: the world itself is lent out while the next
+/// turn is being applied to it.
 #[derive(Debug, Clone)]
 pub struct Register {
     sim: SimId,

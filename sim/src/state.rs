@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_math::Vec2;
-use metatopia_physics::{BodySpec, Region};
+use metatopia_physics::{BodySpec, Motion, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
@@ -16,34 +16,34 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    byte_budget::ByteBudget,
     census::Census,
     chat::ChatIndex,
     first_logins::FirstLogins,
-    gas::{Income, Pool},
+    gas::{GasIncome, GasPool},
     governance::Governance,
-    history::History,
-    inbox::Delivery,
+    history::BuildHistory,
+    inbox::QueuedEvent,
     land::Land,
     limits::FIRST_IN_LINE,
     object::Object,
     parameters::Parameters,
-    players::{Player, Session, Since},
+    players::{Player, PlayerSession, Since},
     readiness::Readiness,
-    room::Room,
     script::Script,
     tracked::Tracked,
     windows::{LaneKey, LaneWindows},
 };
 
-/// Who pays for a script: the owner of its object, or the sim itself.
+/// The payer of a script: the owner of its object, or the sim itself.
 pub(crate) type Owner = Option<PublicKey>;
 
-/// What a sim is: fixed at genesis, until an agreed act changes it.
+/// The charter of a sim: fixed at genesis, until an agreed act changes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charter {
     /// The digest of the genesis.
     pub sim: SimId,
-    /// What the sim is called.
+    /// The name of the sim.
     pub name: String,
     /// The exact rules it runs by.
     pub engine: u32,
@@ -57,9 +57,9 @@ pub struct Charter {
     pub asset_licence: String,
 }
 
-/// Where the world is in its history.
+/// The time of a sim: its place in its own history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Clock {
+pub struct SimClock {
     /// The last turn.
     pub height: Height,
     /// The last tick.
@@ -84,22 +84,22 @@ pub(crate) type TurnOutcomes = Vec<(ActId, Outcome)>;
 #[derive(Debug, Clone)]
 pub(crate) struct State {
     pub(crate) charter: Charter,
-    pub(crate) clock: Clock,
+    pub(crate) clock: SimClock,
     pub(crate) governance: Governance,
     pub(crate) roster: Roster,
-    /// What a first login costs, and by what turns are judged.
+    /// The price of a first login, and the bases by which turns are judged.
     pub(crate) first_logins: FirstLogins,
-    /// What standbys must prove.
+    /// The proofs that standbys must show.
     pub(crate) readiness: Readiness,
     pub(crate) players: Tracked<PublicKey, Player>,
-    /// What builders who are logged in did of late.
-    pub(crate) histories: Tracked<PublicKey, History>,
+    /// The last steps of builders who are logged in.
+    pub(crate) histories: Tracked<PublicKey, BuildHistory>,
     pub(crate) windows: LaneWindows,
     pub(crate) windows_touched: BTreeSet<LaneKey>,
     pub(crate) objects: Tracked<ObjectId, Object>,
     pub(crate) region: Region,
     pub(crate) scripts: Tracked<ScriptId, Script>,
-    pub(crate) owners: Tracked<Owner, Pool>,
+    pub(crate) owners: Tracked<Owner, GasPool>,
     pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
     pub(crate) chat: ChatIndex,
     pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
@@ -109,43 +109,50 @@ pub(crate) struct State {
     pub(crate) census: Census,
     /// Index: what each player owns, avatars left out.
     pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
+    /// Index: the things that can be pushed, avatars left out.
+    pub(crate) movable: BTreeSet<ObjectId>,
     /// Index: the first timer of each script that has any.
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
-    /// Scripts that began, with what they run, or ended since the programs followed.
-    pub(crate) recast: Vec<(ScriptId, Option<PackageId>)>,
+    /// The scripts that began, with what they run, or ended, and that the programs do not know of yet.
+    pub(crate) script_changes: Vec<(ScriptId, Option<PackageId>)>,
     /// Players who were forgotten in the turn under way, for the basis that it leaves.
     pub(crate) forgotten: Vec<(PublicKey, Since)>,
-    /// What is left of the turn's room: it follows from the leaves after the turn before.
-    pub(crate) room: Room,
+    /// The bytes by which the state may still grow in this turn. They follow from the leaves after the
+    /// turn before.
+    pub(crate) byte_budget: ByteBudget,
 }
 
 impl State {
-    /// Enters the turn with this header: the seed of its order, the time it states.
+    /// Begins the turn with this header: sets the seed of its order and the time that it states, and
+    /// applies the rules that follow time.
     pub(crate) fn begin_turn(&mut self, height: Height, time: Millis, header: HeaderId) {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.clock.seed.0);
         bytes[32..].copy_from_slice(header.bytes());
         self.clock.seed = Digest(*blake3::hash(&bytes).as_bytes());
-        // The first turn has no turn before it to be later than.
+        // Time first: the rules below are about how much of it has passed. The first turn has no turn
+        // before it to be later than.
         let passed = if self.clock.height == Height(0) { 0 } else { time.since(self.clock.time) };
         self.governance.pass(passed);
+        // The line must be short before somebody in it is appointed: who was away too long is no longer
+        // in it.
         self.shorten_line();
         self.first_logins.pass(self.governance.time);
-        self.first_logins.begin(height, header);
+        self.first_logins.begin(height, header, self.governance.time);
         self.appoint();
         self.clock.height = height;
         self.clock.time = time;
     }
 
-    /// Takes note of who has which standing after the turn under way.
+    /// Records who has which standing after the turn under way.
     pub(crate) fn close_first_logins(&mut self) {
         let (stewards, forgotten) = (self.stewards(), core::mem::take(&mut self.forgotten));
         self.first_logins.close(self.clock.height, stewards, forgotten);
     }
 
-    /// Those whom the sim needs, and who are never refused for fullness.
+    /// Returns those whom the sim needs, and who are never refused for fullness.
     pub(crate) fn stewards(&self) -> BTreeSet<PublicKey> {
         let admins = self.governance.admins.iter().chain(&self.governance.temp_admin);
         let servers = self.roster.members().keys().chain(self.roster.standbys().keys());
@@ -160,8 +167,8 @@ impl State {
         self.outcomes.retain(|old, _| old.plus(OUTCOME_TURNS) > height);
     }
 
-    /// Is there room for another object?
-    pub(crate) fn has_room(&self) -> bool {
+    /// Says whether the sim may have another object.
+    pub(crate) fn has_object_slot(&self) -> bool {
         self.objects.len() < self.charter.parameters.objects_max as usize
     }
 
@@ -179,28 +186,32 @@ impl State {
         self.clock.next_object = id.plus(1);
         if let Some(player) = object.player {
             self.present.insert(player, id);
-        } else if let Some(owner) = object.owner {
-            self.own(owner, id);
+        } else {
+            if let Some(owner) = object.owner {
+                self.own(owner, id);
+            }
+            if body.motion == Motion::Dynamic {
+                self.movable.insert(id);
+            }
         }
         self.objects.insert(id, object);
         Ok(id)
     }
 
-    /// Ends a player's session; what the player did can be taken back no more.
+    /// Ends a player's session; what the player built can be undone no more.
     pub(crate) fn despawn(&mut self, key: &PublicKey) {
         self.remove_avatar(key);
         self.histories.remove(key);
-        if let Some(player) = self.players.get(key).cloned() {
-            self.put_player(*key, Player { session: None, ..player });
-        }
+        let player = self.players.get(key).cloned().expect("a player who is in a session is known");
+        self.put_player(*key, Player { session: None, ..player });
     }
 
-    /// Takes a player's avatar out of the world, and nothing else: who stays logged in can still take
-    /// back what was built, which takes no avatar.
+    /// Takes a player's avatar out of the world, and nothing else: a player who stays logged in can still
+    /// undo building, which takes no avatar.
     pub(crate) fn unseat(&mut self, key: &PublicKey) {
         self.remove_avatar(key);
-        let Some(player) = self.players.get(key).cloned() else { return };
-        let session = player.session.clone().map(|session| Session {
+        let player = self.players.get(key).cloned().expect("a player who has a seat is known");
+        let session = player.session.clone().map(|session| PlayerSession {
             avatar: None,
             heading: Vec2::ZERO,
             gesture: None,
@@ -210,50 +221,51 @@ impl State {
         self.bound_seatless();
     }
 
+    /// Removes the avatar of a player who has one.
     fn remove_avatar(&mut self, key: &PublicKey) {
         if let Some(avatar) = self.present.remove(key) {
             self.objects.remove(&avatar);
-            // A body that is not there is gone, which is what is wanted.
+            // The body may only be missing: then it is gone already.
             let _ = self.region.remove(avatar);
         }
     }
 
-    /// Puts an event into a script's inbox; one that finds no room is dropped and counted.
-    pub(crate) fn deliver(&mut self, to: ScriptId, delivery: Delivery) {
-        self.room = self.put(to, delivery, self.room);
+    /// Puts an event into a script's inbox. An event that finds no room is dropped and counted.
+    pub(crate) fn deliver(&mut self, to: ScriptId, queued: QueuedEvent) {
+        self.byte_budget = self.put(to, queued, self.byte_budget);
     }
 
-    /// As [`State::deliver`], whatever room the world has: for an event that had its room before, or
-    /// has a bound of its own.
-    pub(crate) fn deliver_anyway(&mut self, to: ScriptId, delivery: Delivery) {
-        self.put(to, delivery, Room::ENDLESS);
+    /// Puts an event into a script's inbox even if the world is full: for an event whose bytes were
+    /// reserved, or that has a bound of its own.
+    pub(crate) fn deliver_anyway(&mut self, to: ScriptId, queued: QueuedEvent) {
+        self.put(to, queued, ByteBudget::UNLIMITED);
     }
 
-    /// Gives what is left of the room.
-    fn put(&mut self, to: ScriptId, delivery: Delivery, mut room: Room) -> Room {
+    /// Puts an event into a script's inbox, and takes its bytes from the budget. Returns what is left of
+    /// the budget.
+    fn put(&mut self, to: ScriptId, queued: QueuedEvent, mut budget: ByteBudget) -> ByteBudget {
+        // An act may raise an event for a script that a later act of the turn takes off its object.
         let Some(script) = self.scripts.get_mut(&to) else {
-            return room;
+            return budget;
         };
-        match script.inbox.push(delivery, &mut room) {
+        match script.inbox.push(queued, &mut budget) {
             Ok(()) => {
                 self.waiting.insert(to);
             }
             Err(_) => script.dropped = script.dropped.saturating_add(1),
         }
-        room
+        budget
     }
 
-    /// Takes the timers that have run out, by script and then by time and name.
+    /// Removes the timers that have run out. Returns them by script, and then by time and name.
     pub(crate) fn due_timers(&mut self, now: Tick) -> Vec<(ScriptId, String)> {
         let due = self.alarms.range(..=(now, ScriptId(u64::MAX)));
         let scripts: BTreeSet<ScriptId> = due.map(|(_, script)| *script).collect();
         let mut fired = Vec::new();
         for script in scripts {
-            let Some(timers) = self.scripts.get(&script).map(|script| &script.timers) else {
-                continue;
-            };
-            let (due, rest): (Vec<_>, Vec<_>) =
-                timers.clone().into_iter().partition(|(_, at)| *at <= now);
+            let found = self.scripts.get(&script).expect("a script with a timer is in the state");
+            let timers = found.timers.clone().into_iter();
+            let (due, rest): (Vec<_>, Vec<_>) = timers.partition(|(_, at)| *at <= now);
             self.set_timers(script, rest.into_iter().collect());
             let mut due: Vec<(Tick, String)> =
                 due.into_iter().map(|(name, at)| (at, name)).collect();
@@ -263,14 +275,16 @@ impl State {
         fired
     }
 
-    /// Evaluates the rule of the temp admin.
+    /// Appoints the temp admin, by the rule of the charter.
     pub(crate) fn appoint(&mut self) {
         let first = self.census.line().next().copied();
         self.governance.appoint(self.charter.parameters.admin_days, first);
     }
 
-    /// Follows a change of a script's timers in the index of alarms.
+    /// Sets the timers of a script, and updates the index of alarms.
     pub(crate) fn set_timers(&mut self, id: ScriptId, timers: BTreeMap<String, Tick>) {
+        // An object that is deleted names the scripts that end with it, and nothing but the leaves says
+        // that each of them is there.
         let Some(script) = self.scripts.get_mut(&id) else {
             return;
         };
@@ -283,7 +297,7 @@ impl State {
         }
     }
 
-    /// Counts everything as changed.
+    /// Marks everything as changed.
     pub(crate) fn touch_all(&mut self) {
         self.players.touch_all();
         self.histories.touch_all();
@@ -294,15 +308,19 @@ impl State {
         self.windows_touched = self.windows.lanes().collect();
     }
 
-    /// Makes the indexes of a state that was put together from its leaves.
+    /// Builds the indexes of a state that was read from its leaves.
     pub(crate) fn index(&mut self) {
         let avatar =
             |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar?));
         self.present = self.players.iter().filter_map(avatar).collect();
         self.owned = BTreeMap::new();
+        self.movable = BTreeSet::new();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);
+            }
+            if self.region.body(*id).is_some_and(|body| body.motion() == Motion::Dynamic) {
+                self.movable.insert(*id);
             }
         }
         self.count_players();
@@ -312,28 +330,30 @@ impl State {
         self.waiting = waiting.map(|(id, _)| *id).collect();
     }
 
-    pub(crate) fn script_income(&self) -> Income {
+    /// Returns the income of a script.
+    pub(crate) fn script_income(&self) -> GasIncome {
         let gas = &self.charter.parameters.gas;
-        Income { refill: gas.script_refill, capacity: gas.script_capacity }
+        GasIncome { refill: gas.script_refill, capacity: gas.script_capacity }
     }
 
-    pub(crate) fn owner_income(&self) -> Income {
+    /// Returns the income of an owner of scripts.
+    pub(crate) fn owner_income(&self) -> GasIncome {
         let gas = &self.charter.parameters.gas;
-        Income { refill: gas.owner_refill, capacity: gas.owner_capacity }
+        GasIncome { refill: gas.owner_refill, capacity: gas.owner_capacity }
     }
 
-    /// Takes gas from who pays for scripts, at `tick`.
+    /// Takes gas from a payer of scripts, at `tick`.
     pub(crate) fn pay(&mut self, payer: Owner, gas: u64, tick: Tick) {
         let income = self.owner_income();
         if !self.owners.contains(&payer) {
-            self.owners.insert(payer, Pool::full(tick, income));
+            self.owners.insert(payer, GasPool::full(tick, income));
         }
         if let Some(pool) = self.owners.get_mut(&payer) {
             pool.debit(tick, income, gas);
         }
     }
 
-    /// Who pays for a script on this object.
+    /// Returns the payer of scripts on this object.
     pub(crate) fn payer(&self, object: ObjectId) -> Owner {
         self.objects.get(&object).and_then(|object| object.owner)
     }

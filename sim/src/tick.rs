@@ -11,65 +11,82 @@ use metatopia_scripting::{Event, EventKind};
 use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
 
 use crate::{
-    acts::Post,
-    chat::ChatLine,
+    acts::RaisedEvent,
+    chat::SpokenLine,
     controls::Controls,
     fork_join::ForkJoin,
-    inbox::{Delivery, Sender},
+    inbox::{QueuedEvent, Sender},
     merge::merge,
     programs::Programs,
-    run::{Run, run_scripts},
+    script_run::{ScriptRun, run_scripts},
     state::State,
     watch::{Probe, Stage},
 };
 
-/// The one region of this engine.
+/// The number of the only region that this engine has.
 pub(crate) const REGION: u32 = 0;
 
-/// What happened in a tick, besides changes of the state.
-pub(crate) struct Ticked {
-    pub(crate) chat: Vec<ChatLine>,
-    pub(crate) runs: Vec<Run>,
+/// The results of a tick, besides changes of the state.
+pub(crate) struct TickResult {
+    /// Lines that objects said.
+    pub(crate) chat: Vec<SpokenLine>,
+    /// The run of each script.
+    pub(crate) runs: Vec<ScriptRun>,
 }
 
-/// Steps the world: bodies first, then the scripts that have something to hear. What gas they leave of
-/// this tick's is for the next ticks of the turn.
+/// The means by which scripts run.
+#[derive(Clone, Copy)]
+pub(crate) struct ScriptRuntime<'a> {
+    /// The compiled packages, and the events that each script handles.
+    pub(crate) programs: &'a Programs,
+    /// Runs scripts in parallel.
+    pub(crate) exec: &'a dyn ForkJoin,
+    /// The rules that are broken, of which a node has none.
+    pub(crate) controls: Controls,
+}
+
+/// Steps the world: first the bodies, then the scripts that have events waiting. The scripts may use the
+/// gas of this tick and `gas_left` of the earlier ticks of the turn; what they leave is `gas_left` for
+/// the next tick.
 pub(crate) fn tick(
     state: &mut Arc<State>,
-    (programs, controls): (&Programs, Controls),
-    exec: &dyn ForkJoin,
+    runtime: ScriptRuntime<'_>,
     probe: &mut Probe<'_>,
-    posts: Vec<Post>,
-    left: &mut u64,
-) -> Ticked {
+    events: Vec<RaisedEvent>,
+    gas_left: &mut u64,
+) -> TickResult {
     probe.enter(Stage::Physics);
-    let world = Arc::make_mut(state);
-    let now = world.clock.tick.plus(1);
-    let leaving = steer(world, now);
-    leaving.iter().for_each(|player| world.despawn(player));
-    let touches = step(world);
-    probe.leave(Stage::Physics, now, world);
+    let next = Arc::make_mut(state);
+    let now = next.clock.tick.plus(1);
+    // Avatars get their velocities before the bodies step, and those whose lease ran out are gone by
+    // then, so that nothing collides with them.
+    let leaving = steer(next, now);
+    leaving.iter().for_each(|player| next.despawn(player));
+    let touches = step(next);
+    probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);
-    deliver(world, programs, now, posts, &touches);
-    let mut runs = run_scripts(state, programs, exec, controls, left);
+    // Scripts run after the step: a touch of this tick is answered in this tick.
+    deliver(next, runtime.programs, now, events, &touches);
+    let mut runs = run_scripts(state, runtime, gas_left);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
-    let world = Arc::make_mut(state);
-    let chat = merge(world, programs, &mut runs);
-    world.clock.tick = now;
-    probe.leave(Stage::Merge, now, world);
-    Ticked { chat, runs }
+    let next = Arc::make_mut(state);
+    let chat = merge(next, runtime.programs, &mut runs);
+    // The clock moves last: all of the above computes "the tick after the clock's".
+    next.clock.tick = now;
+    probe.leave(Stage::Merge, now, next);
+    TickResult { chat, runs }
 }
 
-/// Brings avatars nearer to the velocity that their players want, by a bounded acceleration. Gives
-/// those whose grace time is over.
+/// Accelerates avatars towards the velocity that their players want. Returns the players whose grace
+/// time is over.
 fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     let parameters = &state.charter.parameters;
     let (avatars, grace) = (&parameters.avatar, parameters.grace_ticks);
     let mut leaving = Vec::new();
     for (player, avatar) in &state.present {
         let session = state.players.get(player).and_then(|player| player.session.as_ref());
-        let Some(session) = session else { continue };
+        let session = session.expect("a player who has an avatar is in a session");
         if session.lease.plus(grace) < now {
             leaving.push(*player);
             continue;
@@ -77,22 +94,26 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
         let Some(body) = state.region.body(*avatar) else {
             continue;
         };
+        // The lease is over and the grace time is not: the avatar stands still.
         let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
         if let Some(velocity) = avatars.steered(body.velocity(), heading) {
+            // The region refuses velocities of bodies that cannot move, and those that are too large: an
+            // avatar is dynamic, and its speed has a bound.
             let _ = state.region.set_velocity(*avatar, velocity);
         }
     }
     for player in state.census.seatless() {
         let session = state.players.get(player).and_then(|player| player.session.as_ref());
-        if session.is_some_and(|session| session.lease.plus(grace) < now) {
+        let session = session.expect("a player without a seat is in a session");
+        if session.lease.plus(grace) < now {
             leaving.push(*player);
         }
     }
     leaving
 }
 
-/// The region's step, which is a transaction: one that panics leaves all bodies where they are, on
-/// every server alike.
+/// Steps the region, as a transaction: a step that panics leaves all bodies where they are, on every
+/// server alike.
 fn step(state: &mut State) -> Vec<Touch> {
     let region = &mut state.region;
     catch_unwind(AssertUnwindSafe(|| region.step())).unwrap_or_else(|_| {
@@ -101,14 +122,22 @@ fn step(state: &mut State) -> Vec<Touch> {
     })
 }
 
-/// Routes what happened to the inboxes of the scripts that handle it.
-fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, touches: &[Touch]) {
+/// Puts events into the inboxes of the scripts that handle them: of acts, touches, timers and the tick.
+fn deliver(
+    state: &mut State,
+    programs: &Programs,
+    now: Tick,
+    events: Vec<RaisedEvent>,
+    touches: &[Touch],
+) {
     let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
-        state.deliver(to, Delivery { sender, raised: now, index, event });
+        state.deliver(to, QueuedEvent { sender, raised: now, index, event });
     };
-    for (index, post) in (0..).zip(posts) {
-        for to in post.to {
-            put(state, to, post.sender, index, post.event.clone());
+    // The order matters only for who finds room in an inbox that is nearly full; which event a script
+    // handles first is decided when it takes its inbox. Acts come first, so no touch crowds them out.
+    for (index, raised) in (0..).zip(events) {
+        for to in raised.to {
+            put(state, to, raised.sender, index, raised.event.clone());
         }
     }
     for (index, touch) in (0..).zip(touches) {
@@ -126,9 +155,9 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
     }
     for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
         if programs.listening(EventKind::Timer, &[script]).next().is_some() {
-            // The timer took room for its event as well: one that is lost would stop its script.
+            // The timer reserved bytes for its event: if the event were lost, its script would stop.
             let (sender, event) = (Sender::Core, Event::Timer { name });
-            state.deliver_anyway(script, Delivery { sender, raised: now, index, event });
+            state.deliver_anyway(script, QueuedEvent { sender, raised: now, index, event });
         }
     }
     let dt = Fx::from_ratio(1, TICKS_PER_SECOND as i64);
@@ -138,9 +167,10 @@ fn deliver(state: &mut State, programs: &Programs, now: Tick, posts: Vec<Post>, 
             script.inbox.waiting().any(|waiting| waiting.event.kind() == EventKind::Tick)
         });
         if !behind {
-            // One for each script is a bound, and a full world that stood still could not empty.
+            // One tick for each script is a bound of its own. A full world in which scripts got no ticks
+            // could never empty.
             let (sender, index, event) = (Sender::Core, u32::MAX, Event::Tick { dt });
-            state.deliver_anyway(script, Delivery { sender, raised: now, index, event });
+            state.deliver_anyway(script, QueuedEvent { sender, raised: now, index, event });
         }
     }
 }

@@ -15,10 +15,10 @@ use metatopia_types::{
 };
 
 use crate::{
-    leaves::{shelf_key, tile_shelf},
+    leaf_table::LeafTable,
+    leaves::{table_leaf_key, tile_table_name},
     limits::SCRIPTS_PER_OBJECT_MAX,
     object::{Object, Tile, object_key},
-    shelf::Shelf,
 };
 
 /// Entries in one copy: a tile cannot have more objects than the world has bodies.
@@ -46,9 +46,9 @@ pub enum CopyError {
     /// The entry's body is that of another object.
     #[error("the entry of object {entry} has the body of object {body}")]
     OtherBody {
-        /// The object.
+        /// The object of the entry.
         entry: ObjectId,
-        /// Whose body it is.
+        /// The object whose body it is.
         body: ObjectId,
     },
     /// No world makes such a body.
@@ -68,11 +68,11 @@ pub enum CopyError {
 /// An entry of a tile: an object and its body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TileEntry {
-    /// Which object.
+    /// The object's id.
     pub id: ObjectId,
-    /// The object.
+    /// The object without its body.
     pub object: Object,
-    /// Its body.
+    /// The body of the object.
     pub body: Body,
 }
 
@@ -91,7 +91,7 @@ impl TileEntry {
         Ok(Self { id: entry, object, body })
     }
 
-    /// The entry as it is in the state's leaves.
+    /// Encodes the entry as it is in the state's leaves.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(&(self.id, &self.object, &self.body))
@@ -120,48 +120,48 @@ pub struct TileCopy {
     /// Entries that changed since their leaves were cut; those that only moved with the body that
     /// is in the leaf.
     stale: BTreeMap<ObjectId, Option<Body>>,
-    shelf: Shelf<8>,
+    table: LeafTable<8>,
 }
 
 impl TileCopy {
-    /// A copy without entries.
+    /// Returns a copy without entries.
     #[must_use]
     pub fn new(tile: Tile) -> Self {
         let (entries, stale) = (BTreeMap::new(), BTreeMap::new());
-        Self { tile, entries, bytes: 0, stale, shelf: Shelf::default() }
+        Self { tile, entries, bytes: 0, stale, table: LeafTable::default() }
     }
 
-    /// Of which tile.
+    /// Returns the tile that is copied.
     #[must_use]
     pub const fn tile(&self) -> Tile {
         self.tile
     }
 
-    /// How many entries it has.
+    /// Returns how many entries it has.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Has it none?
+    /// Says whether it has no entries.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// Bytes of the entries, each counted as it came.
+    /// Returns the bytes of the entries, each counted as it came.
     #[must_use]
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The entry of an object.
+    /// Returns the entry of an object.
     #[must_use]
     pub fn get(&self, id: ObjectId) -> Option<&TileEntry> {
         self.entries.get(&id).map(|(entry, _)| entry)
     }
 
-    /// All entries, by id.
+    /// Returns all entries, by id.
     pub fn entries(&self) -> impl Iterator<Item = &TileEntry> {
         self.entries.values().map(|(entry, _)| entry)
     }
@@ -187,7 +187,7 @@ impl TileCopy {
         Ok(id)
     }
 
-    /// An object moved within the tile.
+    /// Applies a movement of an object within the tile.
     ///
     /// # Errors
     /// See [`CopyError`]; then nothing has changed.
@@ -203,7 +203,7 @@ impl TileCopy {
         Ok(())
     }
 
-    /// An object is no longer in the tile. Says whether it was.
+    /// Removes an object that is no longer in the tile. Says whether it was in the copy.
     pub fn remove(&mut self, id: ObjectId) -> bool {
         let Some((_, bytes)) = self.entries.remove(&id) else {
             return false;
@@ -213,28 +213,28 @@ impl TileCopy {
         true
     }
 
-    /// The leaves that these entries form in a state, by their prefixes. Only those whose entries
+    /// Returns the leaves that these entries form in a state, by their prefixes. Only those whose entries
     /// changed since the last call are hashed.
     pub fn leaves(&mut self) -> Vec<CopiedLeaf> {
         for (id, before) in core::mem::take(&mut self.stale) {
             let key = object_key(id);
             let Some((entry, _)) = self.entries.get(&id) else {
-                self.shelf.take(key);
+                self.table.take(key);
                 continue;
             };
-            let bytes = match before.zip(self.shelf.get(&key)) {
+            let bytes = match before.zip(self.table.get(&key)) {
                 Some((before, bytes)) => entry.body.encode_after(&before, bytes),
                 None => entry.encode(),
             };
-            self.shelf.put(key, bytes);
+            self.table.put(key, bytes);
         }
-        self.shelf.settle();
-        let name = tile_shelf(self.tile);
-        let leaf = |(prefix, digest): (&[u8], crate::shelf::LeafDigest)| {
-            let key = shelf_key(&name, prefix);
+        self.table.refresh();
+        let name = tile_table_name(self.tile);
+        let leaf = |(prefix, digest): (&[u8], crate::leaf_table::LeafDigest)| {
+            let key = table_leaf_key(&name, prefix);
             let hash = leaf_hash(&key, &digest.hash);
             CopiedLeaf { prefix: prefix.to_vec(), key, hash }
         };
-        self.shelf.leaves().map(leaf).collect()
+        self.table.leaves().map(leaf).collect()
     }
 }

@@ -1,4 +1,4 @@
-//! What servers need to tell clients about tiles.
+//! What servers tell clients about tiles.
 
 use std::collections::BTreeSet;
 
@@ -9,36 +9,37 @@ use metatopia_types::{Emote, Movement, ObjectId};
 use crate::{object::Tile, placed::PlacedTiles, world::World};
 
 impl World {
-    /// The tile of an object, and its entry there, in the state's own encoding.
+    /// Returns the tile of an object, and its entry there, in the state's own encoding.
     #[must_use]
     pub fn entry(&self, id: ObjectId) -> Option<(Tile, &[u8])> {
         self.leaves.entry(id)
     }
 
-    /// The entries of a tile, in the state's own encoding, by id.
+    /// Returns the entries of a tile, in the state's own encoding, by id.
     pub fn entries(&self, tile: Tile) -> impl Iterator<Item = (ObjectId, &[u8])> {
         self.leaves.entries(tile)
     }
 
-    /// All parts of an object's motion.
+    /// Returns all parts of an object's motion.
     #[must_use]
     pub fn movement(&self, id: ObjectId) -> Option<Movement> {
         self.state.region.body(id).map(Body::movement)
     }
 
-    /// Where an object is, in metres.
+    /// Returns the position of an object, in metres.
     #[must_use]
     pub fn place(&self, id: ObjectId) -> Option<Vec2> {
         self.state.region.body(id).map(Body::position)
     }
 
-    /// What can be shown of these tiles in the state as it is now.
+    /// Finds the leaves of these tiles, and the leaves beside those that have none, in the state as it is
+    /// now.
     #[must_use]
     pub fn place_tiles(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
         self.leaves.place(tiles)
     }
 
-    /// What touches an object, by id. Looks through all contacts.
+    /// Returns the objects that touch this one, by id. Looks through all contacts.
     #[must_use]
     pub fn touching(&self, id: ObjectId) -> Vec<ObjectId> {
         let contacts = self.state.region.contacts().iter();
@@ -50,14 +51,14 @@ impl World {
         contacts.filter_map(|contact| other(contact.pair())).collect()
     }
 
-    /// The gestures of this moment, by avatar.
+    /// Returns the gestures of this moment, by avatar.
     #[must_use]
     pub fn gestures(&self) -> Vec<(ObjectId, Emote)> {
         let now = |(player, avatar)| Some((avatar, self.gesture(&player)?));
         self.present().filter_map(now).collect()
     }
 
-    /// Objects that reach at least `reach` metres in some direction from their centre, by id, with
+    /// Returns the objects that reach at least `reach` metres in some direction from their centre, by id, with
     /// their centre and reach.
     pub fn large(&self, reach: Fx) -> impl Iterator<Item = (ObjectId, Vec2, Fx)> {
         let of = |body: &Body| match body.shape() {

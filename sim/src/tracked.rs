@@ -22,53 +22,58 @@ impl<K, V> Default for Tracked<K, V> {
 }
 
 impl<K: Ord + Copy, V: Clone> Tracked<K, V> {
+    /// Returns the value of a key.
     pub(crate) fn get(&self, key: &K) -> Option<&V> {
         self.entries.get(key).map(Arc::as_ref)
     }
 
-    /// Counts as a change, whether or not one follows.
+    /// Returns the value of a key to change it. Marks the key as changed, whether or not a change follows.
     pub(crate) fn get_mut(&mut self, key: &K) -> Option<&mut V> {
         let entry = self.entries.get_mut(key)?;
         self.touched.insert(*key);
         Some(Arc::make_mut(entry))
     }
 
+    /// Sets the value of a key.
     pub(crate) fn insert(&mut self, key: K, value: V) {
         self.touched.insert(key);
         self.entries.insert(key, Arc::new(value));
     }
 
+    /// Removes a key, and returns its value.
     pub(crate) fn remove(&mut self, key: &K) -> Option<V> {
         let gone = self.entries.remove(key)?;
         self.touched.insert(*key);
         Some(Arc::unwrap_or_clone(gone))
     }
 
+    /// Says whether there is a value of this key.
     pub(crate) fn contains(&self, key: &K) -> bool {
         self.entries.contains_key(key)
     }
 
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// In the order of the keys.
+    /// Returns the entries, in the order of the keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.entries.iter().map(|(key, value)| (key, &**value))
     }
 
-    /// Those of greater keys, in the order of the keys.
+    /// Returns the entries of greater keys, in the order of the keys.
     pub(crate) fn after(&self, key: K) -> impl Iterator<Item = (&K, &V)> {
         let later = (Bound::Excluded(key), Bound::Unbounded);
         self.entries.range(later).map(|(key, value)| (key, &**value))
     }
 
-    /// Counts everything as changed.
+    /// Marks all entries as changed.
     pub(crate) fn touch_all(&mut self) {
         self.touched = self.entries.keys().copied().collect();
     }
 
-    /// What may have changed since the last call, in the order of the keys.
+    /// Returns the keys whose values may have changed since the last call, in the order of the keys.
     pub(crate) fn take_touched(&mut self) -> BTreeSet<K> {
         core::mem::take(&mut self.touched)
     }

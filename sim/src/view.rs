@@ -1,12 +1,12 @@
 //! The world as scripts see it at the start of a tick.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_scripting::{ObjectView, View};
+use metatopia_scripting::{Nearby, ObjectView, WorldView};
 use metatopia_types::{Digest, ObjectId, Tick};
 
 use crate::state::State;
 
-impl View for State {
+impl WorldView for State {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         let (object, body) = (self.objects.get(&id)?, self.region.body(id)?);
         Some(ObjectView {
@@ -22,9 +22,9 @@ impl View for State {
         })
     }
 
-    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId> {
-        let near = self.region.nearby(center, radius, max as usize);
-        near.into_iter().map(|near| near.id).collect()
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
+        let (near, looked) = self.region.nearby_with_cost(center, radius, max as usize);
+        Nearby { objects: near.into_iter().map(|near| near.id).collect(), looked }
     }
 
     fn tick(&self) -> Tick {

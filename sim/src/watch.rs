@@ -1,11 +1,11 @@
-//! Watching the stages of a turn: how long they take, by whoever has a clock, and what state each of
-//! them leaves, by whoever looks for where two machines part.
+//! Watches the stages of a turn: somebody with a clock measures how long they take, and somebody who looks
+//! for a divergence compares the states that they leave.
 
 use std::sync::Arc;
 
 use metatopia_types::{Root, Tick};
 
-use crate::{leaves::Leaves, state::State, world::World};
+use crate::{leaves::StateLeaves, state::State, world::World};
 
 /// A stage of applying a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ pub enum Stage {
     Scripts,
     /// What scripts did is merged.
     Merge,
-    /// Leaves are encoded and hashed, up to the root.
+    /// StateLeaves are encoded and hashed, up to the root.
     Leaves,
 }
 
@@ -40,59 +40,60 @@ impl Stage {
     }
 }
 
-/// Is told when a stage begins; the one before it has ended then. It cannot influence the turn.
+/// Watches a turn. A stage begins when the one before it has ended. A watch cannot influence the turn.
 pub trait Watch {
-    /// A stage begins.
+    /// Learns that a stage begins.
     fn enter(&mut self, stage: Stage);
 
-    /// Shall the state be hashed after every stage of every tick? That is several times the work of
-    /// the turn.
+    /// Says whether the state is to be hashed after every stage of every tick, which is several times the
+    /// work of the turn.
     fn is_heavy(&self) -> bool {
         false
     }
 
-    /// The state after a stage other than [`Stage::Leaves`], and its tick. Told only to who
+    /// Learns the root after a stage other than [`Stage::Leaves`], and its tick, if the watch
     /// [is heavy](Watch::is_heavy).
     fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
         let _ = (stage, tick, root);
     }
 
-    /// Shall the world be shown after every tick? That takes a copy of its state each time.
+    /// Says whether the watch wants the world after every tick, which takes a copy of its state each time.
     fn looks_into_ticks(&self) -> bool {
         false
     }
 
-    /// The world after a tick, hashed. Shown only to who [looks into
+    /// Learns the world after a tick, hashed, if the watch [looks into
     /// ticks](Watch::looks_into_ticks).
     fn ticked(&mut self, world: &World) {
         let _ = world;
     }
 }
 
-/// Looks away.
+/// Ignores all stages.
 impl Watch for () {
     fn enter(&mut self, _: Stage) {}
 }
 
-/// Who watches, and what that takes.
+/// The watch of a turn, and the leaves by which it hashes between the stages.
 pub(crate) struct Probe<'a> {
     watch: &'a mut dyn Watch,
     /// For hashing in between; the world's own leaves stay as they were before the turn.
-    leaves: Option<Leaves>,
+    leaves: Option<StateLeaves>,
 }
 
 impl<'a> Probe<'a> {
     /// Watches a world with these leaves.
-    pub(crate) fn new(watch: &'a mut dyn Watch, leaves: &Leaves) -> Self {
+    pub(crate) fn new(watch: &'a mut dyn Watch, leaves: &StateLeaves) -> Self {
         let leaves = watch.is_heavy().then(|| leaves.clone());
         Self { watch, leaves }
     }
 
+    /// Tells the watch that a stage begins.
     pub(crate) fn enter(&mut self, stage: Stage) {
         self.watch.enter(stage);
     }
 
-    /// A stage ended. What was touched stays marked in the state itself.
+    /// Tells the watch the root after a stage. What was touched stays marked in the state itself.
     pub(crate) fn leave(&mut self, stage: Stage, tick: Tick, state: &State) {
         if let Some(leaves) = &mut self.leaves {
             let root = leaves.refresh(&mut state.clone());
@@ -100,7 +101,7 @@ impl<'a> Probe<'a> {
         }
     }
 
-    /// A tick ended. The world's own leaves stay as they were before the turn, here too.
+    /// Shows the watch the world after a tick. The world's own leaves stay as they were before the turn.
     pub(crate) fn ticked(&mut self, world: &World) {
         if self.watch.looks_into_ticks() {
             let mut then = world.clone();

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Act, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, limits,
+    Act, Envelope, Height, Lane, Pass, PublicKey, Seq, SignedEnvelope, SimId, Turn, limits,
 };
 use serde::{Deserialize, Serialize};
 
@@ -24,14 +24,14 @@ use crate::{
 /// An author's lane.
 pub type LaneKey = (PublicKey, Lane);
 
-/// What is remembered of a lane.
+/// The window of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Window {
     /// The highest sequence that was decided.
     pub seq: Seq,
     /// The highest last valid height of a decided act: after it, nothing can be replayed.
     pub last_valid: Height,
-    /// Who proposed the turn that opened the lane: one proposer may open a share of all lanes only.
+    /// The proposer of the turn that opened the lane: one proposer may open a share of all lanes only.
     pub opener: PublicKey,
 }
 
@@ -87,6 +87,9 @@ pub enum ActFault {
     /// The key is new to the sim, and its login shows no work that counts now.
     #[error("a key that is new to the sim shows work, and this login shows none that counts now")]
     NoWork,
+    /// The key is new to the sim, and its login shows no ticket that is open.
+    #[error("a key that is new to the sim shows a ticket, and this login shows none that is open")]
+    NoTicket,
     /// The turn has as many first logins as one may have.
     #[error("the turn has {0} first logins already")]
     FirstLoginsFull(usize),
@@ -101,12 +104,12 @@ pub struct LaneWindows {
     expiring: BTreeMap<Height, BTreeSet<LaneKey>>,
     /// How many lanes each proposer's turns opened.
     opened: BTreeMap<PublicKey, usize>,
-    /// May the last sequence be decided once more? Only broken windows say so.
+    /// Whether the last sequence may be decided once more, which only broken windows say.
     pub(crate) open_end: bool,
 }
 
 impl LaneWindows {
-    /// The windows after the turn of `height`; what a snapshot holds.
+    /// Returns the windows after the turn of `height`, from those that a snapshot holds.
     #[must_use]
     pub fn new(height: Height, windows: BTreeMap<LaneKey, Window>) -> Self {
         let mut expiring: BTreeMap<Height, BTreeSet<LaneKey>> = BTreeMap::new();
@@ -118,31 +121,31 @@ impl LaneWindows {
         Self { height, windows, expiring, opened, open_end: false }
     }
 
-    /// The last turn they know.
+    /// Returns the height of the last turn that they know.
     #[must_use]
     pub const fn height(&self) -> Height {
         self.height
     }
 
-    /// How many lanes are remembered.
+    /// Returns how many lanes are remembered.
     #[must_use]
     pub fn len(&self) -> usize {
         self.windows.len()
     }
 
-    /// Is no lane remembered?
+    /// Says whether no lane is remembered.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.windows.is_empty()
     }
 
-    /// The window of a lane; nothing if the lane is new, or forgotten.
+    /// Returns the window of a lane; nothing if the lane is new, or forgotten.
     #[must_use]
     pub fn get(&self, lane: &LaneKey) -> Option<Window> {
         self.windows.get(lane).copied()
     }
 
-    /// The lanes that are remembered.
+    /// Returns the lanes that are remembered.
     pub fn lanes(&self) -> impl Iterator<Item = LaneKey> {
         self.windows.keys().copied()
     }
@@ -155,7 +158,7 @@ impl LaneWindows {
         height: Height,
         undecided: Option<&Turn>,
         judging: Judging<'a>,
-    ) -> Admission<'a> {
+    ) -> TurnAdmission<'a> {
         let mut ahead = BTreeMap::new();
         if let Some(turn) = undecided {
             for act in turn.body.acts() {
@@ -171,7 +174,7 @@ impl LaneWindows {
             let ahead = undecided.map_or(0, |_| fresh.len());
             self.opened.get(&proposer).copied().unwrap_or(0) + ahead
         });
-        Admission {
+        TurnAdmission {
             windows: self,
             height,
             judging,
@@ -185,7 +188,7 @@ impl LaneWindows {
         }
     }
 
-    /// Takes note of a decided turn, and forgets lanes that have expired.
+    /// Records a decided turn, and forgets lanes that have expired.
     ///
     /// # Panics
     /// When it is not the next turn: then these are not the windows it was judged by.
@@ -193,7 +196,8 @@ impl LaneWindows {
         self.record_touched(turn);
     }
 
-    /// As [`LaneWindows::record`]; gives the lanes that changed or were forgotten.
+    /// Records a decided turn as [`LaneWindows::record`] does. Returns the lanes that changed or were
+    /// forgotten.
     pub(crate) fn record_touched(&mut self, turn: &Turn) -> BTreeSet<LaneKey> {
         assert_eq!(turn.header.height, self.height.plus(1), "turns are recorded in order");
         self.height = turn.header.height;
@@ -222,19 +226,22 @@ impl LaneWindows {
         touched
     }
 
+    /// Says whether this sequence was decided.
     fn is_used(&self, window: Window, seq: Seq) -> bool {
         if self.open_end { window.seq > seq } else { window.seq >= seq }
     }
 
+    /// Removes a lane from the list of those that expire at this height.
     fn unlist(&mut self, last_valid: Height, lane: &LaneKey) {
-        if let Some(lanes) = self.expiring.get_mut(&last_valid) {
-            lanes.remove(lane);
-            if lanes.is_empty() {
-                self.expiring.remove(&last_valid);
-            }
+        let lanes =
+            self.expiring.get_mut(&last_valid).expect("a window is listed where it expires");
+        assert!(lanes.remove(lane), "a window is listed where it expires");
+        if lanes.is_empty() {
+            self.expiring.remove(&last_valid);
         }
     }
 
+    /// Counts one lane less of those that this proposer opened.
     fn discount(&mut self, opener: PublicKey) {
         let count = self.opened.get_mut(&opener).expect("who opened a lane is counted");
         *count -= 1;
@@ -243,11 +250,13 @@ impl LaneWindows {
         }
     }
 
+    /// Returns how many lanes of an author are remembered.
     fn lanes_of(&self, author: PublicKey) -> usize {
         self.windows.range((author, Lane(0))..=(author, Lane(u64::MAX))).count()
     }
 }
 
+/// Returns the window of a lane after an act.
 fn after(before: Option<Window>, envelope: &Envelope, proposer: PublicKey) -> Window {
     let (seq, last_valid) = (envelope.seq, envelope.last_valid);
     before.map_or(Window { seq, last_valid, opener: proposer }, |window| Window {
@@ -257,12 +266,12 @@ fn after(before: Option<Window>, envelope: &Envelope, proposer: PublicKey) -> Wi
     })
 }
 
-/// By what, beside lanes, acts are chosen or judged.
+/// The means, beside lanes, by which acts are chosen or judged.
 #[derive(Clone, Copy)]
 pub struct Judging<'a> {
-    /// Who is what to the sim.
+    /// The standing of every key in the sim.
     pub standings: &'a dyn Standings,
-    /// Who proposes the turn; `None` while it may be anybody.
+    /// The proposer of the turn; `None` while it may be anybody.
     pub proposer: Option<PublicKey>,
 }
 
@@ -275,7 +284,7 @@ impl core::fmt::Debug for Judging<'_> {
 /// Acts being chosen for one turn. They may come in any order: inside a turn only equal sequences
 /// of a lane exclude one another.
 #[derive(Debug, Clone)]
-pub struct Admission<'a> {
+pub struct TurnAdmission<'a> {
     windows: &'a LaneWindows,
     height: Height,
     judging: Judging<'a>,
@@ -292,7 +301,7 @@ pub struct Admission<'a> {
     first_logins: usize,
 }
 
-impl Admission<'_> {
+impl TurnAdmission<'_> {
     /// Takes the act into the turn, if expiry and lane window allow it.
     ///
     /// # Errors
@@ -311,9 +320,9 @@ impl Admission<'_> {
         Ok(())
     }
 
-    /// Returns a turn's acts in the order in which they are judged: those of whoever has least room
-    /// first, and logins before what follows them. A turn lists its acts by their ids, and whoever
-    /// built it took them in another order; in this one everything fits that fits in any.
+    /// Returns a turn's acts in the order in which they are judged: those of the least standing first,
+    /// and logins before what follows them. A turn lists its acts by their ids, and its proposer took
+    /// them in another order; in this order all acts fit that fit in any order.
     #[must_use]
     pub fn in_order<'a>(&self, acts: &'a [SignedEnvelope]) -> Vec<&'a SignedEnvelope> {
         let mut ordered: Vec<&SignedEnvelope> = acts.iter().collect();
@@ -324,20 +333,20 @@ impl Admission<'_> {
         ordered
     }
 
-    /// How many lanes are open once the acts that were taken are decided.
+    /// Returns how many lanes are open once the acts that were taken are decided.
     #[must_use]
     pub fn open_lanes(&self) -> usize {
         self.windows.len() + self.fresh.len()
     }
 
-    /// Would this act open another one?
+    /// Says whether this act would open another lane.
     #[must_use]
     pub fn opens(&self, envelope: &Envelope) -> bool {
         let lane = (envelope.author, envelope.lane);
         self.windows.get(&lane).is_none() && !self.fresh.contains(&lane)
     }
 
-    /// Would [`Admission::admit`] take it?
+    /// Checks whether [`TurnAdmission::admit`] would take the act.
     ///
     /// # Errors
     /// See [`ActFault`].
@@ -363,33 +372,37 @@ impl Admission<'_> {
         if standing == Standing::Stranger {
             self.check_stranger(envelope)?;
         }
-        if self.opens(envelope) { self.room(envelope.author, standing) } else { Ok(()) }
+        if self.opens(envelope) { self.check_lane_slots(envelope.author, standing) } else { Ok(()) }
     }
 
+    /// Returns the standing of the author.
     fn standing(&self, envelope: &Envelope) -> Standing {
         self.judging.standings.standing(&envelope.author, self.height)
     }
 
-    /// May a key that is new to the sim do this?
+    /// Checks that a key that is new to the sim may do this.
     fn check_stranger(&self, envelope: &Envelope) -> Result<(), ActFault> {
         let standings = self.judging.standings;
         let first_login = standings.first_login();
-        let work = match &envelope.act {
+        let pass = match &envelope.act {
             _ if first_login == FirstLogin::Open => return Ok(()),
-            Act::Login { work, .. } => work,
+            Act::Login { pass, .. } => pass,
             _ if self.opens(envelope) => return Err(ActFault::NoLogin),
             _ => return Ok(()),
         };
-        if first_login == FirstLogin::Closed {
-            return Err(ActFault::Closed);
-        }
-        let (sim, tries) = (standings.sim(), standings.parameters().first_login_tries);
-        let counts = |work| {
-            let first_logins = standings.first_logins();
-            first_logins.accepts(sim, &envelope.author, work, self.height, tries)
+        let lacking = match (first_login, pass) {
+            (FirstLogin::Closed, _) => return Err(ActFault::Closed),
+            (FirstLogin::Invite, Some(Pass::Work(_))) => return Err(ActFault::NoTicket),
+            (FirstLogin::Invite, _) | (_, Some(Pass::Ticket(_))) => ActFault::NoTicket,
+            _ => ActFault::NoWork,
         };
-        if !work.as_ref().is_some_and(counts) {
-            return Err(ActFault::NoWork);
+        let (sim, tries) = (standings.sim(), standings.parameters().first_login_tries);
+        let counts = |pass| {
+            let first_logins = standings.first_logins();
+            first_logins.accepts_pass(sim, &envelope.author, pass, self.height, tries)
+        };
+        if !pass.as_ref().is_some_and(counts) {
+            return Err(lacking);
         }
         match self.first_logins {
             FIRST_LOGINS_PER_TURN_MAX.. => Err(ActFault::FirstLoginsFull(self.first_logins)),
@@ -397,8 +410,8 @@ impl Admission<'_> {
         }
     }
 
-    /// Is there room for another lane of this author?
-    fn room(&self, author: PublicKey, standing: Standing) -> Result<(), ActFault> {
+    /// Checks that another lane of this author may open.
+    fn check_lane_slots(&self, author: PublicKey, standing: Standing) -> Result<(), ActFault> {
         let all = self.open_lanes();
         let most = match standing {
             Standing::Stranger => STRANGER_LANES_MAX,

@@ -20,6 +20,24 @@ pub fn root() -> PathBuf {
     here.parent().map_or_else(|| here.to_path_buf(), Path::to_path_buf)
 }
 
+/// Returns the path from the root and the text of every document that describes the present: the
+/// three beside the root's manifest, and all of `docs`. The log of changes describes the past.
+///
+/// # Panics
+/// When a document cannot be read.
+#[must_use]
+pub fn documents() -> Vec<(String, String)> {
+    let root = root();
+    let of_root = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"].map(|name| root.join(name));
+    let of_docs = files(&root.join("docs"), ".md").expect("docs can be read");
+    let named = |path: PathBuf| {
+        let text = fs::read_to_string(&path).expect("a document");
+        let name = path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned();
+        (name, text)
+    };
+    of_root.into_iter().chain(of_docs).map(named).collect()
+}
+
 /// Every file below `folder` whose name ends with `ending`, sorted, without build output.
 ///
 /// # Errors

@@ -1,8 +1,12 @@
 //! What a reviewer would say about every file, said by a test.
 
-use std::{collections::BTreeSet, fs, path::PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+};
 
-use metatopia_tests::{files, root};
+use metatopia_tests::{documents, files, root};
 
 const PURE: &[&str] = &[
     "sim",
@@ -67,6 +71,46 @@ fn nothing_is_left_for_later_without_a_word_in_the_docs() {
         let ignore = format!("#[{}", "ignore");
         assert!(!text.contains(&ignore), "{path} ignores a test");
     }
+}
+
+/// Type names that may be defined in more than one file: as many as there are. A name with two meanings
+/// costs every reader a search, so this number only falls.
+const NAMES_WITH_TWO_MEANINGS: usize = 1;
+
+/// Returns the name of the type that this line defines at the top of a file.
+fn defined_type(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("pub").map_or(line, |rest| {
+        let rest = if rest.starts_with('(') {
+            rest.split_once(')').map_or("", |(_, rest)| rest)
+        } else {
+            rest
+        };
+        rest.trim_start()
+    });
+    let keywords = ["struct ", "enum ", "trait ", "type ", "union "];
+    let rest = keywords.iter().find_map(|keyword| line.strip_prefix(keyword))?;
+    rest.split(|c: char| !c.is_alphanumeric() && c != '_').next()
+}
+
+#[test]
+fn few_type_names_have_two_meanings() {
+    let apart = ["/tests/", "/benches/", "/examples/", "/fuzz/"];
+    let mut files: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in sources() {
+        let of_the_bench =
+            path.starts_with("tests/abuse/src") || path.starts_with("tests/network/src");
+        let is_test = path.ends_with("tests.rs")
+            || apart.iter().any(|part| format!("/{path}").contains(part));
+        if is_test && !of_the_bench {
+            continue;
+        }
+        for name in text.lines().filter_map(defined_type) {
+            files.entry(name.to_owned()).or_default().insert(path.clone());
+        }
+    }
+    assert!(files.len() > 1_000, "{} type names were found", files.len());
+    let twice: Vec<_> = files.iter().filter(|(_, files)| files.len() > 1).collect();
+    assert!(twice.len() <= NAMES_WITH_TWO_MEANINGS, "{} names: {twice:#?}", twice.len());
 }
 
 #[test]
@@ -145,15 +189,50 @@ fn every_shared_limit_is_hit_by_a_test_and_listed() {
 
 #[test]
 fn paths_that_documents_mention_exist() {
-    let root = root();
-    for document in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/limits.md"] {
-        let text = fs::read_to_string(root.join(document)).expect(document);
+    for (document, text) in documents() {
         for word in text.split('`').skip(1).step_by(2) {
-            let known = ["rs", "md", "toml", "rhai", "txt"];
+            let known = ["rs", "md", "toml", "rhai", "txt", "mjs"];
+            let elsewhere = ["/", "~", "DIR/"].iter().any(|start| word.starts_with(start));
             let is_path = word.contains('/')
-                && !word.contains(' ')
+                && !word.contains(char::is_whitespace)
                 && word.rsplit('.').next().is_some_and(|end| known.contains(&end));
-            assert!(!is_path || root.join(word).exists(), "{document} mentions {word}");
+            let stands = elsewhere || root().join(word).exists();
+            assert!(!is_path || stands, "{document} mentions {word}");
         }
     }
+}
+
+/// Rows of the glossary: the word, its meaning, today's type, and the file of that type.
+fn glossary() -> Vec<[String; 4]> {
+    let text = fs::read_to_string(root().join("docs/glossary.md")).expect("docs/glossary.md");
+    let rows = text.lines().filter(|line| line.starts_with('|'));
+    let cells = |row: &str| -> [String; 4] {
+        let cells = row.trim_matches('|').split('|').map(|cell| cell.trim().replace('`', ""));
+        let cells: Vec<String> = cells.collect();
+        cells.try_into().unwrap_or_else(|_| panic!("the glossary has a row of other cells: {row}"))
+    };
+    let rows = rows.map(cells).filter(|[word, ..]| word != "word" && !word.starts_with("--"));
+    rows.collect()
+}
+
+#[test]
+fn every_file_that_the_glossary_names_exists() {
+    for [word, _, kind, file] in glossary().iter().filter(|[.., file]| file != "-") {
+        let text = fs::read_to_string(root().join(file));
+        let text = text.unwrap_or_else(|error| panic!("{word}: {file}: {error}"));
+        let mut names = text.split(|sign: char| !(sign.is_alphanumeric() || sign == '_'));
+        assert!(names.any(|name| name == kind), "{word}: {file} does not name {kind}");
+    }
+}
+
+#[test]
+fn the_glossary_gives_each_word_one_meaning_in_one_sentence() {
+    let rows = glossary();
+    let mut words = BTreeSet::new();
+    for [word, meaning, ..] in &rows {
+        assert!(words.insert(word), "{word} has two meanings");
+        assert!(meaning.ends_with('.'), "{word}: {meaning}");
+        assert!(!meaning.trim_end_matches('.').contains(". "), "{word}: {meaning}");
+    }
+    assert!(words.len() >= 60, "the glossary was not understood: {} words", words.len());
 }

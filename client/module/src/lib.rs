@@ -28,7 +28,7 @@ use std::{
 };
 
 pub use made_of::{MadeOf, NotMadeOf};
-pub use parts::{Parts, Unclear, parts};
+pub use parts::{PartDigests, Unclear, parts};
 
 /// Where the module is kept for everybody, below the workspace.
 pub const KEPT: &str = "client/module";
@@ -70,7 +70,7 @@ impl fmt::Display for Fit {
 ///
 /// # Errors
 /// When a file is there and cannot be read.
-pub fn fit(folder: &Path, parts: &Parts) -> io::Result<Fit> {
+pub fn fit(folder: &Path, parts: &PartDigests) -> io::Result<Fit> {
     let Some(wasm) = read(&folder.join(WASM))? else { return Ok(Fit::Missing) };
     let Some(text) = read(&folder.join(MADE_OF))? else {
         return Ok(Fit::Unknown(format!("there is no {MADE_OF} beside it")));
@@ -91,7 +91,7 @@ pub fn fit(folder: &Path, parts: &Parts) -> io::Result<Fit> {
 ///
 /// # Errors
 /// When a file is there and cannot be read.
-pub fn choose(folders: &[PathBuf], parts: &Parts) -> io::Result<Result<PathBuf, Fit>> {
+pub fn choose(folders: &[PathBuf], parts: &PartDigests) -> io::Result<Result<PathBuf, Fit>> {
     let mut why = None;
     for folder in folders {
         match fit(folder, parts)? {

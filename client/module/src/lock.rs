@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A package of the lock.
 #[derive(Debug, Default)]
-struct Package {
+struct LockedPackage {
     /// Version, source and checksum, as they are written.
     identity: String,
     /// Names, with versions where one name has several.
@@ -13,13 +13,13 @@ struct Package {
 
 /// All packages, by name and version.
 #[derive(Debug)]
-pub(crate) struct Lock(BTreeMap<(String, String), Package>);
+pub(crate) struct Lock(BTreeMap<(String, String), LockedPackage>);
 
 impl Lock {
     pub(crate) fn read(text: &str) -> Self {
         let mut packages = BTreeMap::new();
         for block in text.split("[[package]]\n").skip(1) {
-            let mut package = Package::default();
+            let mut package = LockedPackage::default();
             let mut key = (String::new(), String::new());
             for line in block.lines() {
                 let value =

@@ -15,7 +15,7 @@ const USAGE: &str = "metatopia-module parts          digests of what a module is
     metatopia-module path           where the one is that a build takes; 3 if there is none\n";
 
 /// What came of a question.
-type Answer = Result<(String, u8), Box<dyn std::error::Error>>;
+type CommandResult = Result<(String, u8), Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn answer(words: &[&str]) -> Answer {
+fn answer(words: &[&str]) -> CommandResult {
     let parts = || parts(Path::new("."));
     Ok(match words {
         ["parts"] => (parts()?.to_string(), 0),

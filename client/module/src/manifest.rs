@@ -5,14 +5,14 @@
 
 /// An entry of a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct SectionEntry {
     /// What stands before the first dot, space or equals sign.
     pub(crate) key: String,
     /// All its lines, without remarks.
     pub(crate) text: String,
 }
 
-impl Entry {
+impl SectionEntry {
     /// The folder that a dependency names.
     pub(crate) fn path(&self) -> Option<&str> {
         let (_, rest) = self.text.split_once("path")?;
@@ -23,11 +23,11 @@ impl Entry {
 
 /// A manifest, section by section.
 #[derive(Debug)]
-pub(crate) struct Manifest(Vec<(String, Vec<Entry>)>);
+pub(crate) struct CargoManifest(Vec<(String, Vec<SectionEntry>)>);
 
-impl Manifest {
+impl CargoManifest {
     pub(crate) fn read(text: &str) -> Self {
-        let mut sections = vec![(String::new(), Vec::<Entry>::new())];
+        let mut sections = vec![(String::new(), Vec::<SectionEntry>::new())];
         for line in text.lines().map(str::trim_end).filter(|line| !line.is_empty()) {
             let begins = |wanted: fn(char) -> bool| line.starts_with(wanted);
             if begins(|first| first == '#') {
@@ -41,7 +41,7 @@ impl Manifest {
                     || entries.is_empty()
                 {
                     let key = line.split(['.', ' ', '=']).next().unwrap_or(line);
-                    entries.push(Entry { key: key.to_owned(), text: String::new() });
+                    entries.push(SectionEntry { key: key.to_owned(), text: String::new() });
                 }
                 if let Some(entry) = entries.last_mut() {
                     entry.text.push_str(line);
@@ -53,7 +53,10 @@ impl Manifest {
     }
 
     /// The entries of all sections with such a name.
-    pub(crate) fn entries(&self, wanted: impl Fn(&str) -> bool) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn entries(
+        &self,
+        wanted: impl Fn(&str) -> bool,
+    ) -> impl Iterator<Item = &SectionEntry> {
         self.0.iter().filter(move |(name, _)| wanted(name)).flat_map(|(_, entries)| entries)
     }
 
@@ -91,13 +94,13 @@ f = \"1\"
 
     #[test]
     fn what_only_tests_use_is_not_used() {
-        let manifest = Manifest::read(TEXT);
+        let manifest = CargoManifest::read(TEXT);
         assert_eq!(manifest.used().collect::<Vec<_>>(), ["b", "c", "d", "e"]);
     }
 
     #[test]
     fn an_entry_has_all_its_lines_and_no_remarks() {
-        let manifest = Manifest::read(TEXT);
+        let manifest = CargoManifest::read(TEXT);
         let c = manifest.entries(|name| name == "dependencies").nth(1).unwrap();
         assert_eq!(c.text, "c = { version = \"1\", features = [\n  \"x\",\n] }\n");
         assert_eq!(c.path(), None);

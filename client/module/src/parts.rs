@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{WASM, lock::Lock, made_of::MadeOf, manifest::Manifest};
+use super::{WASM, lock::Lock, made_of::MadeOf, manifest::CargoManifest};
 
 /// The crate that becomes the module.
 const CRATE: &str = "metatopia-wasm";
@@ -20,13 +20,13 @@ const SECTIONS: [&str; 4] = ["workspace.package", "profile.release", "profile.wa
 
 /// The digests of all parts of these sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parts {
+pub struct PartDigests {
     digests: MadeOf,
     members: BTreeSet<String>,
     lock: String,
 }
 
-impl Parts {
+impl PartDigests {
     /// States the digests of the parts and of a module that was made of them.
     #[must_use]
     pub fn with_module(&self, wasm: &[u8]) -> MadeOf {
@@ -48,7 +48,7 @@ impl Parts {
     }
 }
 
-impl fmt::Display for Parts {
+impl fmt::Display for PartDigests {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.digests.fmt(f)
     }
@@ -83,8 +83,8 @@ impl std::error::Error for Unclear {}
 ///
 /// # Errors
 /// When a file cannot be read, or the manifests and the lock do not fit together.
-pub fn parts(root: &Path) -> Result<Parts, Unclear> {
-    let workspace = Manifest::read(&text(&root.join("Cargo.toml"))?);
+pub fn parts(root: &Path) -> Result<PartDigests, Unclear> {
+    let workspace = CargoManifest::read(&text(&root.join("Cargo.toml"))?);
     let lock = Lock::read(&text(&root.join("Cargo.lock"))?);
     let mut digests = MadeOf::default();
     for path in RECIPE {
@@ -98,7 +98,7 @@ pub fn parts(root: &Path) -> Result<Parts, Unclear> {
     let (mut members, mut waiting) = (BTreeSet::new(), vec![CRATE.to_owned()]);
     while let Some(name) = waiting.pop() {
         let folder = folders.get(&*name).ok_or_else(|| Unclear::NoFolder(name.clone()))?;
-        let manifest = Manifest::read(&text(&root.join(folder).join("Cargo.toml"))?);
+        let manifest = CargoManifest::read(&text(&root.join(folder).join("Cargo.toml"))?);
         digests.state(folder, &contents(root, Path::new(folder))?);
         members.insert(name.clone());
         for needed in manifest.used().map(str::to_owned) {
@@ -116,11 +116,11 @@ pub fn parts(root: &Path) -> Result<Parts, Unclear> {
     let not_locked = |(user, name): (&str, &str)| Unclear::NotLocked(user.into(), name.into());
     let lock = lock.needed(&foreign).map_err(not_locked)?;
     digests.state("Cargo.lock", lock.as_bytes());
-    Ok(Parts { digests, members, lock })
+    Ok(PartDigests { digests, members, lock })
 }
 
 /// What of the workspace's manifest bears on the module.
-fn concerning(workspace: &Manifest, is_named: impl Fn(&str) -> bool) -> String {
+fn concerning(workspace: &CargoManifest, is_named: impl Fn(&str) -> bool) -> String {
     let is_in = |name: &str| {
         let below = |section: &str| name.strip_prefix(section);
         SECTIONS

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// Something that was said.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChatLine {
+pub struct ChatMessage {
     /// In the turn of this height.
     pub height: Height,
     /// 0 nearby, 1 everywhere.

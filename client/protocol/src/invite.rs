@@ -7,7 +7,7 @@
 use alloc::{string::String, vec::Vec};
 
 use metatopia_types::{
-    Certificate, CertificateError, Contact, Digest, Header, Millis, PublicKey, Sign, Signature,
+    Certificate, CertificateError, Digest, Header, Millis, NodeContact, PublicKey, Sign, Signature,
     SimId, ValidatorSet, ValidatorSetError, Verify, wire,
 };
 use serde::{Deserialize, Serialize};
@@ -187,7 +187,7 @@ pub struct Applicant {
     /// What it would sign votes with.
     pub key: PublicKey,
     /// Where its node is reached.
-    pub contact: Contact,
+    pub contact: NodeContact,
 }
 
 /// Why a node is not let in.

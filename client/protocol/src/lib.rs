@@ -19,7 +19,7 @@
 extern crate alloc;
 
 mod chat;
-mod entrance;
+mod endpoint;
 mod invite;
 mod invite_text;
 mod message;
@@ -28,8 +28,8 @@ mod view;
 
 use alloc::vec::Vec;
 
-pub use chat::ChatLine;
-pub use entrance::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, Entrance, SignedEntrance};
+pub use chat::ChatMessage;
+pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
 pub use invite::{
     Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS,
     Invite, InviteError, JoinRefusal, JoinRequest, SignedInvite,
@@ -41,9 +41,9 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
-    LEAVES_PER_QUESTION_MAX, Link, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
+    LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
     SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_ANSWER_BYTES,
-    TURNS_PER_ANSWER_MAX, ThingEntry,
+    TURNS_PER_ANSWER_MAX, ThingEntry, TicketEntry, ValidatorSetLink,
 };
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,
@@ -51,7 +51,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

@@ -8,7 +8,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ChatLine, Question, View, ViewProof, Watching};
+use crate::{Answer, ChatMessage, Question, View, ViewProof, Watching};
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,7 +127,7 @@ pub enum ServerMessage {
         outcome: Outcome,
     },
     /// Somebody said something that the client's avatar can hear.
-    Heard(ChatLine),
+    Heard(ChatMessage),
     /// The answer to a question.
     Answer {
         /// The question's id.
@@ -239,6 +239,11 @@ pub enum SubmitRefusal {
     /// The key is new to the sim, which lets in nobody new.
     #[error("the key is new to this sim, which lets in nobody new")]
     NobodyNew,
+    /// The key is new to the sim, and its login shows no ticket that is open.
+    #[error(
+        "the key is new to this sim, and its login shows no ticket that is open; ask one of its admins for one"
+    )]
+    NeedsTicket,
     /// The key is new to the sim, and does something before its first login.
     #[error("the key is new to this sim: log in first")]
     NeedsLogin,
@@ -258,6 +263,7 @@ impl SubmitRefusal {
             | Self::BadSignature
             | Self::BadBlob
             | Self::NeedsWork
+            | Self::NeedsTicket
             | Self::NobodyNew => true,
             Self::TooFarAhead { .. }
             | Self::QuotaExceeded

@@ -6,12 +6,12 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Contact, Header, HeaderId, Height, Lane, Look, ObjectId, PackageId, PublicKey,
+    Certificate, Header, HeaderId, Height, Lane, Look, NodeContact, ObjectId, PackageId, PublicKey,
     Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Applicant, JoinRefusal, JoinRequest, SignedEntrance};
+use crate::{Applicant, JoinRefusal, JoinRequest, SignedAnnouncement};
 
 /// What a client may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +36,7 @@ pub enum Question {
         height: Height,
     },
     /// Changes of the validator set after a height, oldest first; at most
-    /// [`Link::PER_ANSWER_MAX`].
+    /// [`ValidatorSetLink::PER_ANSWER_MAX`].
     Links {
         /// Ask again from the last one's height for more.
         after: Height,
@@ -116,6 +116,8 @@ pub enum Question {
         /// Whose.
         key: PublicKey,
     },
+    /// The tickets that are open.
+    Tickets,
 }
 
 /// Players in one answer about governance.
@@ -150,7 +152,7 @@ pub enum Answer {
     /// The outcomes leaf of the state after the turn, and the header that commits to that state.
     Outcomes(Box<(StateProof, Header, Certificate)>),
     /// Set changes.
-    Links(Vec<Link>),
+    Links(Vec<ValidatorSetLink>),
     /// The package, manifest and files, in its canonical encoding: it re-hashes to its id.
     Source(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// One entry per event, in the order of delivery.
@@ -170,7 +172,7 @@ pub enum Answer {
     /// A piece of it.
     SnapshotPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// The latest word of each server.
-    Servers(Vec<SignedEntrance>),
+    Servers(Vec<SignedAnnouncement>),
     /// Who decides.
     Governance(Box<GovernanceEntry>),
     /// What the owner has, ascending by object; avatars are not owned.
@@ -182,7 +184,7 @@ pub enum Answer {
     /// Contents of leaves, in the order asked for; fewer than asked for if they are long.
     Leaves(#[serde(with = "metatopia_types::wire::pieces")] Vec<Vec<u8>>),
     /// What became of the wish to follow: where the node takes servers, or why not.
-    Join(Result<Contact, JoinRefusal>),
+    Join(Result<NodeContact, JoinRefusal>),
     /// Who stands by for a vote, ascending by key.
     Applicants(Vec<Applicant>),
     /// It is about turns that the node has removed, or lost: ask an archive.
@@ -196,6 +198,8 @@ pub enum Answer {
     LoginTerms(LoginTerms),
     /// There is an answer, and no frame is long enough for it: ask for less.
     TooLong,
+    /// The tickets that are open.
+    Tickets(Vec<TicketEntry>),
 }
 
 /// What a login takes of a key.
@@ -212,8 +216,23 @@ pub enum LoginTerms {
         /// Tries that it takes on average.
         tries: u64,
     },
+    /// A ticket of an admin.
+    Ticket,
     /// The sim lets in nobody new.
     Closed,
+}
+
+/// A ticket that lets keys in which are new to the sim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TicketEntry {
+    /// Its public key.
+    pub ticket: PublicKey,
+    /// The admin who issued it.
+    pub by: PublicKey,
+    /// How many keys it still lets in.
+    pub left: u32,
+    /// Milliseconds of governance time until it ends.
+    pub lasts: u64,
 }
 
 /// A receipt with the act it is for.
@@ -229,7 +248,7 @@ pub struct ReceiptAnswer {
 
 /// A header after which other validators vote, and who they are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
+pub struct ValidatorSetLink {
     /// Its `next_validators` differ from its `validators`.
     pub header: Header,
     /// By the old set.
@@ -238,7 +257,7 @@ pub struct Link {
     pub next: ValidatorSet,
 }
 
-impl Link {
+impl ValidatorSetLink {
     /// Links in one answer: 32 of them, each with up to 31 signatures, stay below 256 KiB.
     pub const PER_ANSWER_MAX: usize = 32;
 }

@@ -36,6 +36,11 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
                 rules.objects_per_player
             )
         }
+        Refusal::TooManyMovable => format!(
+            "{} things of yours may be such that people can push them, and {} in the sim; `delete` \
+             makes room, or build one that stays in its place.",
+            rules.movable_per_player, rules.movable_max
+        ),
         Refusal::TooManyScripts => format!(
             "8 scripts are allowed on a thing and {} on all of yours; `detach` makes room.",
             rules.scripts_per_player

@@ -7,7 +7,7 @@ use alloc::{
 
 use metatopia_math::{Fx, Vec2};
 
-use super::{Building, KINDS, Plan, Way, after, color};
+use super::{BuildPlan, Building, KINDS, Way, after, color};
 use crate::text::direction;
 
 /// Why a builder's line is not understood. Each says how it is meant.
@@ -104,7 +104,7 @@ fn filled(text: &str) -> Option<String> {
 }
 
 /// `build box 2 1 brown old bench`, after the first word.
-fn plan(words: &[&str]) -> Result<Plan, BuildError> {
+fn plan(words: &[&str]) -> Result<BuildPlan, BuildError> {
     let Some((kind, mut rest)) = words.split_first() else {
         return Err(BuildError::Form("build box 2 1 brown"));
     };
@@ -135,7 +135,7 @@ fn plan(words: &[&str]) -> Result<Plan, BuildError> {
         ("sign", text) => (kind.to_string(), text.unwrap_or_default()),
         (_, name) => (name.unwrap_or_else(|| kind.to_string()), String::new()),
     };
-    Ok(Plan { kind, name, text, color: shade.unwrap_or(usual), round, size, movable })
+    Ok(BuildPlan { kind, name, text, color: shade.unwrap_or(usual), round, size, movable })
 }
 
 /// `it east 2`, `old bench to 3 4`, or the thing alone.

@@ -11,7 +11,7 @@ fn line(text: &str) -> Result<Option<Building>, BuildError> {
     parse(word, rest)
 }
 
-fn plan(text: &str) -> Plan {
+fn plan(text: &str) -> BuildPlan {
     match line(text) {
         Ok(Some(Building::Build(plan))) => plan,
         other => panic!("{text}: {other:?}"),

@@ -6,7 +6,7 @@ use core::time::Duration;
 use metatopia_protocol::{Answer, ClientMessage, Submission, SubmitRefusal, encode_client};
 use metatopia_types::{Act, ActId, Blob, Envelope, Outcome, Receipt, Seq, limits};
 
-use super::{Event, Output, Session};
+use super::{Output, Session, SessionEvent};
 use crate::Distrust;
 
 /// Acts without a receipt that a client keeps; more are refused here, before they cost anybody.
@@ -31,7 +31,7 @@ pub enum SubmitError {
     NeverOpen,
 }
 
-pub(super) struct Pending {
+pub(super) struct PendingAct {
     submission: Submission,
     pub(super) resend_at: Duration,
     /// How often it was sent.
@@ -77,11 +77,11 @@ impl Session {
             self.send(&ClientMessage::Submit(Box::new(submission.clone())));
         }
         self.order.insert(seq, id);
-        self.pending.insert(id, Pending { submission, resend_at: now + RESEND, sends });
+        self.pending.insert(id, PendingAct { submission, resend_at: now + RESEND, sends });
         Ok((id, seq))
     }
 
-    pub(super) fn resend(&mut self, now: Duration, which: impl Fn(&Pending) -> bool) {
+    pub(super) fn resend(&mut self, now: Duration, which: impl Fn(&PendingAct) -> bool) {
         // In the order of the lane: a later act that is decided first shuts out the earlier ones.
         for id in self.order.values() {
             let Some(pending) = self.pending.get_mut(id).filter(|pending| which(pending)) else {
@@ -107,7 +107,7 @@ impl Session {
                 if let Some(pending) = self.forget(&act) {
                     self.decided(act, &pending.submission.act.envelope);
                 }
-                self.event(Event::Receipted { act, height, index });
+                self.event(SessionEvent::Receipted { act, height, index });
             }
             Err(Distrust::OtherValidators(_)) => self.receipt_waits(act, receipt),
             Err(distrust) => self.distrust(distrust),
@@ -154,11 +154,11 @@ impl Session {
             return;
         }
         if self.forget(&act).is_some() {
-            self.event(Event::Refused { act, why });
+            self.event(SessionEvent::Refused { act, why });
         }
     }
 
-    fn forget(&mut self, act: &ActId) -> Option<Pending> {
+    fn forget(&mut self, act: &ActId) -> Option<PendingAct> {
         let pending = self.pending.remove(act)?;
         self.order.remove(&pending.submission.act.envelope.seq);
         Some(pending)

@@ -6,7 +6,7 @@ use metatopia_protocol::{Answer, Question, ViewProof};
 use metatopia_types::{ActId, Receipt};
 
 use super::Session;
-use crate::{Distrust, sight::Shown};
+use crate::{Distrust, sight::ProvenTiles};
 
 /// Proofs of views that wait for set changes to be followed: three seconds of them. Later ones are
 /// as good, so more are not kept.
@@ -23,7 +23,7 @@ impl Session {
     }
 
     /// Keeps the proof of a view until set changes were followed.
-    pub(super) fn proof_waits(&mut self, shown: Shown, proof: Box<ViewProof>) {
+    pub(super) fn proof_waits(&mut self, shown: ProvenTiles, proof: Box<ViewProof>) {
         if self.unchecked.len() < UNCHECKED_MAX {
             self.unchecked.push((shown, proof));
         }

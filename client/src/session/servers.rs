@@ -2,12 +2,12 @@
 
 use core::time::Duration;
 
-use metatopia_protocol::{Answer, Entrance, Question, SignedEntrance};
+use metatopia_protocol::{Answer, EndpointAnnouncement, Question, SignedAnnouncement};
 use metatopia_types::limits;
 
-use super::{Event, Session};
+use super::{Session, SessionEvent};
 
-/// Entrances that are looked at, and remembered: one of each server that votes.
+/// Announcements that are read and remembered: one of each server that votes.
 pub const ENTRANCES_MAX: usize = limits::VALIDATORS_MAX;
 
 /// Between two questions where servers let clients in.
@@ -22,9 +22,9 @@ impl Session {
         }
     }
 
-    /// Entrances of servers that vote, each signed by its server, by key.
-    pub fn entrances(&self) -> impl Iterator<Item = &Entrance> {
-        self.entrances.values()
+    /// Returns the announcements of servers that vote, each signed by its server, by key.
+    pub fn endpoints(&self) -> impl Iterator<Item = &EndpointAnnouncement> {
+        self.endpoints.values()
     }
 
     pub(super) fn ask_servers(&mut self, now: Duration) {
@@ -41,23 +41,23 @@ impl Session {
         let Ok(set) = self.light.set(self.light.newest()) else {
             return;
         };
-        let before = self.entrances.clone();
-        self.entrances.retain(|server, _| set.get(server).is_some());
-        for SignedEntrance { entrance, .. } in signed
+        let before = self.endpoints.clone();
+        self.endpoints.retain(|server, _| set.get(server).is_some());
+        for SignedAnnouncement { announcement, .. } in signed
             .iter()
-            .filter(|signed| signed.entrance.sim == self.light.sim())
-            .filter(|signed| set.get(&signed.entrance.server).is_some())
+            .filter(|signed| signed.announcement.sim == self.light.sim())
+            .filter(|signed| set.get(&signed.announcement.server).is_some())
             // Anybody can make keys: those of nobody here must not take the places of members.
             .take(ENTRANCES_MAX)
             .filter(|signed| signed.verify(self.light.scheme()))
         {
-            let known = self.entrances.get(&entrance.server);
-            if known.is_none_or(|known| known.issued < entrance.issued) {
-                self.entrances.insert(entrance.server, entrance.clone());
+            let known = self.endpoints.get(&announcement.server);
+            if known.is_none_or(|known| known.issued < announcement.issued) {
+                self.endpoints.insert(announcement.server, announcement.clone());
             }
         }
-        if self.entrances != before {
-            self.event(Event::Servers);
+        if self.endpoints != before {
+            self.event(SessionEvent::Servers);
         }
     }
 }

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 
 use metatopia_protocol::{ClientMessage, View, ViewProof, Watching};
 
-use super::{Event, Session};
-use crate::{Distrust, LATE_TURNS, Proven, Sight, Unproven, sight::Shown};
+use super::{Session, SessionEvent};
+use crate::{Distrust, LATE_TURNS, ProvenSight, Sight, UnprovenSight, sight::ProvenTiles};
 
 impl Session {
     /// Wants views in this way, or no more; remembered over connections. What it has copies of is
@@ -30,20 +30,20 @@ impl Session {
     /// The newest proof of what is in sight, if all of it is proved.
     ///
     /// # Errors
-    /// Why it is not; see [`Unproven`].
-    pub fn proven(&self) -> Result<&Proven, Unproven> {
+    /// Why it is not; see [`UnprovenSight`].
+    pub fn proven(&self) -> Result<&ProvenSight, UnprovenSight> {
         if !self.watching.as_ref().is_some_and(|watching| watching.proofs) {
-            return Err(Unproven::Unasked);
+            return Err(UnprovenSight::Unasked);
         }
-        let proven = self.proven.as_deref().ok_or(Unproven::NoneYet)?;
+        let proven = self.proven.as_deref().ok_or(UnprovenSight::NoneYet)?;
         let (of, height) = (proven.of, self.sight.height());
         if of.plus(LATE_TURNS) < height {
-            return Err(Unproven::Late { of, height });
+            return Err(UnprovenSight::Late { of, height });
         }
         if !proven.lagging.is_empty() {
             let lagging = proven.lagging.clone();
             let all = lagging.len() + proven.tiles.len();
-            return Err(Unproven::Lagging { of, lagging, all });
+            return Err(UnprovenSight::Lagging { of, lagging, all });
         }
         Ok(proven)
     }
@@ -73,7 +73,7 @@ impl Session {
         match taken {
             Ok(()) if looking => {
                 self.height = self.height.max(view.height);
-                self.event(Event::View { height: view.height });
+                self.event(SessionEvent::View { height: view.height });
                 self.look_for_proof();
             }
             Ok(()) => {}
@@ -85,9 +85,9 @@ impl Session {
     /// Says once when proofs stay away.
     fn look_for_proof(&mut self) {
         match self.proven() {
-            Err(late @ Unproven::Late { .. }) if !self.late => {
+            Err(late @ UnprovenSight::Late { .. }) if !self.late => {
                 self.late = true;
-                self.event(Event::Unproven(late));
+                self.event(SessionEvent::Unproven(late));
             }
             _ => {}
         }
@@ -101,7 +101,7 @@ impl Session {
         // Frames keep their order, so whatever comes before the answer to this ping is an answer to
         // what was asked before.
         self.anew = Some(self.mark());
-        self.event(Event::Unproven(Unproven::Anew));
+        self.event(SessionEvent::Unproven(UnprovenSight::Anew));
     }
 
     pub(super) fn proof_came(&mut self, proof: Box<ViewProof>) {
@@ -111,13 +111,13 @@ impl Session {
         let inherited = self.sight.is_inherited();
         match self.sight.check(&proof) {
             Ok(Some(shown)) => self.believe_view(shown, proof),
-            Ok(None) => self.event(Event::Unproven(Unproven::Forgotten(proof.of))),
+            Ok(None) => self.event(SessionEvent::Unproven(UnprovenSight::Forgotten(proof.of))),
             Err(_) if inherited => self.fetch_anew(),
             Err(disproof) => self.distrust(disproof.into()),
         }
     }
 
-    pub(super) fn believe_view(&mut self, shown: Shown, proof: Box<ViewProof>) {
+    pub(super) fn believe_view(&mut self, shown: ProvenTiles, proof: Box<ViewProof>) {
         match self.light.view(&shown, &proof) {
             Ok(proven) => self.view_proved(proven),
             Err(Distrust::OtherValidators(_)) => self.proof_waits(shown, proof),
@@ -125,7 +125,7 @@ impl Session {
         }
     }
 
-    fn view_proved(&mut self, proven: Proven) {
+    fn view_proved(&mut self, proven: ProvenSight) {
         // Nothing was shown, and so nothing is proved.
         if proven.tiles.is_empty() && proven.lagging.is_empty() {
             return;
@@ -139,6 +139,6 @@ impl Session {
         }
         self.late = false;
         self.proven = Some(Box::new(proven.clone()));
-        self.event(Event::Proven(Box::new(proven)));
+        self.event(SessionEvent::Proven(Box::new(proven)));
     }
 }

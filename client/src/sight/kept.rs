@@ -10,7 +10,7 @@ use metatopia_protocol::{PROOF_TURNS, SIGHT, TileName};
 use metatopia_sim::{Tile, TileEntry};
 use metatopia_types::{Digest, Height, ObjectId};
 
-use super::{Held, Sight};
+use super::{Sight, TileState};
 
 /// Proof heights whose leaves are remembered: 16 of them are 64 turns, about three seconds.
 pub const KEPT_MAX: usize = 16;
@@ -26,7 +26,7 @@ pub(super) struct TileLeaves {
 
 /// What all copies were.
 #[derive(Clone, Debug)]
-pub(super) struct Leaves {
+pub(super) struct SightLeaves {
     /// Of every tile that there is a copy of, and of every other that should be in sight.
     pub(super) tiles: BTreeMap<TileName, TileLeaves>,
     /// The view named an own avatar.
@@ -36,9 +36,9 @@ pub(super) struct Leaves {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Kept(VecDeque<(Height, Arc<Leaves>)>);
+pub(super) struct LeafHistory(VecDeque<(Height, Arc<SightLeaves>)>);
 
-impl Kept {
+impl LeafHistory {
     pub(super) const fn new() -> Self {
         Self(VecDeque::new())
     }
@@ -62,13 +62,13 @@ impl Sight {
         kept.drain(..kept.len().saturating_sub(KEPT_MAX));
     }
 
-    fn leaves(&mut self) -> Leaves {
+    fn leaves(&mut self) -> SightLeaves {
         let viewer = Some(self.viewer);
         // What moves beside its copy is drawn where nothing proves it to be.
         let is_own =
             |entry: &TileEntry| entry.object.player == viewer && !self.near.contains_key(&entry.id);
         let own = self.own().filter(|(_, entry)| is_own(entry)).map(|(tile, _)| tile);
-        let tile = |(tile, held): (&TileName, &mut Held)| {
+        let tile = |(tile, held): (&TileName, &mut TileState)| {
             let leaves = held.copy.leaves().into_iter();
             let hashes = leaves.map(|leaf| (leaf.prefix, leaf.hash)).collect();
             let objects = held.copy.entries().map(|entry| entry.id).collect();
@@ -76,7 +76,7 @@ impl Sight {
         };
         let mut tiles: BTreeMap<_, _> = self.sought().into_iter().collect();
         tiles.extend(self.tiles.iter_mut().map(tile));
-        Leaves { tiles, avatar: self.me.is_some(), own }
+        SightLeaves { tiles, avatar: self.me.is_some(), own }
     }
 
     /// The tiles that an honest server tells of, for whoever has an avatar, as if none were told.
@@ -92,7 +92,7 @@ impl Sight {
     }
 
     /// The leaves as they were after the turn of this height; nothing if that is forgotten.
-    pub(super) fn leaves_at(&mut self, of: Height) -> Option<Arc<Leaves>> {
+    pub(super) fn leaves_at(&mut self, of: Height) -> Option<Arc<SightLeaves>> {
         if self.from.is_none_or(|from| of < from) {
             return None;
         }

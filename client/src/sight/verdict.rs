@@ -12,11 +12,11 @@ use metatopia_protocol::{TileName, ViewProof};
 use metatopia_sim::{KnownLeaves, Tile, tile_key};
 use metatopia_types::{Digest, Height, ObjectId, Root, leaf_hash, limits};
 
-use super::{Sight, kept::Leaves};
+use super::{Sight, kept::SightLeaves};
 
 /// What a proof shows, as far as hashes go; whether its header was decided is another question.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct ProvenTiles {
     /// The state after the turn of this height.
     pub of: Height,
     /// The tiles whose copies are exactly the state's, those without entries too.
@@ -110,7 +110,7 @@ impl Sight {
     ///
     /// # Errors
     /// See [`Disproof`].
-    pub fn check(&mut self, proof: &ViewProof) -> Result<Option<Shown>, Box<Disproof>> {
+    pub fn check(&mut self, proof: &ViewProof) -> Result<Option<ProvenTiles>, Box<Disproof>> {
         let (of, header) = (proof.of, proof.header.height);
         if header != of.plus(limits::ROOT_LAG) {
             return Err(Box::new(Disproof::OtherHeight { of, header }));
@@ -122,7 +122,7 @@ impl Sight {
         let named = name_copied(proof, &copies)?;
         let known = known_leaves(proof);
         let mut shown =
-            Shown { of, tiles: Vec::new(), lagging: Vec::new(), objects: BTreeSet::new() };
+            ProvenTiles { of, tiles: Vec::new(), lagging: Vec::new(), objects: BTreeSet::new() };
         for (tile, leaves) in &copies.tiles {
             let place = Tile { x: tile.x.into(), y: tile.y.into() };
             let empty = leaves.hashes.is_empty() && !leaves.more && known.lack(place);
@@ -166,7 +166,7 @@ fn at_their_places(proof: &ViewProof) -> Result<(), Box<Disproof>> {
 }
 
 /// The leaves of tiles that the proof names, each that of the copy.
-fn name_copied<'a>(proof: &'a ViewProof, copies: &Leaves) -> Result<Named<'a>, Box<Disproof>> {
+fn name_copied<'a>(proof: &'a ViewProof, copies: &SightLeaves) -> Result<Named<'a>, Box<Disproof>> {
     let (of, mut named) = (proof.of, Named::new());
     for leaf in &proof.leaves {
         let (tile, prefix, stated) = (leaf.tile, &leaf.prefix, leaf.hash);

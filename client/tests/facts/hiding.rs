@@ -1,6 +1,6 @@
 //! Servers that hide a tile, each in another way: it is never proved, and so it is missed.
 
-use metatopia_client::{Event, Proven, Sight, Unproven};
+use metatopia_client::{ProvenSight, SessionEvent, Sight, UnprovenSight};
 use metatopia_protocol::*;
 use metatopia_types::Sign as _;
 use proptest::prelude::*;
@@ -22,9 +22,9 @@ fn others(stand: &Stand, hidden: TileName) -> Vec<TileName> {
     stand.tiles().into_iter().filter(|tile| *tile != hidden).collect()
 }
 
-fn proven(events: &[Event]) -> &Proven {
+fn proven(events: &[SessionEvent]) -> &ProvenSight {
     match events {
-        [Event::Proven(proven)] => proven,
+        [SessionEvent::Proven(proven)] => proven,
         other => panic!("{other:?} where something is proved"),
     }
 }
@@ -38,7 +38,7 @@ fn missed(stand: &mut Stand, talk: &mut Talk, view: View, tiles: &[TileName]) ->
     let lagging = proven(&events).lagging.clone();
     let all = lagging.len() + proven(&events).tiles.len();
     if !lagging.is_empty() {
-        let unproven = Unproven::Lagging { of, lagging: lagging.clone(), all };
+        let unproven = UnprovenSight::Lagging { of, lagging: lagging.clone(), all };
         assert_eq!(talk.session.proven(), Err(unproven));
     }
     lagging
@@ -104,7 +104,7 @@ fn who_shows_nothing_proves_nothing() {
 
     assert_eq!(talk.proof(stand.proof(of, &[])), []);
 
-    assert_eq!(talk.session.proven(), Err(Unproven::NoneYet));
+    assert_eq!(talk.session.proven(), Err(UnprovenSight::NoneYet));
 }
 
 /// Once, a server that drew the avatar in an empty corner, beside the copies, or named the avatar of
@@ -120,7 +120,7 @@ fn an_avatar_that_is_said_to_be_elsewhere_hides_nothing() {
         talk.view(view);
         stand.turns(2);
         let events = talk.proof(stand.proof(of, &shown));
-        let lagging = matches!(talk.session.proven(), Err(Unproven::Lagging { .. }));
+        let lagging = matches!(talk.session.proven(), Err(UnprovenSight::Lagging { .. }));
         !lagging || !proven(&events).tiles.is_empty()
     };
     let believed: Vec<&str> = LIES.into_iter().filter(is_believed).map(|(lie, ..)| lie).collect();
@@ -144,11 +144,12 @@ proptest! {
             update.entries.clear();
         }
         sight.apply(&view).expect("a view like any other");
+        // Where she was then: she may walk on.
+        let own = stand.own();
         stand.turns(2);
         let mut chosen = chosen.into_iter().cycle();
         let mut some = tiles.clone();
         // Without her own tile nothing counts.
-        let own = stand.own();
         some.retain(|tile| *tile != hidden && (chosen.next() == Some(true) || *tile == own));
         let proof = stand.proof(view.height, &some);
 

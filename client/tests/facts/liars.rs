@@ -1,6 +1,6 @@
 //! Servers that lie, each in another way, and what gives them away.
 
-use metatopia_client::{Disproof, Distrust, Event, Sight, SightError};
+use metatopia_client::{Disproof, Distrust, SessionEvent, Sight, SightError};
 use metatopia_protocol::*;
 use metatopia_sim::{CopyError, Tile, tile_key};
 use metatopia_types::*;
@@ -31,7 +31,7 @@ impl Lie {
     /// Shows this view, and gives the honest proof of that turn.
     fn show(&mut self, view: View) -> ViewProof {
         let height = view.height;
-        assert_eq!(self.talk.view(view), [Event::View { height }]);
+        assert_eq!(self.talk.view(view), [SessionEvent::View { height }]);
         self.stand.turns(2);
         self.stand.proof(height, &self.stand.tiles())
     }
@@ -55,9 +55,9 @@ impl Lie {
     }
 }
 
-fn distrust(mut events: Vec<Event>) -> Distrust {
+fn distrust(mut events: Vec<SessionEvent>) -> Distrust {
     match (events.pop(), events.as_slice()) {
-        (Some(Event::Distrusted(distrust)), []) => distrust,
+        (Some(SessionEvent::Distrusted(distrust)), []) => distrust,
         other => panic!("{other:?} where a lie was to be told"),
     }
 }
@@ -116,6 +116,15 @@ fn an_object_that_is_elsewhere_by_a_millionth_of_a_metre_is_a_lie() {
     let mut lie = Lie::new();
     lie.honest();
     let mut view = lie.view();
+    let walks = |view: &View| {
+        let moved = view.tiles.iter().flat_map(|update| &update.moved);
+        moved.into_iter().any(|(_, movement)| movement.position.is_some())
+    };
+    // In the golden log somebody walks before long.
+    while !walks(&view) {
+        lie.show(view);
+        view = lie.view();
+    }
     let moved = view.tiles.iter_mut().flat_map(|update| {
         let tile = update.tile;
         update.moved.iter_mut().map(move |(_, movement)| (tile, movement))

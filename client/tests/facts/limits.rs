@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use metatopia_client::{
-    Distrust, ENTRIES_BYTES_MAX, ENTRIES_MAX, Event, OVERLAY_MAX, PENDING_MAX, PINGS_MAX,
-    QUESTIONS_MAX, SETS_MAX, Sight, SightError, SubmitError, TILES_MAX,
+    Distrust, ENTRIES_BYTES_MAX, ENTRIES_MAX, OVERLAY_MAX, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX,
+    SETS_MAX, SessionEvent, Sight, SightError, SubmitError, TILES_MAX,
 };
 use metatopia_protocol::*;
 use metatopia_sim::{TILE_BYTES_MAX, TileEntry};
@@ -153,7 +153,7 @@ fn set_changes_are_remembered_up_to_a_bound() {
         let (validators, next_validators) = (set(old).id(), set(new).id());
         let header = Header { height, validators, next_validators, ..header.clone() };
         let certificate = certificate(&header, old);
-        light.follow(&Link { header, certificate, next: set(new) }).expect("a change");
+        light.follow(&ValidatorSetLink { header, certificate, next: set(new) }).expect("a change");
     }
     assert_eq!(light.newest(), Height(SETS_MAX as u64 + 1));
     assert_eq!(light.set(Height(1)), Err(Distrust::TooOld(Height(1))));
@@ -164,8 +164,8 @@ fn set_changes_are_remembered_up_to_a_bound() {
 fn frames_that_are_none_are_told_of() {
     let (_, mut talk) = setting();
     talk.session.handle(Duration::ZERO, &[250, 1, 2]);
-    assert!(matches!(&talk.events()[..], [Event::BadFrame(_)]));
+    assert!(matches!(&talk.events()[..], [SessionEvent::BadFrame(_)]));
     let long = vec![0; SERVER_FRAME_BYTES_MAX + 1];
     talk.session.handle(Duration::ZERO, &long);
-    assert!(matches!(&talk.events()[..], [Event::BadFrame(_)]));
+    assert!(matches!(&talk.events()[..], [SessionEvent::BadFrame(_)]));
 }

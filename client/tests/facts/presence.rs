@@ -1,6 +1,6 @@
 //! Who is logged in has an avatar: without it nothing is proved, and nobody is to blame.
 
-use metatopia_client::{Event, Unproven};
+use metatopia_client::{SessionEvent, UnprovenSight};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -26,7 +26,7 @@ impl Visit {
         let mut view = self.stand.view(&mut self.watcher, &self.stand.tiles());
         change(&mut view);
         let height = view.height;
-        assert_eq!(self.talk.view(view), [Event::View { height }]);
+        assert_eq!(self.talk.view(view), [SessionEvent::View { height }]);
         height
     }
 
@@ -37,10 +37,10 @@ impl Visit {
         }
         let proof = self.stand.proof(of, &self.stand.tiles_at(of));
         let events = self.talk.proof(proof);
-        assert!(matches!(events[..], [Event::Proven(_)]), "{events:?}");
+        assert!(matches!(events[..], [SessionEvent::Proven(_)]), "{events:?}");
         match self.talk.session.proven() {
             Ok(proven) => proven.of == of,
-            Err(Unproven::Lagging { .. }) => false,
+            Err(UnprovenSight::Lagging { .. }) => false,
             Err(other) => panic!("{other}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_client::{Disproof, Distrust, ENTRANCES_MAX, Event, Unproven};
+use metatopia_client::{Disproof, Distrust, ENTRANCES_MAX, SessionEvent, UnprovenSight};
 use metatopia_protocol::*;
 use metatopia_sim::Motion;
 use metatopia_types::*;
@@ -42,9 +42,9 @@ fn a_new_connection_goes_on_from_the_copies_that_it_has() {
     let view = stand.view(&mut elsewhere, &tiles);
     assert!(view.tiles.iter().all(|update| update.since == Some(height)));
     let seen = view.height;
-    assert_eq!(talk.view(view), [Event::View { height: seen }]);
+    assert_eq!(talk.view(view), [SessionEvent::View { height: seen }]);
     stand.turns(2);
-    assert!(matches!(&talk.proof(stand.proof(seen, &tiles))[..], [Event::Proven(_)]));
+    assert!(matches!(&talk.proof(stand.proof(seen, &tiles))[..], [SessionEvent::Proven(_)]));
     assert!(!talk.session.sight().is_inherited());
 }
 
@@ -59,8 +59,8 @@ fn a_server_that_is_behind_shows_whole_tiles_of_an_earlier_height() {
     talk.session.disconnected();
     talk.connect(height);
     talk.drain();
-    assert_eq!(talk.view(behind), [Event::View { height }]);
-    assert!(matches!(&talk.proof(stand.proof(height, &tiles))[..], [Event::Proven(_)]));
+    assert_eq!(talk.view(behind), [SessionEvent::View { height }]);
+    assert!(matches!(&talk.proof(stand.proof(height, &tiles))[..], [SessionEvent::Proven(_)]));
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn views_go_on_when_they_are_asked_for_in_another_way() {
     talk.session.view(Some(watching()));
     assert!(asked(&talk.said()).iter().all(|(_, of)| *of == height));
 
-    assert_eq!(talk.view(late), [Event::View { height: seen }], "it was under way");
+    assert_eq!(talk.view(late), [SessionEvent::View { height: seen }], "it was under way");
     stand.turns(1);
     let had = tiles.iter().map(|tile| (*tile, height)).collect();
     let view = stand.view(&mut Watcher { had, number: watcher.number }, &tiles);
     let seen = view.height;
-    assert_eq!(talk.view(view), [Event::View { height: seen }]);
+    assert_eq!(talk.view(view), [SessionEvent::View { height: seen }]);
     stand.turns(2);
-    assert!(matches!(&talk.proof(stand.proof(seen, &tiles))[..], [Event::Proven(_)]));
+    assert!(matches!(&talk.proof(stand.proof(seen, &tiles))[..], [SessionEvent::Proven(_)]));
 }
 
 /// Takes something out that stays as it is.
@@ -111,7 +111,7 @@ fn a_lie_of_the_last_server_is_not_held_against_the_next() {
 
     talk.tell(&ServerMessage::ViewProof(Box::new(stand.proof(of, &tiles))));
     let (said, events) = talk.drain();
-    assert_eq!(events, [Event::Unproven(Unproven::Anew)]);
+    assert_eq!(events, [SessionEvent::Unproven(UnprovenSight::Anew)]);
     let [ask, ClientMessage::Ping { token }] = &said[..] else { panic!("{said:?}") };
     assert_eq!(asked(core::slice::from_ref(ask)), []);
 
@@ -130,7 +130,7 @@ fn a_lie_of_the_last_server_is_not_held_against_the_next() {
     talk.view(view);
     stand.turns(2);
     match &talk.proof(stand.proof(of, &tiles))[..] {
-        [Event::Distrusted(Distrust::Shown(disproof))] => {
+        [SessionEvent::Distrusted(Distrust::Shown(disproof))] => {
             assert!(matches!(**disproof, Disproof::OtherLeaf { tile: at, .. } if at == tile));
         }
         other => panic!("{other:?}"),
@@ -145,7 +145,7 @@ fn who_stops_watching_takes_nothing_in() {
     assert_eq!(talk.said(), [ClientMessage::View(None)]);
     let view = stand.view(&mut watcher, &stand.tiles());
     assert_eq!(talk.view(view), []);
-    assert_eq!(talk.session.proven(), Err(Unproven::Unasked));
+    assert_eq!(talk.session.proven(), Err(UnprovenSight::Unasked));
 }
 
 #[test]
@@ -157,11 +157,11 @@ fn a_pong_tells_how_long_its_ping_took() {
     talk.tell(&ServerMessage::Pong { token: token + 1 });
     talk.tell(&ServerMessage::Pong { token });
     talk.tell(&ServerMessage::Pong { token });
-    assert_eq!(talk.events(), [Event::Pong { after: Duration::from_millis(30) }]);
+    assert_eq!(talk.events(), [SessionEvent::Pong { after: Duration::from_millis(30) }]);
 }
 
-fn entrance(stand: &Stand, server: u8, issued: u64) -> Entrance {
-    Entrance {
+fn announcement(stand: &Stand, server: u8, issued: u64) -> EndpointAnnouncement {
+    EndpointAnnouncement {
         sim: stand.sim(),
         server: key(server).public(),
         http: format!("http://127.0.0.1:{}", 8_000 + u64::from(server) + issued),
@@ -172,7 +172,7 @@ fn entrance(stand: &Stand, server: u8, issued: u64) -> Entrance {
 }
 
 /// What it asks for servers, answered with these.
-fn name_servers(talk: &mut Talk, servers: Vec<SignedEntrance>) -> Vec<Event> {
+fn name_servers(talk: &mut Talk, servers: Vec<SignedAnnouncement>) -> Vec<SessionEvent> {
     let [ClientMessage::Ask { id, question: Question::Servers }] = talk.said()[..] else {
         panic!("servers were not asked for")
     };
@@ -181,20 +181,20 @@ fn name_servers(talk: &mut Talk, servers: Vec<SignedEntrance>) -> Vec<Event> {
 }
 
 #[test]
-fn entrances_count_when_their_servers_vote_and_signed_them() {
+fn announcements_count_when_their_servers_vote_and_signed_them() {
     let (stand, mut talk, _) = setting();
     talk.session.follow_servers(Duration::ZERO);
-    let good = entrance(&stand, 201, 5).sign(&key(201));
-    let older = entrance(&stand, 201, 4).sign(&key(201));
-    let stranger = entrance(&stand, 66, 5).sign(&key(66));
-    let forged = entrance(&stand, 202, 5).sign(&key(201));
-    let mut elsewhere = entrance(&stand, 203, 5);
+    let good = announcement(&stand, 201, 5).sign(&key(201));
+    let older = announcement(&stand, 201, 4).sign(&key(201));
+    let stranger = announcement(&stand, 66, 5).sign(&key(66));
+    let forged = announcement(&stand, 202, 5).sign(&key(201));
+    let mut elsewhere = announcement(&stand, 203, 5);
     elsewhere.sim = SimId::default();
     let elsewhere = elsewhere.sign(&key(203));
 
     let named = vec![stranger, forged, elsewhere, good.clone(), older];
-    assert_eq!(name_servers(&mut talk, named.clone()), [Event::Servers]);
-    assert_eq!(talk.session.entrances().collect::<Vec<_>>(), [&good.entrance]);
+    assert_eq!(name_servers(&mut talk, named.clone()), [SessionEvent::Servers]);
+    assert_eq!(talk.session.endpoints().collect::<Vec<_>>(), [&good.announcement]);
 
     talk.now = talk.session.deadline().expect("asks again");
     talk.session.tick(talk.now);
@@ -202,18 +202,18 @@ fn entrances_count_when_their_servers_vote_and_signed_them() {
 
     talk.now = talk.session.deadline().expect("asks again");
     talk.session.tick(talk.now);
-    let newer = entrance(&stand, 201, 6).sign(&key(201));
-    assert_eq!(name_servers(&mut talk, vec![newer.clone()]), [Event::Servers]);
-    assert_eq!(talk.session.entrances().collect::<Vec<_>>(), [&newer.entrance]);
+    let newer = announcement(&stand, 201, 6).sign(&key(201));
+    assert_eq!(name_servers(&mut talk, vec![newer.clone()]), [SessionEvent::Servers]);
+    assert_eq!(talk.session.endpoints().collect::<Vec<_>>(), [&newer.announcement]);
 }
 
 #[test]
-fn of_an_endless_list_of_entrances_only_so_many_are_read() {
+fn of_an_endless_list_of_announcements_only_so_many_are_read() {
     let (stand, mut talk, _) = setting();
     talk.session.follow_servers(Duration::ZERO);
-    let forged = entrance(&stand, 202, 5).sign(&key(66));
+    let forged = announcement(&stand, 202, 5).sign(&key(66));
     let mut named = vec![forged; ENTRANCES_MAX];
-    named.push(entrance(&stand, 201, 5).sign(&key(201)));
+    named.push(announcement(&stand, 201, 5).sign(&key(201)));
     assert_eq!(name_servers(&mut talk, named), []);
 }
 
@@ -222,15 +222,15 @@ fn of_an_endless_list_of_entrances_only_so_many_are_read() {
 fn however_many_others_are_named_no_member_is_left_out() {
     let (stand, mut talk, _) = setting();
     talk.session.follow_servers(Duration::ZERO);
-    let stranger = entrance(&stand, 66, 5).sign(&key(66));
-    let mut elsewhere = entrance(&stand, 202, 5);
+    let stranger = announcement(&stand, 66, 5).sign(&key(66));
+    let mut elsewhere = announcement(&stand, 202, 5);
     elsewhere.sim = SimId::default();
     let mut named = vec![stranger; ENTRANCES_MAX];
     named.resize(2 * ENTRANCES_MAX, elsewhere.sign(&key(202)));
-    let good = entrance(&stand, 201, 5).sign(&key(201));
+    let good = announcement(&stand, 201, 5).sign(&key(201));
     named.push(good.clone());
-    assert_eq!(name_servers(&mut talk, named), [Event::Servers]);
-    assert_eq!(talk.session.entrances().collect::<Vec<_>>(), [&good.entrance]);
+    assert_eq!(name_servers(&mut talk, named), [SessionEvent::Servers]);
+    assert_eq!(talk.session.endpoints().collect::<Vec<_>>(), [&good.announcement]);
 }
 
 #[test]
@@ -242,6 +242,6 @@ fn servers_are_asked_for_again_on_the_next_connection() {
     talk.session.disconnected();
     talk.now = Duration::from_secs(1);
     talk.connect(stand.height());
-    let named = vec![entrance(&stand, 202, 1).sign(&key(202))];
-    assert_eq!(name_servers(&mut talk, named), [Event::Servers]);
+    let named = vec![announcement(&stand, 202, 1).sign(&key(202))];
+    assert_eq!(name_servers(&mut talk, named), [SessionEvent::Servers]);
 }

@@ -1,6 +1,8 @@
 //! Copies follow the world to the bit, and proofs of them are believed.
 
-use metatopia_client::{Event, KEPT_MAX, LATE_TURNS, Proven, Shown, Sight, Unproven};
+use metatopia_client::{
+    KEPT_MAX, LATE_TURNS, ProvenSight, ProvenTiles, SessionEvent, Sight, UnprovenSight,
+};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::*;
 use metatopia_types::*;
@@ -22,7 +24,7 @@ fn look(stand: &mut Stand, sight: &mut Sight, watcher: &mut Watcher) -> Height {
     view.height
 }
 
-fn shown(sight: &mut Sight, proof: &ViewProof) -> Option<Shown> {
+fn shown(sight: &mut Sight, proof: &ViewProof) -> Option<ProvenTiles> {
     sight.check(proof).expect("an honest proof")
 }
 
@@ -240,20 +242,20 @@ fn a_session_acknowledges_views_and_tells_what_is_proved() {
     stand.enter();
     let mut talk = Talk::watching(&stand);
     let mut watcher = Watcher::default();
-    assert_eq!(talk.session.proven(), Err(Unproven::NoneYet));
+    assert_eq!(talk.session.proven(), Err(UnprovenSight::NoneYet));
 
     let view = stand.view(&mut watcher, &stand.tiles());
     talk.tell(&ServerMessage::View(Box::new(view)));
     let (said, events) = talk.drain();
     assert_eq!(said, [ClientMessage::Seen { number: 1 }]);
-    assert_eq!(events, [Event::View { height: Height(2) }]);
+    assert_eq!(events, [SessionEvent::View { height: Height(2) }]);
 
     stand.turns(2);
     let tiles = stand.tiles();
-    let [Event::Proven(proven)] = &talk.proof(stand.proof(Height(2), &tiles))[..] else {
+    let [SessionEvent::Proven(proven)] = &talk.proof(stand.proof(Height(2), &tiles))[..] else {
         panic!("not proved");
     };
-    let Proven { of, signers, members, header, .. } = &**proven;
+    let ProvenSight { of, signers, members, header, .. } = &**proven;
     assert_eq!((*of, header.height, *members), (Height(2), Height(4), 4));
     assert_eq!(*signers, [200, 201, 202, 203].map(|n| key(n).public()));
     assert_eq!(talk.session.proven(), Ok(&**proven));
@@ -274,10 +276,11 @@ fn proofs_that_stay_away_are_missed_once() {
         told.extend(talk.view(stand.view(&mut watcher, &stand.tiles())));
     }
 
-    let late = |event: &Event| matches!(event, Event::Unproven(Unproven::Late { .. }));
+    let late =
+        |event: &SessionEvent| matches!(event, SessionEvent::Unproven(UnprovenSight::Late { .. }));
     assert_eq!(told.iter().filter(|event| late(event)).count(), 1);
     let height = stand.height();
-    assert_eq!(talk.session.proven(), Err(Unproven::Late { of, height }));
+    assert_eq!(talk.session.proven(), Err(UnprovenSight::Late { of, height }));
     let recent = Height((height.0 - 2) / PROOF_TURNS * PROOF_TURNS);
     talk.proof(stand.proof(recent, &stand.tiles_at(recent)));
     assert!(talk.session.proven().is_ok());

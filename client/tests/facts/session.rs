@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use metatopia_client::{Event, LightClient};
+use metatopia_client::{LightClient, SessionEvent};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -76,7 +76,7 @@ fn an_act_that_the_first_node_has_no_room_for_is_refused() {
     let why = SubmitRefusal::QuotaExceeded;
     talk.tell(&ServerMessage::Refused { act, why });
 
-    assert_eq!(talk.events(), [Event::Refused { act, why }]);
+    assert_eq!(talk.events(), [SessionEvent::Refused { act, why }]);
     assert_eq!(talk.session.pending(), 0);
 }
 
@@ -96,7 +96,7 @@ fn an_act_that_may_be_taken_already_outlives_a_node_without_room() {
 
         let why = SubmitRefusal::Replayed(1);
         talk.tell(&ServerMessage::Refused { act, why });
-        assert_eq!(talk.events(), [Event::Refused { act, why }]);
+        assert_eq!(talk.events(), [SessionEvent::Refused { act, why }]);
         assert_eq!(talk.session.pending(), 0);
     }
 }

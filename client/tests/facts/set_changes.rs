@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_client::{Distrust, Event, PENDING_MAX, UNCHECKED_MAX};
+use metatopia_client::{Distrust, PENDING_MAX, SessionEvent, UNCHECKED_MAX};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -20,12 +20,12 @@ fn by(mut proof: ViewProof, members: &[u8]) -> ViewProof {
 }
 
 /// The change to these servers in the turn before the proof's.
-fn link(stand: &Stand, proof: &ViewProof, next: &[u8]) -> Link {
+fn link(stand: &Stand, proof: &ViewProof, next: &[u8]) -> ValidatorSetLink {
     let mut header = stand.proof(proof.of, &[]).header;
     header.height = proof.header.height.minus(1).expect("a height");
     header.next_validators = set(next).id();
     let certificate = certificate(&header, &OLD);
-    Link { header, certificate, next: set(next) }
+    ValidatorSetLink { header, certificate, next: set(next) }
 }
 
 fn asked(said: &[ClientMessage]) -> u32 {
@@ -58,7 +58,7 @@ fn a_proof_by_new_servers_waits_until_the_change_was_followed() {
     let answer = Box::new(Answer::Links(vec![link(&stand, &proof, &NEW)]));
     talk.tell(&ServerMessage::Answer { id, answer });
 
-    let [Event::Proven(proven)] = &talk.events()[..] else { panic!("not proved") };
+    let [SessionEvent::Proven(proven)] = &talk.events()[..] else { panic!("not proved") };
     assert_eq!(proven.header, proof.header);
     assert_eq!(talk.session.light().newest(), proof.header.height);
 }
@@ -74,7 +74,7 @@ fn a_change_that_the_old_servers_did_not_sign_is_a_lie() {
     talk.tell(&ServerMessage::Answer { id, answer: Box::new(Answer::Links(vec![forged])) });
     assert!(matches!(
         &talk.events()[..],
-        [Event::Distrusted(Distrust::Certificate(CertificateError::Stranger(_)))]
+        [SessionEvent::Distrusted(Distrust::Certificate(CertificateError::Stranger(_)))]
     ));
 }
 
@@ -85,7 +85,7 @@ fn servers_that_no_change_leads_to_are_a_lie() {
     talk.tell(&ServerMessage::ViewProof(Box::new(proof)));
     let id = asked(&talk.said());
     talk.tell(&ServerMessage::Answer { id, answer: Box::new(Answer::Links(Vec::new())) });
-    assert_eq!(talk.events(), [Event::Distrusted(Distrust::OtherValidators(height))]);
+    assert_eq!(talk.events(), [SessionEvent::Distrusted(Distrust::OtherValidators(height))]);
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn changes_are_asked_for_once_and_so_many_proofs_wait() {
     }
     let answer = Box::new(Answer::Links(vec![link(&stand, &proof, &NEW)]));
     talk.tell(&ServerMessage::Answer { id, answer });
-    assert!(matches!(&talk.events()[..], [Event::Proven(_)]), "each height is told once");
+    assert!(matches!(&talk.events()[..], [SessionEvent::Proven(_)]), "each height is told once");
 }
 
 #[test]
@@ -138,5 +138,5 @@ fn receipts_that_come_again_with_each_connection_are_no_lie_and_wait_once() {
     talk.tell(&message);
     let id = asked(&talk.said());
     talk.tell(&ServerMessage::Answer { id, answer: Box::new(Answer::Links(Vec::new())) });
-    assert_eq!(talk.events(), [Event::Distrusted(Distrust::OtherValidators(height))]);
+    assert_eq!(talk.events(), [SessionEvent::Distrusted(Distrust::OtherValidators(height))]);
 }

@@ -8,11 +8,11 @@ use metatopia_client::LightClient;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{NeighbourLeaf, SIGHT, TileLeaf, TileName, TileUpdate, View, ViewProof};
 use metatopia_scenarios::plaza;
-use metatopia_sim::{ENGINE, PlacedTiles, Serial, Tile, TileEntry, Tools, World};
+use metatopia_sim::{ENGINE, Genesis, PlacedTiles, Serial, Tile, TileEntry, Tools, World};
 use metatopia_types::*;
 
-/// The server's number of the first member.
-const SERVER: u8 = 200;
+/// The numbers of the first members.
+const MEMBERS: [u8; 4] = [200, 201, 202, 203];
 
 pub(crate) fn key(n: u8) -> SigningKey {
     SigningKey::from_seed([n; 32])
@@ -57,10 +57,18 @@ impl Stand {
         Self::with(300)
     }
 
+    /// The genesis of the plaza that is not crowded.
+    pub(crate) fn genesis() -> Genesis {
+        let contact = |n: u8| (key(n).public(), NodeContact::default());
+        let mut genesis = plaza::genesis(MEMBERS.map(contact).into(), BTreeSet::new());
+        // No story depends on where the dice let the visitor appear.
+        genesis.parameters.avatar.spawn_radius = Fx::from_ratio(1, 4);
+        genesis
+    }
+
     fn with(extra: u32) -> Self {
-        let members = vec![SERVER, SERVER + 1, SERVER + 2, SERVER + 3];
-        let contact = |n: &u8| (key(*n).public(), Contact::default());
-        let mut genesis = plaza::genesis(members.iter().map(contact).collect(), BTreeSet::new());
+        let members = MEMBERS.to_vec();
+        let mut genesis = Self::genesis();
         let mut bench = genesis.objects[0].clone();
         bench.text = "x".repeat(250);
         bench.scripts.clear();
@@ -150,7 +158,7 @@ impl Stand {
 
     /// One turn with these acts; gives the receipt of the first.
     pub(crate) fn decide(&mut self, acts: Vec<SignedEnvelope>) -> Option<Receipt> {
-        let body = Body::new(acts, Vec::new()).expect("a body");
+        let body = TurnBody::new(acts, Vec::new()).expect("a body");
         let place = merkle::Proof::of(&body.act_leaves(), 0);
         let turn = Turn::of(self.header(self.height().plus(1)), body);
         self.world.apply(&turn, &Serial);
@@ -264,7 +272,7 @@ impl Stand {
             place: leaf.place,
             hash: leaf.hash,
         };
-        let other = |leaf: metatopia_sim::Neighbour| NeighbourLeaf {
+        let other = |leaf: metatopia_sim::AdjacentLeaf| NeighbourLeaf {
             key: leaf.key,
             content: leaf.content,
             place: leaf.place,

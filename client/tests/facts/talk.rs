@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use metatopia_client::{Event, LightClient, Output, Session};
+use metatopia_client::{LightClient, Output, Session, SessionEvent};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
@@ -47,7 +47,7 @@ impl Talk {
     }
 
     /// What it sent and what happened since, each in order.
-    pub(crate) fn drain(&mut self) -> (Vec<ClientMessage>, Vec<Event>) {
+    pub(crate) fn drain(&mut self) -> (Vec<ClientMessage>, Vec<SessionEvent>) {
         let (mut said, mut events) = (Vec::new(), Vec::new());
         while let Some(output) = self.session.poll() {
             match output {
@@ -62,16 +62,16 @@ impl Talk {
         self.drain().0
     }
 
-    pub(crate) fn events(&mut self) -> Vec<Event> {
+    pub(crate) fn events(&mut self) -> Vec<SessionEvent> {
         self.drain().1
     }
 
-    pub(crate) fn view(&mut self, view: View) -> Vec<Event> {
+    pub(crate) fn view(&mut self, view: View) -> Vec<SessionEvent> {
         self.tell(&ServerMessage::View(Box::new(view)));
         self.events()
     }
 
-    pub(crate) fn proof(&mut self, proof: ViewProof) -> Vec<Event> {
+    pub(crate) fn proof(&mut self, proof: ViewProof) -> Vec<SessionEvent> {
         self.tell(&ServerMessage::ViewProof(Box::new(proof)));
         self.events()
     }
@@ -90,7 +90,7 @@ impl Talk {
         let act = self.submit(act);
         let (id, receipt) = (act.id(), stand.decide(vec![act]).expect("of an act"));
         self.tell(&ServerMessage::Receipt { act: id, receipt: Box::new(receipt) });
-        assert!(matches!(self.events()[..], [Event::Receipted { act, .. }] if act == id));
+        assert!(matches!(self.events()[..], [SessionEvent::Receipted { act, .. }] if act == id));
     }
 
     /// Logs the visitor in.
@@ -102,7 +102,7 @@ impl Talk {
     pub(crate) fn see(&mut self, stand: &mut Stand, watcher: &mut Watcher) -> Height {
         let view = stand.view(watcher, &stand.tiles());
         let height = view.height;
-        assert_eq!(self.view(view), [Event::View { height }]);
+        assert_eq!(self.view(view), [SessionEvent::View { height }]);
         stand.turns(2);
         height
     }

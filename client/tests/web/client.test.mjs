@@ -16,7 +16,8 @@ import { tar } from '../../web/core/tar.js';
 import { Watch } from '../../web/core/watch.js';
 import { Progress } from '../../web/ui/state.js';
 import { Walker } from '../../web/core/walker.js';
-import { workOf } from '../../web/core/work.js';
+import { ticketOf, ticketPass } from '../../web/core/ticket.js';
+import { passOf } from '../../web/core/work.js';
 import { fromHex, toHex } from '../../web/wire/buffer.js';
 import { SIM, World, entranceOf, keyOf, linkOf } from './node.mjs';
 
@@ -149,14 +150,14 @@ test('that the avatar is gone, or another tab has it, is no word of a server to 
 test('a key that is new to a sim shows work once it is asked for it', async () => {
   const sent = [];
   const submit = async (act) => {
-    sent.push(act.Login.work);
-    if (act.Login.work === null) throw new ActError('NeedsWork');
+    sent.push(act.Login.pass);
+    if (act.Login.pass === null) throw new ActError('NeedsWork');
     return { ok: true, refusal: null };
   };
   const nothing = () => {};
-  const work = { height: 40, nonce: 7n };
+  const work = { Work: { height: 40, nonce: 7n } };
   const deeds = new Deeds({
-    session: { open: true, submit }, work: async () => work, now: () => 0, steered: nothing,
+    session: { open: true, submit }, pass: async () => work, now: () => 0, steered: nothing,
     walking: () => nothing, present: nothing, done: nothing,
   });
   assert.ok((await deeds.login('ada', { color: 0, shape: 'round' })).ok);
@@ -166,12 +167,33 @@ test('a key that is new to a sim shows work once it is asked for it', async () =
 test('what a login takes is read from the answer of the node', async () => {
   const solved = [];
   const solve = async (terms) => (solved.push(terms), 5n);
-  const of = (answer) => workOf({ ask: async () => answer, key: 'k', solve });
+  const of = (answer, ticket = null) => passOf({ ask: async () => answer, key: 'k', solve, ticket });
   const puzzle = { height: 20, header: 'aa', tries: 9n };
   assert.equal(await of('Free'), null);
-  assert.deepEqual(await of({ Work: puzzle }), { height: 20, nonce: 5n });
+  assert.deepEqual(await of({ Work: puzzle }), { Work: { height: 20, nonce: 5n } });
   assert.deepEqual(solved, [puzzle]);
   await assert.rejects(of('Closed'), { code: 'NobodyNew' });
+  await assert.rejects(of('Ticket'), { code: 'NeedsTicket' });
+  const ticket = () => ({ ticket: 'aa', signature: 'bb' });
+  assert.deepEqual(await of('Ticket', ticket), { Ticket: ticket() });
+  assert.deepEqual(await of({ Work: puzzle }, ticket), { Ticket: ticket() });
+  assert.equal(await of('Free', ticket), null);
+  assert.equal(solved.length, 1, 'a ticket spares the work');
+});
+
+test('a ticket is the end of a link, and lets one key into one sim', () => {
+  const secret = '07'.repeat(32);
+  assert.deepEqual(ticketOf(`#ticket=${secret}`), new Uint8Array(32).fill(7));
+  for (const text of ['', '#', '#ticket=', `#ticket=${secret}0`, `#key=${secret}`]) assert.equal(ticketOf(text), null);
+  const [sim, key] = ['01'.repeat(32), '02'.repeat(32)];
+  const pass = ticketPass(ticketOf(`#ticket=${secret}`), sim, key);
+  // As sim/types/src/ticket.rs has it.
+  assert.deepEqual(pass, {
+    ticket: 'ea4a6c63e29c520abef5507b132ec5f9954776aebebe7b92421eea691446d22c',
+    signature: '95b73a4e96706fa98cde46d1e36cf7ba17ff75ca90109dfe170d134bfdb3ec37'
+      + 'd1b31cd112b637b3b407ef8c5bd9dbc05d81d508c61b078291b24fbe89f1850f',
+  });
+  assert.notEqual(ticketPass(ticketOf(`#ticket=${secret}`), key, sim).signature, pass.signature);
 });
 
 test('when its server dies a client goes on at another, and no act is lost or done twice', async () => {

@@ -17,7 +17,7 @@ const vector = (x, y, one = Q20) => ({ x: Math.round(x * one), y: Math.round(y *
 
 function body(id, { x = 1, y = 2, vx = 0, vy = 0, motion = 'Dynamic' } = {}) {
   return {
-    id, form: { Rect: vector(0.5, 0.25) }, motion, sensor: false, fixed_rotation: false, mass: 65_536,
+    id, geometry: { Rect: vector(0.5, 0.25) }, motion, sensor: false, fixed_rotation: false, mass: 65_536,
     friction: 0, restitution: 0, linear_damping: 0, angular_damping: 0, position: vector(x, y),
     facing: vector(0, 1, Q30), velocity: vector(vx, vy), spin: 0, slow_steps: 0,
   };

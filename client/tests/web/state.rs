@@ -57,7 +57,7 @@ pub(super) fn entries() -> Vec<Value> {
 
 fn package() -> Package {
     let file = |name: &str, text: &str| (name.to_owned(), text.as_bytes().to_vec());
-    let author = |name: &str, key| Author { name: name.into(), key };
+    let author = |name: &str, key| PackageAuthor { name: name.into(), key };
     Package::build(Draft {
         name: "door".into(),
         version: "1.20.300".into(),
@@ -81,7 +81,7 @@ fn genesis() -> Genesis {
         engine: metatopia_sim::ENGINE,
         parameters: Parameters::default(),
         admins: [key(7).public()].into(),
-        validators: [(key(1).public(), Contact::default())].into(),
+        validators: [(key(1).public(), NodeContact::default())].into(),
         packages: [].into(),
         objects: Vec::new(),
         lands: Vec::new(),
@@ -106,6 +106,6 @@ pub(super) fn parts() -> Vec<Value> {
         with_id(vector("act", &act), act.id().to_string()),
         with_id(vector("header", &header()), header().id().to_string()),
         with_id(vector("blob", &words()), words().id().to_string()),
-        with_id(vector("entrance", &entrance()), key(1).public().to_string()),
+        with_id(vector("entrance", &announcement()), key(1).public().to_string()),
     ]
 }

@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region};
 use metatopia_protocol::*;
-use metatopia_scripting::{Author, Draft, Package};
+use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{Genesis, Object, Parameters, Shape};
 use metatopia_types::*;
 use serde::Serialize;
@@ -134,7 +134,7 @@ fn words() -> Blob {
 const LOOK: Look = Look { color: 0x00ff_8040, shape: BodyShape::Star };
 
 fn acts() -> Vec<Act> {
-    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
+    let contact = NodeContact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
     let emotes = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, Emote::Laugh];
     let mut acts = vec![
@@ -151,11 +151,19 @@ fn acts() -> Vec<Act> {
         Act::Ready { height: Height(299), proof: digest(9) },
         Act::Report(Evidence::votes(vote(None), vote(Some(HeaderId(digest(1)))))),
         Act::Report(Evidence::proposals(proposal(None), proposal(Some(Round(1))))),
+        first_login(Pass::Work(Work { height: Height(300), nonce: 1 << 40 })),
+        first_login(Pass::Ticket(TicketPass::new(&key(8), SimId(digest(1)), &key(7).public()))),
+        Act::Ticket(TicketOrder::Issue { ticket: key(8).public(), uses: 1_000, days: 30 }),
+        Act::Ticket(TicketOrder::Withdraw { ticket: key(8).public() }),
     ];
     acts.extend(shapes.map(|shape| Act::SetLook(Look { color: 0, shape })));
     acts.extend(emotes.map(Act::Emote));
     acts.extend(builds().into_iter().map(Act::Build));
     acts
+}
+
+fn first_login(pass: Pass) -> Act {
+    Act::Login { name: "new".into(), look: LOOK, bot: false, pass: Some(pass) }
 }
 
 fn builds() -> Vec<Build> {
@@ -235,6 +243,7 @@ fn questions() -> Vec<Question> {
         Question::Governance,
         Question::Things { owner: key(7).public() },
         Question::LoginTerms { key: key(7).public() },
+        Question::Tickets,
         Question::Leaves { height, leaves: vec![0, u32::MAX] },
         Question::Join(Box::new(JoinRequest { invite: invite(), applicant: Some(applicant()) })),
         Question::Applicants,
@@ -243,7 +252,7 @@ fn questions() -> Vec<Question> {
 }
 
 fn applicant() -> Applicant {
-    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
+    let contact = NodeContact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     Applicant { key: key(5).public(), contact }
 }
 
@@ -301,6 +310,7 @@ fn refusals() -> Vec<SubmitRefusal> {
         SubmitRefusal::TooManyLanes,
         SubmitRefusal::Full,
         SubmitRefusal::NeedsWork,
+        SubmitRefusal::NeedsTicket,
         SubmitRefusal::NobodyNew,
         SubmitRefusal::NeedsLogin,
     ]
@@ -355,6 +365,9 @@ fn outcomes() -> Vec<Outcome> {
         Refusal::GiftStays,
         Refusal::NoSeat,
         Refusal::ChangesWait,
+        Refusal::NoTicket,
+        Refusal::TooManyTickets,
+        Refusal::TooManyMovable,
     ];
     [Outcome::Ok, Outcome::Made(ObjectId(300))]
         .into_iter()
@@ -365,7 +378,7 @@ fn outcomes() -> Vec<Outcome> {
 fn answers() -> Vec<Answer> {
     let act = signed(Act::Heartbeat);
     let receipt = receipt();
-    let body = Body::new(vec![act.clone()], Vec::new()).expect("one act");
+    let body = TurnBody::new(vec![act.clone()], Vec::new()).expect("one act");
     let turn = Turn { header: header(), body };
     let entry = ScriptEntry {
         script: ScriptId(4),
@@ -397,7 +410,7 @@ fn answers() -> Vec<Answer> {
     };
     let player =
         PlayerEntry { name: "ada".into(), key: key(7).public(), avatar: ObjectId(7), look: LOOK };
-    let link = Link { header: header(), certificate: certificate(), next: set() };
+    let link = ValidatorSetLink { header: header(), certificate: certificate(), next: set() };
     let outcome = Some(Outcome::Ok);
     vec![
         Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })),
@@ -413,7 +426,7 @@ fn answers() -> Vec<Answer> {
         Answer::Turns(vec![(turn, certificate())]),
         Answer::Snapshot(Box::new(offer)),
         Answer::SnapshotPart(vec![0; 200]),
-        Answer::Servers(vec![entrance()]),
+        Answer::Servers(vec![announcement()]),
         Answer::Governance(Box::new(governance())),
         Answer::Things(vec![thing]),
         Answer::Unknown,
@@ -427,6 +440,7 @@ fn answers() -> Vec<Answer> {
         Answer::Pruned { oldest: Height(4_000) },
         Answer::GenesisPart(vec![3; 130]),
         Answer::LoginTerms(LoginTerms::Free),
+        Answer::LoginTerms(LoginTerms::Ticket),
         Answer::LoginTerms(LoginTerms::Closed),
         Answer::LoginTerms(LoginTerms::Work {
             height: Height(300),
@@ -434,6 +448,12 @@ fn answers() -> Vec<Answer> {
             tries: 6_000_000,
         }),
         Answer::TooLong,
+        Answer::Tickets(vec![TicketEntry {
+            ticket: key(8).public(),
+            by: key(7).public(),
+            left: 1_000,
+            lasts: 172_800_000,
+        }]),
     ]
 }
 
@@ -454,7 +474,7 @@ fn governance() -> GovernanceEntry {
         delayed: vec![
             DelayedEntry { change: SetChange::Remove { key }, by: key, left: 172_800_000 },
             DelayedEntry {
-                change: SetChange::Reserve { key, contact: Contact::default() },
+                change: SetChange::Reserve { key, contact: NodeContact::default() },
                 by: key,
                 left: 0,
             },
@@ -466,8 +486,8 @@ fn receipt() -> Receipt {
     Receipt { header: header(), certificate: certificate(), place: place() }
 }
 
-fn entrance() -> SignedEntrance {
-    Entrance {
+fn announcement() -> SignedAnnouncement {
+    EndpointAnnouncement {
         sim: sim(),
         server: key(1).public(),
         http: "http://127.0.0.1:8080".into(),
@@ -520,7 +540,7 @@ fn view() -> View {
 
 fn server_messages() -> Vec<ServerMessage> {
     let act = ActId(digest(1));
-    let line = ChatLine {
+    let line = ChatMessage {
         height: Height(5),
         channel: 1,
         speaker: ObjectId(7),

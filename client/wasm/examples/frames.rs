@@ -5,12 +5,12 @@
 //! cargo run -p metatopia-wasm --example frames > target/words/frames.jsonl
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use metatopia_protocol::{ServerMessage, Welcome, encode_server};
-use metatopia_scenarios::plaza;
-use metatopia_types::{Contact, Height, Sign as _};
-use metatopia_wasm::{Begin, Change, Drawn, DrawnBody, Fault, Prover, Replica, Trust, Walk, keys};
+use metatopia_types::{Height, Sign as _};
+use metatopia_wasm::{
+    CallError, ClientReplica, Drawn, DrawnBody, HeadingChange, PredictedWalk, Prover, StartPoint,
+    TrustedGenesis, keys,
+};
 use serde_json::{Value, json};
 
 #[path = "../tests/facts/golden.rs"]
@@ -20,7 +20,7 @@ mod golden;
 #[expect(dead_code, reason = "the tests spoil more than this shows")]
 mod stand;
 
-use stand::{Stand, Watcher, certificate, key};
+use stand::{Stand, Watcher, certificate};
 
 /// Turns of the session with views.
 const TURNS: u32 = 120;
@@ -33,16 +33,16 @@ fn say(line: &Value) {
     println!("{line}");
 }
 
-fn main() -> Result<(), Fault> {
+fn main() -> Result<(), CallError> {
     some_keys()?;
     a_session()?;
     a_liar()?;
-    a_replica(Begin::Genesis, golden::decided(400))?;
-    a_replica(Begin::Snapshot, golden::decided(300))?;
-    a_replica(Begin::Genesis, golden::other_roots_from(31, 60))
+    a_replica(StartPoint::Genesis, golden::decided(400))?;
+    a_replica(StartPoint::Snapshot, golden::decided(300))?;
+    a_replica(StartPoint::Genesis, golden::other_roots_from(31, 60))
 }
 
-fn some_keys() -> Result<(), Fault> {
+fn some_keys() -> Result<(), CallError> {
     for n in 0..8_u8 {
         let (secret, message) = ([n.wrapping_mul(37); 32], vec![n; usize::from(n) * 40]);
         let key = keys::public_key(&secret)?;
@@ -65,15 +65,13 @@ struct Session {
 }
 
 impl Session {
-    fn begin() -> Result<Self, Fault> {
+    fn begin() -> Result<Self, CallError> {
         let mut stand = Stand::new();
-        let members: BTreeMap<_, _> =
-            (200..204).map(|n| (key(n).public(), Contact::default())).collect();
-        let genesis = plaza::genesis(members, BTreeSet::new()).encode();
+        let genesis = Stand::genesis().encode();
         let (sim, viewer) = (stand.sim().to_string(), Stand::visitor().public());
         let (start, own) = (hex(&genesis), hex(&viewer.0));
         say(&json!({ "do": "prover", "sim": sim, "genesis": start, "viewer": own }));
-        let prover = Prover::new(Trust::new(stand.sim(), &genesis)?, viewer);
+        let prover = Prover::new(TrustedGenesis::new(stand.sim(), &genesis)?, viewer);
         stand.enter();
         let mut session = Self { stand, watcher: Watcher::default(), prover };
         let welcome = Welcome { height: session.stand.height(), turns_per_second: 20 };
@@ -81,14 +79,14 @@ impl Session {
         Ok(session)
     }
 
-    fn tell(&mut self, message: &ServerMessage) -> Result<(), Fault> {
+    fn tell(&mut self, message: &ServerMessage) -> Result<(), CallError> {
         let frame = encode_server(message);
         let events = self.prover.frame(&frame)?;
         say(&json!({ "do": "frame", "frame": hex(&frame), "events": events }));
         Ok(())
     }
 
-    fn see(&mut self) -> Result<Height, Fault> {
+    fn see(&mut self) -> Result<Height, CallError> {
         let view = self.stand.view(&mut self.watcher, &self.stand.tiles());
         let height = view.height;
         self.tell(&ServerMessage::View(Box::new(view)))?;
@@ -100,12 +98,12 @@ impl Session {
         say(&json!({ "do": "present", "present": present }));
     }
 
-    fn prove(&mut self, of: Height) -> Result<(), Fault> {
+    fn prove(&mut self, of: Height) -> Result<(), CallError> {
         let proof = self.stand.proof(of, &self.stand.tiles());
         self.tell(&ServerMessage::ViewProof(Box::new(proof)))
     }
 
-    fn look(&self) -> Result<(), Fault> {
+    fn look(&self) -> Result<(), CallError> {
         let copies = self.prover.sight().copies();
         let entries = copies.flat_map(|(.., copy)| copy.entries());
         let body = |(id, moves): (_, metatopia_types::Movement)| DrawnBody {
@@ -124,8 +122,8 @@ impl Session {
         let drawn = json!({ "height": drawn.height, "bodies": texts });
         say(&json!({ "do": "shown", "drawn": drawn, "found": found }));
         let (east, north) = ([1_i64 << 32, 0], [0, 1_i64 << 32]);
-        let changes = vec![Change { after: 12, heading: north }];
-        let path = self.prover.predict(&Walk { heading: east, changes, ticks: 30 })?;
+        let changes = vec![HeadingChange { after: 12, heading: north }];
+        let path = self.prover.predict(&PredictedWalk { heading: east, changes, ticks: 30 })?;
         let changes = json!([{ "after": 12, "heading": north }]);
         let walk = json!({ "heading": east, "changes": changes, "ticks": 30 });
         say(&json!({ "do": "predict", "walk": walk, "path": path }));
@@ -135,7 +133,7 @@ impl Session {
 }
 
 /// A visitor walks, sees every turn, and every fourth is proved.
-fn a_session() -> Result<(), Fault> {
+fn a_session() -> Result<(), CallError> {
     let mut session = Session::begin()?;
     session.present(true);
     for turn in 0..TURNS {
@@ -156,7 +154,7 @@ fn a_session() -> Result<(), Fault> {
 
 /// A server that hides something, one that hides the visitor's avatar, and one with too few
 /// signatures.
-fn a_liar() -> Result<(), Fault> {
+fn a_liar() -> Result<(), CallError> {
     let mut session = Session::begin()?;
     let mut view = session.stand.view(&mut session.watcher, &session.stand.tiles());
     let of = view.height;
@@ -184,15 +182,18 @@ fn a_liar() -> Result<(), Fault> {
     session.tell(&ServerMessage::ViewProof(Box::new(proof)))
 }
 
-fn a_replica(begin: Begin, turns: Vec<golden::Decided>) -> Result<(), Fault> {
+fn a_replica(begin: StartPoint, turns: Vec<golden::Decided>) -> Result<(), CallError> {
     let genesis = golden::genesis();
-    let from = if begin == Begin::Snapshot { "snapshot" } else { "genesis" };
+    let from = if begin == StartPoint::Snapshot { "snapshot" } else { "genesis" };
     let (sim, bytes) = (genesis.id().to_string(), hex(&genesis.encode()));
     say(&json!({ "do": "replica", "sim": sim, "genesis": bytes, "from": from }));
     let mut node = golden::Node::new(turns);
     node.states.push((Height(250), golden::world_at(250).snapshot()));
-    let mut replica =
-        Replica::new(Trust::new(genesis.id(), &genesis.encode())?, genesis.encode(), begin)?;
+    let mut replica = ClientReplica::new(
+        TrustedGenesis::new(genesis.id(), &genesis.encode())?,
+        genesis.encode(),
+        begin,
+    )?;
     let mut before = None;
     while let Some(want) = replica.want() {
         if before.replace(want) == Some(want) {

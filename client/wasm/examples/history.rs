@@ -12,7 +12,7 @@ use metatopia_protocol::{Answer, ServerMessage, TURNS_PER_ANSWER_MAX, encode_ser
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Serial, Tools, World};
 use metatopia_types::*;
-use metatopia_wasm::{Begin, Phase, Replica, Trust};
+use metatopia_wasm::{ClientPhase, ClientReplica, StartPoint, TrustedGenesis};
 
 /// Ten minutes.
 const TURNS: u64 = 12_000;
@@ -92,7 +92,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.next().zip(arguments.next()).ok_or("usage: history FILE PEOPLE")?;
     let people: u8 = people.parse()?;
     let members: BTreeMap<_, _> =
-        (0..4).map(|n| (server(n).public(), Contact::default())).collect();
+        (0..4).map(|n| (server(n).public(), NodeContact::default())).collect();
     let genesis = plaza::genesis(members, BTreeSet::new());
     let tools = Tools::new(std::sync::Arc::new(Ed25519));
     let mut world = World::genesis(&genesis, &tools)?;
@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut decided = Vec::new();
     let start = Instant::now();
     for height in (1..=TURNS).map(Height) {
-        let body = Body::new(deeds(&world, people, &mut dice), Vec::new())?;
+        let body = TurnBody::new(deeds(&world, people, &mut dice), Vec::new())?;
         let stated = height.0.saturating_sub(limits::ROOT_LAG);
         let header = Header {
             sim: world.sim(),
@@ -129,17 +129,17 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(world.present().count(), usize::from(people), "they all came, and stayed");
     let frames = frames(decided);
     let before = spent(start);
-    let mut replica = Replica::new(
-        Trust::new(genesis.id(), &genesis.encode())?,
+    let mut replica = ClientReplica::new(
+        TrustedGenesis::new(genesis.id(), &genesis.encode())?,
         genesis.encode(),
-        Begin::Genesis,
+        StartPoint::Genesis,
     )?;
     for frame in &frames {
         replica.frame(frame)?;
     }
     let seconds = spent(start) - before;
     let status = replica.status();
-    assert_eq!((status.phase, status.height), (Phase::Following, TURNS));
+    assert_eq!((status.phase, status.height), (ClientPhase::Following, TURNS));
 
     // Everything in one file: lengths in four bytes, lowest first. The first piece is JSON.
     let facts = serde_json::json!({

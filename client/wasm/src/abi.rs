@@ -2,7 +2,7 @@
 //!
 //! A call writes its input to where `input(length)` points, calls an operation, and reads
 //! `output_length()` bytes at `output()`. An operation gives 1, or 0 when it refused; then the output
-//! is a [`Fault`] as JSON. Nothing here touches foreign memory: the caller writes into a buffer that
+//! is a [`CallError`] as JSON. Nothing here touches foreign memory: the caller writes into a buffer that
 //! this module owns, between calls.
 #![cfg_attr(
     target_arch = "wasm32",
@@ -17,24 +17,24 @@ use std::{cell::RefCell, collections::BTreeMap};
 use metatopia_types::PublicKey;
 use serde::{Serialize, de::DeserializeOwned};
 
-use crate::{Begin, Fault, Prover, Replica, Trust, keys};
+use crate::{CallError, ClientReplica, Prover, StartPoint, TrustedGenesis, keys};
 
 /// What is kept between calls.
-enum Kept {
+enum HandleObject {
     Prover(Box<Prover>),
-    Replica(Box<Replica>),
+    Replica(Box<ClientReplica>),
 }
 
 #[derive(Default)]
-struct Shelf {
+struct HandleTable {
     last: u32,
-    kept: BTreeMap<u32, Kept>,
+    kept: BTreeMap<u32, HandleObject>,
 }
 
 thread_local! {
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    static SHELF: RefCell<Shelf> = RefCell::default();
+    static SHELF: RefCell<HandleTable> = RefCell::default();
 }
 
 /// Makes room for an input of so many bytes, and says where.
@@ -66,7 +66,7 @@ pub const extern "C" fn wire_version() -> u32 {
 }
 
 /// Runs an operation on the input, which is gone afterwards.
-fn run(operation: impl FnOnce(&[u8]) -> Result<Vec<u8>, Fault>) -> u32 {
+fn run(operation: impl FnOnce(&[u8]) -> Result<Vec<u8>, CallError>) -> u32 {
     let input = INPUT.take();
     let result = operation(&input);
     let good = u32::from(result.is_ok());
@@ -78,8 +78,8 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("structs of texts and numbers become JSON")
 }
 
-fn parsed<T: DeserializeOwned>(input: &[u8]) -> Result<T, Fault> {
-    serde_json::from_slice(input).map_err(Fault::input)
+fn parsed<T: DeserializeOwned>(input: &[u8]) -> Result<T, CallError> {
+    serde_json::from_slice(input).map_err(CallError::input)
 }
 
 #[derive(Serialize)]
@@ -87,7 +87,7 @@ struct Handle {
     handle: u32,
 }
 
-fn keep(kept: Kept) -> Vec<u8> {
+fn keep(kept: HandleObject) -> Vec<u8> {
     SHELF.with_borrow_mut(|shelf| {
         shelf.last = shelf.last.checked_add(1).expect("nobody makes four thousand million of them");
         shelf.kept.insert(shelf.last, kept);
@@ -95,26 +95,26 @@ fn keep(kept: Kept) -> Vec<u8> {
     })
 }
 
-fn gone() -> Fault {
-    Fault::new("handle", "nothing is kept under that number")
+fn gone() -> CallError {
+    CallError::new("handle", "nothing is kept under that number")
 }
 
 fn with_prover<T>(
     handle: u32,
-    act: impl FnOnce(&mut Prover) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    act: impl FnOnce(&mut Prover) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
-        Some(Kept::Prover(prover)) => act(prover),
+        Some(HandleObject::Prover(prover)) => act(prover),
         _ => Err(gone()),
     })
 }
 
 fn with_replica<T>(
     handle: u32,
-    act: impl FnOnce(&mut Replica) -> Result<T, Fault>,
-) -> Result<T, Fault> {
+    act: impl FnOnce(&mut ClientReplica) -> Result<T, CallError>,
+) -> Result<T, CallError> {
     SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
-        Some(Kept::Replica(replica)) => act(replica),
+        Some(HandleObject::Replica(replica)) => act(replica),
         _ => Err(gone()),
     })
 }
@@ -161,8 +161,8 @@ pub extern "C" fn work(count: u32) -> u32 {
 pub extern "C" fn prover_new(name: u32) -> u32 {
     run(|input| {
         let (viewer, input) = keys::cut::<32>(input, "key")?;
-        let (trust, _) = Trust::read(input, name as usize)?;
-        Ok(keep(Kept::Prover(Box::new(Prover::new(trust, PublicKey(*viewer))))))
+        let (trust, _) = TrustedGenesis::read(input, name as usize)?;
+        Ok(keep(HandleObject::Prover(Box::new(Prover::new(trust, PublicKey(*viewer))))))
     })
 }
 
@@ -218,35 +218,35 @@ pub extern "C" fn prover_digest(handle: u32) -> u32 {
     run(|_| with_prover(handle, |prover| Ok(prover.digest().to_string().into_bytes())))
 }
 
-/// Keeps a [`Replica`]: the input is as for `prover_new`, but for the key; 1 begins with a snapshot.
+/// Keeps a [`ClientReplica`]: the input is as for `prover_new`, but for the key; 1 begins with a snapshot.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_new(name: u32, begin: u32) -> u32 {
     run(|input| {
-        let (trust, genesis) = Trust::read(input, name as usize)?;
-        let begin = if begin == 1 { Begin::Snapshot } else { Begin::Genesis };
-        Ok(keep(Kept::Replica(Box::new(Replica::new(trust, genesis, begin)?))))
+        let (trust, genesis) = TrustedGenesis::read(input, name as usize)?;
+        let begin = if begin == 1 { StartPoint::Snapshot } else { StartPoint::Genesis };
+        Ok(keep(HandleObject::Replica(Box::new(ClientReplica::new(trust, genesis, begin)?))))
     })
 }
 
-/// See [`Replica::want`].
+/// See [`ClientReplica::want`].
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_want(handle: u32) -> u32 {
     run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.want()))?)))
 }
 
-/// See [`Replica::frame`].
+/// See [`ClientReplica::frame`].
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_frame(handle: u32) -> u32 {
     run(|frame| Ok(json(&with_replica(handle, |replica| replica.frame(frame))?)))
 }
 
-/// See [`Replica::status`].
+/// See [`ClientReplica::status`].
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_status(handle: u32) -> u32 {
     run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.status()))?)))
 }
 
-/// See [`Replica::capsule`]; encoded.
+/// See [`ClientReplica::capsule`]; encoded.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_capsule(handle: u32) -> u32 {
     run(|_| with_replica(handle, |replica| Ok(replica.capsule().encode())))

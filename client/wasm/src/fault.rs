@@ -6,14 +6,14 @@ use serde::Serialize;
 
 /// Why a call did nothing: its input was wrong.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Fault {
+pub struct CallError {
     /// A word for programs.
     pub code: &'static str,
     /// A sentence for people.
     pub text: String,
 }
 
-impl Fault {
+impl CallError {
     /// A fault with what somebody has to say about it.
     pub(crate) fn new(code: &'static str, text: impl fmt::Display) -> Self {
         Self { code, text: text.to_string() }
@@ -25,10 +25,10 @@ impl Fault {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for CallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.code, self.text)
     }
 }
 
-impl core::error::Error for Fault {}
+impl core::error::Error for CallError {}

@@ -5,14 +5,14 @@ use metatopia_types::{
     Verify as _,
 };
 
-use crate::Fault;
+use crate::CallError;
 
 /// Cuts the first `N` bytes off.
 pub(crate) fn cut<'a, const N: usize>(
     input: &'a [u8],
     what: &str,
-) -> Result<(&'a [u8; N], &'a [u8]), Fault> {
-    let short = || Fault::input(format_args!("{} bytes hold no {what} of {N}", input.len()));
+) -> Result<(&'a [u8; N], &'a [u8]), CallError> {
+    let short = || CallError::input(format_args!("{} bytes hold no {what} of {N}", input.len()));
     input.split_first_chunk().ok_or_else(short)
 }
 
@@ -20,10 +20,10 @@ pub(crate) fn cut<'a, const N: usize>(
 ///
 /// # Errors
 /// When the input has another length.
-pub fn public_key(secret: &[u8]) -> Result<Vec<u8>, Fault> {
+pub fn public_key(secret: &[u8]) -> Result<Vec<u8>, CallError> {
     match cut::<32>(secret, "secret")? {
         (secret, []) => Ok(SigningKey::from_seed(*secret).public().0.to_vec()),
-        _ => Err(Fault::input("a secret has 32 bytes")),
+        _ => Err(CallError::input("a secret has 32 bytes")),
     }
 }
 
@@ -31,7 +31,7 @@ pub fn public_key(secret: &[u8]) -> Result<Vec<u8>, Fault> {
 ///
 /// # Errors
 /// When the input is shorter than a secret.
-pub fn sign(input: &[u8]) -> Result<Vec<u8>, Fault> {
+pub fn sign(input: &[u8]) -> Result<Vec<u8>, CallError> {
     let (secret, message) = cut::<32>(input, "secret")?;
     Ok(SigningKey::from_seed(*secret).sign(message).to_bytes().to_vec())
 }
@@ -41,7 +41,7 @@ pub fn sign(input: &[u8]) -> Result<Vec<u8>, Fault> {
 ///
 /// # Errors
 /// When the input is shorter than key and signature.
-pub fn verify(input: &[u8]) -> Result<Vec<u8>, Fault> {
+pub fn verify(input: &[u8]) -> Result<Vec<u8>, CallError> {
     let (key, rest) = cut::<32>(input, "key")?;
     let (signature, message) = cut::<64>(rest, "signature")?;
     let signature = Signature::from_bytes(*signature);
@@ -54,13 +54,13 @@ pub fn verify(input: &[u8]) -> Result<Vec<u8>, Fault> {
 ///
 /// # Errors
 /// When the input has another length.
-pub fn work(input: &[u8], count: u32) -> Result<Vec<u8>, Fault> {
+pub fn work(input: &[u8], count: u32) -> Result<Vec<u8>, CallError> {
     let (sim, rest) = cut::<32>(input, "sim")?;
     let (key, rest) = cut::<32>(rest, "key")?;
     let (header, rest) = cut::<32>(rest, "header")?;
     let (tries, rest) = cut::<8>(rest, "number of tries")?;
     let (from, []) = cut::<8>(rest, "number")? else {
-        return Err(Fault::input("more bytes than a puzzle has"));
+        return Err(CallError::input("more bytes than a puzzle has"));
     };
     let [sim, header] = [sim, header].map(|id| Digest(*id));
     let tries = u64::from_le_bytes(*tries);
@@ -80,9 +80,10 @@ pub fn hash(bytes: &[u8]) -> Vec<u8> {
 ///
 /// # Errors
 /// When the name is longer than the input, or no text.
-pub fn digest(input: &[u8], context: usize) -> Result<Vec<u8>, Fault> {
-    let (name, bytes) =
-        input.split_at_checked(context).ok_or_else(|| Fault::input("no name of that length"))?;
-    let name = str::from_utf8(name).map_err(Fault::input)?;
+pub fn digest(input: &[u8], context: usize) -> Result<Vec<u8>, CallError> {
+    let (name, bytes) = input
+        .split_at_checked(context)
+        .ok_or_else(|| CallError::input("no name of that length"))?;
+    let name = str::from_utf8(name).map_err(CallError::input)?;
     Ok(Digest::of(name, bytes).0.to_vec())
 }

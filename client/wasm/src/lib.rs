@@ -8,10 +8,10 @@
 //! * [`Prover`] keeps copies of what a session shows, and holds them against roots that more than
 //!   two thirds of the voting power signed.
 //! * [`Prover::predict`] steps the own avatar ahead by the servers' own physics.
-//! * [`Replica`] applies every turn itself, and compares its roots with the certified ones; what it
+//! * [`ClientReplica`] applies every turn itself, and compares its roots with the certified ones; what it
 //!   disagrees with goes into a [`Capsule`] that anybody can replay.
 //!
-//! What comes in is a peer's: every fault of it is a [`Fault`], and nothing has changed then. A
+//! What comes in is a peer's: every fault of it is a [`CallError`], and nothing has changed then. A
 //! panic is an error of this crate; in a module that was built to abort, it ends the instance.
 //!
 //! ```
@@ -22,7 +22,7 @@
 //! let signature = keys::sign(&[&secret[..], b"hello"].concat())?;
 //! let told = [&key[..], &signature, b"hello"].concat();
 //! assert_eq!(keys::verify(&told)?, [1]);
-//! # Ok::<(), metatopia_wasm::Fault>(())
+//! # Ok::<(), metatopia_wasm::CallError>(())
 //! ```
 #![deny(unsafe_code)]
 
@@ -34,9 +34,9 @@ mod prover;
 mod replica;
 mod trust;
 
-pub use fault::Fault;
-pub use metatopia_sim::{Capsule, CapsuleError, Verdict};
-pub use predict::{Change, NEAR_MAX, Path, Step, TICKS_MAX, Walk};
-pub use prover::{Difference, Drawn, DrawnBody, Member, ProofEvent, Prover, Sameness};
-pub use replica::{Begin, Followed, Phase, Replica, Status, Want};
-pub use trust::Trust;
+pub use fault::CallError;
+pub use metatopia_sim::{Capsule, CapsuleError, ReplayVerdict};
+pub use predict::{HeadingChange, NEAR_MAX, Path, PredictedStep, PredictedWalk, TICKS_MAX};
+pub use prover::{BodyDifference, Drawn, DrawnBody, ProofEvent, Prover, Sameness, VotingMember};
+pub use replica::{ClientPhase, ClientReplica, ClientRequest, ClientStatus, Followed, StartPoint};
+pub use trust::TrustedGenesis;

@@ -7,7 +7,7 @@ use metatopia_sim::{AvatarParameters, heading_of};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use crate::Fault;
+use crate::CallError;
 
 /// Longest look ahead: a second.
 pub const TICKS_MAX: u32 = 60;
@@ -23,18 +23,18 @@ const MARGIN: Fx = Fx::from_int(3);
 
 /// How the avatar walks. Headings are as acts have them, raw with 32 fraction bits.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct Walk {
+pub struct PredictedWalk {
     /// What had been applied by the last view.
     pub heading: [i64; 2],
     /// What takes effect after it, ascending.
-    pub changes: Vec<Change>,
+    pub changes: Vec<HeadingChange>,
     /// How many ticks to look ahead, at most [`TICKS_MAX`].
     pub ticks: u32,
 }
 
 /// Another heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct Change {
+pub struct HeadingChange {
     /// So many ticks after the last view's.
     pub after: u32,
     /// The heading from then on.
@@ -47,12 +47,12 @@ pub struct Path {
     /// The tick of the last view.
     pub tick: u64,
     /// After each tick that follows on it.
-    pub path: Vec<Step>,
+    pub path: Vec<PredictedStep>,
 }
 
 /// Where the avatar is after a tick, in the numbers of [`Movement`](metatopia_types::Movement).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct PredictedStep {
     /// Metres, with 20 fraction bits.
     pub position: [i32; 2],
     /// Metres a second, with 20 fraction bits.
@@ -61,7 +61,7 @@ pub struct Step {
     pub facing: [i32; 2],
 }
 
-impl Step {
+impl PredictedStep {
     fn of(body: &Body) -> Self {
         let moves = body.movement();
         Self {
@@ -73,11 +73,11 @@ impl Step {
 }
 
 /// A heading as the servers take it.
-fn heading([x, y]: [i64; 2]) -> Result<Vec2, Fault> {
+fn heading([x, y]: [i64; 2]) -> Result<Vec2, CallError> {
     let bound = Fx::from_int(1 << 15);
     let asked = Vec2::new(Fx::from_bits(x), Fx::from_bits(y));
     if asked.x.saturating_abs().max(asked.y.saturating_abs()) > bound {
-        return Err(Fault::input("a heading is out of range"));
+        return Err(CallError::input("a heading is out of range"));
     }
     Ok(heading_of(asked))
 }
@@ -85,14 +85,14 @@ fn heading([x, y]: [i64; 2]) -> Result<Vec2, Fault> {
 pub(crate) fn path(
     sight: &Sight,
     avatars: &AvatarParameters,
-    walk: &Walk,
-) -> Result<Option<Path>, Fault> {
+    walk: &PredictedWalk,
+) -> Result<Option<Path>, CallError> {
     if walk.ticks > TICKS_MAX || walk.changes.len() > CHANGES_MAX {
         let text = format_args!("at most {TICKS_MAX} ticks and {CHANGES_MAX} changes");
-        return Err(Fault::input(text));
+        return Err(CallError::input(text));
     }
     let mut wanted = heading(walk.heading)?;
-    let changes: Result<Vec<(u32, Vec2)>, Fault> =
+    let changes: Result<Vec<(u32, Vec2)>, CallError> =
         walk.changes.iter().map(|change| Ok((change.after, heading(change.heading)?))).collect();
     let mut changes = changes?.into_iter().peekable();
     let Some((me, mut region)) = surroundings(sight, avatars) else {
@@ -110,7 +110,7 @@ pub(crate) fn path(
             let _ = region.set_velocity(me, velocity);
         }
         region.step();
-        path.extend(region.body(me).map(Step::of));
+        path.extend(region.body(me).map(PredictedStep::of));
     }
     Ok(Some(Path { tick: sight.tick().0, path }))
 }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_client::{Distrust, LATE_TURNS, LightClient, Proven, Shown, Sight, UNCHECKED_MAX};
+use metatopia_client::{
+    Distrust, LATE_TURNS, LightClient, ProvenSight, ProvenTiles, Sight, UNCHECKED_MAX,
+};
 use metatopia_protocol::{
-    Answer, Link, ServerMessage, TileName, UNSEEN_MAX, View, ViewProof, decode_server,
+    Answer, ServerMessage, TileName, UNSEEN_MAX, ValidatorSetLink, View, ViewProof, decode_server,
 };
 use metatopia_sim::Parameters;
 use metatopia_types::{Digest, Height, Movement, ObjectId, PublicKey, Validator};
 use serde::{Deserialize, Serialize};
 
-use crate::{Fault, Path, Trust, Walk, predict};
+use crate::{CallError, Path, PredictedWalk, TrustedGenesis, predict};
 
 /// Something that became known about what is seen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -70,13 +72,13 @@ pub enum ProofEvent {
         /// Its height.
         height: u64,
         /// Who votes from then on.
-        members: Vec<Member>,
+        members: Vec<VotingMember>,
     },
 }
 
 /// A server that votes, for JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Member {
+pub struct VotingMember {
     /// Its key, in hexadecimal.
     pub key: String,
     /// Its share of the vote.
@@ -117,14 +119,14 @@ pub enum Sameness {
         /// Which.
         id: ObjectId,
         /// How.
-        code: Difference,
+        code: BodyDifference,
     },
 }
 
 /// In what a drawn body is not that of the copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Difference {
+pub enum BodyDifference {
     /// The copies have no such body.
     Absent,
     /// It is elsewhere.
@@ -146,7 +148,7 @@ pub struct Prover {
     parameters: Parameters,
     sight: Sight,
     /// Proofs by validators that are not known yet.
-    waiting: Vec<(Shown, Box<ViewProof>)>,
+    waiting: Vec<(ProvenTiles, Box<ViewProof>)>,
     waited: u32,
     /// Views that may be answers to an earlier request, so that they need not fit.
     lenient: u32,
@@ -157,7 +159,7 @@ pub struct Prover {
 impl Prover {
     /// Sees nothing yet, and trusts a genesis. The own avatar is that of `viewer`.
     #[must_use]
-    pub fn new(trust: Trust, viewer: PublicKey) -> Self {
+    pub fn new(trust: TrustedGenesis, viewer: PublicKey) -> Self {
         let parameters = trust.genesis.parameters.clone();
         let (sight, waiting) = (Sight::of(viewer), Vec::new());
         let (light, missed) = (trust.light, BTreeMap::new());
@@ -188,8 +190,8 @@ impl Prover {
     ///
     /// # Errors
     /// When it is no frame of the protocol.
-    pub fn frame(&mut self, frame: &[u8]) -> Result<Vec<ProofEvent>, Fault> {
-        let message = decode_server(frame).map_err(|error| Fault::new("frame", error))?;
+    pub fn frame(&mut self, frame: &[u8]) -> Result<Vec<ProofEvent>, CallError> {
+        let message = decode_server(frame).map_err(|error| CallError::new("frame", error))?;
         Ok(match message {
             ServerMessage::Welcome(_) => {
                 self.sight.begin();
@@ -243,7 +245,7 @@ impl Prover {
         vec![event]
     }
 
-    fn believe(&mut self, shown: Shown, proof: Box<ViewProof>) -> Vec<ProofEvent> {
+    fn believe(&mut self, shown: ProvenTiles, proof: Box<ViewProof>) -> Vec<ProofEvent> {
         let of = shown.of.0;
         let proven = match self.light.view(&shown, &proof) {
             Ok(proven) => proven,
@@ -284,14 +286,14 @@ impl Prover {
     }
 
     /// Notes what was not proved this time; gives what has not been for too long.
-    fn miss(&mut self, proven: &Proven) -> Vec<[i32; 2]> {
+    fn miss(&mut self, proven: &ProvenSight) -> Vec<[i32; 2]> {
         let since = |tile: &TileName| (*tile, *self.missed.get(tile).unwrap_or(&proven.of));
         self.missed = proven.lagging.iter().map(since).collect();
         let late = self.missed.iter().filter(|(_, since)| since.plus(LATE_TURNS) < proven.of);
         late.map(|(tile, _)| [tile.x, tile.y]).collect()
     }
 
-    fn wait(&mut self, shown: Shown, proof: Box<ViewProof>, text: String) -> Vec<ProofEvent> {
+    fn wait(&mut self, shown: ProvenTiles, proof: Box<ViewProof>, text: String) -> Vec<ProofEvent> {
         let of = shown.of.0;
         if self.waiting.len() < UNCHECKED_MAX {
             self.waiting.push((shown, proof));
@@ -306,11 +308,11 @@ impl Prover {
         events
     }
 
-    fn links(&mut self, links: &[Link]) -> Vec<ProofEvent> {
+    fn links(&mut self, links: &[ValidatorSetLink]) -> Vec<ProofEvent> {
         let mut events = Vec::new();
         let waiting = core::mem::take(&mut self.waiting);
         let news = links.iter().filter(|link| link.header.height >= self.light.newest());
-        let news: Vec<&Link> = news.collect();
+        let news: Vec<&ValidatorSetLink> = news.collect();
         for link in &news {
             let of = link.header.height.0;
             if let Err(distrust) = self.light.follow(link) {
@@ -318,7 +320,8 @@ impl Prover {
                 events.push(ProofEvent::Mismatch { of, code: "validators", text });
                 return events;
             }
-            let member = |each: &Validator| Member { key: each.key.to_string(), power: each.power };
+            let member =
+                |each: &Validator| VotingMember { key: each.key.to_string(), power: each.power };
             let members = link.next.members().iter().map(member).collect();
             events.push(ProofEvent::Followed { height: of, members });
         }
@@ -349,9 +352,9 @@ impl Prover {
             entries.map(|entry| (entry.id, entry.body.movement())).collect();
         let other = |body: &DrawnBody| {
             let code = match moves.get(&body.id) {
-                None => Difference::Absent,
-                Some(has) if has.position != Some(body.position) => Difference::Position,
-                Some(has) if has.facing != Some(body.facing) => Difference::Facing,
+                None => BodyDifference::Absent,
+                Some(has) if has.position != Some(body.position) => BodyDifference::Position,
+                Some(has) if has.facing != Some(body.facing) => BodyDifference::Facing,
                 Some(_) => return None,
             };
             Some(Sameness::Other { id: body.id, code })
@@ -364,7 +367,7 @@ impl Prover {
     ///
     /// # Errors
     /// When the walk is longer than [`TICKS_MAX`](crate::TICKS_MAX), or a heading is none.
-    pub fn predict(&self, walk: &Walk) -> Result<Option<Path>, Fault> {
+    pub fn predict(&self, walk: &PredictedWalk) -> Result<Option<Path>, CallError> {
         predict::path(&self.sight, &self.parameters.avatar, walk)
     }
 

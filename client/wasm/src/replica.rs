@@ -8,17 +8,17 @@ mod tail;
 use std::sync::Arc;
 
 use metatopia_client::{Distrust, LightClient};
-use metatopia_protocol::{Answer, Link, ServerMessage, SnapshotOffer, decode_server};
+use metatopia_protocol::{Answer, ServerMessage, SnapshotOffer, ValidatorSetLink, decode_server};
 use metatopia_sim::{Capsule, Tools, World};
 use metatopia_types::{Certificate, Ed25519, Height, Turn};
 
-pub use self::status::{Followed, Phase, Status, Want};
-use self::{download::Download, follower::Follower};
-use crate::{Fault, Trust};
+pub use self::status::{ClientPhase, ClientRequest, ClientStatus, Followed};
+use self::{download::Download, follower::TurnFollower};
+use crate::{CallError, TrustedGenesis};
 
 /// Where a replica begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Begin {
+pub enum StartPoint {
     /// With the first turn.
     Genesis,
     /// With the newest snapshot of a node; with the first turn where there is none yet.
@@ -27,7 +27,7 @@ pub enum Begin {
 
 /// What is under way.
 #[derive(Debug)]
-enum Stage {
+enum SyncStage {
     /// Set changes are followed, until the node knows of no other.
     Links,
     /// A snapshot is asked for.
@@ -35,22 +35,22 @@ enum Stage {
     /// It is fetched.
     Parts(Box<Download>),
     /// Turns are applied.
-    Following(Box<Follower>),
+    Following(Box<TurnFollower>),
 }
 
 /// Applies every turn of a sim itself.
 ///
-/// Sans-IO: [`Replica::want`] says what to ask a node, [`Replica::frame`] takes the answer. Nothing
+/// Sans-IO: [`ClientReplica::want`] says what to ask a node, [`ClientReplica::frame`] takes the answer. Nothing
 /// is applied that more than two thirds of the voting power did not sign. That the acts of a turn
 /// are signed by their authors is vouched for by them; what those acts did is not: it is computed
 /// here.
 #[derive(Debug)]
-pub struct Replica {
+pub struct ClientReplica {
     light: LightClient,
     tools: Tools,
     genesis: Arc<[u8]>,
     beginning: World,
-    stage: Stage,
+    stage: SyncStage,
     /// Offers by servers that do not vote by what is known, since set changes were last followed.
     doubts: u32,
 }
@@ -58,18 +58,24 @@ pub struct Replica {
 /// The set may change while an offer is on its way; that it does so twice in a row is a lie.
 const DOUBTS_MAX: u32 = 2;
 
-impl Replica {
+impl ClientReplica {
     /// A replica that begins there. `genesis` is the one that is trusted, encoded.
     ///
     /// # Errors
     /// When the world of that genesis cannot be built, because a script of it does not compile.
-    pub fn new(trust: Trust, genesis: Vec<u8>, begin: Begin) -> Result<Self, Fault> {
+    pub fn new(
+        trust: TrustedGenesis,
+        genesis: Vec<u8>,
+        begin: StartPoint,
+    ) -> Result<Self, CallError> {
         let tools = Tools::new(Arc::new(Ed25519));
-        let beginning =
-            World::genesis(&trust.genesis, &tools).map_err(|error| Fault::new("genesis", error))?;
+        let beginning = World::genesis(&trust.genesis, &tools)
+            .map_err(|error| CallError::new("genesis", error))?;
         let stage = match begin {
-            Begin::Genesis => Stage::Following(Box::new(Follower::new(beginning.clone()))),
-            Begin::Snapshot => Stage::Links,
+            StartPoint::Genesis => {
+                SyncStage::Following(Box::new(TurnFollower::new(beginning.clone())))
+            }
+            StartPoint::Snapshot => SyncStage::Links,
         };
         let (light, genesis) = (trust.light, genesis.into());
         Ok(Self { light, tools, genesis, beginning, stage, doubts: 0 })
@@ -77,19 +83,20 @@ impl Replica {
 
     /// What to ask a node next. Nothing after a mismatch.
     #[must_use]
-    pub fn want(&self) -> Option<Want> {
+    pub fn want(&self) -> Option<ClientRequest> {
         match &self.stage {
-            Stage::Links => {
+            SyncStage::Links => {
                 let after = self.light.newest().minus(1).unwrap_or_default();
-                Some(Want::Links { after: after.0 })
+                Some(ClientRequest::Links { after: after.0 })
             }
-            Stage::Offer => Some(Want::Snapshot),
-            Stage::Parts(download) => {
-                Some(Want::Part { height: download.height().0, part: download.next_part() })
-            }
-            Stage::Following(follower) if follower.mismatch().is_some() => None,
-            Stage::Following(follower) => {
-                Some(Want::Turns { from: follower.world().height().plus(1).0 })
+            SyncStage::Offer => Some(ClientRequest::Snapshot),
+            SyncStage::Parts(download) => Some(ClientRequest::Part {
+                height: download.height().0,
+                part: download.next_part(),
+            }),
+            SyncStage::Following(follower) if follower.mismatch().is_some() => None,
+            SyncStage::Following(follower) => {
+                Some(ClientRequest::Turns { from: follower.world().height().plus(1).0 })
             }
         }
     }
@@ -98,8 +105,8 @@ impl Replica {
     ///
     /// # Errors
     /// When the answer is none that an honest node gives; what was applied before stays.
-    pub fn frame(&mut self, frame: &[u8]) -> Result<Followed, Fault> {
-        let message = decode_server(frame).map_err(|error| Fault::new("frame", error))?;
+    pub fn frame(&mut self, frame: &[u8]) -> Result<Followed, CallError> {
+        let message = decode_server(frame).map_err(|error| CallError::new("frame", error))?;
         let before = self.height();
         if let ServerMessage::Answer { answer, .. } = message {
             self.answer(*answer)?;
@@ -108,61 +115,64 @@ impl Replica {
         Ok(Followed { status: self.status(), applied })
     }
 
-    fn answer(&mut self, answer: Answer) -> Result<(), Fault> {
+    fn answer(&mut self, answer: Answer) -> Result<(), CallError> {
         match (&mut self.stage, answer) {
-            (Stage::Links, Answer::Links(links)) => self.links(&links),
-            (Stage::Offer, Answer::Snapshot(offer)) => self.offer(*offer),
+            (SyncStage::Links, Answer::Links(links)) => self.links(&links),
+            (SyncStage::Offer, Answer::Snapshot(offer)) => self.offer(*offer),
             // No root is certified yet, so the world is young.
-            (Stage::Offer, Answer::Unknown) => {
-                self.stage = Stage::Following(Box::new(Follower::new(self.beginning.clone())));
+            (SyncStage::Offer, Answer::Unknown) => {
+                self.stage =
+                    SyncStage::Following(Box::new(TurnFollower::new(self.beginning.clone())));
                 Ok(())
             }
-            (Stage::Parts(_), Answer::SnapshotPart(bytes)) => self.part(&bytes),
+            (SyncStage::Parts(_), Answer::SnapshotPart(bytes)) => self.part(&bytes),
             // There is a newer one by now.
-            (Stage::Parts(_), Answer::Unknown) => {
-                self.stage = Stage::Offer;
+            (SyncStage::Parts(_), Answer::Unknown) => {
+                self.stage = SyncStage::Offer;
                 Ok(())
             }
-            (Stage::Following(follower), Answer::Turns(turns)) => follower.follow(turns),
+            (SyncStage::Following(follower), Answer::Turns(turns)) => follower.follow(turns),
             _ => Ok(()),
         }
     }
 
-    fn links(&mut self, links: &[Link]) -> Result<(), Fault> {
+    fn links(&mut self, links: &[ValidatorSetLink]) -> Result<(), CallError> {
         let newest = self.light.newest();
         for link in links.iter().filter(|link| link.header.height >= newest) {
-            self.light.follow(link).map_err(|distrust| Fault::new("links", distrust))?;
+            self.light.follow(link).map_err(|distrust| CallError::new("links", distrust))?;
         }
         if self.light.newest() == newest {
-            self.stage = Stage::Offer;
+            self.stage = SyncStage::Offer;
         }
         Ok(())
     }
 
-    fn offer(&mut self, offer: SnapshotOffer) -> Result<(), Fault> {
+    fn offer(&mut self, offer: SnapshotOffer) -> Result<(), CallError> {
         match self.light.believe(&offer.header, &offer.certificate) {
             Ok(()) => self.doubts = 0,
             Err(Distrust::OtherValidators(_)) if self.doubts < DOUBTS_MAX => {
                 self.doubts = self.doubts.saturating_add(1);
-                self.stage = Stage::Links;
+                self.stage = SyncStage::Links;
                 return Ok(());
             }
-            Err(distrust) => return Err(Fault::new("snapshot", distrust)),
+            Err(distrust) => return Err(CallError::new("snapshot", distrust)),
         }
-        self.stage = Stage::Parts(Box::new(Download::new(offer)?));
+        self.stage = SyncStage::Parts(Box::new(Download::new(offer)?));
         Ok(())
     }
 
-    fn part(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        let Stage::Parts(download) = &mut self.stage else {
+    fn part(&mut self, bytes: &[u8]) -> Result<(), CallError> {
+        let SyncStage::Parts(download) = &mut self.stage else {
             return Ok(());
         };
         let done = download.part(bytes, &self.tools);
         match done {
             Ok(None) => {}
-            Ok(Some(world)) => self.stage = Stage::Following(Box::new(Follower::new(world))),
+            Ok(Some(world)) => {
+                self.stage = SyncStage::Following(Box::new(TurnFollower::new(world)))
+            }
             Err(fault) => {
-                self.stage = Stage::Offer;
+                self.stage = SyncStage::Offer;
                 return Err(fault);
             }
         }
@@ -171,24 +181,24 @@ impl Replica {
 
     fn height(&self) -> Height {
         match &self.stage {
-            Stage::Following(follower) => follower.world().height(),
+            SyncStage::Following(follower) => follower.world().height(),
             _ => Height(0),
         }
     }
 
     /// How it stands.
     #[must_use]
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> ClientStatus {
         match &self.stage {
-            Stage::Links => Status::waiting(Phase::Links, &self.beginning),
-            Stage::Offer => Status::waiting(Phase::Snapshot, &self.beginning),
-            Stage::Parts(download) => Status {
+            SyncStage::Links => ClientStatus::waiting(ClientPhase::Links, &self.beginning),
+            SyncStage::Offer => ClientStatus::waiting(ClientPhase::Snapshot, &self.beginning),
+            SyncStage::Parts(download) => ClientStatus {
                 received: download.received(),
                 bytes: download.bytes(),
                 decided: download.height().0,
-                ..Status::waiting(Phase::Snapshot, &self.beginning)
+                ..ClientStatus::waiting(ClientPhase::Snapshot, &self.beginning)
             },
-            Stage::Following(follower) => Status::following(follower),
+            SyncStage::Following(follower) => ClientStatus::following(follower),
         }
     }
 
@@ -196,8 +206,8 @@ impl Replica {
     #[must_use]
     pub fn capsule(&self) -> Capsule {
         match &self.stage {
-            Stage::Following(follower) => follower.capsule(&self.genesis),
-            _ => Follower::new(self.beginning.clone()).capsule(&self.genesis),
+            SyncStage::Following(follower) => follower.capsule(&self.genesis),
+            _ => TurnFollower::new(self.beginning.clone()).capsule(&self.genesis),
         }
     }
 
@@ -205,11 +215,11 @@ impl Replica {
     #[must_use]
     pub fn world(&self) -> Option<&World> {
         match &self.stage {
-            Stage::Following(follower) => Some(follower.world()),
+            SyncStage::Following(follower) => Some(follower.world()),
             _ => None,
         }
     }
 }
 
 /// A decided turn.
-pub(crate) type Decided = (Turn, Certificate);
+pub(crate) type DecidedTurn = (Turn, Certificate);

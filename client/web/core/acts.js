@@ -28,9 +28,9 @@ const capital = (name) => name[0].toUpperCase() + name.slice(1);
 /** @param {{color?: number, shape?: string}} look */
 export const toLook = ({ color = 0, shape = 'round' }) => ({ color, shape: capital(shape) });
 
-/** @param {string} name @param {any} look @param {{height: number, nonce: bigint}|null} [work] */
-export const login = (name, look, work = null) => ({
-  Login: { name, look: toLook(look), bot: false, work },
+/** @param {string} name @param {any} look @param {any} [pass] what a key shows that is new to the sim */
+export const login = (name, look, pass = null) => ({
+  Login: { name, look: toLook(look), bot: false, pass },
 });
 export const walk = (/** @type {number} */ x, /** @type {number} */ y) => ({
   Walk: { heading: toVec(x, y) },

@@ -16,7 +16,8 @@ import { Servers } from './servers.js';
 import { Session } from './session.js';
 import { Sight } from './sight.js';
 import { Watch } from './watch.js';
-import { solve, workOf } from './work.js';
+import { ticketPass } from './ticket.js';
+import { passOf, solve } from './work.js';
 import { fromHex } from '../wire/buffer.js';
 
 /** Deadlines are looked at so often; and with each frame, for tabs whose timers sleep. */
@@ -30,6 +31,7 @@ const STATUS_MS = 500;
  * @property {import('./keys.js').Identity} identity
  * @property {'webtransport'|'websocket'} [prefer] the only carrier to use
  * @property {string|null} [wasm] the module's address at the page's own server; none proves nothing
+ * @property {Uint8Array|null} [ticket] the secret of a ticket, for a key that is new to the sim
  * @property {{x: number, y: number}|null} [at] where to look while there is no avatar
  * @property {string|null} [sim] the only world to enter
  * @property {string[]} [servers] where its servers are, as the page was told
@@ -40,10 +42,11 @@ const STATUS_MS = 500;
  */
 export class Client extends EventTarget {
   /** @param {Options} options */
-  constructor({ origin, identity, prefer, wasm = null, at = null, sim = null, servers = [] }) {
+  constructor({ origin, identity, prefer, wasm = null, ticket = null, at = null, sim = null, servers = [] }) {
     super();
     this.identity = identity;
     this.wasm = wasm;
+    this.ticket = ticket;
     /** Whether the tab does the work that a first login shows. */
     this.working = false;
     this.now = () => performance.now();
@@ -124,10 +127,13 @@ export class Client extends EventTarget {
   #makeDeeds() {
     return new Deeds({
       session: this.session,
-      work: () => workOf({
+      pass: () => passOf({
         ask: (question) => this.inquiry.ask(question),
         key: this.identity.public,
         solve: (terms) => this.#solve(terms),
+        ticket: this.ticket && (() => ticketPass(
+          /** @type {Uint8Array} */ (this.ticket), this.session.sim ?? '', this.identity.public,
+        )),
       }),
       now: this.now,
       steered: (heading) => this.avatar.steer(heading),

@@ -15,11 +15,14 @@ const HEARTBEAT_MS = 4_000;
 /** Another tab has the avatar, or it left while this one slept. */
 const AWAY = new Set(['OtherSession', 'NotLoggedIn']);
 
+/** The sim asks something of a key that is new. */
+const ASKED = new Set(['NeedsWork', 'NeedsTicket']);
+
 export class Deeds {
   /**
    * @param {object} parts
    * @param {import('./session.js').Session} parts.session
-   * @param {() => Promise<{height: number, nonce: bigint}|null>} parts.work what a login shows
+   * @param {() => Promise<any>} parts.pass what a login shows
    * @param {() => number} parts.now
    * @param {(heading: {x: number, y: number}) => void} parts.steered
    * @param {(heading: {x: number, y: number}, sent: number) => (height: number) => void}
@@ -27,9 +30,9 @@ export class Deeds {
    * @param {(present: boolean) => void} parts.present the person came into the world, or left it
    * @param {(result: import('./pending.js').Result) => void} parts.done
    */
-  constructor({ session, work, now, steered, walking, present, done }) {
+  constructor({ session, pass, now, steered, walking, present, done }) {
     this.session = session;
-    this.work = work;
+    this.pass = pass;
     this.now = now;
     this.steered = steered;
     this.present = present;
@@ -83,13 +86,13 @@ export class Deeds {
     return result;
   }
 
-  /** Logs in, and shows work if the sim asks this key for it. @param {string} name @param {any} look */
+  /** Logs in, and shows what the sim asks of a key that is new. @param {string} name @param {any} look */
   async #login(name, look) {
     try {
       return await this.#submit(acts.login(name, look), []);
     } catch (error) {
-      if (!(error instanceof ActError) || error.code !== 'NeedsWork') throw error;
-      return this.#submit(acts.login(name, look, await this.work()), []);
+      if (!(error instanceof ActError) || !ASKED.has(error.code)) throw error;
+      return this.#submit(acts.login(name, look, await this.pass()), []);
     }
   }
 

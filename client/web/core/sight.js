@@ -39,8 +39,8 @@ const FAR_TURNS_MAX = 200;
  * @returns {Thing}
  */
 function thingOf({ id, object, body }, packageOf) {
-  const [form, size] = variant(body.form);
-  const round = form === 'Circle';
+  const [kind, size] = variant(body.geometry);
+  const round = kind === 'Circle';
   const motion = body.motion.toLowerCase();
   return {
     id,

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * What a login takes. A key costs nothing, so a sim may ask one that is new to it for some seconds of
- * work; only the wasm module does it fast enough.
+ * work, which only the wasm module does fast enough, or for a ticket of an admin.
  */
 import { variant } from '../wire/postcard.js';
 import { ActError } from './pending.js';
@@ -31,16 +31,19 @@ export function solve(puzzle) {
 }
 
 /**
- * The work that a login of this key has to show.
+ * What a login of this key has to show: a ticket if there is one, else work.
  * @param {object} parts
  * @param {(question: any) => Promise<any>} parts.ask
  * @param {string} parts.key the public key, in hexadecimal
  * @param {(terms: {height: number, header: string, tries: bigint}) => Promise<bigint>} parts.solve
- * @returns {Promise<{height: number, nonce: bigint}|null>} null where none is asked for
+ * @param {(() => {ticket: string, signature: string})|null} parts.ticket
+ * @returns {Promise<any>} null where nothing is asked for
  */
-export async function workOf({ ask, key, solve }) {
+export async function passOf({ ask, key, solve, ticket }) {
   const [kind, terms] = variant(await ask({ LoginTerms: { key } }));
   if (kind === 'Closed') throw new ActError('NobodyNew');
   if (kind === 'Free') return null;
-  return { height: terms.height, nonce: await solve(terms) };
+  if (ticket !== null) return { Ticket: ticket() };
+  if (kind === 'Ticket') throw new ActError('NeedsTicket');
+  return { Work: { height: terms.height, nonce: await solve(terms) } };
 }

@@ -11,7 +11,7 @@ import {
 } from './types.js';
 
 /** The version in every hello. */
-export const VERSION = 2;
+export const VERSION = 3;
 
 /** Largest frame from a server: a whole turn, asked for by height. */
 export const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;
@@ -65,6 +65,7 @@ export const question = choice({
   Applicants: null,
   GenesisPart: struct({ part: u32 }),
   LoginTerms: struct({ key: id }),
+  Tickets: null,
 });
 
 /** What a client says. */
@@ -133,9 +134,11 @@ export const answer = choice({
   Pruned: struct({ oldest: count }),
   GenesisPart: bytes,
   LoginTerms: choice({
-    Free: null, Work: struct({ height: count, header: id, tries: u64 }), Closed: null,
+    Free: null, Work: struct({ height: count, header: id, tries: u64 }), Ticket: null,
+    Closed: null,
   }),
   TooLong: null,
+  Tickets: seq(struct({ ticket: id, by: id, left: u32, lasts: count })),
 });
 
 /** Why a server ends a session. */
@@ -158,6 +161,7 @@ const submitRefusal = choice({
   Full: null,
   NeedsWork: null,
   NobodyNew: null,
+  NeedsTicket: null,
   NeedsLogin: null,
 });
 

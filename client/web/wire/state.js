@@ -15,7 +15,7 @@ const object = struct({
 /** Numbers have 20 fraction bits, but for `facing`, which has 30, and `mass`, which has 16. */
 export const body = struct({
   id: count,
-  form: choice({ Circle: q20, Rect: vector }),
+  geometry: choice({ Circle: q20, Rect: vector }),
   motion: choice({ Static: null, Kinematic: null, Dynamic: null }),
   sensor: bool,
   fixed_rotation: bool,
@@ -68,15 +68,15 @@ const parameters = struct({
   objects_max: u32,
   avatars_max: u32,
   building: struct({
-    objects_per_player: u32, scripts_per_player: u32, text_bytes_per_player: u32, reach: fx,
-    size_max: fx, open_ground: bool,
+    objects_per_player: u32, movable_per_player: u32, movable_max: u32, scripts_per_player: u32,
+    text_bytes_per_player: u32, reach: fx, size_max: fx, open_ground: bool,
   }),
   gas: struct({
     tick: u64, script_refill: u64, script_capacity: u64, owner_refill: u64, owner_capacity: u64,
   }),
   admin_days: u32,
   player_days: u32,
-  first_login: choice({ Open: null, Work: null, Closed: null }),
+  first_login: choice({ Open: null, Work: null, Invite: null, Closed: null }),
   first_login_tries: count,
   seen_days: u32,
 });

@@ -72,7 +72,9 @@ export const build = choice({
 
 const acts = {
   Login: struct({
-    name: text, look, bot: bool, work: option(struct({ height: count, nonce: u64 })),
+    name: text, look, bot: bool, pass: option(choice({
+      Work: struct({ height: count, nonce: u64 }), Ticket: struct({ ticket: id, signature }),
+    })),
   }),
   Leave: null,
   Heartbeat: null,
@@ -86,6 +88,9 @@ const acts = {
   Ready: struct({ height: count, proof: id }),
   Report: evidence,
   Build: build,
+  Ticket: choice({
+    Issue: struct({ ticket: id, uses: u32, days: u32 }), Withdraw: struct({ ticket: id }),
+  }),
 };
 export const act = choice(acts);
 
@@ -103,7 +108,8 @@ const refusal = choice({
   NotYours: null, Person: null, ClosedLand: null, Occupied: null, KeptClear: null, BadSize: null,
   TooManyObjects: null, TooManyScripts: null, TooMuchText: null, NoPlayer: null,
   NoRoomForGifts: null, NoPackage: null, NoScript: null, NotFree: null, NothingToUndo: null,
-  GiftStays: null, NoSeat: null, ChangesWait: null,
+  GiftStays: null, NoSeat: null, ChangesWait: null, NoTicket: null,
+  TooManyTickets: null, TooManyMovable: null,
 });
 export const outcome = choice({ Ok: null, Refused: refusal, Made: count });
 

@@ -6,12 +6,12 @@
 
 use metatopia_types::{Height, PublicKey, limits::ROOT_LAG, limits::VALIDATORS_MAX};
 
-use super::{Agreement, Moment};
+use super::{Agreement, StepContext};
 use crate::Message;
-use crate::core::Told;
+use crate::core::CoreInput;
 
 impl Agreement {
-    pub(super) fn on_frame(&mut self, from: PublicKey, message: Message, cx: &mut Moment<'_>) {
+    pub(super) fn on_frame(&mut self, from: PublicKey, message: Message, cx: &mut StepContext<'_>) {
         if from == self.me {
             return;
         }
@@ -69,10 +69,10 @@ impl Agreement {
         }
         if at == height && self.begun {
             self.told.push_back(match message {
-                Message::Vote(vote) => Told::Vote(vote),
-                Message::Proposal(proposal) => Told::Proposal(proposal),
-                Message::Polka(polka) => Told::Polka(polka),
-                Message::RoundProof(proof) => Told::RoundProof(proof),
+                Message::Vote(vote) => CoreInput::Vote(vote),
+                Message::Proposal(proposal) => CoreInput::Proposal(proposal),
+                Message::Polka(polka) => CoreInput::Polka(polka),
+                Message::RoundProof(proof) => CoreInput::RoundProof(proof),
                 _ => return,
             });
         } else if at >= height

@@ -6,8 +6,8 @@
 
 use metatopia_types::{Height, Now};
 
-use super::{Agreement, Moment};
-use crate::{Applied, Decision, Host, Input, Record};
+use super::{Agreement, StepContext};
+use crate::{AgreementInput, AppliedTurn, Decision, Host, Record};
 
 impl Agreement {
     /// The decided turn that is void here, if agreement halted because of one. Its header states
@@ -23,7 +23,7 @@ impl Agreement {
     ///
     /// # Panics
     /// If there is a gap between them.
-    pub fn heal(&mut self, now: Now, host: &mut dyn Host, states: &[Applied], silent: bool) {
+    pub fn heal(&mut self, now: Now, host: &mut dyn Host, states: &[AppliedTurn], silent: bool) {
         let Some(first) = states.first() else {
             return;
         };
@@ -38,7 +38,7 @@ impl Agreement {
         if let Some((from, decision)) = self.contested.take() {
             self.sync.again(from, decision);
         }
-        let cx = &mut Moment { now, host };
+        let cx = &mut StepContext { now, host };
         self.begin(cx);
         self.run(cx);
         self.outbox.close();
@@ -51,12 +51,12 @@ impl Agreement {
     }
 
     /// While it is halted, an agreement knows who is there and what is durable, and nothing else.
-    pub(super) fn on_halted(&mut self, input: Input) {
+    pub(super) fn on_halted(&mut self, input: AgreementInput) {
         match input {
-            Input::PeerUp(peer) => self.peers.up(peer),
-            Input::PeerDown(peer) => self.peers.down(peer),
-            Input::Synced(to) => self.outbox.synced(to),
-            Input::Muted(muted) => self.muted = muted,
+            AgreementInput::PeerUp(peer) => self.peers.up(peer),
+            AgreementInput::PeerDown(peer) => self.peers.down(peer),
+            AgreementInput::Synced(to) => self.outbox.synced(to),
+            AgreementInput::Muted(muted) => self.muted = muted,
             _ => {}
         }
     }

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use metatopia_types::{Certificate, Evidence, HeaderId, Height, PublicKey, Round, VoteKind};
 
-use super::{Agreement, Moment};
+use super::{Agreement, StepContext};
 use crate::ballot::{Ballot, Grounds, Judged};
-use crate::core::{Says, Stuck, Told, Wait};
-use crate::outbox::Bond;
+use crate::core::{CoreInput, CoreOutput, Stuck, Wait};
+use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{Decision, Effect, Halt, Message, Record, Step, To, depot, pace};
+use crate::{AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, depot, pace};
 
 /// Rounds after which patience grows no further: it is three seconds longer then, and a height that
 /// fails this often waits for somebody to come back.
@@ -21,7 +21,7 @@ pub(super) const PATIENCE_MIN: Duration = Duration::from_millis(1);
 
 impl Agreement {
     /// Tells the core all there is to tell, judging what it accepts on the way.
-    pub(super) fn pump(&mut self, cx: &mut Moment<'_>) {
+    pub(super) fn pump(&mut self, cx: &mut StepContext<'_>) {
         loop {
             if self.halted {
                 return;
@@ -39,7 +39,7 @@ impl Agreement {
     }
 
     /// Tells the core one thing, and does what it says.
-    pub(super) fn tell(&mut self, told: Told, cx: &mut Moment<'_>) {
+    pub(super) fn tell(&mut self, told: CoreInput, cx: &mut StepContext<'_>) {
         match self.core.tell(told) {
             Ok(says) => {
                 for says in says {
@@ -54,7 +54,7 @@ impl Agreement {
     }
 
     /// Begins the next height, as soon as it is known who votes there.
-    pub(super) fn begin(&mut self, cx: &mut Moment<'_>) {
+    pub(super) fn begin(&mut self, cx: &mut StepContext<'_>) {
         while !self.begun && !self.halted {
             let height = self.height();
             let voters = if self.controls.stale_set { height.0.max(2) - 1 } else { height.0 };
@@ -65,7 +65,7 @@ impl Agreement {
             self.ballot = Ballot::default();
             self.speaks = self.voice && !self.muted && !self.silent;
             self.core.set_voice(self.speaks);
-            let told = Told::Height(height, set);
+            let told = CoreInput::Height(height, set);
             match self.logged.remove(&height) {
                 Some(records) => self.replay(told, records, cx),
                 None => self.tell(told, cx),
@@ -82,7 +82,12 @@ impl Agreement {
     }
 
     /// A turn is decided.
-    fn close(&mut self, certificate: Certificate, evidence: Vec<Evidence>, cx: &mut Moment<'_>) {
+    fn close(
+        &mut self,
+        certificate: Certificate,
+        evidence: Vec<Evidence>,
+        cx: &mut StepContext<'_>,
+    ) {
         let (height, header) = (certificate.height, certificate.header);
         let turn = self.depot.turn(header).cloned();
         let turn = turn.expect("the core decides what was called valid, and its bytes are kept");
@@ -94,10 +99,11 @@ impl Agreement {
         let decision = Arc::new(Decision { certificate, turn });
         self.past.decide(Arc::clone(&decision));
         // Without a vote of ours in it, others have decided: that is so, whatever our log holds.
-        let bond = if self.speaks || !self.muted { Bond::Signed } else { Bond::Free };
+        let bond =
+            if self.speaks || !self.muted { DurabilityNeed::Signed } else { DurabilityNeed::Free };
         self.outbox.decided(decision, bond);
         for found in evidence.into_iter().filter(|_| !self.controls.evidence_ignored) {
-            self.outbox.push(Effect::Evidence(found));
+            self.outbox.push(AgreementEffect::Evidence(found));
         }
         self.begun = false;
         self.told.clear();
@@ -108,27 +114,29 @@ impl Agreement {
         self.find_voice();
     }
 
-    fn carry_out(&mut self, says: Says, cx: &mut Moment<'_>) {
+    fn carry_out(&mut self, says: CoreOutput, cx: &mut StepContext<'_>) {
         match says {
-            Says::Log(record) => {
+            CoreOutput::Log(record) => {
                 self.note(&record, cx);
                 if self.signs_here() && !self.leaves_out(&record) {
                     self.outbox.append(record);
                 }
             }
-            Says::Publish(message) => self.publish(message),
-            Says::Restream(header) => self.send_parts(header),
-            Says::Wait(wait) => self.start_waiting(wait, cx),
-            Says::StopWaiting(wait) => {
+            CoreOutput::Publish(message) => self.publish(message),
+            CoreOutput::Restream(header) => self.send_parts(header),
+            CoreOutput::Wait(wait) => self.start_waiting(wait, cx),
+            CoreOutput::StopWaiting(wait) => {
                 self.timers.stop(Alarm::Core(wait));
             }
-            Says::StopAllWaits => self.timers.stop_core(),
-            Says::Build(round) => self.ballot.build = Some(round),
-            Says::Certified { round, proposer, header } => {
+            CoreOutput::StopAllWaits => self.timers.stop_core(),
+            CoreOutput::Build(round) => self.ballot.build = Some(round),
+            CoreOutput::Certified { round, proposer, header } => {
                 self.judge_certified(round, proposer, header, cx)
             }
-            Says::BadCertificate(height) => self.blame(height),
-            Says::Decided(certificate, evidence) => self.closing = Some((certificate, evidence)),
+            CoreOutput::BadCertificate(height) => self.blame(height),
+            CoreOutput::Decided(certificate, evidence) => {
+                self.closing = Some((certificate, evidence))
+            }
         }
     }
 
@@ -153,7 +161,7 @@ impl Agreement {
     }
 
     /// The core accepted something.
-    fn note(&mut self, record: &Record, cx: &Moment<'_>) {
+    fn note(&mut self, record: &Record, cx: &StepContext<'_>) {
         let now = cx.now.monotonic;
         match record {
             Record::Proposal(proposal) => self.ballot.propose(proposal, now),
@@ -219,7 +227,7 @@ impl Agreement {
             }
             _ => {}
         }
-        self.outbox.send(To::All, message, Bond::Signed);
+        self.outbox.send(Recipients::All, message, DurabilityNeed::Signed);
     }
 
     /// Sends a turn to everybody. Parts bind nobody, so they do not wait for the log.
@@ -228,7 +236,7 @@ impl Agreement {
             return;
         };
         for part in depot::parts(&turn) {
-            self.outbox.send(To::All, Message::Part(part), Bond::Free);
+            self.outbox.send(Recipients::All, Message::Part(part), DurabilityNeed::Free);
         }
     }
 
@@ -242,7 +250,7 @@ impl Agreement {
         }
     }
 
-    fn start_waiting(&mut self, wait: Wait, cx: &Moment<'_>) {
+    fn start_waiting(&mut self, wait: Wait, cx: &StepContext<'_>) {
         let (now, patience) = (cx.now.monotonic, &self.config.patience);
         let more = patience.per_round * wait.round.0.min(PATIENT_ROUNDS_MAX);
         let at = match wait.step {
@@ -265,7 +273,7 @@ impl Agreement {
 
     /// A server that is gone will not propose: end the wait for it, but not the pace. Timeouts are
     /// always safe.
-    pub(super) fn on_peer_down(&mut self, peer: PublicKey, cx: &Moment<'_>) {
+    pub(super) fn on_peer_down(&mut self, peer: PublicKey, cx: &StepContext<'_>) {
         self.peers.down(peer);
         let (Some(round), Some(proposer)) = (self.round(), self.proposer()) else {
             return;
@@ -278,7 +286,7 @@ impl Agreement {
     }
 
     /// When the next turn may leave by our clock.
-    pub(super) fn due(&self, cx: &Moment<'_>) -> Duration {
+    pub(super) fn due(&self, cx: &StepContext<'_>) -> Duration {
         let previous = self.past.tip().time;
         pace::due(cx.now, previous, self.seen, self.config.turn_length)
     }

@@ -8,7 +8,7 @@ use crate::limits::{
 
 /// One kind of thing that an agreement holds, for whoever watches its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct ResourceCount {
     /// Of what.
     pub what: &'static str,
     /// How many there are now; where each peer has a share, the share of the one that has most.
@@ -20,8 +20,8 @@ pub struct Held {
 impl Agreement {
     /// How much is held of all that peers, or time, could make grow.
     #[must_use]
-    pub fn held(&self) -> [Held; 8] {
-        let held = |what, count, most| Held { what, count, most };
+    pub fn held(&self) -> [ResourceCount; 8] {
+        let held = |what, count, most| ResourceCount { what, count, most };
         let (decisions, bytes) = self.past.kept();
         [
             held("peers", self.peers.len(), PEERS_MAX),

@@ -10,20 +10,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_types::{Body, Header, HeaderId, Height, Millis, Proposal, Round, Turn};
+use metatopia_types::{Header, HeaderId, Height, Millis, Proposal, Round, Turn, TurnBody};
 
-use super::{Agreement, Moment, Promise};
-use crate::core::Told;
-use crate::judge::Came;
-use crate::outbox::Bond;
-use crate::{Message, Record, To, pace};
+use super::{Agreement, Promise, StepContext};
+use crate::core::CoreInput;
+use crate::judge::TurnArrival;
+use crate::outbox::DurabilityNeed;
+use crate::{Message, Recipients, Record, pace};
 
 /// From this round on a height's turns are empty: small enough for any network, and for being kept
 /// round after round while the height waits for servers to come back.
 const ROUNDS_WITH_ACTS: u32 = 8;
 
 /// The turn before the one to build.
-struct Before {
+struct PreviousTurn {
     header: HeaderId,
     time: Millis,
     /// If it is not decided yet.
@@ -32,7 +32,7 @@ struct Before {
 
 impl Agreement {
     /// Proposes if the core asked for it. Says when to come back if it is too early.
-    pub(super) fn propose(&mut self, cx: &mut Moment<'_>) -> Option<Duration> {
+    pub(super) fn propose(&mut self, cx: &mut StepContext<'_>) -> Option<Duration> {
         let round = self.ballot.build?;
         if !self.begun || self.round() != Some(round) {
             self.ballot.build = None;
@@ -51,23 +51,23 @@ impl Agreement {
             return Some(due);
         }
         self.ballot.build = None;
-        let before = Before { header: tip.header, time: tip.time, turn: None };
+        let before = PreviousTurn { header: tip.header, time: tip.time, turn: None };
         let mut turn = self.build(height, round, &before, cx)?;
         // Void acts of our own would cost a round. The host is asked again because it is the judge.
         if turn.check_body().is_err() || cx.host.judge(&turn).is_err() {
-            turn = Turn::of(turn.header, Body::default());
+            turn = Turn::of(turn.header, TurnBody::default());
         }
         let header = turn.id();
         self.depot.keep(Arc::new(turn));
         self.log_turn(header);
         self.send_parts(header);
-        self.told.push_back(Told::Ours(height, round, header));
+        self.told.push_back(CoreInput::Ours(height, round, header));
         None
     }
 
     /// Proposes for the next height, if we lead it and have precommitted here. Says when to come
     /// back if it is too early.
-    pub(super) fn promise(&mut self, cx: &mut Moment<'_>) -> Option<Duration> {
+    pub(super) fn promise(&mut self, cx: &mut StepContext<'_>) -> Option<Duration> {
         let height = self.height().plus(1);
         let header = self.ballot.precommitted.filter(|_| self.begun && self.signs_here())?;
         let leads = self.past.set(height)?.proposer(height, Round(0)) == self.me;
@@ -83,7 +83,7 @@ impl Agreement {
         if due > cx.now.monotonic {
             return Some(due);
         }
-        let before = Before { header, time: last.header.time, turn: Some(last) };
+        let before = PreviousTurn { header, time: last.header.time, turn: Some(last) };
         let turn = self.build(height, Round(0), &before, cx)?;
         let header = turn.id();
         self.depot.keep(Arc::new(turn));
@@ -112,12 +112,12 @@ impl Agreement {
         }
         for proposal in leaving {
             self.send_parts(proposal.message.header);
-            self.outbox.send(To::All, Message::Proposal(proposal), Bond::Signed);
+            self.outbox.send(Recipients::All, Message::Proposal(proposal), DurabilityNeed::Signed);
         }
     }
 
     /// Begins our height with what we promised for it, whatever that is worth by now.
-    fn honour(&mut self, height: Height, cx: &mut Moment<'_>) {
+    fn honour(&mut self, height: Height, cx: &mut StepContext<'_>) {
         let (Some(place), Some(promise)) = (self.place(), self.promises.get(&height)) else {
             return;
         };
@@ -125,28 +125,28 @@ impl Agreement {
         let header = proposal.message.header;
         let turn = self.depot.turn(header);
         let turn = turn.expect("a promise is kept with its turn").clone();
-        let fits = place.check_claim(&turn, Came::Backed(Round(0)));
+        let fits = place.check_claim(&turn, TurnArrival::Backed(Round(0)));
         let fits = fits.and_then(|()| place.check(&turn));
         if fits.is_ok() && cx.host.judge(&turn).is_ok() {
-            self.told.push_back(Told::Ours(height, Round(0), header));
+            self.told.push_back(CoreInput::Ours(height, Round(0), header));
             return;
         }
         // Another turn than the one we built on was decided. We must not propose another one in this
         // round, nor vote for this one: it is judged like anybody's void proposal.
-        self.told.push_back(Told::Proposal(proposal));
+        self.told.push_back(CoreInput::Proposal(proposal));
     }
 
     fn build(
         &self,
         height: Height,
         round: Round,
-        before: &Before,
-        cx: &mut Moment<'_>,
+        before: &PreviousTurn,
+        cx: &mut StepContext<'_>,
     ) -> Option<Turn> {
         let body = if round.0 < ROUNDS_WITH_ACTS {
             cx.host.body(height, before.turn.as_deref())
         } else {
-            Body::default()
+            TurnBody::default()
         };
         let (_, root) = self.past.root_for(height)?;
         let header = Header {

@@ -10,16 +10,16 @@ use std::sync::Arc;
 use metatopia_types::Now;
 
 use super::sync::Sync;
-use super::{Agreement, Moment, OpenError, Promise};
+use super::{Agreement, OpenAgreementError, Promise, StepContext};
 use crate::ballot::Ballot;
-use crate::config::Controls;
-use crate::core::{Core, Told};
-use crate::depot::Depot;
-use crate::outbox::{Bond, Outbox};
-use crate::past::Past;
+use crate::config::AgreementControls;
+use crate::core::{Core, CoreInput};
+use crate::depot::TurnStore;
+use crate::outbox::{DurabilityNeed, EffectQueue};
+use crate::past::ChainHistory;
 use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
-use crate::{Applied, Base, Config, Decision, Host, Message, Record, To};
+use crate::{AgreementConfig, AppliedTurn, Base, Decision, Host, Message, Recipients, Record};
 
 /// Does it say what the state machine came to?
 const fn is_of_states(record: &Record) -> bool {
@@ -32,30 +32,30 @@ impl Agreement {
     /// that the state machine can apply them.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`OpenAgreementError`].
     pub fn open(
-        config: Config,
+        config: AgreementConfig,
         base: Base,
         records: impl IntoIterator<Item = Record>,
         now: Now,
         host: &mut dyn Host,
-    ) -> Result<Self, OpenError> {
-        Self::new(config, Controls::default(), base, now).resume(records, now, host)
+    ) -> Result<Self, OpenAgreementError> {
+        Self::new(config, AgreementControls::default(), base, now).resume(records, now, host)
     }
 
     /// Like [`Agreement::open`], with rules broken on purpose.
     ///
     /// # Errors
-    /// See [`OpenError`].
+    /// See [`OpenAgreementError`].
     #[cfg(feature = "controls")]
     pub fn open_broken(
-        config: Config,
-        controls: Controls,
+        config: AgreementConfig,
+        controls: AgreementControls,
         base: Base,
         records: impl IntoIterator<Item = Record>,
         now: Now,
         host: &mut dyn Host,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, OpenAgreementError> {
         Self::new(config, controls, base, now).resume(records, now, host)
     }
 
@@ -64,8 +64,8 @@ impl Agreement {
         records: impl IntoIterator<Item = Record>,
         now: Now,
         host: &mut dyn Host,
-    ) -> Result<Self, OpenError> {
-        let mut cx = Moment { now, host };
+    ) -> Result<Self, OpenAgreementError> {
+        let mut cx = StepContext { now, host };
         let mut restored = false;
         for record in records {
             restored = true;
@@ -74,7 +74,7 @@ impl Agreement {
         for promise in self.promises.values() {
             let proposal = &promise.proposal.message;
             if self.depot.turn(proposal.header).is_none() {
-                return Err(OpenError::NoTurn(proposal.height));
+                return Err(OpenAgreementError::NoTurn(proposal.height));
             }
         }
         if self.config.fresh_key && !self.voice {
@@ -90,7 +90,7 @@ impl Agreement {
         Ok(self)
     }
 
-    fn new(config: Config, controls: Controls, base: Base, now: Now) -> Self {
+    fn new(config: AgreementConfig, controls: AgreementControls, base: Base, now: Now) -> Self {
         assert!(config.turn_length > 0, "a turn has a length");
         let me = config.signer.public();
         let height = base.height.plus(1);
@@ -105,14 +105,14 @@ impl Agreement {
             speaks: false,
             silent: config.silent,
             contested: None,
-            past: Past::new(base),
-            outbox: Outbox::new(controls),
+            past: ChainHistory::new(base),
+            outbox: EffectQueue::new(controls),
             config,
             controls,
             me,
             begun: false,
             ballot: Ballot::default(),
-            depot: Depot::default(),
+            depot: TurnStore::default(),
             peers: Peers::default(),
             timers,
             told: VecDeque::new(),
@@ -128,7 +128,7 @@ impl Agreement {
         }
     }
 
-    fn read(&mut self, record: Record, cx: &mut Moment<'_>) -> Result<(), OpenError> {
+    fn read(&mut self, record: Record, cx: &mut StepContext<'_>) -> Result<(), OpenAgreementError> {
         let tip = self.past.tip().height;
         // The states of the last decided heights may be applied after the base.
         if let Some(height) = record.height()
@@ -143,14 +143,14 @@ impl Agreement {
             Record::Decided(certificate) => {
                 let height = certificate.height;
                 if height != tip.plus(1) {
-                    return Err(OpenError::Gap(height));
+                    return Err(OpenAgreementError::Gap(height));
                 }
                 let turn = self.depot.turn(certificate.header).cloned();
-                let turn = turn.ok_or(OpenError::NoTurn(height))?;
+                let turn = turn.ok_or(OpenAgreementError::NoTurn(height))?;
                 cx.host.decided(&turn);
                 let decision = Arc::new(Decision { certificate, turn });
                 self.past.decide(Arc::clone(&decision));
-                self.outbox.decided(decision, Bond::Signed);
+                self.outbox.decided(decision, DurabilityNeed::Signed);
                 self.depot.retire(height);
                 self.logged = self.logged.split_off(&height.plus(1));
                 self.promises = self.promises.split_off(&height.plus(1));
@@ -161,10 +161,10 @@ impl Agreement {
                     return Ok(());
                 }
                 if height != done.plus(1) || height > tip {
-                    return Err(OpenError::Gap(height));
+                    return Err(OpenAgreementError::Gap(height));
                 }
                 let validators = validators.unwrap_or_else(|| (**self.past.newest_set()).clone());
-                self.past.apply(&Applied { height, root, validators });
+                self.past.apply(&AppliedTurn { height, root, validators });
                 self.logged_roots.insert(height, root);
             }
             Record::Early(proposal) => {
@@ -187,7 +187,12 @@ impl Agreement {
     }
 
     /// Begins a height with the records of its first life.
-    pub(super) fn replay(&mut self, told: Told, records: Vec<Record>, cx: &mut Moment<'_>) {
+    pub(super) fn replay(
+        &mut self,
+        told: CoreInput,
+        records: Vec<Record>,
+        cx: &mut StepContext<'_>,
+    ) {
         self.outbox.begin_replay(&records);
         if !self.controls.no_index {
             self.core.begin_replay(&records);
@@ -198,7 +203,7 @@ impl Agreement {
             if self.halted || self.closing.is_some() {
                 break;
             }
-            self.tell(Told::Record(record.clone()), cx);
+            self.tell(CoreInput::Record(record.clone()), cx);
             if self.controls.eager_replay {
                 self.judge(cx);
                 while let Some(told) = self.told.pop_front() {
@@ -227,7 +232,7 @@ impl Agreement {
             }
             self.send_parts(proposal.message.header);
             let message = Message::Proposal(proposal.clone());
-            self.outbox.send(To::All, message, Bond::Signed);
+            self.outbox.send(Recipients::All, message, DurabilityNeed::Signed);
         }
     }
 }

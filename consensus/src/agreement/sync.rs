@@ -6,12 +6,12 @@ use metatopia_types::{
     HeaderId, Height, PublicKey, limits::ROOT_LAG, limits::VALIDATORS_MAX, wire,
 };
 
-use super::{Agreement, Moment};
-use crate::core::Told;
+use super::{Agreement, StepContext};
+use crate::core::CoreInput;
 use crate::limits::{ANSWER_BYTES_MAX, DECISIONS_AHEAD_MAX, DECISIONS_PER_ANSWER_MAX};
-use crate::outbox::Bond;
+use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{Decision, Effect, Message, depot};
+use crate::{AgreementEffect, Decision, Message, depot};
 
 /// Decisions that wait for their height.
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Sync {
 
 impl Agreement {
     /// Looks whether others are ahead, again and again.
-    pub(super) fn look_around(&mut self, cx: &Moment<'_>) {
+    pub(super) fn look_around(&mut self, cx: &StepContext<'_>) {
         let pause = self.config.patience.sync.max(super::height::PATIENCE_MIN);
         self.timers.set(Alarm::Sync, cx.now.monotonic + pause);
         self.ask_for_tips();
@@ -90,12 +90,12 @@ impl Agreement {
         let last = first.plus(u64::from(DECISIONS_PER_ANSWER_MAX) - 1);
         self.sync.last = Some((peer, last));
         let message = Message::Ask { from: first };
-        self.outbox.answer(peer, message, Bond::Free);
+        self.outbox.answer(peer, message, DurabilityNeed::Free);
     }
 
     /// A peer votes at a height that is decided. If that was long ago it is stuck: its vote is a
     /// call for help.
-    pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &Moment<'_>) {
+    pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &StepContext<'_>) {
         let normal = height.plus(1) >= self.height() && !self.left_with(height);
         if self.muted || self.controls.no_help || normal {
             return;
@@ -107,7 +107,7 @@ impl Agreement {
         let known = self.peers.get(peer);
         if known.is_some_and(|known| known.may_ask(cx.now.monotonic, pause)) {
             let message = Message::Decision((*decision).clone());
-            self.outbox.answer(peer, message, Bond::Signed);
+            self.outbox.answer(peer, message, DurabilityNeed::Signed);
         }
     }
 
@@ -119,7 +119,7 @@ impl Agreement {
     }
 
     /// A peer asks for decisions.
-    pub(super) fn on_ask(&mut self, peer: PublicKey, first: Height, cx: &Moment<'_>) {
+    pub(super) fn on_ask(&mut self, peer: PublicKey, first: Height, cx: &StepContext<'_>) {
         let pause = self.config.patience.sync / 2;
         let known = self.peers.get(peer);
         let may = known.is_some_and(|known| known.may_ask(cx.now.monotonic, pause));
@@ -131,7 +131,7 @@ impl Agreement {
         let held = heights.map_while(|height| self.past.decision(height));
         let held: Vec<Decision> = held.map(|decision| (**decision).clone()).collect();
         if held.is_empty() {
-            self.outbox.push(Effect::Load {
+            self.outbox.push(AgreementEffect::Load {
                 to: peer,
                 from: first,
                 count: DECISIONS_PER_ANSWER_MAX,
@@ -151,7 +151,7 @@ impl Agreement {
             }
             bytes += length;
             // Our own precommit may be part of the certificate.
-            self.outbox.answer(peer, Message::Decision(decision), Bond::Signed);
+            self.outbox.answer(peer, Message::Decision(decision), DurabilityNeed::Signed);
         }
     }
 
@@ -195,7 +195,7 @@ impl Agreement {
             return;
         }
         if let Some((from, decision)) = self.sync.ahead.remove(&height) {
-            self.told.push_back(Told::Certificate(decision.certificate.clone()));
+            self.told.push_back(CoreInput::Certificate(decision.certificate.clone()));
             self.sync.trying = Some((from, decision));
         }
     }

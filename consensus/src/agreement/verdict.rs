@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use metatopia_types::{HeaderId, PublicKey, Round, Turn};
 
-use super::{Agreement, Moment};
+use super::{Agreement, StepContext};
 use crate::ballot::{Candidate, Grounds, Judged};
-use crate::core::Told;
-use crate::judge::{Came, Place};
-use crate::{Halt, Record, Verdict, Void, pace};
+use crate::core::CoreInput;
+use crate::judge::{TurnArrival, TurnContext};
+use crate::{Halt, Record, TurnVerdict, Void, pace};
 
 impl Agreement {
     /// Judges what can be judged, and begins to want what is missing.
-    pub(super) fn judge(&mut self, cx: &mut Moment<'_>) {
+    pub(super) fn judge(&mut self, cx: &mut StepContext<'_>) {
         // While the log is read again only the log speaks to the core: in its first life this
         // server may have voted nil before these bytes came.
         if !self.begun || (self.outbox.is_replaying() && !self.controls.eager_replay) {
@@ -40,11 +40,11 @@ impl Agreement {
 
     fn judge_one(
         &mut self,
-        place: &Place,
+        place: &TurnContext,
         header: HeaderId,
         turn: &Turn,
         grounds: Grounds,
-        cx: &mut Moment<'_>,
+        cx: &mut StepContext<'_>,
     ) {
         let Some(candidate) = self.ballot.get(header) else {
             return;
@@ -62,7 +62,7 @@ impl Agreement {
             Ok(()) => self.log_turn(header),
             Err(why) => self.last_void = Some(why),
         }
-        self.told.push_back(Told::Record(Record::Verdict(Verdict {
+        self.told.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
             height: proposal.height,
             round: proposal.round,
             valid_round: proposal.valid_round,
@@ -78,23 +78,23 @@ impl Agreement {
     /// a clock that is wrong must not keep us from the others.
     fn weigh_claim(
         &self,
-        place: &Place,
+        place: &TurnContext,
         turn: &Turn,
         candidate: &Candidate,
         grounds: Grounds,
-        cx: &Moment<'_>,
+        cx: &StepContext<'_>,
     ) -> Result<(), Void> {
         if self.controls.time_judged_again {
             let length = self.config.turn_length;
             pace::check(turn.header.time, place.previous_time, length, Some(cx.now.wall))?;
         }
         let backed = self.core.round().filter(|_| grounds.polka);
-        let backed = backed.map(Came::Backed);
+        let backed = backed.map(TurnArrival::Backed);
         let proposed = candidate.proposals.iter().rev().map(|proposal| {
             let proposal = &proposal.message;
             match proposal.valid_round {
-                Some(round) => Came::Backed(round),
-                None => Came::Fresh(proposal.round, cx.now.wall),
+                Some(round) => TurnArrival::Backed(round),
+                None => TurnArrival::Fresh(proposal.round, cx.now.wall),
             }
         });
         let mut last = None;
@@ -113,13 +113,13 @@ impl Agreement {
         round: Round,
         proposer: PublicKey,
         header: HeaderId,
-        cx: &mut Moment<'_>,
+        cx: &mut StepContext<'_>,
     ) {
         let (Some(place), Some(found)) = (self.place(), self.sync.take_certified(header)) else {
             return;
         };
         let turn = Arc::clone(&found.1.turn);
-        let claim = place.check_claim(&turn, Came::Backed(round));
+        let claim = place.check_claim(&turn, TurnArrival::Backed(round));
         if let Err(why) = claim.and_then(|()| weigh_content(&place, &turn, cx)) {
             let height = self.height();
             self.contested = Some(found);
@@ -128,7 +128,7 @@ impl Agreement {
         }
         self.depot.keep(turn);
         self.log_turn(header);
-        self.told.push_back(Told::Record(Record::Verdict(Verdict {
+        self.told.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
             height: self.height(),
             round,
             valid_round: None,
@@ -141,10 +141,10 @@ impl Agreement {
 
     /// What turns of the open height have to fit; none as long as the state whose root they state
     /// is not known.
-    pub(super) fn place(&self) -> Option<Place> {
+    pub(super) fn place(&self) -> Option<TurnContext> {
         let (tip, height) = (self.past.tip(), self.height());
         let (root_height, root) = self.past.root_for(height)?;
-        Some(Place {
+        Some(TurnContext {
             sim: self.config.sim,
             engine: self.config.engine,
             turn_length: self.config.turn_length,
@@ -160,7 +160,7 @@ impl Agreement {
     }
 }
 
-fn weigh_content(place: &Place, turn: &Turn, cx: &Moment<'_>) -> Result<(), Void> {
+fn weigh_content(place: &TurnContext, turn: &Turn, cx: &StepContext<'_>) -> Result<(), Void> {
     place.check(turn)?;
     cx.host.judge(turn).map_err(Void::Act)
 }

@@ -17,11 +17,11 @@
 
 use metatopia_types::{Height, PublicKey, ValidatorSet};
 
-use super::{Agreement, Moment};
-use crate::core::Told;
-use crate::outbox::Bond;
+use super::{Agreement, StepContext};
+use crate::core::CoreInput;
+use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{Message, Record, To};
+use crate::{Message, Recipients, Record};
 
 /// How far past an answered height a server must be.
 const MARGIN: u64 = 2;
@@ -40,7 +40,7 @@ impl Agreement {
         };
         if !self.voice && self.power_of_answers(set, |_| true) < set.quorum() {
             let nonce = self.nonce;
-            self.outbox.send(To::All, Message::AskTip { nonce }, Bond::Free);
+            self.outbox.send(Recipients::All, Message::AskTip { nonce }, DurabilityNeed::Free);
         }
     }
 
@@ -50,7 +50,7 @@ impl Agreement {
             // Not before the decision is durable: the asker relies on it.
             let height = self.past.tip().height;
             let message = Message::Tip { nonce, height };
-            self.outbox.answer(from, message, Bond::Signed);
+            self.outbox.answer(from, message, DurabilityNeed::Signed);
         }
     }
 
@@ -59,7 +59,7 @@ impl Agreement {
         from: PublicKey,
         nonce: u64,
         height: Height,
-        cx: &mut Moment<'_>,
+        cx: &mut StepContext<'_>,
     ) {
         if self.voice || nonce != self.nonce {
             return;
@@ -95,7 +95,7 @@ impl Agreement {
     }
 
     /// Ends it in the middle of a height: the core begins the height again, this time to vote.
-    fn find_voice_now(&mut self, cx: &mut Moment<'_>) {
+    fn find_voice_now(&mut self, cx: &mut StepContext<'_>) {
         if !self.begun || !self.is_past_everything() {
             return;
         }
@@ -107,14 +107,14 @@ impl Agreement {
     ///
     /// Muted is a server from the next height on: what it said at this one waits for the log, and
     /// counts here. It may speak again at once, for at a height that began muted it has said nothing.
-    pub(super) fn mute(&mut self, muted: bool, cx: &mut Moment<'_>) {
+    pub(super) fn mute(&mut self, muted: bool, cx: &mut StepContext<'_>) {
         self.muted = muted;
         if !muted && !self.silent && self.voice && self.begun && !self.speaks {
             self.begin_again(cx);
         }
     }
 
-    fn begin_again(&mut self, cx: &mut Moment<'_>) {
+    fn begin_again(&mut self, cx: &mut StepContext<'_>) {
         let candidates = self.ballot.candidates().values();
         let proposals: Vec<_> = candidates.flat_map(|c| c.proposals.clone()).collect();
         self.told.clear();
@@ -123,7 +123,7 @@ impl Agreement {
         self.begun = false;
         self.begin(cx);
         for proposal in proposals {
-            self.told.push_back(Told::Proposal(proposal));
+            self.told.push_back(CoreInput::Proposal(proposal));
         }
     }
 }

@@ -3,15 +3,15 @@
 use metatopia_types::{HeaderId, PublicKey};
 
 use super::height::PATIENCE_MIN;
-use super::{Agreement, Moment};
+use super::{Agreement, StepContext};
 use crate::ballot::Candidate;
-use crate::outbox::Bond;
+use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{Message, To, Want};
+use crate::{Message, Recipients, Want};
 
 impl Agreement {
     /// Sets an alarm for every turn that somebody speaks of and that is not wholly here.
-    pub(super) fn want_missing(&mut self, cx: &Moment<'_>) {
+    pub(super) fn want_missing(&mut self, cx: &StepContext<'_>) {
         let at = cx.now.monotonic + self.config.patience.want.max(PATIENCE_MIN);
         for (header, candidate) in self.ballot.candidates() {
             let alarm = Alarm::Want(*header);
@@ -30,7 +30,7 @@ impl Agreement {
     }
 
     /// Asks one of those who have it for a turn that is missing here.
-    pub(super) fn want(&mut self, header: HeaderId, cx: &Moment<'_>) {
+    pub(super) fn want(&mut self, header: HeaderId, cx: &StepContext<'_>) {
         let height = self.height();
         let candidate = self.ballot.get(header);
         if !candidate.is_some_and(|candidate| self.is_missing(header, candidate)) {
@@ -51,13 +51,13 @@ impl Agreement {
         }
         let have = self.depot.have(holder, header);
         let want = Want { height, header, have };
-        self.outbox.answer(holder, Message::Want(want), Bond::Free);
+        self.outbox.answer(holder, Message::Want(want), DurabilityNeed::Free);
         let pause = self.config.patience.want.max(PATIENCE_MIN);
         self.timers.set(Alarm::Want(header), cx.now.monotonic + pause);
     }
 
     /// Answers a want: with the proposal too, for nobody says one again, or with the decision.
-    pub(super) fn on_want(&mut self, peer: PublicKey, want: Want, cx: &Moment<'_>) {
+    pub(super) fn on_want(&mut self, peer: PublicKey, want: Want, cx: &StepContext<'_>) {
         let (now, pause) = (cx.now.monotonic, self.config.patience.want);
         let known = self.peers.get(peer);
         if !known.is_some_and(|known| known.may_want(now, pause)) {
@@ -66,7 +66,7 @@ impl Agreement {
         let decided = self.past.decision(want.height).filter(|_| !self.controls.no_help);
         if let Some(decision) = decided.cloned() {
             let message = Message::Decision((*decision).clone());
-            self.outbox.answer(peer, message, Bond::Signed);
+            self.outbox.answer(peer, message, DurabilityNeed::Signed);
             return;
         }
         let candidate = self.ballot.get(want.header);
@@ -75,10 +75,10 @@ impl Agreement {
         let promise = promise.filter(|promise| promise.message.header == want.header);
         if let Some(proposal) = proposal.or_else(|| promise.cloned()) {
             let message = Message::Proposal(proposal);
-            self.outbox.answer(peer, message, Bond::Signed);
+            self.outbox.answer(peer, message, DurabilityNeed::Signed);
         }
         for part in self.depot.answer(&want) {
-            self.outbox.send(To::One(peer), Message::Part(part), Bond::Free);
+            self.outbox.send(Recipients::One(peer), Message::Part(part), DurabilityNeed::Free);
         }
     }
 }

@@ -17,13 +17,13 @@ macro_rules! shown_as_inner {
         }
     )*};
 }
-shown_as_inner! { At Name Id }
+shown_as_inner! { CoreHeight Name Id }
 
 /// A height.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct At(pub Height);
+pub(crate) struct CoreHeight(pub Height);
 
-impl malachite::Height for At {
+impl malachite::Height for CoreHeight {
     const ZERO: Self = Self(Height(0));
     const INITIAL: Self = Self(Height(1));
 
@@ -76,7 +76,7 @@ impl malachite::ProposalPart<Ctx> for NoPart {
 /// A proposal inside the core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CoreProposal {
-    pub height: At,
+    pub height: CoreHeight,
     pub round: Round,
     pub value: Id,
     pub pol_round: Round,
@@ -84,7 +84,7 @@ pub(crate) struct CoreProposal {
 }
 
 impl malachite::Proposal<Ctx> for CoreProposal {
-    fn height(&self) -> At {
+    fn height(&self) -> CoreHeight {
         self.height
     }
 
@@ -113,14 +113,14 @@ impl malachite::Proposal<Ctx> for CoreProposal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CoreVote {
     pub kind: VoteType,
-    pub height: At,
+    pub height: CoreHeight,
     pub round: Round,
     pub value: NilOrVal<Id>,
     pub voter: Name,
 }
 
 impl malachite::Vote<Ctx> for CoreVote {
-    fn height(&self) -> At {
+    fn height(&self) -> CoreHeight {
         self.height
     }
 
@@ -180,12 +180,12 @@ impl malachite::Validator<Ctx> for Voter {
 
 /// The validators of one height.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Voters {
+pub(crate) struct CoreVoters {
     pub set: Arc<ValidatorSet>,
     list: Arc<[Voter]>,
 }
 
-impl Voters {
+impl CoreVoters {
     pub(crate) fn new(set: Arc<ValidatorSet>) -> Self {
         let list = set
             .members()
@@ -200,7 +200,7 @@ impl Voters {
     }
 }
 
-impl malachite::ValidatorSet<Ctx> for Voters {
+impl malachite::ValidatorSet<Ctx> for CoreVoters {
     fn count(&self) -> usize {
         self.list.len()
     }
@@ -220,9 +220,9 @@ impl malachite::ValidatorSet<Ctx> for Voters {
 
 /// Signatures are made and checked outside; the core only carries them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Scheme;
+pub(crate) struct CoreScheme;
 
-impl malachite::SigningScheme for Scheme {
+impl malachite::SigningScheme for CoreScheme {
     type DecodingError = &'static str;
     type Signature = Signature;
     type PublicKey = PublicKey;
@@ -253,18 +253,23 @@ pub(crate) struct Ctx;
 
 impl malachite::Context for Ctx {
     type Address = Name;
-    type Height = At;
+    type Height = CoreHeight;
     type ProposalPart = NoPart;
     type Proposal = CoreProposal;
     type Validator = Voter;
-    type ValidatorSet = Voters;
+    type ValidatorSet = CoreVoters;
     type Timeouts = malachite::LinearTimeouts;
     type Value = Id;
     type Vote = CoreVote;
     type Extension = Vec<u8>;
-    type SigningScheme = Scheme;
+    type SigningScheme = CoreScheme;
 
-    fn select_proposer<'a>(&self, voters: &'a Voters, height: At, round: Round) -> &'a Voter {
+    fn select_proposer<'a>(
+        &self,
+        voters: &'a CoreVoters,
+        height: CoreHeight,
+        round: Round,
+    ) -> &'a Voter {
         let round = metatopia_types::Round(round.as_u32().unwrap_or(0));
         let key = voters.set.proposer(height.0, round);
         voters.find(&key).expect("a set's proposers are members")
@@ -272,7 +277,7 @@ impl malachite::Context for Ctx {
 
     fn new_proposal(
         &self,
-        height: At,
+        height: CoreHeight,
         round: Round,
         value: Id,
         pol_round: Round,
@@ -281,13 +286,19 @@ impl malachite::Context for Ctx {
         CoreProposal { height, round, value, pol_round, proposer }
     }
 
-    fn new_prevote(&self, height: At, round: Round, value: NilOrVal<Id>, voter: Name) -> CoreVote {
+    fn new_prevote(
+        &self,
+        height: CoreHeight,
+        round: Round,
+        value: NilOrVal<Id>,
+        voter: Name,
+    ) -> CoreVote {
         CoreVote { kind: VoteType::Prevote, height, round, value, voter }
     }
 
     fn new_precommit(
         &self,
-        height: At,
+        height: CoreHeight,
         round: Round,
         value: NilOrVal<Id>,
         voter: Name,

@@ -10,8 +10,8 @@ use malachite::{
 };
 use metatopia_types::{Certificate, HeaderId, Height, Proposal, Round, Signed, Vote, VoteKind};
 
-use super::context::{At, CoreProposal, CoreVote, Ctx, Id, Name};
-use crate::{Polka, Record, RoundProof, RoundVote, Shows, Step, Timeout, Verdict};
+use super::context::{CoreHeight, CoreProposal, CoreVote, Ctx, Id, Name};
+use crate::{Polka, Record, RoundProof, RoundVote, Shows, Step, Timeout, TurnVerdict};
 
 /// Rounds of messages are always there; only a core before its first round has none.
 pub(crate) fn round(round: malachite::Round) -> Round {
@@ -68,7 +68,7 @@ pub(crate) fn vote(vote: &CoreVote) -> Vote {
 pub(crate) fn to_vote(vote: &Vote) -> CoreVote {
     CoreVote {
         kind: to_kind(vote.kind),
-        height: At(vote.height),
+        height: CoreHeight(vote.height),
         round: to_round(vote.round),
         value: to_value(vote.header),
         voter: Name(vote.voter),
@@ -87,7 +87,7 @@ pub(crate) fn proposal(proposal: &CoreProposal) -> Proposal {
 
 pub(crate) fn to_proposal(proposal: &Proposal) -> CoreProposal {
     CoreProposal {
-        height: At(proposal.height),
+        height: CoreHeight(proposal.height),
         round: to_round(proposal.round),
         value: Id(proposal.header),
         pol_round: to_maybe_round(proposal.valid_round),
@@ -124,7 +124,7 @@ pub(crate) fn certificate(certificate: &CommitCertificate<Ctx>) -> Certificate {
 pub(crate) fn to_certificate(certificate: &Certificate) -> CommitCertificate<Ctx> {
     let signatures = certificate.signatures.iter();
     CommitCertificate {
-        height: At(certificate.height),
+        height: CoreHeight(certificate.height),
         round: to_round(certificate.round),
         value_id: Id(certificate.header),
         commit_signatures: signatures
@@ -146,7 +146,7 @@ pub(crate) fn polka(polka: &PolkaCertificate<Ctx>) -> Polka {
 pub(crate) fn to_polka(polka: &Polka) -> PolkaCertificate<Ctx> {
     let signatures = polka.signatures.iter();
     PolkaCertificate {
-        height: At(polka.height),
+        height: CoreHeight(polka.height),
         round: to_round(polka.round),
         value_id: Id(polka.header),
         polka_signatures: signatures
@@ -179,7 +179,7 @@ pub(crate) fn to_round_proof(proof: &RoundProof) -> RoundCertificate<Ctx> {
         RoundSignature::new(to_kind(vote.kind), to_value(vote.header), name, vote.signature)
     });
     RoundCertificate {
-        height: At(proof.height),
+        height: CoreHeight(proof.height),
         round: to_round(proof.round),
         cert_type: match proof.shows {
             Shows::Ended => RoundCertificateType::Precommit,
@@ -189,8 +189,8 @@ pub(crate) fn to_round_proof(proof: &RoundProof) -> RoundCertificate<Ctx> {
     }
 }
 
-fn verdict(value: &ProposedValue<Ctx>, origin: ValueOrigin) -> Verdict {
-    Verdict {
+fn verdict(value: &ProposedValue<Ctx>, origin: ValueOrigin) -> TurnVerdict {
+    TurnVerdict {
         height: value.height.0,
         round: round(value.round),
         valid_round: maybe_round(value.valid_round),
@@ -201,9 +201,9 @@ fn verdict(value: &ProposedValue<Ctx>, origin: ValueOrigin) -> Verdict {
     }
 }
 
-pub(crate) fn to_verdict(verdict: &Verdict) -> (ProposedValue<Ctx>, ValueOrigin) {
+pub(crate) fn to_verdict(verdict: &TurnVerdict) -> (ProposedValue<Ctx>, ValueOrigin) {
     let value = ProposedValue {
-        height: At(verdict.height),
+        height: CoreHeight(verdict.height),
         round: to_round(verdict.round),
         valid_round: to_maybe_round(verdict.valid_round),
         proposer: Name(verdict.proposer),

@@ -12,28 +12,28 @@ use metatopia_types::{
 };
 
 use super::context::Ctx;
-use super::seals::Seals;
-use super::{Says, convert, wait_of};
-use crate::config::Controls;
+use super::seals::SignatureCache;
+use super::{CoreOutput, convert, wait_of};
+use crate::config::AgreementControls;
 use crate::{Message, Record};
 
 /// What the core may use while it runs.
-pub(crate) struct Desk {
+pub(crate) struct EffectHandler {
     pub sim: SimId,
     pub signer: Arc<dyn Sign>,
-    pub seals: Seals,
-    pub says: Vec<Says>,
-    pub controls: Controls,
+    pub seals: SignatureCache,
+    pub says: Vec<CoreOutput>,
+    pub controls: AgreementControls,
     /// The last proposal that came without a quorum of prevotes; only a broken rule looks at it.
     pub fresh: Option<Proposal>,
 }
 
-impl Desk {
+impl EffectHandler {
     pub(crate) fn carry_out(&mut self, effect: Effect<Ctx>) -> Resume<Ctx> {
         match effect {
-            Effect::CancelAllTimeouts(r) => self.note(Says::StopAllWaits, r),
-            Effect::CancelTimeout(t, r) => self.note(Says::StopWaiting(wait_of(t)), r),
-            Effect::ScheduleTimeout(t, r) => self.note(Says::Wait(wait_of(t)), r),
+            Effect::CancelAllTimeouts(r) => self.note(CoreOutput::StopAllWaits, r),
+            Effect::CancelTimeout(t, r) => self.note(CoreOutput::StopWaiting(wait_of(t)), r),
+            Effect::ScheduleTimeout(t, r) => self.note(CoreOutput::Wait(wait_of(t)), r),
             Effect::StartRound(.., r) => r.resume_with(()),
             Effect::PublishConsensusMsg(message, r) => {
                 let message = match message {
@@ -42,7 +42,7 @@ impl Desk {
                         Message::Proposal(convert::signed_proposal(&p))
                     }
                 };
-                self.note(Says::Publish(message), r)
+                self.note(CoreOutput::Publish(message), r)
             }
             Effect::PublishLivenessMsg(message, r) => {
                 let message = match message {
@@ -52,23 +52,25 @@ impl Desk {
                         Message::RoundProof(convert::round_proof(&c))
                     }
                 };
-                self.note(Says::Publish(message), r)
+                self.note(CoreOutput::Publish(message), r)
             }
             Effect::RepublishVote(v, r) => {
-                self.note(Says::Publish(Message::Vote(convert::signed_vote(&v))), r)
+                self.note(CoreOutput::Publish(Message::Vote(convert::signed_vote(&v))), r)
             }
             Effect::RepublishRoundCertificate(c, r) => {
-                self.note(Says::Publish(Message::RoundProof(convert::round_proof(&c))), r)
+                self.note(CoreOutput::Publish(Message::RoundProof(convert::round_proof(&c))), r)
             }
-            Effect::RestreamProposal(_, _, _, _, id, r) => self.note(Says::Restream(id.0), r),
-            Effect::GetValue(_, round, _, r) => self.note(Says::Build(convert::round(round)), r),
+            Effect::RestreamProposal(_, _, _, _, id, r) => self.note(CoreOutput::Restream(id.0), r),
+            Effect::GetValue(_, round, _, r) => {
+                self.note(CoreOutput::Build(convert::round(round)), r)
+            }
             Effect::WalAppend(height, input, r) => {
                 let record = convert::record(height.0, &input);
                 self.remember(&record);
-                self.note(Says::Log(record), r)
+                self.note(CoreOutput::Log(record), r)
             }
             Effect::CertVerifiedSyncValue(value, proposer, r) => {
-                let says = Says::Certified {
+                let says = CoreOutput::Certified {
                     round: convert::round(value.certificate.round),
                     proposer: proposer.0,
                     header: value.certificate.value_id.0,
@@ -76,19 +78,19 @@ impl Desk {
                 self.note(says, r)
             }
             Effect::CertRejectedSyncValue(_, height, _, r) => {
-                self.note(Says::BadCertificate(height.0), r)
+                self.note(CoreOutput::BadCertificate(height.0), r)
             }
             // The same certificate comes with `Finalize`, at once.
             Effect::Decide(_, _, r) => r.resume_with(()),
             Effect::Finalize(certificate, _, evidence, r) => {
                 let certificate = convert::certificate(&certificate);
-                self.note(Says::Decided(certificate, evidence_of(&evidence)), r)
+                self.note(CoreOutput::Decided(certificate, evidence_of(&evidence)), r)
             }
             seal => self.seal(seal),
         }
     }
 
-    fn note(&mut self, says: Says, resume: impl Resumable<Ctx, Value = ()>) -> Resume<Ctx> {
+    fn note(&mut self, says: CoreOutput, resume: impl Resumable<Ctx, Value = ()>) -> Resume<Ctx> {
         self.says.push(says);
         resume.resume_with(())
     }

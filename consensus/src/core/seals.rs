@@ -12,14 +12,14 @@ use metatopia_types::{PublicKey, Signature, Verify};
 use crate::limits::SEALS_MAX;
 
 /// Checks signatures, and remembers the good ones.
-pub(crate) struct Seals {
+pub(crate) struct SignatureCache {
     scheme: Arc<dyn Verify>,
     good: BTreeSet<[u8; 32]>,
     /// The oldest first: it goes when there is no room.
     order: VecDeque<[u8; 32]>,
 }
 
-impl core::fmt::Debug for Seals {
+impl core::fmt::Debug for SignatureCache {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Seals({} known)", self.good.len())
     }
@@ -32,7 +32,7 @@ fn mark(key: &PublicKey, message: &[u8; 32], signature: &Signature) -> [u8; 32] 
     *hasher.update(&signature.to_bytes()).finalize().as_bytes()
 }
 
-impl Seals {
+impl SignatureCache {
     pub(crate) fn new(scheme: Arc<dyn Verify>) -> Self {
         Self { scheme, good: BTreeSet::new(), order: VecDeque::new() }
     }

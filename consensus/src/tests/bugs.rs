@@ -7,7 +7,7 @@ use metatopia_types::{Height, Round, VoteKind};
 
 use super::cluster::Cluster;
 use super::keys::key;
-use crate::{Agreement, Effect, Input, Message, Record};
+use crate::{Agreement, AgreementEffect, AgreementInput, Message, Record};
 
 /// The height that server 1 works at.
 fn height(cluster: &Cluster) -> Height {
@@ -69,7 +69,7 @@ fn bytes_that_came_too_late_do_not_change_the_vote_when_the_log_is_read_again() 
 
 /// All effects of opening a server on the first `length` records of its log, and of running it alone
 /// for a while.
-fn reopen(cluster: &mut Cluster, log: &[Record]) -> (Agreement, Vec<Effect>) {
+fn reopen(cluster: &mut Cluster, log: &[Record]) -> (Agreement, Vec<AgreementEffect>) {
     let (config, base, now) = (cluster.config(1), cluster.servers[1].base.clone(), cluster.now(1));
     let mut machine = super::cluster::Machine::default();
     let opened = Agreement::open(config, base, log.iter().cloned(), now, &mut machine);
@@ -80,7 +80,7 @@ fn reopen(cluster: &mut Cluster, log: &[Record]) -> (Agreement, Vec<Effect>) {
         effects.extend(std::iter::from_fn(|| agreement.poll()));
         later.monotonic += std::time::Duration::from_millis(10);
         later.wall = later.wall.plus(10);
-        agreement.handle(later, &mut machine, Input::Wake);
+        agreement.handle(later, &mut machine, AgreementInput::Wake);
     }
     effects.extend(std::iter::from_fn(|| agreement.poll()));
     (agreement, effects)
@@ -116,7 +116,7 @@ fn a_promise_is_kept_when_reading_the_log_closes_the_height_before() {
         for promise in promised.iter().filter(|p| p.message.height > tip) {
             let at = promise.message.height;
             let said = effects.iter().filter_map(|effect| match effect {
-                Effect::Send { message: Message::Proposal(p), .. }
+                AgreementEffect::Send { message: Message::Proposal(p), .. }
                     if p.message.height == at && p.message.round == Round(0) =>
                 {
                     Some(p)

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_types::{
-    Body, Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Turn, ValidatorSet,
+    Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Turn, TurnBody, ValidatorSet,
     VoteKind, limits::SET_LAG, wire,
 };
 
 use super::keys::{StandIn, key, set, signer, sim};
 use crate::{
-    Agreement, Applied, Base, Config, Decision, Effect, Host, Input, Message, Patience, Record, To,
-    VoidAct,
+    Agreement, AgreementConfig, AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, Host,
+    Message, Patience, Recipients, Record, VoidAct,
 };
 
 pub(crate) const START: Millis = Millis(1_700_000_000_000);
@@ -43,19 +43,19 @@ impl Host for Machine {
         let previous = height.minus(1).unwrap();
         assert!(previous == self.base || self.decided.contains_key(&previous));
         if self.void.contains(&height) {
-            return Err(VoidAct { act: Default::default(), fault: crate::ActFault::Sim });
+            return Err(VoidAct { act: Default::default(), fault: crate::ActCheckError::Sim });
         }
         Ok(())
     }
 
-    fn body(&mut self, height: Height, after: Option<&Turn>) -> Body {
+    fn body(&mut self, height: Height, after: Option<&Turn>) -> TurnBody {
         let previous = height.minus(1).unwrap();
         if let Some(after) = after {
             assert_eq!(after.header.height, previous);
             assert!(!self.decided.contains_key(&previous), "it is decided already");
         }
         self.bodies.push((height, after.is_some()));
-        Body::default()
+        TurnBody::default()
     }
 }
 
@@ -69,7 +69,7 @@ pub(crate) struct Server {
     pub durable: usize,
     /// Records that the log had when this life began.
     opened: usize,
-    held: VecDeque<(u64, Effect)>,
+    held: VecDeque<(u64, AgreementEffect)>,
     life: u32,
     syncing: bool,
     roots: BTreeMap<Height, Root>,
@@ -118,7 +118,7 @@ pub(crate) struct Cluster {
     /// What must never happen, and did.
     pub faults: Vec<String>,
     #[cfg(feature = "controls")]
-    pub controls: crate::Controls,
+    pub controls: crate::AgreementControls,
     /// Messages that do not arrive: to whom, and which.
     pub block: fn(u8, &Message) -> bool,
     /// Servers whose wires are cut.
@@ -150,7 +150,7 @@ impl Cluster {
             faults: Vec::new(),
             loads: 0,
             #[cfg(feature = "controls")]
-            controls: crate::Controls::default(),
+            controls: crate::AgreementControls::default(),
         };
         for i in 0..n {
             cluster.add(i, genesis.clone());
@@ -195,8 +195,8 @@ impl Cluster {
         u64::from_le_bytes(bytes).checked_rem(below).unwrap_or(0)
     }
 
-    pub(crate) fn config(&self, at: usize) -> Config {
-        Config {
+    pub(crate) fn config(&self, at: usize) -> AgreementConfig {
+        AgreementConfig {
             sim: sim(),
             engine: 1,
             turn_length: TURN,
@@ -249,7 +249,7 @@ impl Cluster {
     /// The disk of a server is full.
     pub(crate) fn fill(&mut self, at: usize) {
         self.servers[at].full = true;
-        self.input(at, Input::Muted(true));
+        self.input(at, AgreementInput::Muted(true));
     }
 
     /// There is room again: all that was appended meanwhile is written.
@@ -257,9 +257,9 @@ impl Cluster {
         let server = &mut self.servers[at];
         server.full = false;
         server.durable = server.log.len();
-        let place = crate::Position((server.durable - server.opened) as u64);
-        self.input(at, Input::Synced(place));
-        self.input(at, Input::Muted(false));
+        let place = crate::RecordPosition((server.durable - server.opened) as u64);
+        self.input(at, AgreementInput::Synced(place));
+        self.input(at, AgreementInput::Muted(false));
     }
 
     /// The last height that a server voted at, as far as anybody heard.
@@ -281,7 +281,7 @@ impl Cluster {
     }
 
     /// Hands an input to a server and carries out what it wants.
-    pub(crate) fn input(&mut self, at: usize, input: Input) {
+    pub(crate) fn input(&mut self, at: usize, input: AgreementInput) {
         let now = self.now(at);
         let server = &mut self.servers[at];
         let Some(agreement) = server.agreement.as_mut() else {
@@ -303,25 +303,26 @@ impl Cluster {
         }
     }
 
-    fn carry_out(&mut self, at: usize, effect: Effect) {
+    fn carry_out(&mut self, at: usize, effect: AgreementEffect) {
         let server = &mut self.servers[at];
         match effect {
-            Effect::Append { record, at: place } => {
+            AgreementEffect::Append { record, at: place } => {
                 server.log.push(record);
                 assert_eq!(place.0 as usize, server.log.len() - server.opened);
             }
-            Effect::Sync(_) if server.syncing || server.full => {}
-            Effect::Sync(_) => {
+            AgreementEffect::Sync(_) if server.syncing || server.full => {}
+            AgreementEffect::Sync(_) => {
                 server.syncing = true;
                 let length = server.log.len() as u64;
                 self.schedule(at, self.sync_us, Event::Synced(length));
             }
-            Effect::Send { after, .. } => server.held.push_back((after.0, effect)),
-            Effect::Decided { ref decision, after } => {
+            AgreementEffect::Send { after, .. } => server.held.push_back((after.0, effect)),
+            AgreementEffect::Decided { ref decision, after } => {
                 let (height, header) = (decision.height(), decision.id());
-                if after == crate::Position::START {
+                if after == crate::RecordPosition::START {
                     let told = server.held.iter_mut();
-                    let decided = told.filter(|(_, e)| matches!(e, Effect::Decided { .. }));
+                    let decided =
+                        told.filter(|(_, e)| matches!(e, AgreementEffect::Decided { .. }));
                     decided.for_each(|(after, _)| *after = 0);
                 }
                 server.held.push_back((after.0, effect));
@@ -332,13 +333,13 @@ impl Cluster {
                 let apply_us = self.servers[at].apply_us;
                 self.schedule(at, apply_us, Event::Applied(height));
             }
-            Effect::Load { to, from, count } => {
+            AgreementEffect::Load { to, from, count } => {
                 self.loads += 1;
                 let decisions = self.load(at, from, count);
-                self.input(at, Input::Loaded { to, decisions });
+                self.input(at, AgreementInput::Loaded { to, decisions });
             }
-            Effect::Evidence(evidence) => server.evidence.push(evidence),
-            Effect::Halt(why) => server.halted = Some(why),
+            AgreementEffect::Evidence(evidence) => server.evidence.push(evidence),
+            AgreementEffect::Halt(why) => server.halted = Some(why),
         }
     }
 
@@ -375,25 +376,25 @@ impl Cluster {
             };
             let (_, effect) = server.held.remove(place).unwrap();
             match effect {
-                Effect::Decided { decision, .. } => {
+                AgreementEffect::Decided { decision, .. } => {
                     server.told.insert(decision.height(), decision.id());
                     let now_us = self.now_us;
                     server.told_us.entry(decision.height()).or_insert(now_us);
                 }
-                Effect::Send { to, message, .. } => self.send(at, to, message),
+                AgreementEffect::Send { to, message, .. } => self.send(at, to, message),
                 _ => unreachable!(),
             }
         }
     }
 
-    fn send(&mut self, at: usize, to: To, message: Message) {
+    fn send(&mut self, at: usize, to: Recipients, message: Message) {
         let from = self.servers[at].n;
         self.watch(&message, key(from));
         // What is sent must read back.
         let message = Message::decode(&message.encode()).unwrap();
         for peer in 0..self.servers.len() {
             let n = self.servers[peer].n;
-            let meant = to == To::All || to == To::One(key(n));
+            let meant = to == Recipients::All || to == Recipients::One(key(n));
             let lost = self.loss_percent > 0 && self.chance(100) < self.loss_percent;
             let lost = lost || (self.block)(n, &message);
             if peer == at || !meant || lost || self.cut.contains(&n) || self.cut.contains(&from) {
@@ -439,18 +440,18 @@ impl Cluster {
             return true;
         }
         match event {
-            Event::Frame(from, message) => self.input(at, Input::Frame { from, message }),
+            Event::Frame(from, message) => self.input(at, AgreementInput::Frame { from, message }),
             Event::Wake => {
                 let deadline = self.servers[at].agreement.as_ref().and_then(Agreement::deadline);
                 if deadline.is_some_and(|deadline| deadline <= self.now(at).monotonic) {
-                    self.input(at, Input::Wake);
+                    self.input(at, AgreementInput::Wake);
                 }
             }
             Event::Synced(length) => {
                 let server = &mut self.servers[at];
                 server.syncing = false;
                 server.durable = server.durable.max(length as usize);
-                let place = crate::Position(length - server.opened as u64);
+                let place = crate::RecordPosition(length - server.opened as u64);
                 let more = server.log.len() > server.durable && !server.held.is_empty();
                 let more = more && !server.full;
                 if more {
@@ -458,7 +459,7 @@ impl Cluster {
                     let length = server.log.len() as u64;
                     self.schedule(at, self.sync_us, Event::Synced(length));
                 }
-                self.input(at, Input::Synced(place));
+                self.input(at, AgreementInput::Synced(place));
             }
             Event::Applied(height) => self.apply(at, height),
         }
@@ -472,8 +473,8 @@ impl Cluster {
         let header = server.machine.decided[&height];
         let root = Root(Digest::of("test state", &wire::encode(&(before, header))));
         server.roots.insert(height, root);
-        let applied = Applied { height, root, validators };
-        self.input(at, Input::Applied(applied));
+        let applied = AppliedTurn { height, root, validators };
+        self.input(at, AgreementInput::Applied(applied));
     }
 
     pub(crate) fn validators(&self, height: Height) -> ValidatorSet {

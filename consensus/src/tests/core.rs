@@ -9,9 +9,9 @@ use metatopia_types::{
 use proptest::prelude::*;
 
 use super::keys::{Key, StandIn, key, set, signer, sim};
-use crate::config::Controls;
-use crate::core::{Core, Says, Told};
-use crate::{Message, Polka, Record, RoundProof, RoundVote, Shows, Verdict};
+use crate::config::AgreementControls;
+use crate::core::{Core, CoreInput, CoreOutput};
+use crate::{Message, Polka, Record, RoundProof, RoundVote, Shows, TurnVerdict};
 
 fn header(n: u8) -> HeaderId {
     HeaderId(Digest::of("core tests", &[n]))
@@ -26,15 +26,15 @@ fn core_of(set: &ValidatorSet) -> Core {
         Arc::clone(&set),
         signer(0),
         Arc::new(StandIn),
-        Controls::default(),
+        AgreementControls::default(),
     );
-    core.tell(Told::Height(Height(5), set)).unwrap();
+    core.tell(CoreInput::Height(Height(5), set)).unwrap();
     core
 }
 
-fn logged(says: &[Says]) -> Vec<Record> {
+fn logged(says: &[CoreOutput]) -> Vec<Record> {
     let records = says.iter().filter_map(|says| match says {
-        Says::Log(record) => Some(record.clone()),
+        CoreOutput::Log(record) => Some(record.clone()),
         _ => None,
     });
     records.collect()
@@ -79,10 +79,10 @@ proptest! {
         let set = set(0..7);
         let certificate = certificate(&signers, fault);
 
-        let says = core_of(&set).tell(Told::Certificate(certificate.clone())).unwrap();
+        let says = core_of(&set).tell(CoreInput::Certificate(certificate.clone())).unwrap();
 
-        let believed = says.iter().any(|says| matches!(says, Says::Certified { .. }));
-        let refused = says.iter().any(|says| matches!(says, Says::BadCertificate(_)));
+        let believed = says.iter().any(|says| matches!(says, CoreOutput::Certified { .. }));
+        let refused = says.iter().any(|says| matches!(says, CoreOutput::BadCertificate(_)));
         let good = certificate.verify(sim(), &set, &StandIn).is_ok();
         prop_assert_eq!((believed, refused), (good, !good), "{:?}", says);
     }
@@ -95,11 +95,11 @@ proptest! {
         let me = set.proposer(Height(height), Round(0));
         let n = me.0[0] - 1;
         let (height, scheme) = (Height(height), Arc::new(StandIn));
-        let mut core = Core::new(sim(), height, Arc::clone(&set), signer(n), scheme, Controls::default());
+        let mut core = Core::new(sim(), height, Arc::clone(&set), signer(n), scheme, AgreementControls::default());
 
-        let says = core.tell(Told::Height(height, set)).unwrap();
+        let says = core.tell(CoreInput::Height(height, set)).unwrap();
 
-        prop_assert!(says.iter().any(|says| matches!(says, Says::Build(Round(0)))));
+        prop_assert!(says.iter().any(|says| matches!(says, CoreOutput::Build(Round(0)))));
     }
 }
 
@@ -113,7 +113,7 @@ fn later_rounds_are_led_by_members_that_may_not_lead_the_first() {
     for voter in [1, 2, 3] {
         let vote = Vote { round: Round(2), ..vote(voter, VoteKind::Prevote, None).message };
         let vote = vote.sign(sim(), &Key(key(voter)));
-        core.tell(Told::Vote(vote)).unwrap();
+        core.tell(CoreInput::Vote(vote)).unwrap();
     }
 
     assert_eq!(core.round(), Some(Round(2)));
@@ -134,7 +134,7 @@ fn what_the_core_logs_is_what_it_was_told() {
         proposer,
     };
     let proposal = proposal.sign(sim(), &Key(key(n)));
-    let verdict = Verdict {
+    let verdict = TurnVerdict {
         height: Height(5),
         round: Round(0),
         valid_round: None,
@@ -146,9 +146,9 @@ fn what_the_core_logs_is_what_it_was_told() {
 
     let prevote = vote(2, VoteKind::Prevote, Some(header(1)));
     let told = [
-        (Told::Vote(prevote.clone()), Record::Vote(prevote)),
-        (Told::Proposal(proposal.clone()), Record::Proposal(proposal)),
-        (Told::Record(Record::Verdict(verdict)), Record::Verdict(verdict)),
+        (CoreInput::Vote(prevote.clone()), Record::Vote(prevote)),
+        (CoreInput::Proposal(proposal.clone()), Record::Proposal(proposal)),
+        (CoreInput::Record(Record::Verdict(verdict)), Record::Verdict(verdict)),
     ];
     for (told, record) in told {
         assert_eq!(logged(&core.tell(told).unwrap())[0], record);
@@ -161,10 +161,10 @@ fn our_votes_are_signed_over_the_bytes_of_the_types() {
     let mut core = core_of(&set);
 
     let wait = crate::core::Wait { round: Round(0), step: Some(crate::Step::Propose) };
-    let says = core.tell(Told::Over(wait)).unwrap();
+    let says = core.tell(CoreInput::Over(wait)).unwrap();
 
     let published = says.iter().find_map(|says| match says {
-        Says::Publish(Message::Vote(vote)) => Some(vote),
+        CoreOutput::Publish(Message::Vote(vote)) => Some(vote),
         _ => None,
     });
     let nil = published.unwrap();
@@ -185,7 +185,7 @@ fn a_polka_is_believed_from_a_quorum_only() {
         };
         let mut core = core_of(&set);
 
-        let says = core.tell(Told::Polka(polka.clone())).unwrap();
+        let says = core.tell(CoreInput::Polka(polka.clone())).unwrap();
 
         let expected = believed.then_some(Record::Polka(polka));
         assert_eq!(logged(&says).first(), expected.as_ref());
@@ -214,7 +214,7 @@ fn a_round_ends_by_precommits_of_a_quorum_only() {
     for (kind, voters, accepted) in cases {
         let proof = round_proof(Shows::Ended, kind, voters);
 
-        let says = core_of(&set).tell(Told::RoundProof(proof)).unwrap();
+        let says = core_of(&set).tell(CoreInput::RoundProof(proof)).unwrap();
 
         let votes = logged(&says).into_iter().filter(|r| matches!(r, Record::Vote(_)));
         assert_eq!(votes.count(), accepted, "{kind:?}");
@@ -239,18 +239,18 @@ fn a_known_signature_is_not_checked_again() {
     let checks = Arc::new(AtomicUsize::new(0));
     let set = Arc::new(set(0..4));
     let scheme = Arc::new(Counting(Arc::clone(&checks)));
-    let controls = Controls::default();
+    let controls = AgreementControls::default();
     let mut core = Core::new(sim(), Height(5), Arc::clone(&set), signer(0), scheme, controls);
-    core.tell(Told::Height(Height(5), set)).unwrap();
+    core.tell(CoreInput::Height(Height(5), set)).unwrap();
     for voter in 1..4 {
-        core.tell(Told::Vote(vote(voter, VoteKind::Precommit, Some(header(1))))).unwrap();
+        core.tell(CoreInput::Vote(vote(voter, VoteKind::Precommit, Some(header(1))))).unwrap();
     }
     assert_eq!(checks.load(Ordering::Relaxed), 3);
 
     // The same signatures as a certificate.
-    let says = core.tell(Told::Certificate(certificate(&[1, 2, 3], 0))).unwrap();
+    let says = core.tell(CoreInput::Certificate(certificate(&[1, 2, 3], 0))).unwrap();
 
-    assert!(says.iter().any(|says| matches!(says, Says::Certified { .. })));
+    assert!(says.iter().any(|says| matches!(says, CoreOutput::Certified { .. })));
     assert_eq!(checks.load(Ordering::Relaxed), 3);
 }
 
@@ -265,25 +265,27 @@ fn a_proposal_that_is_judged_again_is_no_evidence_against_its_proposer() {
     let propose = |turn| {
         let (height, round, valid_round) = (Height(5), Round(0), None);
         let proposal = Proposal { height, round, header: header(turn), valid_round, proposer };
-        Told::Proposal(proposal.sign(sim(), &Key(key(n))))
+        CoreInput::Proposal(proposal.sign(sim(), &Key(key(n))))
     };
     let judge = |turn, valid| {
         let (height, round, valid_round) = (Height(5), Round(0), None);
         let (header, certified) = (header(turn), false);
-        let verdict = Verdict { height, round, valid_round, proposer, header, valid, certified };
-        Told::Record(Record::Verdict(verdict))
+        let verdict =
+            TurnVerdict { height, round, valid_round, proposer, header, valid, certified };
+        CoreInput::Record(Record::Verdict(verdict))
     };
     let others = [1, 2, 3];
-    let say = |kind| others.map(|voter| Told::Vote(vote(voter, kind, Some(header(1)))));
+    let say = |kind| others.map(|voter| CoreInput::Vote(vote(voter, kind, Some(header(1)))));
 
     let mut told = vec![propose(1), judge(1, false), propose(2), judge(2, false)];
     told.extend(say(VoteKind::Prevote));
     told.push(judge(1, true));
     told.extend(say(VoteKind::Precommit));
-    let says: Vec<Says> = told.into_iter().flat_map(|told| core.tell(told).unwrap()).collect();
+    let says: Vec<CoreOutput> =
+        told.into_iter().flat_map(|told| core.tell(told).unwrap()).collect();
 
     let decided = says.iter().find_map(|says| match says {
-        Says::Decided(_, evidence) => Some(evidence),
+        CoreOutput::Decided(_, evidence) => Some(evidence),
         _ => None,
     });
     let evidence = decided.expect("a quorum precommitted");

@@ -77,9 +77,9 @@ fn a_crash_after_any_record_is_survived() {
 #[cfg(feature = "controls")]
 mod controls {
     use super::*;
-    use crate::{Controls, Halt};
+    use crate::{AgreementControls, Halt};
 
-    fn storms(controls: Controls, seeds: u64) -> Vec<Cluster> {
+    fn storms(controls: AgreementControls, seeds: u64) -> Vec<Cluster> {
         let stormy = (0..seeds).map(|seed| {
             let mut cluster = Cluster::new(4, seed);
             cluster.controls = controls;
@@ -95,7 +95,7 @@ mod controls {
 
     #[test]
     fn messages_that_do_not_wait_for_the_log_lead_to_double_votes() {
-        let controls = Controls { no_barrier: true, ..Controls::default() };
+        let controls = AgreementControls { no_barrier: true, ..AgreementControls::default() };
 
         let found = with_double_votes(&storms(controls, 40));
 
@@ -104,7 +104,7 @@ mod controls {
 
     #[test]
     fn judging_while_the_log_is_read_again_stops_servers_for_good() {
-        let controls = Controls { eager_replay: true, ..Controls::default() };
+        let controls = AgreementControls { eager_replay: true, ..AgreementControls::default() };
 
         let storms = storms(controls, 100);
 
@@ -115,7 +115,11 @@ mod controls {
 
     #[test]
     fn without_the_index_the_same_mistake_is_a_double_vote() {
-        let controls = Controls { eager_replay: true, no_index: true, ..Controls::default() };
+        let controls = AgreementControls {
+            eager_replay: true,
+            no_index: true,
+            ..AgreementControls::default()
+        };
 
         let found = with_double_votes(&storms(controls, 100));
 

@@ -10,7 +10,7 @@ use metatopia_types::{
 
 use super::cluster::{Cluster, TURN};
 use super::keys::{Key, StandIn, key, set, sim};
-use crate::{Applied, Base, Effect, Halt, Input, Message, Record, Void};
+use crate::{AgreementEffect, AgreementInput, AppliedTurn, Base, Halt, Message, Record, Void};
 
 fn tip(cluster: &Cluster, at: usize) -> Height {
     cluster.servers[at].agreement().tip().map_or(Height(0), |tip| tip.height())
@@ -121,7 +121,7 @@ fn a_dead_proposer_costs_less_when_its_connection_is_known_to_be_gone() {
         cluster.run_to(10, 5_000);
         cluster.crash(3, 0);
         for at in (0..3).filter(|_| known) {
-            cluster.input(at, Input::PeerDown(key(3)));
+            cluster.input(at, AgreementInput::PeerDown(key(3)));
         }
         cluster.run_to(30, 10_000);
         let left: Vec<u64> = (12..=30).map(|h| cluster.left[&Height(h)]).collect();
@@ -204,12 +204,12 @@ fn applying_again_with_another_result_stops_the_server() {
     let root = Root(Digest::of("another", b"state"));
     let validators = set(0..4);
     let height = Height(1);
-    let applied = Applied { height, root, validators };
-    agreement.handle(now, &mut machine, Input::Applied(applied));
+    let applied = AppliedTurn { height, root, validators };
+    agreement.handle(now, &mut machine, AgreementInput::Applied(applied));
 
     let halts: Vec<_> = std::iter::from_fn(|| agreement.poll())
         .filter_map(|effect| match effect {
-            Effect::Halt(halt) => Some(halt),
+            AgreementEffect::Halt(halt) => Some(halt),
             _ => None,
         })
         .collect();
@@ -227,10 +227,10 @@ fn opened_again(
     let base = cluster.servers[1].base.clone();
     let opened = crate::Agreement::open(config, base, log, now, &mut machine);
     let mut agreement = opened.unwrap();
-    let applied = Applied { height: Height(1), root, validators: set(0..4) };
-    agreement.handle(now, &mut machine, Input::Applied(applied));
+    let applied = AppliedTurn { height: Height(1), root, validators: set(0..4) };
+    agreement.handle(now, &mut machine, AgreementInput::Applied(applied));
     let halt = std::iter::from_fn(|| agreement.poll()).find_map(|effect| match effect {
-        Effect::Halt(halt) => Some(halt),
+        AgreementEffect::Halt(halt) => Some(halt),
         _ => None,
     });
     (agreement, halt)
@@ -263,11 +263,11 @@ fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
 
     // Healed at once: it goes on, and its notes are void.
     let mut machine = super::cluster::Machine::default();
-    let states = [Applied { height: Height(1), root: right, validators: set(0..4) }];
+    let states = [AppliedTurn { height: Height(1), root: right, validators: set(0..4) }];
     agreement.heal(cluster.now(1), &mut machine, &states, false);
     let said: Vec<Record> = std::iter::from_fn(|| agreement.poll())
         .filter_map(|effect| match effect {
-            Effect::Append { record, .. } => Some(record),
+            AgreementEffect::Append { record, .. } => Some(record),
             _ => None,
         })
         .collect();
@@ -310,7 +310,7 @@ fn a_wrong_note_is_found_out_before_a_decision_that_does_not_fit_it_is_taken() {
     let (mut right, wrong) = (Vec::new(), Root(Digest::of("another", b"state")));
     for record in &mut log {
         if let Record::Applied { height, root, .. } = record {
-            right.push(Applied { height: *height, root: *root, validators: set(0..4) });
+            right.push(AppliedTurn { height: *height, root: *root, validators: set(0..4) });
             *root = if *height == wrong_at { wrong } else { *root };
         }
     }
@@ -322,13 +322,13 @@ fn a_wrong_note_is_found_out_before_a_decision_that_does_not_fit_it_is_taken() {
     let next = cluster.servers[0].agreement().decision(last.plus(1)).expect("it went on");
     let message = Message::Decision((**next).clone());
 
-    agreement.handle(now, &mut machine, Input::Frame { from: key(0), message });
+    agreement.handle(now, &mut machine, AgreementInput::Frame { from: key(0), message });
     for applied in &right {
-        agreement.handle(now, &mut machine, Input::Applied(applied.clone()));
+        agreement.handle(now, &mut machine, AgreementInput::Applied(applied.clone()));
     }
 
     let halts = std::iter::from_fn(|| agreement.poll()).filter_map(|effect| match effect {
-        Effect::Halt(halt) => Some(halt),
+        AgreementEffect::Halt(halt) => Some(halt),
         _ => None,
     });
     let halts: Vec<Halt> = halts.collect();
@@ -379,7 +379,7 @@ fn a_silent_server_signs_nothing_and_follows() {
     let (mut agreement, halt) = opened_again(&cluster, log, wrong);
     assert!(halt.is_some());
     let mut machine = super::cluster::Machine::default();
-    let states = [Applied { height: Height(1), root: wrong, validators: set(0..4) }];
+    let states = [AppliedTurn { height: Height(1), root: wrong, validators: set(0..4) }];
     agreement.heal(cluster.now(1), &mut machine, &states, true);
     assert!(!agreement.is_voting());
     assert!(agreement.deadline().is_some(), "it goes on looking around");
@@ -416,7 +416,7 @@ fn two_votes_in_one_round_become_evidence() {
     for header in [None, Some(some_header(1))] {
         let message = vote(3, VoteKind::Prevote, height, header);
         let from = key(3);
-        cluster.input(0, Input::Frame { from, message });
+        cluster.input(0, AgreementInput::Frame { from, message });
     }
 
     cluster.run_to(height.0, 5_000);
@@ -438,7 +438,7 @@ fn two_proposals_in_one_round_become_evidence() {
     for n in [1, 2] {
         let message = Message::Proposal(proposal(3, height, some_header(n)));
         let from = key(3);
-        cluster.input(0, Input::Frame { from, message });
+        cluster.input(0, AgreementInput::Frame { from, message });
     }
 
     cluster.run_to(height.0, 5_000);
@@ -459,7 +459,7 @@ fn a_forged_vote_counts_for_nothing() {
     };
     forged.message.header = Some(some_header(7));
     let (from, message) = (key(3), Message::Vote(forged));
-    cluster.input(0, Input::Frame { from, message });
+    cluster.input(0, AgreementInput::Frame { from, message });
 
     let mentioned = cluster.servers[0].log.iter().any(|record| {
         matches!(record, Record::Vote(vote) if vote.message.header == Some(some_header(7)))
@@ -590,7 +590,7 @@ fn a_patient_server_wakes_up_only_when_something_is_due() {
         monotonic: due - Duration::from_millis(1),
         wall: super::cluster::START,
     };
-    agreement.handle(early, &mut server.machine, Input::Wake);
+    agreement.handle(early, &mut server.machine, AgreementInput::Wake);
 
     assert!(agreement.poll().is_none());
     assert_eq!(agreement.digest(), before);

@@ -7,7 +7,7 @@ use metatopia_types::{
 
 use super::keys::{StandIn, certify, header, key, set, sim};
 use crate::limits::{JOIN_PACK_BYTES_MAX, LINKS_MAX};
-use crate::{Base, Checkpoint, JoinError, JoinPack, Link, Trust};
+use crate::{Base, Checkpoint, JoinPack, JoinPackError, Link, Trust};
 
 /// The members of the sets of a history with two changes: at height 3 and at height 7.
 fn members(height: u64) -> ValidatorSet {
@@ -55,7 +55,7 @@ fn genesis() -> Trust {
     Trust { height: Height(0), validators: set(0..4) }
 }
 
-fn verify(pack: &JoinPack) -> Result<Checkpoint, JoinError> {
+fn verify(pack: &JoinPack) -> Result<Checkpoint, JoinPackError> {
     pack.verify(sim(), &genesis(), &StandIn)
 }
 
@@ -74,7 +74,7 @@ fn a_later_trust_needs_the_later_changes_only() {
     let trust = Trust { height: Height(5), validators: set(0..5) };
 
     assert!(pack.verify(sim(), &trust, &StandIn).is_ok());
-    assert_eq!(verify(&pack), Err(JoinError::MissingLink(Height(7))));
+    assert_eq!(verify(&pack), Err(JoinPackError::MissingLink(Height(7))));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn a_base_wants_the_sets_that_the_headers_name() {
     for (at, height) in [(0, 11), (1, 12), (2, 13)] {
         let mut sets = sets.clone();
         sets[at] = set(0..7);
-        assert_eq!(checkpoint.base(sets), Err(JoinError::OtherSet(Height(height))));
+        assert_eq!(checkpoint.base(sets), Err(JoinPackError::OtherSet(Height(height))));
     }
 }
 
@@ -109,25 +109,25 @@ fn every_change_of_a_pack_is_noticed() {
         verify(&pack).unwrap_err()
     };
 
-    assert_eq!(changed(|p| p.links.clear()), JoinError::MissingLink(Height(12)));
-    assert_eq!(changed(|p| p.links.swap(0, 1)), JoinError::MissingLink(Height(7)));
+    assert_eq!(changed(|p| p.links.clear()), JoinPackError::MissingLink(Height(12)));
+    assert_eq!(changed(|p| p.links.swap(0, 1)), JoinPackError::MissingLink(Height(7)));
     let twice = changed(|p| p.links.insert(1, link(3)));
-    assert_eq!(twice, JoinError::LinkOrder(Height(3)));
+    assert_eq!(twice, JoinPackError::LinkOrder(Height(3)));
     let late = changed(|p| p.links[1].header.height = Height(12));
-    assert_eq!(late, JoinError::LinkOrder(Height(12)));
+    assert_eq!(late, JoinPackError::LinkOrder(Height(12)));
     let many = changed(|p| p.links = vec![link(3); LINKS_MAX + 1]);
-    assert_eq!(many, JoinError::TooManyLinks(LINKS_MAX + 1));
+    assert_eq!(many, JoinPackError::TooManyLinks(LINKS_MAX + 1));
     let fewer = changed(|p| {
         p.links[0].next.pop();
     });
-    assert_eq!(fewer, JoinError::OtherMembers(Height(3)));
+    assert_eq!(fewer, JoinPackError::OtherMembers(Height(3)));
     let root = changed(|p| p.headers[2].root = Root::default());
-    assert_eq!(root, JoinError::OtherHeader(Height(12)));
+    assert_eq!(root, JoinPackError::OtherHeader(Height(12)));
     let sim = changed(|p| p.headers[2].sim = Default::default());
-    assert_eq!(sim, JoinError::OtherSim(Height(12)));
-    assert_eq!(changed(|p| p.headers[0].engine = 9), JoinError::Chain(Height(11)));
+    assert_eq!(sim, JoinPackError::OtherSim(Height(12)));
+    assert_eq!(changed(|p| p.headers[0].engine = 9), JoinPackError::Chain(Height(11)));
     let skipped = changed(|p| p.headers[1] = p.headers[0].clone());
-    assert_eq!(skipped, JoinError::Chain(Height(10)));
+    assert_eq!(skipped, JoinPackError::Chain(Height(10)));
 }
 
 #[test]
@@ -140,9 +140,9 @@ fn a_certificate_below_a_quorum_or_with_one_signer_twice_proves_nothing() {
 
     let (power, quorum) = (2, 3);
     let why = CertificateError::NoQuorum { power, quorum };
-    assert_eq!(verify(&few), Err(JoinError::Certificate { height, why }));
+    assert_eq!(verify(&few), Err(JoinPackError::Certificate { height, why }));
     let why = CertificateError::Repeated(key(1));
-    assert_eq!(verify(&twice), Err(JoinError::Certificate { height, why }));
+    assert_eq!(verify(&twice), Err(JoinPackError::Certificate { height, why }));
 }
 
 #[test]

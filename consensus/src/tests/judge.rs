@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Digest, Header, HeaderId, Height, Millis, Root, Round, SimId, Turn, ValidatorsId,
+    Digest, Header, HeaderId, Height, Millis, Root, Round, SimId, Turn, TurnBody, ValidatorsId,
 };
 
 use super::keys::{header, key, set, sim};
 use crate::Void;
-use crate::judge::{Came, Place};
+use crate::judge::{TurnArrival, TurnContext};
 
 const WALL: Millis = Millis(1_700_000_000_040);
 
-fn place() -> Place {
-    Place {
+fn place() -> TurnContext {
+    TurnContext {
         sim: sim(),
         engine: 1,
         turn_length: 50,
@@ -31,7 +31,7 @@ fn place() -> Place {
 fn turn(change: impl Fn(&mut Header)) -> Turn {
     let mut header = Header { proposer: set(0..4).proposer(Height(5), Round(2)), ..header(5) };
     change(&mut header);
-    let body = Body::default();
+    let body = TurnBody::default();
     Turn { header, body }
 }
 
@@ -42,7 +42,7 @@ fn check(change: impl Fn(&mut Header)) -> Result<(), Void> {
 #[test]
 fn a_turn_that_fits_is_not_void() {
     assert_eq!(check(|_| {}), Ok(()));
-    assert_eq!(place().check_claim(&turn(|_| {}), Came::Fresh(Round(2), WALL)), Ok(()));
+    assert_eq!(place().check_claim(&turn(|_| {}), TurnArrival::Fresh(Round(2), WALL)), Ok(()));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn only_the_proposer_of_the_stated_round_may_have_built_it() {
     let place = place();
     assert_ne!(place.set.proposer(Height(5), Round(2)), key(0));
 
-    for came in [Came::Fresh(Round(2), WALL), Came::Backed(Round(9))] {
+    for came in [TurnArrival::Fresh(Round(2), WALL), TurnArrival::Backed(Round(9))] {
         let (proposer, round) = (key(0), Round(2));
         let why = Void::Builder { proposer, round };
         assert_eq!(place.check_claim(&impostor, came), Err(why));
@@ -82,11 +82,11 @@ fn a_fresh_turn_is_of_the_round_it_is_proposed_in() {
     let (turn, place) = (turn(|_| {}), place());
 
     // Of an earlier round: whoever proposes it puts the blame for the rounds before on others.
-    assert!(place.check_claim(&turn, Came::Fresh(Round(3), WALL)).is_err());
-    assert!(place.check_claim(&turn, Came::Fresh(Round(1), WALL)).is_err());
-    assert!(place.check_claim(&turn, Came::Backed(Round(1))).is_err());
-    assert!(place.check_claim(&turn, Came::Backed(Round(2))).is_ok());
-    assert!(place.check_claim(&turn, Came::Backed(Round(3))).is_ok());
+    assert!(place.check_claim(&turn, TurnArrival::Fresh(Round(3), WALL)).is_err());
+    assert!(place.check_claim(&turn, TurnArrival::Fresh(Round(1), WALL)).is_err());
+    assert!(place.check_claim(&turn, TurnArrival::Backed(Round(1))).is_err());
+    assert!(place.check_claim(&turn, TurnArrival::Backed(Round(2))).is_ok());
+    assert!(place.check_claim(&turn, TurnArrival::Backed(Round(3))).is_ok());
 }
 
 #[test]
@@ -95,8 +95,8 @@ fn our_clock_matters_for_fresh_turns_only() {
     let (turn, place) = (turn(|_| {}), place());
     let (stated, ours) = (turn.header.time, behind);
 
-    let fresh = place.check_claim(&turn, Came::Fresh(Round(2), behind));
+    let fresh = place.check_claim(&turn, TurnArrival::Fresh(Round(2), behind));
 
     assert_eq!(fresh, Err(Void::Early { stated, ours }));
-    assert_eq!(place.check_claim(&turn, Came::Backed(Round(2))), Ok(()));
+    assert_eq!(place.check_claim(&turn, TurnArrival::Backed(Round(2))), Ok(()));
 }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Certificate, Digest, Header, HeaderId, Height, Millis, PublicKey, Root, Round, Sign,
-    Signature, SimId, Validator, ValidatorSet, Verify,
+    Certificate, Digest, Header, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
+    SimId, TurnBody, Validator, ValidatorSet, Verify,
 };
 
 pub(crate) fn sim() -> SimId {
@@ -59,7 +59,7 @@ pub(crate) fn set(members: impl IntoIterator<Item = u8>) -> ValidatorSet {
 
 /// The header of an empty turn.
 pub(crate) fn header(height: u64) -> Header {
-    let body = Body::default();
+    let body = TurnBody::default();
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     Header {
         sim: sim(),

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_types::{
-    Act, Blob, BlobId, Body, Digest, Envelope, HeaderId, Height, Lane, Millis, Proposal, Root,
-    Round, Seq, SignedEnvelope, Turn, Vote, VoteKind, limits::ACTS_PER_TURN_MAX,
+    Act, Blob, BlobId, Digest, Envelope, HeaderId, Height, Lane, Millis, Proposal, Root, Round,
+    Seq, SignedEnvelope, Turn, TurnBody, Vote, VoteKind, limits::ACTS_PER_TURN_MAX,
     limits::BLOB_BYTES_MAX, limits::BLOBS_BYTES_MAX, limits::TURN_BYTES_MAX,
     limits::VALIDATORS_MAX, wire,
 };
@@ -13,12 +13,15 @@ use metatopia_types::{
 use super::cluster::Cluster;
 use super::keys::{Key, StandIn, certify, header, key, set, sim};
 use crate::ballot::Ballot;
-use crate::core::Seals;
-use crate::depot::{Depot, parts};
+use crate::core::SignatureCache;
+use crate::depot::{TurnStore, parts};
 use crate::limits::*;
-use crate::past::Past;
+use crate::past::ChainHistory;
 use crate::peers::Peers;
-use crate::{Applied, Base, Decision, Effect, Input, Message, Part, RoundProof, RoundVote, Want};
+use crate::{
+    AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, Message, Part, RoundProof,
+    RoundVote, Want,
+};
 
 /// A turn with as many bytes of blobs as there may be, and the acts that name them.
 fn long_turn(height: u64) -> Turn {
@@ -28,7 +31,7 @@ fn long_turn(height: u64) -> Turn {
     let mut named: Vec<BlobId> = blobs.iter().map(Blob::id).collect();
     named.resize(ACTS_PER_TURN_MAX, named[0]);
     let acts = (0_u64..).zip(named).map(|(n, body)| say(n, body));
-    with_body(height, Body::new(acts.collect(), blobs).unwrap())
+    with_body(height, TurnBody::new(acts.collect(), blobs).unwrap())
 }
 
 fn say(seq: u64, body: BlobId) -> SignedEnvelope {
@@ -43,14 +46,14 @@ fn say(seq: u64, body: BlobId) -> SignedEnvelope {
     envelope.sign(&Key(key(9)))
 }
 
-fn with_body(height: u64, body: Body) -> Turn {
+fn with_body(height: u64, body: TurnBody) -> Turn {
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = metatopia_types::Header { acts, act_count, blobs, blob_count, ..header(height) };
     Turn { header, body }
 }
 
 fn small_turn(height: u64, time: u64) -> Turn {
-    let mut turn = with_body(height, Body::default());
+    let mut turn = with_body(height, TurnBody::default());
     turn.header.time = Millis(time);
     turn
 }
@@ -60,7 +63,7 @@ fn the_longest_turn_fits_its_parts_and_comes_out_whole() {
     let turn = long_turn(5);
     let length = wire::encode(&turn).len();
     assert!(length > BLOBS_BYTES_MAX && length <= TURN_BYTES_MAX);
-    let mut depot = Depot::default();
+    let mut depot = TurnStore::default();
     let cut = parts(&turn);
     assert!(cut.len() > 16 && cut.len() <= PARTS_MAX);
 
@@ -78,7 +81,7 @@ fn the_longest_turn_fits_its_parts_and_comes_out_whole() {
 fn parts_that_do_not_fit_a_turn_are_refused() {
     let cut = parts(&long_turn(5));
     let refused = |change: fn(&mut Part)| {
-        let mut depot = Depot::default();
+        let mut depot = TurnStore::default();
         let mut part = cut[0].clone();
         change(&mut part);
         depot.add(key(1), part.clone());
@@ -97,7 +100,7 @@ fn parts_that_do_not_fit_a_turn_are_refused() {
 fn a_peer_that_sends_wrong_parts_spoils_its_own_only() {
     let turn = small_turn(5, 50);
     let good = parts(&turn);
-    let mut depot = Depot::default();
+    let mut depot = TurnStore::default();
     let mut bad = good[0].clone();
     bad.bytes[0] ^= 1;
 
@@ -112,8 +115,8 @@ fn a_peer_that_sends_wrong_parts_spoils_its_own_only() {
 fn a_body_that_its_header_does_not_name_is_not_taken_for_the_turn() {
     let mut turn = small_turn(5, 50);
     let id = turn.id();
-    turn.body = Body::new(vec![say(1, BlobId::default())], Vec::new()).unwrap();
-    let mut depot = Depot::default();
+    turn.body = TurnBody::new(vec![say(1, BlobId::default())], Vec::new()).unwrap();
+    let mut depot = TurnStore::default();
 
     for part in parts(&turn) {
         depot.add(key(1), part);
@@ -124,7 +127,7 @@ fn a_body_that_its_header_does_not_name_is_not_taken_for_the_turn() {
 
 #[test]
 fn a_peer_has_room_for_few_turns_and_the_lowest_heights_stay() {
-    let mut depot = Depot::default();
+    let mut depot = TurnStore::default();
     let turns: Vec<Turn> = (0..8).map(|n| small_turn(5 + n / 3, 50 + n)).collect();
     for turn in &turns {
         depot.add(key(1), parts(turn).remove(0));
@@ -140,7 +143,7 @@ fn a_peer_has_room_for_few_turns_and_the_lowest_heights_stay() {
 
 #[test]
 fn what_we_vouch_for_stays_until_its_height_is_over() {
-    let mut depot = Depot::default();
+    let mut depot = TurnStore::default();
     let turns: Vec<Turn> = (0..20).map(|n| small_turn(5, 50 + n)).collect();
     for turn in &turns {
         depot.add(key(1), parts(turn).remove(0));
@@ -156,7 +159,7 @@ fn what_we_vouch_for_stays_until_its_height_is_over() {
 #[test]
 fn a_want_is_answered_with_what_is_missing() {
     let turn = long_turn(5);
-    let mut depot = Depot::default();
+    let mut depot = TurnStore::default();
     depot.keep(Arc::new(turn.clone()));
     let all = parts(&turn);
 
@@ -280,11 +283,11 @@ fn the_largest_proofs_and_messages_fit_their_limits() {
 }
 
 /// What server 0 sends when this comes from server 1.
-fn answers(cluster: &mut Cluster, message: Message) -> Vec<Effect> {
+fn answers(cluster: &mut Cluster, message: Message) -> Vec<AgreementEffect> {
     let now = cluster.now(0);
     let server = &mut cluster.servers[0];
     let (agreement, from) = (server.agreement.as_mut().unwrap(), key(1));
-    agreement.handle(now, &mut server.machine, Input::Frame { from, message });
+    agreement.handle(now, &mut server.machine, AgreementInput::Frame { from, message });
     std::iter::from_fn(|| agreement.poll()).collect()
 }
 
@@ -304,7 +307,9 @@ fn a_question_is_answered_with_a_number_of_decisions() {
     let sent = answers(&mut cluster, question.clone());
 
     let heights = sent.iter().filter_map(|effect| match effect {
-        Effect::Send { message: Message::Decision(decision), .. } => Some(decision.height().0),
+        AgreementEffect::Send { message: Message::Decision(decision), .. } => {
+            Some(decision.height().0)
+        }
         _ => None,
     });
     let heights: Vec<u64> = heights.collect();
@@ -325,10 +330,10 @@ fn an_answer_has_a_size_but_one_decision_is_always_in_it() {
     let server = &mut cluster.servers[0];
     let agreement = server.agreement.as_mut().unwrap();
     let to = key(1);
-    agreement.handle(now, &mut server.machine, Input::Loaded { to, decisions });
+    agreement.handle(now, &mut server.machine, AgreementInput::Loaded { to, decisions });
 
     let sent = std::iter::from_fn(|| agreement.poll());
-    let sent = sent.filter(|effect| matches!(effect, Effect::Send { .. })).count();
+    let sent = sent.filter(|effect| matches!(effect, AgreementEffect::Send { .. })).count();
     assert_eq!(sent, ANSWER_BYTES_MAX / length);
 }
 
@@ -396,7 +401,7 @@ fn what_is_held_of_a_peer_that_says_too_much_is_told_beside_its_limit() {
 
 #[test]
 fn good_signatures_are_remembered_up_to_a_number() {
-    let mut seals = Seals::new(Arc::new(StandIn));
+    let mut seals = SignatureCache::new(Arc::new(StandIn));
     let nonsense = certify(&header(1), [1]).signatures[0].1;
     let message = |n: usize| *Digest::of("seals", &n.to_le_bytes()).0.first_chunk().unwrap();
     for n in 0..SEALS_MAX + 1 {
@@ -409,13 +414,13 @@ fn good_signatures_are_remembered_up_to_a_number() {
 }
 
 /// A past of this many heights, all of them applied.
-fn past(heights: u64, turn: impl Fn(u64) -> Turn) -> Past {
-    let mut past = Past::new(Base::genesis(Millis(0), Root::default(), &set(0..4)));
+fn past(heights: u64, turn: impl Fn(u64) -> Turn) -> ChainHistory {
+    let mut past = ChainHistory::new(Base::genesis(Millis(0), Root::default(), &set(0..4)));
     for height in 1..=heights {
         let turn = Arc::new(turn(height));
         let certificate = certify(&turn.header, [0]);
         past.decide(Arc::new(Decision { certificate, turn }));
-        past.apply(&Applied {
+        past.apply(&AppliedTurn {
             height: Height(height),
             root: Root::default(),
             validators: set(0..4),

@@ -3,19 +3,19 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Certificate, Digest, HeaderId, Height, Millis, Proposal, Recovery, Root, Round, Sign,
-    SignedRecovery, Turn, Vote, VoteKind,
+    Certificate, Digest, HeaderId, Height, Millis, Proposal, Recovery, Root, Round, Sign,
+    SignedRecovery, Turn, TurnBody, Vote, VoteKind,
 };
 
 use super::keys::{Key, header, key, set, sim};
 use crate::limits::{MESSAGE_BYTES_MAX, RECORD_BYTES_MAX};
 use crate::{
     Base, Decision, JoinPack, Link, Message, Part, Polka, Record, RoundProof, RoundVote, Shows,
-    Step, Timeout, Verdict, Want,
+    Step, Timeout, TurnVerdict, Want,
 };
 
 fn turn() -> Turn {
-    Turn { header: header(5), body: Body::default() }
+    Turn { header: header(5), body: TurnBody::default() }
 }
 
 fn vote(kind: VoteKind, header: Option<HeaderId>) -> Vote {
@@ -107,7 +107,7 @@ fn records() -> Vec<Record> {
         Record::Turn(Arc::new(turn())),
         Record::Vote(vote(VoteKind::Prevote, Some(turn().id())).sign(sim(), &Key(key(1)))),
         Record::Proposal(proposal()),
-        Record::Verdict(Verdict {
+        Record::Verdict(TurnVerdict {
             height: Height(5),
             round: Round(2),
             valid_round: Some(Round(1)),

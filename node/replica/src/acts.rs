@@ -1,47 +1,48 @@
-//! Acts on their way in: from clients, from other servers, and this server's own.
+//! Ingress of acts: those of clients, of other servers, and this server's own.
 
 use std::sync::Arc;
 
 use metatopia_protocol::{
     Answer, Question, ReceiptAnswer, ServerMessage, Submission, SubmitRefusal,
 };
-use metatopia_sim::{Standing, Standings as _, limits::PROOF_HEIGHTS};
+use metatopia_sim::{Register, Standing, Standings as _, limits::PROOF_HEIGHTS};
 use metatopia_types::{
     Act, ActId, Envelope, Evidence, Height, Now, PublicKey, Sign, Verify, limits,
 };
 
 use crate::{
-    Asker, ClientId, Delivery, Effect, PeerMessage, Replica, Stage,
+    ActStage, Asker, ClientId, Delivery, Effect, PeerMessage, Replica,
+    controls::NoReserves,
     ledger::Ledger,
     mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_AHEAD, RELAYED_PER_SECOND},
 };
 
-/// For so many heights a standby's word that it follows is good; then it says it again. What it shows
-/// counts for [`PROOFS_KEPT`](metatopia_sim::limits::PROOFS_KEPT) times [`PROOF_HEIGHTS`].
+/// Heights after which a standby states again that it is ready. Its proof counts for
+/// [`PROOFS_KEPT`](metatopia_sim::limits::PROOFS_KEPT) times [`PROOF_HEIGHTS`].
 const READY_HEIGHTS: u64 = 2 * PROOF_HEIGHTS;
 
 impl Replica {
-    /// Says so if a session has opened whose key the sim knows.
+    /// Reports a session that opened with a key that the sim knows.
     pub(crate) fn recognize(&mut self, client: ClientId) {
         let key = self.sessions.key(client);
-        if key.is_some_and(|key| self.standing(&key) != Standing::Stranger) {
+        if key.is_some_and(|key| self.author_class(&key) != Standing::Stranger) {
             self.effects.push_back(Effect::KnownClient { client, known: true });
         }
     }
 
-    /// Says so if a client whose key is known hands in the login of one that is not: from then on it
-    /// counts as a stranger itself.
+    /// Reports a client that hands in the first login of another key. From then on it counts as a
+    /// stranger itself.
     fn note_stranger(&mut self, client: ClientId, envelope: &Envelope) {
         let Envelope { author, act, .. } = envelope;
         if matches!(act, Act::Login { .. })
             && self.sessions.key(client) != Some(*author)
-            && self.standing(author) == Standing::Stranger
+            && self.author_class(author) == Standing::Stranger
         {
             self.effects.push_back(Effect::KnownClient { client, known: false });
         }
     }
 
-    /// A client's act: into the pool, and to the other servers.
+    /// Takes an act of a client into the mempool, and hands it on to the other servers.
     pub(crate) fn submit(&mut self, now: Now, client: ClientId, submission: Submission) {
         let act = submission.act.id();
         let envelope = &submission.act.envelope;
@@ -49,30 +50,30 @@ impl Replica {
         self.note_stranger(client, envelope);
         // A repeated act that was decided meanwhile gets its receipt again.
         let decided = self.archive.place(author, lane, seq).filter(|place| place.act == act);
-        // Nobody checks its signature again, so it is no burden: while the world stands still, people's
-        // acts are sent again and again, and their new ones must not be refused for that.
+        // A repeated act costs no check of a signature. While the world stands still, clients repeat
+        // their acts, and that must not use up the ration for new ones.
         if decided.is_some() || self.ledger.mempool.origin(&act).is_some() {
             self.sessions.spare(client);
         }
         if decided.is_some() {
             if self.sessions.again(client) {
-                self.ask(Asker::Again(client), Question::Receipt { author, lane, seq });
+                self.ask(Asker::RepeatedAct(client), Question::Receipt { author, lane, seq });
             }
             return;
         }
-        // What came from another server may not have come to all of them before that one died; later
-        // acts of the lane will, and would shut it out.
+        // An act that came from another server is handed on again: that server may have died before all
+        // had it. Later acts of the lane would shut it out.
         let handed_on = matches!(self.ledger.mempool.origin(&act), Some(Origin::Client(_)));
         let stage = match self.admit(submission, Origin::Client(client)) {
             Ok(()) => {
                 if !handed_on {
                     self.relay(now, &act);
                 }
-                Stage::Admitted
+                ActStage::Admitted
             }
-            // It may be in a turn that is missing here.
+            // The act may be in a turn that is missing here.
             Err(SubmitRefusal::Replayed(used)) if self.lacks_recent_turns() => {
-                let asker = Asker::Doubted(client, act, used);
+                let asker = Asker::UsedSeq(client, act, used);
                 return self.ask(asker, Question::Receipt { author, lane, seq });
             }
             Err(why) => {
@@ -81,7 +82,7 @@ impl Replica {
                 }
                 let message = ServerMessage::Refused { act, why };
                 self.sessions.send(client, Delivery::Reliable, &message);
-                Stage::Refused(why)
+                ActStage::Refused(why)
             }
         };
         self.effects.push_back(Effect::Traced { act, stage });
@@ -92,12 +93,12 @@ impl Replica {
         let per_second = self.relayed_per_second();
         let Ledger { mempool, windows, .. } = &mut self.ledger;
         let height = windows.height().plus(1);
-        let told = mempool
+        let admitted = mempool
             .hand_on(act, height, || self.relayed.take(now.monotonic, per_second, RELAYED_AHEAD));
-        self.effects.extend(told.map(|act| to_peers(None, act)));
+        self.effects.extend(admitted.map(|act| to_peers(None, act)));
     }
 
-    /// After a turn: what had to wait, and what the others may have lost.
+    /// Hands on the acts that had to wait, and those that the others may have lost. Runs after a turn.
     pub(crate) fn relay_overdue(&mut self, now: Now, height: Height) {
         let per_second = self.relayed_per_second();
         let may = || self.relayed.take(now.monotonic, per_second, RELAYED_AHEAD);
@@ -105,8 +106,8 @@ impl Replica {
         self.effects.extend(overdue.into_iter().map(|act| to_peers(None, act)));
     }
 
-    /// What a server that comes up may have missed, and its clients never say again. Acts that servers
-    /// exchanged among themselves it gets from each of them, and need not hear from followers.
+    /// Hands over the acts that a peer may have missed, because clients do not repeat them. A follower
+    /// hands over those of its own clients only: the peer gets the others from the servers.
     pub(crate) fn hand_over(&mut self, now: Now, peer: PublicKey) {
         let per_second = self.relayed_per_second();
         let own = self.config.agreement.signer.public();
@@ -127,7 +128,7 @@ impl Replica {
         }
     }
 
-    /// The receipt once more, and the outcome if that is known, or once it is.
+    /// Sends a receipt again, with the outcome if it is known, or once it is.
     pub(crate) fn receipt_again(&mut self, client: ClientId, answer: Answer) {
         // With too much to do there is no answer; the client sends the act again anyway.
         let Answer::Receipt(found) = answer else {
@@ -141,11 +142,11 @@ impl Replica {
             let message = ServerMessage::Outcome { act, height, outcome };
             self.sessions.send(client, Delivery::Reliable, &message);
         } else if height > self.applied_height() {
-            self.owed.insert(act, client);
+            self.awaiting_outcome.insert(act, client);
         }
     }
 
-    /// The receipt of an act whose number is used up, if it was that act that used it.
+    /// Sends the receipt of an act with a used sequence number, if that act used it, or refuses it.
     pub(crate) fn receipt_or_refusal(
         &mut self,
         client: ClientId,
@@ -163,7 +164,7 @@ impl Replica {
                 let why = SubmitRefusal::Replayed(used);
                 let message = ServerMessage::Refused { act, why };
                 self.sessions.send(client, Delivery::Reliable, &message);
-                self.effects.push_back(Effect::Traced { act, stage: Stage::Refused(why) });
+                self.effects.push_back(Effect::Traced { act, stage: ActStage::Refused(why) });
             }
         }
     }
@@ -174,24 +175,26 @@ impl Replica {
         origin: Origin,
     ) -> Result<(), SubmitRefusal> {
         let scheme: Arc<dyn Verify> = Arc::clone(&self.config.agreement.scheme);
-        let Ledger { mempool, windows, register, .. } = &mut self.ledger;
+        let Ledger { mempool, windows, register, controls, .. } = &mut self.ledger;
+        let register: &Register = register;
+        let none = NoReserves(register);
         let gate = Gate {
             sim: self.config.sim,
             height: windows.height().plus(1),
             windows,
-            standings: register,
+            standings: if controls.opens_all_lanes { &none } else { register },
             scheme: &*scheme,
         };
         mempool.admit(submission, origin, gate).map(|_| ())
     }
 
-    /// What the owner of this key is to the sim, at the height under way.
-    fn standing(&self, key: &PublicKey) -> Standing {
+    /// Returns the class of an author at the height under way.
+    fn author_class(&self, key: &PublicKey) -> Standing {
         let Ledger { register, windows, .. } = &self.ledger;
         register.standing(key, windows.height().plus(1))
     }
 
-    /// Evidence becomes an act of this server, like any other.
+    /// Submits evidence as an act of this server.
     pub(crate) fn report(&mut self, evidence: Evidence) {
         let (accused, _) = evidence.accused();
         if self.own_act(Act::Report(evidence), limits::EXPIRY_HEIGHTS_MAX / 2) {
@@ -199,11 +202,11 @@ impl Replica {
         }
     }
 
-    /// A standby shows that it follows, by the state that is there. One that is far behind says so
-    /// in vain, because nobody takes what has expired, and says it again later.
+    /// Proves that a standby follows, by its state. A standby that is far behind fails, because its act
+    /// has expired, and repeats it later.
     pub(crate) fn get_ready(&mut self) {
         let own = self.config.agreement.signer.public();
-        // Who is ready can vote.
+        // A server that cannot write its log is not ready to vote.
         let Some(world) = self.world.as_deref().filter(|_| !self.muted) else {
             return;
         };
@@ -217,8 +220,8 @@ impl Replica {
         }
     }
 
-    /// Signs an act of this server, valid for so many heights, and gives it to everybody. False if
-    /// there is no room for it.
+    /// Signs and submits an act of this server that is valid for so many heights. Returns false if the
+    /// mempool has no room for it.
     fn own_act(&mut self, act: Act, valid_for: u64) -> bool {
         let signer: &dyn Sign = &*self.config.agreement.signer;
         let envelope = Envelope {

@@ -4,22 +4,24 @@ use std::time::Duration;
 
 use metatopia_consensus::Decision;
 use metatopia_protocol::{
-    Answer, GENESIS_PART_BYTES, Link, LoginTerms, OrderEntry, Question, ReceiptAnswer,
-    TURNS_PER_ANSWER_MAX,
+    Answer, GENESIS_PART_BYTES, LoginTerms, OrderEntry, Question, ReceiptAnswer,
+    TURNS_PER_ANSWER_MAX, ValidatorSetLink,
 };
 use metatopia_sim::{FirstLogin, FirstLogins, Received, Standing, Standings, describe};
 use metatopia_types::{
     Certificate, Header, Height, Now, PublicKey, Receipt, ValidatorSet, limits, merkle,
 };
 
-use crate::{Asker, Effect, PeerMessage, Reader, Replica, facts, offers, replica::QUESTIONS_MAX};
+use crate::{
+    Asker, Effect, PeerMessage, Reader, Replica, facts, replica::QUESTIONS_MAX, snapshot_offers,
+};
 
-/// A question for a receipt waits no longer for turns that are missing: those that clients may ask
-/// about are back in a few seconds, if anybody has them.
+/// The longest time that a question for a receipt waits for missing turns. Recent turns are back in a
+/// few seconds, if any peer has them.
 pub(crate) const HELD_UP: Duration = Duration::from_secs(10);
 
 impl Replica {
-    /// A question came: it waits if the world is away, and is answered otherwise.
+    /// Queues a question. It is answered once the world is at hand.
     pub(crate) fn ask(&mut self, asker: Asker, question: Question) {
         let waiting = self.questions.len() + self.loading.len() + self.held.len();
         if waiting >= QUESTIONS_MAX {
@@ -28,21 +30,26 @@ impl Replica {
         self.questions.push_back((asker, question));
     }
 
+    /// Sends an answer to the asker of a question.
     pub(crate) fn reply(&mut self, asker: Asker, answer: Answer) {
         match asker {
             Asker::Client(client, id) => self.sessions.answer(client, id, answer),
-            Asker::Again(client) => self.receipt_again(client, answer),
-            Asker::Doubted(client, act, seq) => self.receipt_or_refusal(client, act, seq, answer),
-            Asker::Driver(token) => self.tell(Effect::Answer { token, answer }),
+            Asker::RepeatedAct(client) => self.receipt_again(client, answer),
+            Asker::UsedSeq(client, act, seq) => self.receipt_or_refusal(client, act, seq, answer),
+            Asker::Driver(token) => self.publish(Effect::Answer { token, answer }),
             Asker::Peer(peer, id) => {
-                let frame = PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
-                self.tell(Effect::ToPeer { to: Some(peer), frame });
+                let encode = |answer| PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
+                let mut frame = encode(answer);
+                if frame.len() > metatopia_protocol::SERVER_FRAME_BYTES_MAX {
+                    // As for clients: no session takes a frame of this size.
+                    frame = encode(Answer::TooLong);
+                }
+                self.publish(Effect::ToPeer { to: Some(peer), frame });
             }
         }
     }
 
-    /// Is a receipt asked for that this server does not know, but may before long: its act may be in a
-    /// turn that is being asked of others?
+    /// Does this question ask for a receipt whose act may be in a turn that is missing here?
     pub(crate) fn is_held_up(&self, question: &Question) -> bool {
         let Question::Receipt { author, lane, seq } = question else {
             return false;
@@ -50,7 +57,7 @@ impl Replica {
         self.lacks_recent_turns() && self.archive.place(*author, *lane, *seq).is_none()
     }
 
-    /// Looks again at what was held up: turns may be back.
+    /// Looks again at the questions that wait for missing turns.
     pub(crate) fn look_at_held(&mut self, now: Now) {
         for (since, asker, question) in std::mem::take(&mut self.held) {
             if !self.is_held_up(&question) {
@@ -63,9 +70,9 @@ impl Replica {
         }
     }
 
-    /// Answers what can be answered now, and has the rest read from the log.
+    /// Answers a question, or has the turns that it needs read from the log.
     pub(crate) fn answer(&mut self, asker: Asker, question: Question) {
-        // It may have had much since it asked.
+        // The client may have had many answers since it asked.
         if let Asker::Client(client, _) = asker
             && self.sessions.is_sated(client)
         {
@@ -80,19 +87,19 @@ impl Replica {
             self.next_load = self.next_load.wrapping_add(1);
             self.loading.insert(load, (asker, question));
             let reader = Reader::Question(load);
-            return self.tell(Effect::Load { reader, from: height, count });
+            return self.publish(Effect::Load { reader, from: height, count });
         }
         if question == Question::Governance
             && let Some(world) = self.world.as_deref()
         {
-            // It looks at every player there ever was: once a turn, however many ask.
+            // The answer takes a look at every known player, so it is computed once a turn.
             self.archive.govern(world.height(), || facts::governance(world));
         }
         let answer = self.answer_from(&question, &[]);
         self.reply(asker, answer);
     }
 
-    /// Decided turns came from the log for a question.
+    /// Answers a question with the turns that came from the log.
     pub(crate) fn loaded(
         &mut self,
         load: u64,
@@ -100,7 +107,7 @@ impl Replica {
         (oldest, next): (Height, Option<Height>),
     ) {
         if let Some((asker, question)) = self.loading.remove(&load) {
-            // Who wants turns in order, one after the other, goes on behind those that are missing.
+            // A peer that fetches turns in order continues behind those that are missing.
             let next = next.filter(|_| matches!(question, Question::Turns { .. }));
             let oldest = next.unwrap_or(oldest);
             let pruned = self.missing(&question).is_some_and(|(from, _)| from < oldest);
@@ -112,7 +119,7 @@ impl Replica {
         }
     }
 
-    /// Decisions that the question is about and that are no longer in memory.
+    /// Returns the first height and the number of turns that the question needs from the log.
     fn missing(&self, question: &Question) -> Option<(Height, u32)> {
         let (from, count) = match question {
             Question::Turn { height } => (*height, 1),
@@ -123,7 +130,7 @@ impl Replica {
             Question::Root { height } if self.archive.root(*height).is_some() => return None,
             Question::Root { height } => (height.plus(limits::ROOT_LAG), 1),
             Question::Turns { from } => (*from, TURNS_PER_ANSWER_MAX as u32),
-            Question::Snapshot => (self.offers.stated(self.agreement.height())?, 1),
+            Question::Snapshot => (self.snapshot_offers.stated(self.agreement.height())?, 1),
             Question::Links { .. }
             | Question::Source { .. }
             | Question::Order { .. }
@@ -137,6 +144,7 @@ impl Replica {
             | Question::Applicants
             | Question::Servers
             | Question::Governance
+            | Question::Tickets
             | Question::LoginTerms { .. }
             | Question::Things { .. } => return None,
         };
@@ -151,7 +159,7 @@ impl Replica {
             .or_else(|| loaded.iter().find(|decision| decision.height() == height))
     }
 
-    /// What a login of this key takes at the height under way.
+    /// Returns what a login of this key needs at the height under way.
     fn login_terms(&self, key: &PublicKey) -> LoginTerms {
         let register = &self.ledger.register;
         let height = self.ledger.windows.height().plus(1);
@@ -159,6 +167,7 @@ impl Replica {
             _ if register.standing(key, height) > Standing::Stranger => LoginTerms::Free,
             FirstLogin::Open => LoginTerms::Free,
             FirstLogin::Closed => LoginTerms::Closed,
+            FirstLogin::Invite => LoginTerms::Ticket,
             FirstLogin::Work => {
                 let anchor = register.first_logins().newest_anchor(height);
                 let tries = FirstLogins::tries(anchor, register.parameters().first_login_tries);
@@ -167,7 +176,7 @@ impl Replica {
         }
     }
 
-    /// A part of the genesis; an empty one after the last that is full.
+    /// Returns a part of the genesis. The part after the last full one is empty.
     fn genesis_part(&self, part: u32) -> Option<Vec<u8>> {
         let genesis = self.config.genesis.as_slice();
         let from = usize::try_from(part).ok()?.checked_mul(GENESIS_PART_BYTES)?;
@@ -208,23 +217,24 @@ impl Replica {
             // Genesis is no turn.
             Question::Turns { from } => (from.0 >= 1).then(|| {
                 let heights = (from.0..self.agreement.height().0).map(Height);
-                offers::turns(heights.map_while(|height| self.decision(height, loaded)))
+                snapshot_offers::turns(heights.map_while(|height| self.decision(height, loaded)))
             }),
             Question::Snapshot => self
-                .offers
+                .snapshot_offers
                 .stated(self.agreement.height())
                 .and_then(|height| self.decision(height, loaded))
-                .and_then(|decision| self.offers.offer(decision)),
-            Question::SnapshotPart { height, part } => self.offers.part(*height, *part),
-            Question::Leaves { height, leaves } => self.offers.leaves(*height, leaves),
-            Question::Applicants => Some(Answer::Applicants(self.guests.applicants())),
+                .and_then(|decision| self.snapshot_offers.offer(decision)),
+            Question::SnapshotPart { height, part } => self.snapshot_offers.part(*height, *part),
+            Question::Leaves { height, leaves } => self.snapshot_offers.leaves(*height, leaves),
+            Question::Applicants => Some(Answer::Applicants(self.followers.applicants())),
             Question::LoginTerms { key } => Some(Answer::LoginTerms(self.login_terms(key))),
-            Question::Servers => Some(Answer::Servers(self.entrances.known().cloned().collect())),
+            Question::Servers => Some(Answer::Servers(self.endpoints.known().cloned().collect())),
             Question::Source { .. }
             | Question::Order { .. }
             | Question::Players
             | Question::Scripts { .. }
             | Question::Governance
+            | Question::Tickets
             | Question::Join(_)
             | Question::Things { .. } => self.answer_from_world(question),
         };
@@ -245,6 +255,7 @@ impl Replica {
             }
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
+            Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
             Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
                 let known = self.archive.governance();
@@ -255,24 +266,24 @@ impl Replica {
         }
     }
 
-    /// Every set change that a receipt can rely on. Whoever catches up decides up to three turns ahead
-    /// of its world, so the world's own height is no measure of them.
-    fn links(&self, after: Height) -> Vec<Link> {
+    /// Returns every set change that a receipt can rely on. A server that catches up decides up to three
+    /// turns ahead of its world, so the height of the world is no measure.
+    fn links(&self, after: Height) -> Vec<ValidatorSetLink> {
         let links = self.agreement.links();
         links
             .iter()
             .filter(|link| link.header.height > after)
-            .take(Link::PER_ANSWER_MAX)
+            .take(ValidatorSetLink::PER_ANSWER_MAX)
             .filter_map(|link| {
                 let next = ValidatorSet::new(link.next.clone(), |_| true).ok()?;
                 let (header, certificate) = (link.header.clone(), link.certificate.clone());
-                Some(Link { header, certificate, next })
+                Some(ValidatorSetLink { header, certificate, next })
             })
             .collect()
     }
 }
 
-/// The proof that the act at this place is in the decided turn.
+/// Returns the receipt of the act at this place of a decided turn.
 pub(crate) fn receipt(decision: &Decision, index: u32) -> Option<Receipt> {
     let place = merkle::Proof::of(&decision.turn.body.act_leaves(), index as usize)?;
     let (header, certificate) = certified(decision);

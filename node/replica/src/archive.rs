@@ -1,4 +1,4 @@
-//! What was decided lately, as clients ask for it: where each act is, and what became of it.
+//! The recent past that clients ask about: the place and the outcome of each decided act.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Root, Seq, StateProof, Turn, limits, wire,
 };
 
-/// Acts whose place is remembered: two minutes of 500 acts a second, about 12 MiB.
+/// Decided acts that are remembered: two minutes of 500 acts a second, about 12 MiB.
 pub(crate) const PLACES_MAX: usize = 60_000;
 
 /// Roots that are remembered: an hour of 20 turns a second, 2.9 MiB.
@@ -21,55 +21,55 @@ pub(crate) const ORDERS_MAX: usize = 1_200;
 /// however long it is: its events were paid for with gas, so it has some hundred of them.
 pub(crate) const ORDER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
-/// Where a decided act is.
+/// The place of a decided act, and its outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
-    /// In the turn of this height.
+pub(crate) struct DecidedAct {
+    /// The height of its turn.
     pub height: Height,
-    /// At this place among its acts.
+    /// The place among the acts of the turn.
     pub index: u32,
-    /// Its id.
+    /// The id of the act.
     pub act: ActId,
-    /// What became of it; nothing until the turn is applied.
+    /// The outcome; none until the turn is applied.
     pub outcome: Option<Outcome>,
 }
 
 /// The events of a turn.
 #[derive(Debug, Default)]
-struct Order {
+struct EventOrder {
     events: Vec<Received>,
     bytes: usize,
 }
 
-/// What an event takes in memory: itself, and about as much for what it holds as its encoding has.
+/// Returns about how much memory an event takes: its own size and that of its encoding.
 fn bytes_of(received: &Received) -> usize {
     size_of::<Received>().saturating_add(wire::length(&received.event))
 }
 
-type PlaceKey = (PublicKey, Lane, Seq);
+type ActKey = (PublicKey, Lane, Seq);
 
 /// Bounded memories of the recent past.
 #[derive(Debug, Default)]
 pub(crate) struct Archive {
-    places: BTreeMap<PlaceKey, Place>,
-    by_height: BTreeMap<Height, Vec<PlaceKey>>,
+    places: BTreeMap<ActKey, DecidedAct>,
+    by_height: BTreeMap<Height, Vec<ActKey>>,
     roots: BTreeMap<Height, Root>,
     outcomes: BTreeMap<Height, StateProof>,
-    orders: BTreeMap<Height, Order>,
+    orders: BTreeMap<Height, EventOrder>,
     /// Bytes of all of them.
     order_bytes: usize,
-    /// Who decides, as it was told last.
+    /// The last answer about who governs the sim.
     governance: Option<(Height, GovernanceEntry)>,
 }
 
 impl Archive {
-    /// A turn was decided.
+    /// Remembers the acts of a decided turn.
     pub(crate) fn decided(&mut self, turn: &Turn) {
         let height = turn.header.height;
         for (act, index) in turn.body.acts().iter().zip(0..) {
             let envelope = &act.envelope;
             let key = (envelope.author, envelope.lane, envelope.seq);
-            let place = Place { height, index, act: act.id(), outcome: None };
+            let place = DecidedAct { height, index, act: act.id(), outcome: None };
             self.places.insert(key, place);
             self.by_height.entry(height).or_default().push(key);
         }
@@ -83,22 +83,22 @@ impl Archive {
         }
     }
 
-    /// Somebody asks who decides after the turn of this height.
+    /// Computes who governs the sim after the turn of this height, unless that is known.
     pub(crate) fn govern(&mut self, height: Height, state: impl FnOnce() -> GovernanceEntry) {
         if self.governance.as_ref().is_none_or(|(known, _)| *known != height) {
             self.governance = Some((height, state()));
         }
     }
 
-    /// Who decides, and after the turn of which height that was so.
+    /// Returns who governs the sim, with the height for which that was computed.
     pub(crate) fn governance(&self) -> Option<&(Height, GovernanceEntry)> {
         self.governance.as_ref()
     }
 
-    /// A turn was applied.
+    /// Remembers the results of an applied turn.
     pub(crate) fn applied(&mut self, result: &Applied, proof: Option<StateProof>) {
         let (height, root) = (result.height, result.root);
-        self.settle(height, &result.outcomes);
+        self.record_outcomes(height, &result.outcomes);
         self.remember(height, &result.order);
         self.roots.insert(height, root);
         if self.roots.len() > ROOTS_MAX {
@@ -114,7 +114,8 @@ impl Archive {
 
     /// Keeps the order of a turn's events, and forgets that of old turns.
     fn remember(&mut self, height: Height, events: &[Received]) {
-        let order = Order { bytes: events.iter().map(bytes_of).sum(), events: events.to_vec() };
+        let order =
+            EventOrder { bytes: events.iter().map(bytes_of).sum(), events: events.to_vec() };
         self.order_bytes += order.bytes;
         if let Some(again) = self.orders.insert(height, order) {
             self.order_bytes -= again.bytes;
@@ -127,8 +128,8 @@ impl Archive {
         }
     }
 
-    /// What became of the acts of a turn, in their order.
-    pub(crate) fn settle(&mut self, height: Height, outcomes: &[Outcome]) {
+    /// Records the outcomes of a turn's acts, in their order.
+    pub(crate) fn record_outcomes(&mut self, height: Height, outcomes: &[Outcome]) {
         let keys = self.by_height.get(&height).into_iter().flatten();
         for (key, outcome) in keys.zip(outcomes) {
             if let Some(place) = self.places.get_mut(key) {
@@ -139,7 +140,7 @@ impl Archive {
 
     /// Where an act is, if it was decided lately.
     #[must_use]
-    pub(crate) fn place(&self, author: PublicKey, lane: Lane, seq: Seq) -> Option<Place> {
+    pub(crate) fn place(&self, author: PublicKey, lane: Lane, seq: Seq) -> Option<DecidedAct> {
         self.places.get(&(author, lane, seq)).copied()
     }
 

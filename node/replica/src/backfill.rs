@@ -1,4 +1,4 @@
-//! Turns that this server should keep and lacks, asked of its peers and put back.
+//! Backfill: turns that this server should keep and lacks, fetched from peers and put back.
 //!
 //! A log lacks turns when a damaged part of it was put aside, or when the server went on from a state
 //! that it fetched. Its keeper names what is missing ([`Input::Gaps`](crate::Input::Gaps)); this asks
@@ -21,7 +21,7 @@ use metatopia_consensus::Decision;
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{Certificate, Height, Now, PublicKey, Turn, ValidatorSet, wire};
 
-use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, Replica, rescue::OWN};
+use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, Replica, state_sync::OWN};
 
 /// Most turns that are put back at once: a minute of 20 turns a second, in one file.
 pub const FILL_TURNS_MAX: u64 = 1_200;
@@ -51,7 +51,7 @@ const BUSY_PAUSE: Duration = Duration::from_secs(1);
 /// What the numbers of these questions have besides [`OWN`].
 pub(crate) const FILLING: u32 = 1 << 30;
 
-/// Turns that a server should keep and lacks, for people.
+/// The missing turns, as the status shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Missing {
     /// How many in all.
@@ -64,21 +64,21 @@ pub struct Missing {
     pub unasked: Option<Unasked>,
 }
 
-/// Why turns that are missing are not asked for.
+/// The reason why missing turns are not asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unasked {
-    /// Who voted then is not known here any more: set changes of that time are forgotten.
+    /// The voters of that time are not known here any more: the set changes are forgotten.
     Unprovable,
-    /// There is nobody to ask.
+    /// No peer is connected that may be asked.
     NoPeer,
-    /// Every server that is connected lacks them as well. Now and then they are asked again.
+    /// Every connected server lacks them as well. They are asked again now and then.
     NobodyHas,
 }
 
 impl Unasked {
-    /// For people.
+    /// Returns the reason as text for people.
     #[must_use]
-    pub const fn told(self) -> &'static str {
+    pub const fn describe(self) -> &'static str {
         match self {
             Self::Unprovable => {
                 "they cannot be proved: changes of the validators at that time are forgotten"
@@ -89,7 +89,7 @@ impl Unasked {
     }
 }
 
-/// Turns on their way.
+/// A batch of turns that one peer is asked for.
 #[derive(Debug)]
 struct Batch {
     /// The peer that is asked for them, and since when.
@@ -101,11 +101,11 @@ struct Batch {
     last: Height,
     proved: VecDeque<Decision>,
     bytes: usize,
-    /// As they came.
+    /// Turns that came and are not proved yet.
     came: VecDeque<(Turn, Certificate)>,
 }
 
-/// See the module.
+/// The backfill of one server. See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Backfill {
     gaps: Gaps,
@@ -117,7 +117,7 @@ pub(crate) struct Backfill {
     is_putting: bool,
     /// Turns that the next batch should have.
     turns: Option<u64>,
-    /// Nothing is done before.
+    /// No question is sent before this time.
     rests: Duration,
     /// Peers that are not asked before: they say nothing, or have too much to do.
     resting: BTreeMap<PublicKey, Duration>,
@@ -126,14 +126,14 @@ pub(crate) struct Backfill {
     lacking: BTreeMap<(Height, PublicKey), Duration>,
     /// Peers that gave what is not so: they are asked for nothing more.
     liars: BTreeSet<PublicKey>,
-    /// Who was asked for the last batch.
+    /// The peer of the last batch.
     last: Option<PublicKey>,
     /// The first validators, once they were looked for.
     genesis: Option<Option<ValidatorSet>>,
     /// The first height whose voters are known here.
     provable: Height,
     /// The last height of which it was said that it cannot be proved.
-    told_unprovable: Height,
+    reported_unprovable: Height,
 }
 
 impl Replica {
@@ -143,7 +143,7 @@ impl Replica {
         newest.is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > self.height)
     }
 
-    /// What is missing, for people.
+    /// Returns the missing turns, for the status.
     pub(crate) fn missing_turns(&self) -> Option<Missing> {
         let fill = &self.backfill;
         let gap = fill.gaps.newest.first()?;
@@ -160,7 +160,7 @@ impl Replica {
         Some(Missing { turns, first: gap.first, last: gap.last, unasked })
     }
 
-    /// The keeper says what is missing.
+    /// Takes the gaps that the keeper reports.
     pub(crate) fn gaps_are(&mut self, now: Now, gaps: Gaps) {
         let fill = &mut self.backfill;
         if fill.is_putting && gaps == fill.gaps {
@@ -179,7 +179,7 @@ impl Replica {
         self.look_at_voters();
     }
 
-    /// When to go on with it, in monotonic time.
+    /// Returns when to continue, in monotonic time.
     pub(crate) fn fill_deadline(&self) -> Option<Duration> {
         let fill = &self.backfill;
         let provable = fill.gaps.newest.first().is_some_and(|gap| gap.last >= fill.provable);
@@ -190,7 +190,7 @@ impl Replica {
         Some(fill.asked.map_or(fill.rests, |since| since + PATIENCE))
     }
 
-    /// Does what is due about turns that are missing. Looked at after every input.
+    /// Asks for missing turns or proves them, if that is due. Runs after every input.
     pub(crate) fn fill(&mut self, now: Now) {
         if self.fill_deadline().is_none_or(|due| now.monotonic < due) {
             return;
@@ -239,7 +239,7 @@ impl Replica {
         self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
     }
 
-    /// Begins with the newest of what is missing for which anybody may be asked.
+    /// Begins a batch with the newest missing turns for which a peer may be asked.
     fn begin_batch(&mut self, now: Now) {
         self.look_at_voters();
         let fill = &self.backfill;
@@ -264,15 +264,15 @@ impl Replica {
         self.backfill.last = Some(from);
     }
 
-    /// Peers that may be asked for turns.
+    /// Returns the peers that may be asked for turns.
     fn providers(&self) -> impl Iterator<Item = &PublicKey> {
         self.peers.iter().filter(|peer| {
             let is_bad = self.backfill.liars.contains(*peer);
-            !is_bad && !self.is_guest(peer)
+            !is_bad && !self.is_follower(peer)
         })
     }
 
-    /// Who may be asked for the last turns of the gap that ends with this height: peers take turns.
+    /// Returns the peer to ask for the last turns of the gap that ends with this height. Peers rotate.
     fn next_provider(&self, last: Height) -> Option<PublicKey> {
         let fill = &self.backfill;
         let rests = |peer: PublicKey| {
@@ -283,7 +283,7 @@ impl Replica {
         after.or(able.first()).copied()
     }
 
-    /// A peer answered.
+    /// Takes the answer of a peer.
     pub(crate) fn turns_came(&mut self, now: Now, from: PublicKey, number: u32, answer: Answer) {
         let fill = &mut self.backfill;
         let ours = |batch: &&mut Batch| batch.from == from && fill.number == number;
@@ -314,14 +314,14 @@ impl Replica {
 }
 
 impl Backfill {
-    /// Asks the peer for nothing for a while.
+    /// Ends the batch, and lets its peer rest.
     fn rest(&mut self, now: Now) {
         if let Some(batch) = self.batch.take() {
             self.resting.insert(batch.from, now.monotonic + LACKS_PAUSE);
         }
     }
 
-    /// Asks the peer for this gap no more for a while: it lacks them, too.
+    /// Ends the batch, because its peer lacks these turns, too.
     fn lacks(&mut self, now: Now) {
         if let Some(batch) = self.batch.take() {
             self.lacking.insert((batch.last, batch.from), now.monotonic + LACKS_PAUSE);

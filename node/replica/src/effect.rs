@@ -1,71 +1,72 @@
-//! What happens to a replica, and what it wants done.
+//! The inputs and the effects of a replica.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_consensus::{Decision, Halt, Position};
-use metatopia_protocol::{Answer, Goodbye, Question, SignedEntrance, SubmitRefusal};
+use metatopia_consensus::{Decision, Halt, RecordPosition};
+use metatopia_protocol::{Answer, Goodbye, Question, SignedAnnouncement, SubmitRefusal};
 use metatopia_sim::World;
-use metatopia_types::{ActId, Contact, Height, Millis, Outcome, PublicKey, Root};
+use metatopia_types::{ActId, Height, Millis, NodeContact, Outcome, PublicKey, Root};
 
 use crate::{
-    Announcement, ClientId, Delivery, FetchNews, Gaps, Guests, Replacement, Report, status::Status,
+    ClientId, Delivery, FetchEvent, Followers, Gaps, OwnEndpoint, RepairReport, Replacement,
+    status::Status,
 };
 
-/// Who wants decided turns read from the log.
+/// A reader of decided turns in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
     /// A server that is behind.
     Peer(PublicKey),
-    /// A question, by the replica's own number for it.
+    /// A question, with the replica's own number for it.
     Question(u64),
-    /// This server itself, which applies turns again.
-    Mending,
+    /// The repair of this server, which applies turns again.
+    Repair,
 }
 
-/// A question's way back.
+/// The asker of a question, who gets the answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Asker {
     /// A client's session, and its number for the question.
     Client(ClientId, u32),
-    /// A client's session that sent an act again which was decided before: it wants the receipt.
-    Again(ClientId),
-    /// A client's session that sent an act whose number, the last of its lane, is used up: if the act
-    /// itself was decided, it gets the receipt, and a refusal otherwise.
-    Doubted(ClientId, ActId, u64),
-    /// The driver, for somebody who came by HTTP.
+    /// A client's session that repeated a decided act. It gets the receipt.
+    RepeatedAct(ClientId),
+    /// A client's session that sent an act with a used sequence number; the last used one of its lane
+    /// follows. It gets the receipt if this act was decided, and a refusal otherwise.
+    UsedSeq(ClientId, ActId, u64),
+    /// The driver, for a request by HTTP.
     Driver(u64),
-    /// Another server, or a follower, and its number for the question.
+    /// A peer, and its number for the question.
     Peer(PublicKey, u32),
 }
 
 /// How far an act is on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stage {
-    /// It waits for a turn.
+pub enum ActStage {
+    /// The act waits for a turn.
     Admitted,
-    /// It was not taken.
+    /// The act was refused.
     Refused(SubmitRefusal),
-    /// It is in a decided turn.
+    /// The act is in a decided turn.
     Decided {
-        /// Of this height.
+        /// The height of the turn.
         height: Height,
     },
-    /// It was applied.
+    /// The act was applied.
     Applied {
-        /// What became of it.
+        /// The outcome of the act.
         outcome: Outcome,
     },
 }
 
-/// One thing that happened.
+/// One event that the driver hands to a replica.
 #[derive(Debug)]
 pub enum Input {
     /// The deadline has come. Too early or twice does no harm.
     Wake,
     /// The log is durable up to here.
-    Synced(Position),
-    /// While true, the log cannot grow: this server follows, and votes no more from the next height
-    /// on. It is over once all that was appended is durable.
+    Synced(RecordPosition),
+    /// Says whether the log cannot grow. Such a server follows, and does not vote from the next height
+    /// on. The driver hands in false once all that was appended is durable.
     Muted(bool),
     /// [`Effect::Apply`] is done.
     Applied {
@@ -74,206 +75,205 @@ pub enum Input {
         /// What the turn did.
         result: Box<metatopia_sim::Applied>,
     },
-    /// A connection to a server is there.
+    /// A peer connected.
     PeerUp(PublicKey),
-    /// It is gone.
+    /// A peer disconnected.
     PeerDown(PublicKey),
-    /// A frame of a server; the connection proves who sent it.
+    /// A frame of a peer arrived. The connection proves who sent it.
     PeerFrame {
-        /// Who sent it.
+        /// The peer that sent it.
         from: PublicKey,
-        /// The frame.
+        /// The bytes of the frame.
         frame: Vec<u8>,
     },
     /// A client connected.
     ClientUp(ClientId),
-    /// It is gone.
+    /// A client disconnected.
     ClientDown(ClientId),
-    /// A frame of a client.
+    /// A frame of a client arrived.
     ClientFrame {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
-        /// The frame.
+        /// The bytes of the frame.
         frame: Vec<u8>,
     },
-    /// Where clients of this server connect, from now on: the other servers are told. With none, they
-    /// are told again what they were told last.
-    Announce(Option<Announcement>),
-    /// Somebody asks by another way than a session.
+    /// Announces where clients of this server connect. Without an endpoint it repeats the last
+    /// announcement.
+    Announce(Option<OwnEndpoint>),
+    /// A question that came by HTTP and not by a session.
     Ask {
-        /// Comes back in [`Effect::Answer`].
+        /// The token that comes back in [`Effect::Answer`].
         token: u64,
-        /// What is asked.
+        /// The question to answer.
         question: Question,
     },
-    /// Asks another server, which is connected; [`Effect::PeerAnswer`] comes back, unless it goes.
+    /// Asks a connected peer. [`Effect::PeerAnswer`] comes back, unless the peer disconnects.
     AskPeer {
-        /// Whom.
+        /// The peer that is asked.
         to: PublicKey,
-        /// Comes back with the answer.
+        /// The number that comes back with the answer.
         id: u32,
-        /// What is asked.
+        /// The question to ask.
         question: Question,
     },
-    /// Followers are let in from now on: where they reach this server, and whom it had let in before
-    /// it was started.
+    /// Lets followers in from now on.
     Welcome {
-        /// Where this server is.
-        contact: Contact,
-        /// As [`Effect::Guests`] said last.
-        guests: Box<Guests>,
+        /// The address where followers reach this server.
+        contact: NodeContact,
+        /// The followers before the start, as [`Effect::Followers`] gave them last.
+        followers: Box<Followers>,
     },
-    /// Answers [`Effect::Load`].
+    /// The decided turns that [`Effect::Load`] asked for.
     Loaded {
-        /// For whom.
+        /// The reader that wants the turns.
         reader: Reader,
-        /// Ascending, without a gap, from the height asked for; fewer or none if the log lacks them.
+        /// The turns from the height that was asked for, ascending and without a gap. Fewer or none if
+        /// the log lacks them.
         decisions: Vec<Decision>,
-        /// The oldest decided turn that the log holds: older ones were removed.
+        /// The oldest decided turn that the log holds. Older ones were removed.
         oldest: Height,
-        /// Without decisions: where the log goes on behind turns that are missing, if it does.
+        /// The height where the log goes on behind missing turns, if there are no decisions.
         next: Option<Height>,
     },
-    /// The log lacks these turns: told when it is opened, and whenever that changes; also after
-    /// [`Effect::PutBack`], as it is then.
+    /// The gaps of the log. This comes when the log is opened, whenever the gaps change, and after
+    /// [`Effect::PutBack`].
     Gaps(Gaps),
-    /// The node stops: tell the clients.
+    /// The node stops. The replica ends all sessions.
     Stop,
 }
 
-/// One thing to do, in order. What must wait for the log has waited already.
+/// One thing that the driver has to do. Effects come in order, and those that must wait for the log
+/// have waited already.
 #[derive(Debug)]
 pub enum Effect {
     /// Append to the log.
     Append {
-        /// The place reached with it.
-        at: Position,
-        /// What the record can be found by: the height of a decision.
+        /// The place in the log after the record.
+        at: RecordPosition,
+        /// The height by which a decision can be found in the log.
         tag: Option<u64>,
-        /// The record.
+        /// The bytes of the record.
         payload: Vec<u8>,
     },
-    /// Make the log durable up to here, and say so.
-    Sync(Position),
-    /// Apply a turn to the world, and hand both back.
+    /// Make the log durable up to here, and hand in [`Input::Synced`].
+    Sync(RecordPosition),
+    /// Apply a turn to the world, and hand the world back in [`Input::Applied`].
     Apply {
         /// The world after the turn before.
         world: Box<World>,
         /// The decided turn.
         decision: Arc<Decision>,
     },
-    /// Send a frame to one server, or to all that are connected.
+    /// Send a frame to one peer, or to all connected peers.
     ToPeer {
-        /// To whom; none means all.
+        /// The peer that receives it; none means all.
         to: Option<PublicKey>,
-        /// The frame.
+        /// The bytes of the frame.
         frame: Vec<u8>,
     },
     /// Send a frame to a client.
     ToClient {
-        /// To whom.
+        /// The client that receives it.
         client: ClientId,
-        /// How.
+        /// How a slow carrier may treat the frame.
         delivery: Delivery,
-        /// The frame.
+        /// The bytes of the frame.
         frame: Vec<u8>,
     },
-    /// The key of this client is one that the sim knows, or the client hands in first logins of other
-    /// keys: what its source may have depends on it.
+    /// Change the rations of a client's source: the sim knows the client's key, or the client hands in
+    /// first logins of other keys.
     KnownClient {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
-        /// Does it count as known from now on?
+        /// Does the client count as known from now on?
         known: bool,
     },
-    /// A frame of this client was refused because it had what it may have for now: what it sends may
-    /// be read more slowly.
+    /// Read the frames of a client more slowly: one was refused because the client used up its ration.
     SlowClient {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
     },
     /// Close a client's connection, after what was sent before.
     CloseClient {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
-        /// Why.
+        /// The reason for it.
         why: Goodbye,
     },
     /// Answer an [`Input::Ask`].
     Answer {
-        /// From the question.
+        /// The token of the question.
         token: u64,
-        /// The answer.
+        /// The answer to the question.
         answer: Answer,
     },
-    /// What a server answered that was asked by [`Input::AskPeer`].
+    /// The answer of a peer to [`Input::AskPeer`].
     PeerAnswer {
-        /// Who answers.
+        /// The peer that answers.
         from: PublicKey,
-        /// From the question.
+        /// The number of the question.
         id: u32,
-        /// The answer.
+        /// The answer to the question.
         answer: Answer,
     },
-    /// These are the followers to let in, from now on, besides [`Effect::Contacts`]: keep them, and
-    /// hand them back after a start.
-    Guests(Box<Guests>),
+    /// Let in these followers from now on, besides [`Effect::Contacts`]. Store them, and hand them back
+    /// after a start.
+    Followers(Box<Followers>),
     /// Read decided turns from the log.
     Load {
-        /// For whom.
+        /// The reader that wants the turns.
         reader: Reader,
-        /// The first height.
+        /// The first height to read.
         from: Height,
-        /// At most so many.
+        /// The greatest number of turns to read.
         count: u32,
     },
-    /// Put turns back that the log lacks: the last of one of [`Input::Gaps`], ascending.
+    /// Put missing turns back into the log: the last turns of one gap of [`Input::Gaps`], ascending.
     PutBack(Vec<Decision>),
-    /// Store a snapshot, and then let older ones go.
+    /// Store a snapshot, and then remove older ones.
     Snapshot {
-        /// After the turn of this height.
+        /// The height of the snapshot.
         height: Height,
-        /// The state's root.
+        /// The root of the snapshot's state.
         root: Root,
-        /// Where agreement starts from with it, and the world, encoded.
+        /// The encoded base of agreement, and the encoded world.
         bytes: Vec<u8>,
     },
-    /// These are the servers to keep connections with, from now on: validators, those that will be,
-    /// and standbys.
-    Contacts(BTreeMap<PublicKey, Contact>),
-    /// The newest words of the sim's servers about where clients connect changed; these are all.
-    Servers(Vec<SignedEntrance>),
-    /// An act of a client of this server got on, for logs and figures.
+    /// Keep connections with these servers from now on: validators now and soon, and standbys.
+    Contacts(BTreeMap<PublicKey, NodeContact>),
+    /// All endpoint announcements of the sim's servers, because one changed.
+    Servers(Vec<SignedAnnouncement>),
+    /// An act of a client reached its next stage, for logs and metrics.
     Traced {
-        /// Which act.
+        /// The id of the act.
         act: ActId,
-        /// How far it is.
-        stage: Stage,
+        /// The stage that the act reached.
+        stage: ActStage,
     },
-    /// The state of affairs changed.
+    /// The status changed.
     Status(Box<Status>),
-    /// A server signed two things at once; it has been reported.
+    /// A server signed two conflicting messages. This server has submitted the evidence.
     Exposed(PublicKey),
-    /// This server's state is not the others': it does not vote, and tries to heal.
-    Parted(Halt),
-    /// A [`Capsule`](metatopia_sim::Capsule), encoded, for whoever wants to know what happened: keep
-    /// it.
+    /// The state of this server differs from that of the others. The server does not vote, and begins a
+    /// repair.
+    Diverged(Halt),
+    /// Store an encoded [`Capsule`](metatopia_sim::Capsule), for people who look into a wrong state.
     Capsule {
         /// The height of this server's last state.
         height: Height,
-        /// The capsule.
+        /// The bytes of the capsule.
         bytes: Vec<u8>,
     },
-    /// It has healed, and this was wrong: keep it.
-    Mended(Box<Report>),
-    /// It healed at these times lately: keep them, and hand them back after a start
-    /// ([`Config::heals`](crate::Config::heals)).
-    Heals(Vec<Millis>),
-    /// A state is being fetched from peers.
-    Fetch(FetchNews),
-    /// This replica has ended. Keep the state and let go of all others, append the note, and open
-    /// another replica with that state and what the log holds after it.
+    /// The state is repaired. Store the report of what was wrong.
+    Repaired(Box<RepairReport>),
+    /// Store the times of the last repairs, and hand them back after a start
+    /// ([`Config::repairs`](crate::Config::repairs)).
+    RepairTimes(Vec<Millis>),
+    /// An event of a fetch of a state.
+    Fetch(FetchEvent),
+    /// This replica has ended. Store the state and remove all others, append the note, and open another
+    /// replica with that state and the records of the log after it.
     Replace(Box<Replacement>),
-    /// This server must stop voting; it still answers.
+    /// This server has stopped voting. It still answers questions.
     Halted(Halt),
 }

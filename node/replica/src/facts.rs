@@ -2,9 +2,11 @@
 
 use metatopia_protocol::{
     CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry,
-    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
 };
-use metatopia_sim::{Delayed, Running, Seen, World};
+use metatopia_sim::{
+    DelayedChange, IssuedTicket, RunningScript, Standings as _, World, WorldObject,
+};
 use metatopia_types::{PublicKey, ScriptId};
 
 /// Who is present, ascending by key.
@@ -18,7 +20,7 @@ pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
 
 /// What runs after a script, ascending by script; as many as one answer has.
 pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
-    let entry = |running: Running| ScriptEntry {
+    let entry = |running: RunningScript| ScriptEntry {
         script: running.script,
         object: running.object,
         name: running.name,
@@ -34,7 +36,7 @@ pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
 
 /// What somebody owns, ascending by object.
 pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
-    let entry = |seen: Seen| ThingEntry {
+    let entry = |seen: WorldObject| ThingEntry {
         object: seen.id,
         name: seen.name,
         kind: seen.kind,
@@ -45,7 +47,7 @@ pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
     world.things(owner).map(entry).collect()
 }
 
-/// Who decides.
+/// Returns who governs the sim, and who would be next.
 pub(crate) fn governance(world: &World) -> GovernanceEntry {
     let (state, parameters) = (world.governance(), world.parameters());
     let candidate = |(key, player): (_, &metatopia_sim::Player)| CandidateEntry {
@@ -70,10 +72,23 @@ pub(crate) fn governance(world: &World) -> GovernanceEntry {
     }
 }
 
+/// Returns the tickets that are open.
+pub(crate) fn tickets(world: &World) -> Vec<TicketEntry> {
+    let time = world.governance().time;
+    let open = world.first_logins().tickets().open(world.height());
+    let entry = |(ticket, issued): (&PublicKey, &IssuedTicket)| TicketEntry {
+        ticket: *ticket,
+        by: issued.by,
+        left: issued.left,
+        lasts: issued.until.saturating_sub(time),
+    };
+    open.map(entry).collect()
+}
+
 /// The changes of who votes that wait.
 pub(crate) fn delayed(world: &World) -> Vec<DelayedEntry> {
     let state = world.governance();
-    let entry = |delayed: &Delayed| DelayedEntry {
+    let entry = |delayed: &DelayedChange| DelayedEntry {
         change: delayed.change.clone(),
         by: delayed.by,
         left: delayed.due.saturating_sub(state.time),

@@ -33,10 +33,10 @@ use metatopia_types::{
 };
 
 pub use self::fetched::{Fetched, FetchedError};
-pub use self::provider::{Misdeed, Standing};
+pub use self::provider::{ProviderFault, ProviderState};
 pub use self::target::decode_manifest;
 use self::{
-    provider::{Provider, Stage},
+    provider::{Provider, ProviderStage},
     target::Target,
     walk::Walk,
 };
@@ -61,26 +61,26 @@ pub const OFFERS: Duration = Duration::from_millis(500);
 pub enum FetchEffect {
     /// Ask a provider.
     Ask {
-        /// Whom.
+        /// The peer that is asked.
         to: PublicKey,
         /// Comes back with the answer.
         token: u32,
-        /// What.
+        /// The question to ask.
         question: Question,
     },
     /// A leaf came and is what it should be: whoever wants to go on after a crash keeps it.
     Keep {
         /// blake3 of it.
         hash: Digest,
-        /// The leaf.
+        /// The bytes of the leaf.
         content: Vec<u8>,
     },
     /// A provider is asked for nothing more.
     Dropped {
-        /// Which.
+        /// The provider that is dropped.
         provider: PublicKey,
-        /// Why.
-        why: Misdeed,
+        /// The reason for it.
+        why: ProviderFault,
     },
     /// Everything is there. Nothing follows.
     Done(Box<Fetched>),
@@ -98,7 +98,7 @@ pub struct Progress {
     /// Bytes of all leaves, once the manifest is there.
     pub total: u64,
     /// Each provider with the bytes that it gave, and how it stands.
-    pub providers: Vec<(PublicKey, u64, Standing)>,
+    pub providers: Vec<(PublicKey, u64, ProviderState)>,
 }
 
 /// What a question was about.
@@ -204,7 +204,7 @@ impl Fetch {
         if let Some(provider) = self.providers.get_mut(&from) {
             provider.silences = 0;
         }
-        let told = match answer {
+        let checked = match answer {
             Answer::Busy => {
                 self.give_back(from, asked.about);
                 self.rest(from, now + PAUSE);
@@ -213,7 +213,7 @@ impl Fetch {
             Answer::Unknown | Answer::Pruned { .. } => self.unknown(now, from, asked.about),
             answer => self.take(now, from, asked.about, answer),
         };
-        if let Err(why) = told {
+        if let Err(why) = checked {
             self.drop_provider(from, why);
         }
         self.go_on(now);
@@ -230,7 +230,7 @@ impl Fetch {
             };
             provider.silences += 1;
             if provider.silences >= SILENCES_MAX {
-                self.drop_provider(asked.to, Misdeed::Silent);
+                self.drop_provider(asked.to, ProviderFault::Silent);
             } else {
                 self.rest(asked.to, now + PAUSE);
             }
@@ -270,7 +270,7 @@ impl Fetch {
             height: self.target.as_ref().map(Target::height),
             bytes,
             total,
-            providers: providers.map(|(key, p)| (*key, p.bytes, p.standing())).collect(),
+            providers: providers.map(|(key, p)| (*key, p.bytes, p.state())).collect(),
         }
     }
 
@@ -280,12 +280,13 @@ impl Fetch {
         from: PublicKey,
         about: About,
         answer: Answer,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         match (about, answer) {
             (About::Links { after }, Answer::Links(links)) => {
-                let provider = self.providers.get_mut(&from).ok_or(Misdeed::Unasked)?;
+                let provider = self.providers.get_mut(&from).ok_or(ProviderFault::Unasked)?;
                 let more = self.walk.take(self.sim, after, links, provider, &*self.scheme)?;
-                provider.stage = more.map_or(Stage::Offer, |after| Stage::Links { after });
+                provider.stage =
+                    more.map_or(ProviderStage::Offer, |after| ProviderStage::Links { after });
                 Ok(())
             }
             (About::Offer, Answer::Snapshot(offer)) => self.offered(now, from, *offer),
@@ -304,7 +305,7 @@ impl Fetch {
             }
             (about, _) => {
                 self.give_back(from, about);
-                Err(Misdeed::Unasked)
+                Err(ProviderFault::Unasked)
             }
         }
     }
@@ -314,14 +315,14 @@ impl Fetch {
         now: Duration,
         from: PublicKey,
         offer: SnapshotOffer,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let stated = offer.header.height;
         let bytes = offer.bytes;
         if stated != offer.height.plus(ROOT_LAG) || bytes == 0 || bytes > SNAPSHOT_BYTES_MAX as u64
         {
-            return Err(Misdeed::Offer);
+            return Err(ProviderFault::Offer);
         }
-        let provider = self.providers.get_mut(&from).ok_or(Misdeed::Unasked)?;
+        let provider = self.providers.get_mut(&from).ok_or(ProviderFault::Unasked)?;
         let Some(set) = self.walk.set(stated) else {
             // Older than what is known already: it lags, which is no lie.
             provider.rests = Some(now + PAUSE);
@@ -330,7 +331,7 @@ impl Fetch {
         if set.id() != offer.header.validators && !provider.walked_again {
             // The set may have changed since it was asked for changes.
             provider.walked_again = true;
-            provider.stage = Stage::Links { after: self.walk.newest() };
+            provider.stage = ProviderStage::Links { after: self.walk.newest() };
             provider.rests = Some(now + PAUSE);
             return Ok(());
         }
@@ -342,7 +343,7 @@ impl Fetch {
             &*self.scheme,
         )?;
         provider.walked_again = false;
-        provider.stage = Stage::Ready(Box::new(offer));
+        provider.stage = ProviderStage::Ready(Box::new(offer));
         self.first_offer.get_or_insert(now);
         Ok(())
     }
@@ -353,14 +354,14 @@ impl Fetch {
         height: Height,
         leaves: Vec<u32>,
         contents: Vec<Vec<u8>>,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let Some(target) = self.target.as_mut().filter(|target| target.height() == height) else {
             return Ok(());
         };
         let came = contents.len();
         if came == 0 || came > leaves.len() {
             target.give_back(leaves);
-            return Err(Misdeed::Unasked);
+            return Err(ProviderFault::Unasked);
         }
         let mut left = leaves.into_iter();
         for content in contents {
@@ -387,9 +388,14 @@ impl Fetch {
     }
 
     /// A provider does not have it: that is no lie.
-    fn unknown(&mut self, now: Duration, from: PublicKey, about: About) -> Result<(), Misdeed> {
+    fn unknown(
+        &mut self,
+        now: Duration,
+        from: PublicKey,
+        about: About,
+    ) -> Result<(), ProviderFault> {
         match &about {
-            About::Links { .. } => return Err(Misdeed::Unasked),
+            About::Links { .. } => return Err(ProviderFault::Unasked),
             About::Offer => self.rest(from, now + PAUSE),
             About::Head { height } | About::Part { height, .. } | About::Leaves { height, .. } => {
                 let target = self.target.as_ref().map(Target::height);
@@ -433,13 +439,13 @@ impl Fetch {
         }
     }
 
-    fn drop_provider(&mut self, provider: PublicKey, why: Misdeed) {
+    fn drop_provider(&mut self, provider: PublicKey, why: ProviderFault) {
         self.forget(|asked| asked.to == provider);
         if let Some(target) = &mut self.target {
             target.begin_again(provider);
         }
         if let Some(state) = self.providers.get_mut(&provider) {
-            state.stage = Stage::Dropped;
+            state.stage = ProviderStage::Dropped;
             self.effects.push_back(FetchEffect::Dropped { provider, why });
         }
     }

@@ -15,7 +15,7 @@ mod reading;
 
 use std::collections::VecDeque;
 
-use metatopia_consensus::{Decision, Position};
+use metatopia_consensus::{Decision, RecordPosition};
 use metatopia_protocol::TURNS_ANSWER_BYTES;
 use metatopia_store::{
     self as store, Disk, ReadError, Snapshot, Store, limits::SNAPSHOTS_KEPT, list_snapshots,
@@ -32,7 +32,7 @@ pub use self::{
 use crate::{
     RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, SNAPSHOT_BYTES_MAX,
     start::{LOADED_BYTES_MAX, at_once},
-    turns::{Gaps, Kept},
+    turns::{Gaps, KeptTurns},
 };
 
 /// The kind byte of agreement's records in the log; the only kind there is.
@@ -66,16 +66,16 @@ pub struct Keeper<D> {
     store: Store<D>,
     history: History,
     health: Health,
-    /// As it was told last.
-    told: Health,
+    /// The health that was reported last.
+    reported_health: Health,
     /// What is not durable yet: it is written again if the disk failed on it.
     unsynced: VecDeque<Unsynced>,
     unsynced_bytes: usize,
     /// The place to report with the next sync.
-    wanted: Option<Position>,
+    wanted: Option<RecordPosition>,
     /// Orders that come after it.
     later: Vec<Order>,
-    /// A state that was fetched, and the record for it, while they are not on the disk.
+    /// A fetched state and its record, while they are not on the disk.
     replacing: Option<(Snapshot, Option<Vec<u8>>)>,
     oldest: Height,
     /// What is missing, and must that be told?
@@ -92,7 +92,7 @@ impl<D: Disk> Keeper<D> {
             store,
             history,
             health: Health::Sound,
-            told: Health::Sound,
+            reported_health: Health::Sound,
             unsynced: VecDeque::new(),
             unsynced_bytes: 0,
             wanted: None,
@@ -116,7 +116,7 @@ impl<D: Disk> Keeper<D> {
             store: self.store.on(disk),
             history: self.history,
             health: self.health,
-            told: self.told,
+            reported_health: self.reported_health,
             unsynced: self.unsynced,
             unsynced_bytes: self.unsynced_bytes,
             wanted: self.wanted,
@@ -129,7 +129,7 @@ impl<D: Disk> Keeper<D> {
         }
     }
 
-    /// The log.
+    /// Returns the log.
     #[must_use]
     pub const fn store(&self) -> &Store<D> {
         &self.store
@@ -141,20 +141,20 @@ impl<D: Disk> Keeper<D> {
         self.store.disk_mut()
     }
 
-    /// How the log stands with the disk.
+    /// Returns how the log stands with the disk.
     #[must_use]
     pub const fn health(&self) -> &Health {
         &self.health
     }
 
-    /// Does all these orders. However many syncs are among them, the disk syncs once: each of them
-    /// asks for no more than that everything before it is durable.
-    pub fn work(&mut self, orders: impl IntoIterator<Item = Order>, tell: &mut dyn FnMut(Done)) {
+    /// Carries out all these orders. The disk syncs once, however many syncs are among them: each asks
+    /// only that everything before it is durable.
+    pub fn work(&mut self, orders: impl IntoIterator<Item = Order>, report: &mut dyn FnMut(Done)) {
         self.write(orders);
-        self.finish(tell);
+        self.finish(report);
     }
 
-    /// The first part of [`Self::work`]: appends, and does nothing that waits for the medium.
+    /// Carries out the first part of [`Self::work`]: appends, without waiting for the medium.
     pub fn write(&mut self, orders: impl IntoIterator<Item = Order>) {
         for order in orders {
             match order {
@@ -165,19 +165,19 @@ impl<D: Disk> Keeper<D> {
         }
     }
 
-    /// The other part: syncs, and does everything else.
-    pub fn finish(&mut self, tell: &mut dyn FnMut(Done)) {
+    /// Carries out the other part: syncs, and everything else.
+    pub fn finish(&mut self, report: &mut dyn FnMut(Done)) {
         if self.wanted.is_some() {
             self.sync();
         }
-        self.report(tell);
+        self.report_synced(report);
         for order in std::mem::take(&mut self.later) {
             match order {
                 Order::Load { reader, from, count } => {
                     let decisions = self.load(reader, from, count);
                     let oldest = self.oldest;
                     let next = decisions.is_empty().then(|| self.next(from)).flatten();
-                    tell(Done::Loaded { reader, decisions, oldest, next });
+                    report(Done::Loaded { reader, decisions, oldest, next });
                 }
                 Order::Snapshot(snapshot) => self.snapshot(&snapshot),
                 Order::PutBack(turns) => self.put_back(&turns),
@@ -187,26 +187,26 @@ impl<D: Disk> Keeper<D> {
             }
         }
         if let Some(replaced) = self.replace() {
-            tell(Done::Replaced(replaced.map_err(|error| error.to_string())));
+            report(Done::Replaced(replaced.map_err(|error| error.to_string())));
         }
-        self.report(tell);
-        self.tell_all(tell);
-        if self.health != self.told {
-            self.told.clone_from(&self.health);
-            tell(Done::Health(self.health.clone()));
+        self.report_synced(report);
+        self.report_findings(report);
+        if self.health != self.reported_health {
+            self.reported_health.clone_from(&self.health);
+            report(Done::Health(self.health.clone()));
         }
     }
 
-    /// Tells what was found, above all when the log was opened.
-    pub fn tell_all(&mut self, tell: &mut dyn FnMut(Done)) {
-        self.tell_news(tell);
+    /// Reports news and gaps, above all those found when the log was opened.
+    pub fn report_findings(&mut self, report: &mut dyn FnMut(Done)) {
+        self.report_news(report);
         if std::mem::take(&mut self.are_gaps_due) {
-            tell(Done::Gaps(self.gaps.clone()));
+            report(Done::Gaps(self.gaps.clone()));
         }
     }
 
-    fn tell_news(&mut self, tell: &mut dyn FnMut(Done)) {
-        self.news.drain(..).for_each(|news| tell(Done::News(news)));
+    fn report_news(&mut self, report: &mut dyn FnMut(Done)) {
+        self.news.drain(..).for_each(|news| report(Done::News(news)));
     }
 
     fn append(&mut self, tag: Option<u64>, payload: Vec<u8>) {
@@ -230,27 +230,27 @@ impl<D: Disk> Keeper<D> {
         if self.health == Health::Sound {
             let synced = self.store.sync().map_err(StorageError::from);
             if self.check(synced).is_some() {
-                self.settle();
+                self.forget_unsynced();
             }
         }
     }
 
-    fn report(&mut self, tell: &mut dyn FnMut(Done)) {
+    fn report_synced(&mut self, report: &mut dyn FnMut(Done)) {
         if self.health == Health::Sound
             && self.unsynced.is_empty()
             && let Some(position) = self.wanted.take()
         {
-            tell(Done::Synced(position));
+            report(Done::Synced(position));
         }
     }
 
-    /// All is durable.
-    fn settle(&mut self) {
+    /// Forgets the records that waited, because all are durable.
+    fn forget_unsynced(&mut self) {
         self.unsynced.clear();
         self.unsynced_bytes = 0;
     }
 
-    /// Takes note of a failure.
+    /// Notes a failure of the disk.
     fn check<T>(&mut self, done: Result<T, impl Into<StorageError>>) -> Option<T> {
         let error = match done {
             Ok(done) => return Some(done),
@@ -262,7 +262,7 @@ impl<D: Disk> Keeper<D> {
             }
         } else {
             self.health = Health::Failed(error.to_string());
-            self.settle();
+            self.forget_unsynced();
             self.wanted = None;
         }
         None
@@ -271,7 +271,7 @@ impl<D: Disk> Keeper<D> {
     /// Goes on with the log if there is room again.
     fn retry(&mut self) {
         if self.is_full() && self.go_on().is_some() {
-            self.settle();
+            self.forget_unsynced();
             self.health = Health::Sound;
         }
     }
@@ -300,11 +300,11 @@ impl<D: Disk> Keeper<D> {
 
     fn load(&mut self, reader: Reader, from: Height, count: u32) -> Vec<Decision> {
         let bytes_max = match reader {
-            // No answer has more, and anybody may ask.
+            // No answer holds more, and any client may ask.
             Reader::Question(_) => TURNS_ANSWER_BYTES,
-            Reader::Peer(_) | Reader::Mending => LOADED_BYTES_MAX,
+            Reader::Peer(_) | Reader::Repair => LOADED_BYTES_MAX,
         };
-        let mut turns = Kept::of(&self.store).from(from);
+        let mut turns = KeptTurns::of(&self.store).from(from);
         let found = at_once(turns.by_ref(), count, bytes_max);
         let (unread, patch) = (turns.unread(), turns.bad_patch());
         drop(turns);
@@ -316,9 +316,9 @@ impl<D: Disk> Keeper<D> {
         found
     }
 
-    /// Where the log goes on behind turns that are missing from here on.
+    /// Returns where the log goes on behind turns that are missing from here on.
     fn next(&self, from: Height) -> Option<Height> {
-        let there = Kept::of(&self.store).next_from(from).ok().flatten();
+        let there = KeptTurns::of(&self.store).next_from(from).ok().flatten();
         there.filter(|there| *there > from).map(|there| there.max(self.oldest))
     }
 
@@ -381,12 +381,12 @@ impl<D: Disk> Keeper<D> {
             return Err(ReplaceError::Unsound);
         }
         self.look_for_gaps();
-        // Another replica begins, and knows nothing.
+        // The next replica does not know the gaps yet.
         self.are_gaps_due = true;
         Ok(read_back(&self.store, snapshot.height)?)
     }
 
-    /// Where the part of the log begins that is kept.
+    /// Returns where the kept part of the log begins.
     fn keep_from(&self) -> Result<store::Position, ReadError> {
         let History::Turns(turns) = self.history else {
             return Ok(store::Position::ZERO);
@@ -401,10 +401,10 @@ impl<D: Disk> Keeper<D> {
         Ok(found.map_or(store::Position::ZERO, |record| record.position))
     }
 
-    /// Notes how far the log goes, and gives up what lies before `keep`.
+    /// Marks how far the log goes, and gives up what lies before `keep`.
     fn mark(&mut self, keep: store::Position) {
         match self.store.mark(keep) {
-            Ok(()) => self.settle(),
+            Ok(()) => self.forget_unsynced(),
             Err(store::MarkError::Sync(error)) => {
                 self.check(Err::<(), _>(error));
             }
@@ -428,12 +428,12 @@ impl<D: Disk> Keeper<D> {
         }
     }
 
-    /// The server stops: nothing may be lost that a later start could miss.
-    pub fn close(&mut self, tell: &mut dyn FnMut(Done)) {
+    /// Marks the log when the server stops, so that a later start notices a cut.
+    pub fn close(&mut self, report: &mut dyn FnMut(Done)) {
         if self.health == Health::Sound {
             self.mark(store::Position::ZERO);
         }
-        self.tell_news(tell);
+        self.report_news(report);
     }
 }
 

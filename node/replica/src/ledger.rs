@@ -1,4 +1,4 @@
-//! What agreement asks of this server: which turns are void, and what the next turn carries.
+//! The host of agreement: it judges turns, and fills the next turn with acts.
 
 use std::{
     cell::RefCell,
@@ -6,12 +6,13 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_consensus::{ActFault, Host, VoidAct};
+use metatopia_consensus::{ActCheckError, Host, VoidAct};
 use metatopia_sim::{ActFault as SimFault, Judging, LaneWindows, Register, Standings};
-use metatopia_types::{ActId, Body, Height, PublicKey, SignedEnvelope, SimId, Turn, Verify};
+use metatopia_types::{ActId, Height, PublicKey, SignedEnvelope, SimId, Turn, TurnBody, Verify};
 
 use crate::{
     ClientId,
+    controls::{Controls, NoReserves},
     mempool::{Mempool, Origin},
 };
 
@@ -22,18 +23,19 @@ const JUDGED_MAX: usize = 4 * metatopia_types::limits::ACTS_PER_TURN_MAX;
 /// The mempool, and the lane windows after the last decided turn.
 pub(crate) struct Ledger {
     sim: SimId,
-    /// Who proposes the turns that are built here.
+    /// The key of this server, which proposes the turns that are built here.
     server: PublicKey,
     scheme: Arc<dyn Verify>,
-    /// Who is what to the sim, by the last turns that were applied.
+    /// The class of each author, by the last applied turns.
     pub register: Register,
-    /// Acts that wait.
+    /// The acts that wait for a turn.
     pub mempool: Mempool,
-    /// Which acts may still be decided.
+    /// The lane windows, which say which acts may still be decided.
     pub windows: LaneWindows,
-    /// Clients that gave us an act that is decided now, and that have no receipt yet.
+    /// Clients whose act is decided, and that have no receipt yet.
     pub unreceipted: BTreeMap<ActId, ClientId>,
     judged: RefCell<BTreeSet<[u8; 32]>>,
+    pub controls: Controls,
 }
 
 impl core::fmt::Debug for Ledger {
@@ -43,7 +45,7 @@ impl core::fmt::Debug for Ledger {
 }
 
 impl Ledger {
-    /// A ledger after the turn that `windows` know last.
+    /// Returns a ledger after the last turn of `windows`.
     #[must_use]
     pub(crate) fn new(
         server: PublicKey,
@@ -60,6 +62,7 @@ impl Ledger {
             windows,
             unreceipted: BTreeMap::new(),
             judged: RefCell::new(BTreeSet::new()),
+            controls: Controls::default(),
         }
     }
 
@@ -100,41 +103,49 @@ impl Host for Ledger {
 
     fn judge(&self, turn: &Turn) -> Result<(), VoidAct> {
         let Turn { header, .. } = turn;
-        // By another state than the others this server would judge otherwise.
+        // All servers judge a turn by the same state, or they would not agree.
         self.register.basis(header.height);
-        let judging = Judging { standings: &self.register, proposer: Some(header.proposer) };
+        let none = NoReserves(&self.register);
+        let standings: &dyn Standings =
+            if self.controls.lanes_unjudged { &none } else { &self.register };
+        let judging = Judging { standings, proposer: Some(header.proposer) };
         let mut admission = self.windows.admission(header.height, None, judging);
         for act in admission.in_order(turn.body.acts()) {
             let void = |fault| VoidAct { act: act.id(), fault };
             if act.envelope.sim != self.sim {
-                return Err(void(ActFault::Sim));
+                return Err(void(ActCheckError::Sim));
             }
             admission.admit(&act.envelope).map_err(|fault| void(translate(fault)))?;
             if !self.is_signed(act) {
-                return Err(void(ActFault::Signature));
+                return Err(void(ActCheckError::Signature));
             }
         }
         Ok(())
     }
 
-    fn body(&mut self, height: Height, after: Option<&Turn>) -> Body {
-        let judging = Judging { standings: &self.register, proposer: Some(self.server) };
+    fn body(&mut self, height: Height, after: Option<&Turn>) -> TurnBody {
+        let none = NoReserves(&self.register);
+        let standings: &dyn Standings =
+            if self.controls.opens_all_lanes { &none } else { &self.register };
+        let judging = Judging { standings, proposer: Some(self.server) };
         self.mempool.body(height, after, &self.windows, judging)
     }
 }
 
-fn translate(fault: SimFault) -> ActFault {
+fn translate(fault: SimFault) -> ActCheckError {
     match fault {
-        SimFault::OtherSim(_) => ActFault::Sim,
-        SimFault::Expired { last_valid, .. } => ActFault::Expired(last_valid),
-        SimFault::TooFarAhead { last_valid, .. } => ActFault::Ahead(last_valid),
-        SimFault::Signature => ActFault::Signature,
+        SimFault::OtherSim(_) => ActCheckError::Sim,
+        SimFault::Expired { last_valid, .. } => ActCheckError::Expired(last_valid),
+        SimFault::TooFarAhead { last_valid, .. } => ActCheckError::Ahead(last_valid),
+        SimFault::Signature => ActCheckError::Signature,
         SimFault::TooLong(_)
         | SimFault::Replayed(_)
         | SimFault::TooManyLanes(_)
-        | SimFault::Full(_) => ActFault::Lane,
-        SimFault::NoLogin | SimFault::Closed | SimFault::NoWork | SimFault::FirstLoginsFull(_) => {
-            ActFault::Stranger
-        }
+        | SimFault::Full(_) => ActCheckError::Lane,
+        SimFault::NoLogin
+        | SimFault::Closed
+        | SimFault::NoWork
+        | SimFault::NoTicket
+        | SimFault::FirstLoginsFull(_) => ActCheckError::Stranger,
     }
 }

@@ -9,12 +9,12 @@
 //! that a crash could still undo.
 //!
 //! ```
-//! use metatopia_consensus::Position;
+//! use metatopia_consensus::RecordPosition;
 //! use metatopia_replica::Outbox;
 //!
 //! let mut outbox = Outbox::default();
-//! assert_eq!(outbox.pass(Position(1), "a vote"), None);
-//! assert_eq!(outbox.synced(Position(1)), ["a vote"]);
+//! assert_eq!(outbox.pass(RecordPosition(1), "a vote"), None);
+//! assert_eq!(outbox.synced(RecordPosition(1)), ["a vote"]);
 //! ```
 #![forbid(unsafe_code)]
 
@@ -24,55 +24,55 @@ mod archive;
 mod backfill;
 mod controls;
 mod effect;
-mod entrances;
+mod endpoints;
 mod facts;
 pub mod fetch;
-mod guests;
+mod followers;
+mod join_retry;
 pub mod keeper;
-mod knocking;
 mod ledger;
 pub mod mempool;
-mod mending;
 mod message;
-mod offers;
 mod outbox;
+mod publish;
 mod rate;
+mod repair;
 mod replica;
-mod rescue;
 mod sessions;
+mod snapshot_offers;
 mod start;
+mod state_sync;
 mod status;
-mod telling;
 mod turns;
 pub mod views;
 
 pub use backfill::{FILL_BYTES_MAX, FILL_TURNS_MAX, Missing, Unasked};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
-pub use effect::{Asker, Effect, Input, Reader, Stage};
-pub use entrances::{Announcement, Entrances, Heard, PAUSE};
-pub use guests::{
-    GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guest, Guests, INVITES_KNOWN_MAX,
-    INVITES_PER_ISSUER,
+pub use effect::{ActStage, Asker, Effect, Input, Reader};
+pub use endpoints::{ANNOUNCEMENT_PAUSE, EndpointChange, Endpoints, OwnEndpoint};
+pub use followers::{
+    FOLLOWER_FRAMES_PER_SECOND, FOLLOWERS_MAX, Follower, Followers, GAVE_WAY_MAX,
+    INVITES_KNOWN_MAX, INVITES_PER_ISSUER,
 };
-pub use knocking::{KNOCK_PAUSES, Knock, Knocking};
-pub use mending::{Condition, HEALS_MAX, HOUR, RECENT_BYTES_MAX, Report};
+pub use join_retry::{JOIN_RETRY_PAUSES, JoinRetry, JoinTarget};
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
-pub use offers::OFFERS_MAX;
 pub use outbox::Outbox;
+pub use repair::{Condition, HOUR, RECENT_BYTES_MAX, REPAIRS_MAX, RepairReport};
 pub use replica::{
     Config, PEER_QUESTIONS_MAX, QUESTIONS_MAX, RECALL_HEIGHTS, Replica, SNAPSHOT_TURNS, STALL,
 };
-pub use rescue::{BEHIND_TURNS, FETCH_PAUSE, FetchNews, Fetching, Need, Replacement};
 pub use sessions::{
     ACTS_BURST, ACTS_PER_TURN, ANSWER_BYTES_BURST, ANSWER_BYTES_PER_TURN, CLIENTS_MAX, ClientId,
     Delivery, Demand, FORGERY_ACTS, FRAMES_PER_TURN_MAX, RECEIPTS_AGAIN_BURST,
     RECEIPTS_AGAIN_PER_TURN, SESSIONS_PER_KEY_MAX, SessionEffect, Sessions, busy,
 };
+pub use snapshot_offers::OFFERS_MAX;
 pub use start::{
     LOADED_BYTES_MAX, RECORDS_BACK_HEIGHTS, RecordsError, SNAPSHOT_BYTES_MAX, SnapshotError,
     base_of, decisions, decode_snapshot, encode_snapshot, find_decisions, payloads_after,
     recall_from, records_after,
 };
-pub use status::{Status, Waiting};
-pub use turns::{GAPS_MAX, Gap, Gaps, Kept, Turns, decode_patch, encode_patch};
+pub use state_sync::{BEHIND_TURNS, FETCH_PAUSE, FetchEvent, Fetching, Replacement, SyncReason};
+pub use status::{Status, WaitingCounts};
+pub use turns::{GAPS_MAX, Gap, Gaps, KeptTurns, Turns, decode_patch, encode_patch};

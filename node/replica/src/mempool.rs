@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_sim::{ActFault, Judging, LaneWindows, Standing, Standings};
 use metatopia_types::{
-    Act, ActId, Blob, Body, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
-    Verify, limits, wire,
+    Act, ActId, Blob, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
+    TurnBody, Verify, limits, wire,
 };
 
 pub(crate) use self::relay::RELAYED_AHEAD;
@@ -31,12 +31,12 @@ pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// waiting, of half the largest size.
 pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// Where an act came from.
+/// The origin of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// A client of this server, which wants its receipt.
+    /// A client of this server, which waits for the receipt.
     Client(ClientId),
-    /// Another server, whose client wants it.
+    /// Another server, whose client waits for the receipt.
     Server,
 }
 
@@ -45,24 +45,24 @@ struct Pending {
     submission: Submission,
     bytes: usize,
     origin: Origin,
-    /// The height under way when the other servers were told of it last; none while they were not.
+    /// The height at which the act was handed on last; none if it was not.
     handed_on: Option<Height>,
-    /// The bucket of strangers that it counts in, even if another origin asks for it later.
+    /// The bucket of strangers that the act counts in, even if another origin hands it in later.
     bucket: Option<Origin>,
 }
 
-/// What admission needs to know; all of it follows from decided turns.
+/// The facts that admission needs. All of them follow from decided turns.
 #[derive(Clone, Copy)]
 pub struct Gate<'a> {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
     /// The height under way.
     pub height: Height,
-    /// What was decided in each lane.
+    /// The lane windows after the last decided turn.
     pub windows: &'a LaneWindows,
-    /// Who is what to the sim.
+    /// The class of each author.
     pub standings: &'a dyn Standings,
-    /// Checks signatures.
+    /// The scheme that checks signatures.
     pub scheme: &'a dyn Verify,
 }
 
@@ -79,33 +79,33 @@ pub struct Mempool {
     authors: BTreeMap<PublicKey, BTreeMap<(Lane, Seq), ActId>>,
     strangers: BTreeMap<Origin, usize>,
     bytes: usize,
-    /// The author that the next turn begins with, so that none is always last.
+    /// The author that the next turn begins with, so that no author is always last.
     next_author: PublicKey,
-    /// The same of those whose acts wait to be handed on.
-    next_told: PublicKey,
-    /// Acts of which the other servers were not told yet.
-    untold: usize,
+    /// The author whose acts are handed on next.
+    next_handed_on: PublicKey,
+    /// How many acts were not handed on yet.
+    not_handed_on: usize,
 }
 
 /// An act that left the pool without being decided.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Departure {
-    /// Which.
+    /// The id of the act.
     pub act: ActId,
-    /// Who waits for news of it.
+    /// The origin that waits for the act.
     pub origin: Origin,
     /// Why it can never be decided.
     pub why: SubmitRefusal,
 }
 
 impl Mempool {
-    /// How many acts wait.
+    /// Returns how many acts wait.
     #[must_use]
     pub fn len(&self) -> usize {
         self.pending.len()
     }
 
-    /// The bytes of all of them with their blobs, at most [`POOL_BYTES_MAX`].
+    /// Returns the bytes of all acts with their blobs, at most [`POOL_BYTES_MAX`].
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.bytes
@@ -123,7 +123,7 @@ impl Mempool {
         self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
     }
 
-    /// Takes an act in; one that waits already stays, and reports to the newer origin.
+    /// Takes an act. One that waits already stays, and gets the newer origin.
     ///
     /// # Errors
     /// Why it is refused. Checks go from cheap to dear, the signature last.
@@ -161,7 +161,7 @@ impl Mempool {
         self.bytes += bytes;
         let bucket = stranger.then_some(origin);
         let handed_on = (origin == Origin::Server).then_some(gate.height);
-        self.untold += usize::from(handed_on.is_none());
+        self.not_handed_on += usize::from(handed_on.is_none());
         self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
         Ok(id)
     }
@@ -239,7 +239,7 @@ impl Mempool {
         after: Option<&Turn>,
         windows: &LaneWindows,
         judging: Judging<'_>,
-    ) -> Body {
+    ) -> TurnBody {
         let mut admission = windows.admission(height, after, judging);
         let mut queues: Vec<(PublicKey, Vec<ActId>)> = self
             .authors
@@ -279,10 +279,10 @@ impl Mempool {
             }
             queues.retain(|(_, queue)| !queue.is_empty());
         }
-        Body::new(acts, blobs).expect("limits were counted while taking")
+        TurnBody::new(acts, blobs).expect("limits were counted while taking")
     }
 
-    /// A turn was decided: its acts leave, with who waits for them.
+    /// Removes the acts of a decided turn, and returns them with their origins.
     pub fn take_decided(&mut self, turn: &Turn) -> Vec<(ActId, Origin)> {
         turn.body
             .acts()
@@ -292,7 +292,7 @@ impl Mempool {
             .collect()
     }
 
-    /// Acts that can never be decided now leave, for their authors to be told.
+    /// Removes the acts that no turn can take any more, and returns them.
     pub fn drop_stale(
         &mut self,
         windows: &LaneWindows,
@@ -323,13 +323,13 @@ impl Mempool {
             .collect()
     }
 
-    /// Who waits for this act.
+    /// Returns the origin of a waiting act.
     #[must_use]
     pub fn origin(&self, act: &ActId) -> Option<Origin> {
         self.pending.get(act).map(|pending| pending.origin)
     }
 
-    /// Every waiting act.
+    /// Returns every waiting act.
     pub fn acts(&self) -> impl Iterator<Item = &SignedEnvelope> {
         self.pending.values().map(|pending| &pending.submission.act)
     }
@@ -337,7 +337,7 @@ impl Mempool {
     fn remove(&mut self, id: &ActId) -> Option<Origin> {
         let pending = self.pending.remove(id)?;
         self.bytes -= pending.bytes;
-        self.untold -= usize::from(pending.handed_on.is_none());
+        self.not_handed_on -= usize::from(pending.handed_on.is_none());
         let envelope = &pending.submission.act.envelope;
         if let Some(lanes) = self.authors.get_mut(&envelope.author) {
             lanes.remove(&(envelope.lane, envelope.seq));
@@ -373,6 +373,7 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         ActFault::NoLogin => SubmitRefusal::NeedsLogin,
         ActFault::Closed => SubmitRefusal::NobodyNew,
         ActFault::NoWork => SubmitRefusal::NeedsWork,
+        ActFault::NoTicket => SubmitRefusal::NeedsTicket,
         ActFault::Signature => SubmitRefusal::BadSignature,
     }
 }

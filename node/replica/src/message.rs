@@ -1,18 +1,20 @@
 //! What servers of one sim say to each other.
 
-use metatopia_protocol::{Answer, Question, SERVER_FRAME_BYTES_MAX, SignedEntrance, Submission};
+use metatopia_protocol::{
+    Answer, Question, SERVER_FRAME_BYTES_MAX, SignedAnnouncement, Submission,
+};
 use metatopia_types::{limits, wire, wire::DecodeError};
 use serde::{Deserialize, Serialize};
 
 /// A frame between two servers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PeerMessage {
-    /// About agreement.
+    /// A message of the agreement machine.
     Agreement(metatopia_consensus::Message),
     /// An act that a client gave to the sender; whoever proposes next may take it.
     Submission(Box<Submission>),
     /// Where clients of one server connect; the signature proves which.
-    Entrance(Box<SignedEntrance>),
+    Endpoint(Box<SignedAnnouncement>),
     /// Asks what a client may ask.
     Ask {
         /// Comes back in the answer.
@@ -20,11 +22,11 @@ pub enum PeerMessage {
         /// What is asked.
         question: Box<Question>,
     },
-    /// Answers it.
+    /// The answer to a question.
     Answer {
-        /// The question's.
+        /// The number of the question.
         id: u32,
-        /// The answer.
+        /// The answer to the question.
         answer: Box<Answer>,
     },
 }

@@ -2,24 +2,24 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_consensus::Position;
+use metatopia_consensus::RecordPosition;
 
 /// Effects that wait for a sync. Those of one place leave in the order they came.
 #[derive(Debug)]
 pub struct Outbox<T> {
-    synced: Position,
-    held: BTreeMap<Position, Vec<T>>,
+    synced: RecordPosition,
+    held: BTreeMap<RecordPosition, Vec<T>>,
 }
 
 impl<T> Default for Outbox<T> {
     fn default() -> Self {
-        Self { synced: Position::START, held: BTreeMap::new() }
+        Self { synced: RecordPosition::START, held: BTreeMap::new() }
     }
 }
 
 impl<T> Outbox<T> {
     /// Gives the effect back if it may leave now, and keeps it otherwise.
-    pub fn pass(&mut self, after: Position, effect: T) -> Option<T> {
+    pub fn pass(&mut self, after: RecordPosition, effect: T) -> Option<T> {
         if after <= self.synced {
             return Some(effect);
         }
@@ -28,7 +28,7 @@ impl<T> Outbox<T> {
     }
 
     /// The log is durable up to here: what may leave now.
-    pub fn synced(&mut self, position: Position) -> Vec<T> {
+    pub fn synced(&mut self, position: RecordPosition) -> Vec<T> {
         self.synced = self.synced.max(position);
         let mut free = Vec::new();
         while let Some(entry) = self.held.first_entry()
@@ -64,27 +64,27 @@ mod tests {
     #[test]
     fn nothing_leaves_before_its_place_is_durable_and_order_is_kept() {
         let mut outbox = Outbox::default();
-        assert_eq!(outbox.pass(Position(0), "free"), Some("free"));
-        assert_eq!(outbox.pass(Position(2), "first"), None);
-        assert_eq!(outbox.pass(Position(2), "second"), None);
-        assert_eq!(outbox.pass(Position(5), "late"), None);
+        assert_eq!(outbox.pass(RecordPosition(0), "free"), Some("free"));
+        assert_eq!(outbox.pass(RecordPosition(2), "first"), None);
+        assert_eq!(outbox.pass(RecordPosition(2), "second"), None);
+        assert_eq!(outbox.pass(RecordPosition(5), "late"), None);
 
-        assert!(outbox.synced(Position(1)).is_empty());
-        assert_eq!(outbox.synced(Position(3)), ["first", "second"]);
-        assert_eq!(outbox.pass(Position(3), "free again"), Some("free again"));
-        assert_eq!(outbox.synced(Position(9)), ["late"]);
+        assert!(outbox.synced(RecordPosition(1)).is_empty());
+        assert_eq!(outbox.synced(RecordPosition(3)), ["first", "second"]);
+        assert_eq!(outbox.pass(RecordPosition(3), "free again"), Some("free again"));
+        assert_eq!(outbox.synced(RecordPosition(9)), ["late"]);
         assert!(outbox.is_empty());
     }
 
     #[test]
     fn what_is_set_free_leaves_in_order_and_later_effects_wait_again() {
         let mut outbox = Outbox::default();
-        assert_eq!(outbox.pass(Position(4), "second"), None);
-        assert_eq!(outbox.pass(Position(2), "first"), None);
+        assert_eq!(outbox.pass(RecordPosition(4), "second"), None);
+        assert_eq!(outbox.pass(RecordPosition(2), "first"), None);
 
         assert_eq!(outbox.free(), ["first", "second"]);
 
-        assert_eq!(outbox.pass(Position(2), "later"), None);
-        assert_eq!(outbox.synced(Position(2)), ["later"]);
+        assert_eq!(outbox.pass(RecordPosition(2), "later"), None);
+        assert_eq!(outbox.synced(RecordPosition(2)), ["later"]);
     }
 }

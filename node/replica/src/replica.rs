@@ -7,46 +7,47 @@ use std::{
 };
 
 use metatopia_consensus::{
-    self as consensus, Agreement, Decision, Halt, Held, Position, Record, To,
+    self as consensus, Agreement, Decision, Halt, Recipients, Record, RecordPosition, ResourceCount,
 };
-use metatopia_protocol::{Answer, Question, ServerMessage};
+use metatopia_protocol::{Answer, Question};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{
-    ActId, Contact, Digest, Height, Lane, Millis, Now, PublicKey, Receipt, Seq, SignedEnvelope,
-    SimId, limits, merkle,
+    ActId, Digest, Height, Lane, Millis, NodeContact, Now, PublicKey, Seq, SignedEnvelope, SimId,
+    limits,
 };
 
 use crate::{
-    Asker, ClientId, Condition, Delivery, Effect, Entrances, Guests, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Stage, Status, Waiting, answers::HELD_UP, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, mending::Mending,
-    offers::Offers, outbox::Outbox, rate::Rate, rescue::Rescue, sessions::Demand, views::Views,
+    Asker, ClientId, Condition, Effect, Endpoints, Followers, Input, PeerMessage, Reader,
+    SessionEffect, Sessions, Status, WaitingCounts, answers::HELD_UP, archive::Archive,
+    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, outbox::Outbox,
+    rate::Rate, repair::Repair, sessions::Demand, snapshot_offers::SnapshotOffers,
+    state_sync::StateSync, views::Views,
 };
 
-/// Without a decision for so long, a server calls itself stalled.
+/// The time without a decision after which a server calls itself stalled.
 pub const STALL: Duration = Duration::from_secs(5);
 
 /// Questions that wait for the world to come back from being applied to, or for the log.
 pub const QUESTIONS_MAX: usize = 1_024;
 
-/// Questions of one other server that wait.
+/// Questions of one peer that wait.
 pub const PEER_QUESTIONS_MAX: usize = 16;
 
 /// Turns between snapshots: half a minute.
 pub const SNAPSHOT_TURNS: u64 = 600;
 
-/// Turns up to the base that a replica should be told of when it starts.
+/// Turns up to the base that a replica should get when it starts.
 pub const RECALL_HEIGHTS: u64 = limits::EXPIRY_HEIGHTS_MAX;
 
 /// What does not change while a replica lives.
 #[derive(Clone)]
 pub struct Config {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
-    /// The sim's genesis, encoded, for those who ask.
+    /// The sim's genesis, encoded, for peers and clients that ask.
     pub genesis: Arc<Vec<u8>>,
     /// How agreement is set up.
-    pub agreement: consensus::Config,
+    pub agreement: consensus::AgreementConfig,
     /// Turns a second when nothing holds them up.
     pub turns_per_second: u32,
     /// Turns between snapshots, at least 1; a restart replays at most so many, and a bit. Usually
@@ -56,8 +57,8 @@ pub struct Config {
     ///
     /// [`BEHIND_TURNS`]: crate::BEHIND_TURNS
     pub behind_turns: u64,
-    /// When this server healed, as [`Effect::Heals`] said last.
-    pub heals: Vec<Millis>,
+    /// The times of this server's repairs, as [`AgreementEffect::RepairTimes`] gave them last.
+    pub repairs: Vec<Millis>,
     /// Secret and new at every start.
     pub seed: [u8; 32],
 }
@@ -74,82 +75,86 @@ pub struct Replica {
     pub(crate) config: Config,
     pub(crate) agreement: Agreement,
     pub(crate) ledger: Ledger,
-    /// None while a turn is being applied to it.
+    /// The state. None while the driver applies a turn to it.
     pub(crate) world: Option<Box<World>>,
-    pub(crate) decided: VecDeque<(Arc<Decision>, Position)>,
-    pub(crate) applying: Option<(Arc<Decision>, Position)>,
+    /// Decided turns that are not applied yet, with the place in the log that proves them.
+    pub(crate) decided: VecDeque<(Arc<Decision>, RecordPosition)>,
+    /// The turn that the driver applies now.
+    pub(crate) applying: Option<(Arc<Decision>, RecordPosition)>,
     pub(crate) sessions: Sessions,
     pub(crate) views: Views,
-    /// What we signed, on its way to the other servers.
+    /// Messages of agreement that wait for the log.
     pub(crate) outbox: Outbox<Effect>,
-    /// What is told about decided turns.
-    pub(crate) told: Outbox<Effect>,
+    /// Effects that tell somebody about decided turns, and wait for the log.
+    pub(crate) decided_outbox: Outbox<Effect>,
     /// Can the log not grow?
     pub(crate) muted: bool,
-    /// Nothing about decided turns is told before the log is durable up to here.
-    pub(crate) barrier: Position,
+    /// The place up to which the log must be durable before anything about the decided turns leaves.
+    pub(crate) barrier: RecordPosition,
     pub(crate) archive: Archive,
-    pub(crate) offers: Offers,
+    pub(crate) snapshot_offers: SnapshotOffers,
     /// Clients that wait for the outcome of a decided act.
-    pub(crate) owed: BTreeMap<ActId, ClientId>,
+    pub(crate) awaiting_outcome: BTreeMap<ActId, ClientId>,
     pub(crate) questions: VecDeque<(Asker, Question)>,
     pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
-    /// Questions that wait for turns that are missing, and since when.
+    /// Questions that wait for missing turns, and since when.
     pub(crate) held: VecDeque<(Duration, Asker, Question)>,
     pub(crate) next_load: u64,
     pub(crate) peers: BTreeSet<PublicKey>,
-    /// How many acts were handed on to them of late.
+    /// The rate of acts that are handed on to peers.
     pub(crate) relayed: Rate,
-    pub(crate) contacts: BTreeMap<PublicKey, Contact>,
-    pub(crate) entrances: Entrances,
-    /// Where followers reach this server; without it none is let in.
-    pub(crate) welcome: Option<Contact>,
-    pub(crate) guests: Guests,
+    pub(crate) contacts: BTreeMap<PublicKey, NodeContact>,
+    pub(crate) endpoints: Endpoints,
+    /// The address where followers reach this server. Without it no follower is let in.
+    pub(crate) welcome: Option<NodeContact>,
+    pub(crate) followers: Followers,
     pub(crate) own_lane: Lane,
     pub(crate) own_seq: Seq,
-    /// From this height on a standby says again that it follows.
+    /// The height from which on a standby states again that it is ready.
     pub(crate) ready_from: Height,
     pub(crate) height: Height,
     pub(crate) decided_at: Duration,
     pub(crate) halted: bool,
-    pub(crate) mending: Mending,
-    pub(crate) rescue: Rescue,
+    pub(crate) repair: Repair,
+    pub(crate) state_sync: StateSync,
     pub(crate) backfill: Backfill,
     pub(crate) controls: Controls,
     pub(crate) effects: VecDeque<Effect>,
 }
 
 impl Replica {
-    /// From now on it breaks these rules.
+    /// Breaks these rules from now on.
     #[cfg(feature = "controls")]
     pub const fn break_rules(&mut self, controls: Controls) {
         self.controls = controls;
+        self.ledger.controls = controls;
     }
 
-    /// Something happened. Then poll the effects and look at the deadline.
+    /// Takes an input. Afterwards the driver polls the effects and reads the deadline.
     pub fn handle(&mut self, now: Now, input: Input) {
-        if self.rescue.is_over() {
-            return self.turn_away(input);
+        if self.state_sync.has_ended() {
+            return self.refuse_after_end(input);
         }
         match input {
-            Input::Wake => self.agree(now, consensus::Input::Wake),
+            Input::Wake => self.agree(now, consensus::AgreementInput::Wake),
             Input::Synced(position) => {
+                // Both outboxes come before agreement: what it sends now was written later.
                 let free = self.outbox.synced(position);
                 self.effects.extend(free);
-                let free = self.told.synced(position);
+                let free = self.decided_outbox.synced(position);
                 self.effects.extend(free);
-                self.agree(now, consensus::Input::Synced(position));
+                self.agree(now, consensus::AgreementInput::Synced(position));
             }
             Input::Muted(muted) => {
                 self.muted = muted;
-                self.agree(now, consensus::Input::Muted(muted));
+                self.agree(now, consensus::AgreementInput::Muted(muted));
             }
             Input::Applied { world, result } => self.applied(now, world, &result),
             Input::PeerUp(peer) => self.peer_up(now, peer),
             Input::PeerDown(peer) => {
                 self.peers.remove(&peer);
-                self.provider_down(now, peer);
-                self.agree(now, consensus::Input::PeerDown(peer));
+                self.fetch_provider_down(now, peer);
+                self.agree(now, consensus::AgreementInput::PeerDown(peer));
             }
             Input::PeerFrame { from, frame } => self.peer_frame(now, from, &frame),
             Input::ClientUp(client) => self.client_up(client),
@@ -158,79 +163,79 @@ impl Replica {
                 self.views.forget(client);
             }
             Input::ClientFrame { client, frame } => self.client_frame(now, client, &frame),
-            Input::Announce(announcement) => self.announce(now, announcement),
+            Input::Announce(endpoint) => self.announce(now, endpoint),
             Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
             Input::AskPeer { to, id, question } => {
                 let frame = PeerMessage::Ask { id, question: Box::new(question) }.encode();
                 self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
             }
-            Input::Welcome { contact, guests } => self.welcome(contact, *guests),
+            Input::Welcome { contact, followers } => self.welcome(contact, *followers),
             Input::Loaded { reader: Reader::Peer(to), decisions, .. } => {
-                self.agree(now, consensus::Input::Loaded { to, decisions });
+                self.agree(now, consensus::AgreementInput::Loaded { to, decisions });
             }
             Input::Loaded { reader: Reader::Question(load), decisions, oldest, next } => {
                 self.loaded(load, &decisions, (oldest, next));
             }
-            Input::Loaded { reader: Reader::Mending, decisions, .. } => {
-                self.loaded_again(now, decisions)
+            Input::Loaded { reader: Reader::Repair, decisions, .. } => {
+                self.reapplied_turns_loaded(now, decisions)
             }
             Input::Gaps(gaps) => self.gaps_are(now, gaps),
             Input::Stop => self.sessions.end_all(),
         }
-        self.settle(now);
+        self.advance(now);
     }
 
-    /// The next thing to do.
+    /// Returns the next effect.
     pub fn poll(&mut self) -> Option<Effect> {
         self.effects.pop_front()
     }
 
-    /// When to hand in [`Input::Wake`], in monotonic time.
+    /// Returns when to hand in [`AgreementInput::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        if self.rescue.is_over() {
+        if self.state_sync.has_ended() {
             return None;
         }
-        let agreement = self.agreement.deadline().filter(|_| self.rescue.adrift.is_none());
+        let agreement = self.agreement.deadline().filter(|_| self.state_sync.stateless.is_none());
         let held = self.held.front().map(|(since, ..)| *since + HELD_UP);
         let others = [self.fetch_deadline(), self.fill_deadline(), held];
         agreement.into_iter().chain(others.into_iter().flatten()).min()
     }
 
-    /// A digest of what this replica knows, for traces.
+    /// Returns a digest of what this replica knows, for traces.
     #[must_use]
     pub fn digest(&self) -> Digest {
         self.agreement.digest()
     }
 
-    /// The world after the last applied turn; nothing while one is being applied.
+    /// Returns the world after the last applied turn, or none while a turn is being applied.
     #[must_use]
     pub fn world(&self) -> Option<&World> {
         self.world.as_deref()
     }
 
-    /// How much waits in it, for whoever watches that it stays within its limits.
+    /// Returns how much waits in this replica. Each figure has a limit.
     #[must_use]
-    pub fn waiting(&self) -> Waiting {
-        Waiting {
+    pub fn waiting(&self) -> WaitingCounts {
+        WaitingCounts {
             act_bytes: self.ledger.mempool.bytes(),
             questions: self.questions.len() + self.loading.len() + self.held.len(),
             sessions: self.sessions.len(),
         }
     }
 
-    /// The acts that wait for a turn.
+    /// Returns the acts that wait for a turn.
     pub fn pending(&self) -> impl Iterator<Item = &SignedEnvelope> {
         self.ledger.mempool.acts()
     }
 
-    /// How much its agreement holds of what others said, beside the limits of that.
+    /// Returns how many messages of others agreement holds, with the limits.
     #[must_use]
-    pub fn held(&self) -> [Held; 8] {
+    pub fn held(&self) -> [ResourceCount; 8] {
         self.agreement.held()
     }
 
-    /// The state of affairs.
+    /// Returns the status, or none while a turn is being applied.
     #[must_use]
     pub fn status(&self, now: Now) -> Option<Status> {
         let world = self.world.as_ref()?;
@@ -250,14 +255,14 @@ impl Replica {
             proposer: self.agreement.proposer(),
             round: self.agreement.round(),
             validators: validators.unwrap_or_default(),
-            voting: self.agreement.is_voting() && !self.halted && !self.rescue.is_over(),
+            voting: self.agreement.is_voting() && !self.halted && !self.state_sync.has_ended(),
             peers: count(self.peers.len()),
             clients: count(self.sessions.len()),
             mempool: count(self.ledger.mempool.len()),
             players: count(world.present().count()),
             condition: match &fetching {
                 Some(_) => Condition::Fetching,
-                None => self.mending.condition(),
+                None => self.repair.condition(),
             },
             fetching,
             missing: self.missing_turns(),
@@ -267,26 +272,28 @@ impl Replica {
         })
     }
 
-    fn agree(&mut self, now: Now, input: consensus::Input) {
-        // Without a state there is nothing to agree on.
-        if self.rescue.adrift.is_some() {
+    fn agree(&mut self, now: Now, input: consensus::AgreementInput) {
+        // Without a state this server can judge no turn.
+        if self.state_sync.stateless.is_some() {
             return;
         }
         self.agreement.handle(now, &mut self.ledger, input);
     }
 
-    fn settle_agreement(&mut self, now: Now) {
+    /// Carries out all effects of agreement.
+    fn drain_agreement(&mut self, now: Now) {
         while let Some(effect) = self.agreement.poll() {
             self.agreement_effect(now, effect);
         }
     }
 
-    /// Turns what the parts want into effects, until none of them wants anything.
-    pub(crate) fn settle(&mut self, now: Now) {
-        self.settle_agreement(now);
+    /// Turns the effects of the parts into effects of the replica, until no part has any.
+    pub(crate) fn advance(&mut self, now: Now) {
+        self.drain_agreement(now);
         self.fill(now);
         self.look_at_held(now);
-        // Questions first: on a server that lags, the next turn is there already.
+        // Questions come before `start_apply`, which takes the world away: on a server that lags, the
+        // next turn is there already, and questions would wait for ever.
         if self.world.is_some() {
             while let Some((asker, question)) = self.questions.pop_front() {
                 if self.is_held_up(&question) {
@@ -296,9 +303,11 @@ impl Replica {
                 }
             }
         }
-        self.mend(now);
-        self.rescue(now);
+        self.advance_repair(now);
+        self.advance_state_sync(now);
+        // A repair and a fetched state need the world, too, and stop turns from being applied.
         self.start_apply();
+        // Sessions come last, so that they say all that the parts above answered.
         for effect in self.sessions.drain() {
             let effect = match effect {
                 SessionEffect::Send { client, delivery, frame } => {
@@ -310,112 +319,103 @@ impl Replica {
                     Effect::CloseClient { client, why }
                 }
             };
-            self.tell(effect);
+            self.publish(effect);
         }
     }
 
-    /// An effect that tells somebody about decided turns.
-    pub(crate) fn tell(&mut self, effect: Effect) {
-        if self.rescue.is_over() {
-            // What waits for the log is never told any more. A goodbye tells nothing of turns, and who
-            // got none would wait for ever.
+    /// Emits an effect that tells somebody about decided turns, once the log is durable up to the
+    /// barrier.
+    pub(crate) fn publish(&mut self, effect: Effect) {
+        if self.state_sync.has_ended() {
+            // This replica hears of no sync any more, so what waits for the log never leaves. A goodbye
+            // tells nothing about turns, and a client without one would wait for ever.
             let goodbye = matches!(effect, Effect::CloseClient { .. });
             return self.effects.extend(goodbye.then_some(effect));
         }
-        let free = self.told.pass(self.barrier, effect);
+        let free = self.decided_outbox.pass(self.barrier, effect);
         self.effects.extend(free);
     }
 
-    pub(crate) fn release(&mut self, after: Position, effect: Effect) {
+    /// Emits an effect once the log is durable up to `after`.
+    pub(crate) fn release(&mut self, after: RecordPosition, effect: Effect) {
         let free = self.outbox.pass(after, effect);
         self.effects.extend(free);
     }
 
-    fn agreement_effect(&mut self, now: Now, effect: consensus::Effect) {
-        if self.rescue.adrift.is_some() {
+    fn agreement_effect(&mut self, now: Now, effect: consensus::AgreementEffect) {
+        if self.state_sync.stateless.is_some() {
             return;
         }
         match effect {
-            consensus::Effect::Send { to, message, after } => {
+            consensus::AgreementEffect::Send { to, message, after } => {
                 let to = match to {
-                    To::All => None,
-                    To::One(peer) => Some(peer),
+                    Recipients::All => None,
+                    Recipients::One(peer) => Some(peer),
                 };
                 let frame = PeerMessage::Agreement(message).encode();
                 self.release(after, Effect::ToPeer { to, frame });
             }
-            consensus::Effect::Append { record, at } => {
+            consensus::AgreementEffect::Append { record, at } => {
                 let tag = match &record {
                     Record::Decided(certificate) => Some(certificate.height.0),
                     _ => None,
                 };
                 self.effects.push_back(Effect::Append { at, tag, payload: record.encode() });
             }
-            consensus::Effect::Sync(position) => self.effects.push_back(Effect::Sync(position)),
-            consensus::Effect::Decided { decision, after } => {
+            consensus::AgreementEffect::Sync(position) => {
+                self.effects.push_back(Effect::Sync(position))
+            }
+            consensus::AgreementEffect::Decided { decision, after } => {
                 self.decided(now, decision, after);
             }
-            consensus::Effect::Load { to, from, count } => {
+            consensus::AgreementEffect::Load { to, from, count } => {
                 self.effects.push_back(Effect::Load { reader: Reader::Peer(to), from, count });
             }
-            consensus::Effect::Evidence(evidence) => self.report(evidence),
-            consensus::Effect::Halt(halt @ (Halt::Diverged { .. } | Halt::Unrepeatable { .. })) => {
-                self.effects.push_back(Effect::Parted(halt.clone()));
-                self.mending.halted(halt);
+            consensus::AgreementEffect::Evidence(evidence) => self.report(evidence),
+            consensus::AgreementEffect::Halt(
+                halt @ (Halt::Diverged { .. } | Halt::Unrepeatable { .. }),
+            ) => {
+                self.effects.push_back(Effect::Diverged(halt.clone()));
+                self.repair.halted(halt);
             }
-            consensus::Effect::Halt(halt) => {
+            consensus::AgreementEffect::Halt(halt) => {
                 self.halted = true;
                 self.effects.push_back(Effect::Halted(halt));
             }
         }
     }
 
-    /// A turn was decided: receipts go out once the log is durable, and the turn gets applied.
-    fn decided(&mut self, now: Now, decision: Arc<Decision>, after: Position) {
+    /// Takes a decided turn: sends receipts to clients, and queues the turn to be applied.
+    fn decided(&mut self, now: Now, decision: Arc<Decision>, after: RecordPosition) {
         self.height = decision.height();
         self.decided_at = now.monotonic;
-        if after == Position::START {
+        // The quorum stands without our own precommit: nothing about this turn, or about one before it,
+        // has to wait for our log.
+        if after == RecordPosition::START {
             self.barrier = after;
-            let free = self.told.free();
+            let free = self.decided_outbox.free();
             self.effects.extend(free);
         }
+        // The barrier comes before the receipts below: they leave once this decision is durable.
         self.barrier = self.barrier.max(after);
         self.archive.decided(&decision.turn);
-        let mut leaves = None;
-        for (index, act) in decision.turn.body.acts().iter().enumerate() {
-            let id = act.id();
-            let Some(client) = self.ledger.unreceipted.remove(&id) else {
-                continue;
-            };
-            let leaves = leaves.get_or_insert_with(|| decision.turn.body.act_leaves());
-            let Some(place) = merkle::Proof::of(leaves, index) else {
-                continue;
-            };
-            let (header, certificate) =
-                (decision.turn.header.clone(), decision.certificate.clone());
-            let receipt = Box::new(Receipt { header, certificate, place });
-            let message = ServerMessage::Receipt { act: id, receipt };
-            self.sessions.send(client, Delivery::Reliable, &message);
-            self.owed.insert(id, client);
-            let stage = Stage::Decided { height: self.height };
-            self.effects.push_back(Effect::Traced { act: id, stage });
-        }
+        self.publish_receipts(&decision);
         if let Some(of) = self.height.minus(limits::ROOT_LAG) {
-            self.tell_proofs(of);
+            self.publish_proofs(of);
         }
         self.decided.push_back((decision, after));
     }
 
-    /// The last height that is applied.
+    /// Returns the last applied height.
     pub(crate) fn applied_height(&self) -> Height {
         let applying = self.applying.as_ref().and_then(|(decision, _)| decision.height().minus(1));
         self.world().map(World::height).or(applying).unwrap_or_default()
     }
 
+    /// Hands the next decided turn and the world to the driver, if the world is at hand.
     fn start_apply(&mut self) {
-        // Nor does a state go on that is not what the next turn follows: one that was to be computed
-        // again, and was not.
-        let busy = self.applying.is_some() || self.mending.is_busy() || self.rescue.is_over();
+        // During a repair, and after one that failed, the next turn does not follow this state.
+        let busy = self.applying.is_some() || self.repair.is_busy() || self.state_sync.has_ended();
         if busy || self.decided.is_empty() {
             return;
         }
@@ -427,78 +427,59 @@ impl Replica {
         }
     }
 
+    /// Takes the world back after a turn was applied to it, and tells everybody what the turn did.
+    ///
+    /// Messages to clients go into their sessions. [`Self::advance`] moves them into the outbox, so
+    /// nothing here leaves before the log is durable, although nothing here waits for it.
     fn applied(&mut self, now: Now, world: Box<World>, result: &Applied) {
         if self.controls.gives_up(result) {
             return;
         }
-        let Some((decision, _)) = self.applying.take() else {
-            return;
-        };
+        let applying = self.applying.take();
+        let (decision, _) = applying.expect("the driver hands back only a world that it was lent");
         let height = decision.height();
         assert_eq!(world.height(), height, "the driver applied the turn it was given");
-        if self.mending.is_again() {
-            return self.applied_again(now, world, result);
+        // Clients and agreement heard of a reapplied turn before, so nothing below is repeated for it.
+        if self.repair.is_reapplying() {
+            return self.turn_reapplied(now, world, result);
         }
-        for gone in self.ledger.mempool.drop_stale(&self.ledger.windows, &self.ledger.register) {
-            if let Origin::Client(client) = gone.origin {
-                let (act, why) = (gone.act, gone.why);
-                let message = ServerMessage::Refused { act, why };
-                self.sessions.send(client, Delivery::Reliable, &message);
-                let stage = Stage::Refused(why);
-                self.effects.push_back(Effect::Traced { act, stage });
-            }
-        }
+        self.refuse_stale_acts();
+        // The archive knows the outcomes before the clients do: a client that repeats an act at once
+        // gets the same answer.
         let proof = world.proof(&World::outcomes_key(height));
         self.archive.applied(result, proof);
-        for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
-            let act = act.id();
-            if let Some(client) = self.owed.remove(&act) {
-                let outcome = *outcome;
-                let message = ServerMessage::Outcome { act, height, outcome };
-                self.sessions.send(client, Delivery::Reliable, &message);
-                let stage = Stage::Applied { outcome };
-                self.effects.push_back(Effect::Traced { act, stage });
-            }
-        }
-        self.mending.remember(&world);
+        self.publish_outcomes(&decision, result);
+        self.repair.remember(&world);
+        // The register comes before agreement, which may judge the next turn at once, by what this
+        // turn made of its authors.
         self.ledger.register.renew(&decision.turn, &world);
+        // All that follows reads the world.
         self.world = Some(world);
-        self.tell_contacts();
+        // Contacts come before the votes below: the driver first ends sessions with removed servers.
+        self.publish_contacts();
         self.get_ready();
+        // Clients get new rations before the views, which they answer.
         self.sessions.turn();
-        self.tell_views(result);
-        self.tell_chat(result);
-        let applied =
-            consensus::Applied { height, root: result.root, validators: result.validators.clone() };
-        self.agree(now, consensus::Input::Applied(applied));
-        // Votes first: acts may be many.
-        self.settle_agreement(now);
+        self.publish_views(result);
+        self.publish_chat(result);
+        let applied = consensus::AppliedTurn {
+            height,
+            root: result.root,
+            validators: result.validators.clone(),
+        };
+        self.agree(now, consensus::AgreementInput::Applied(applied));
+        // Votes leave before acts: the others wait for votes, and acts may be many.
+        self.drain_agreement(now);
         self.relay_overdue(now, height);
+        // A snapshot needs the base of this height, which agreement has once it knows the root.
         self.snapshot(height);
+        // The status is last, so that it shows the height that agreement reached.
         if let Some(status) = self.status(now) {
             self.effects.push_back(Effect::Status(Box::new(status)));
         }
     }
 
-    /// Whom to keep connections with, when that changed.
-    pub(crate) fn tell_contacts(&mut self) {
-        let Some(world) = self.world.as_deref() else {
-            return;
-        };
-        let roster = world.roster();
-        let all = roster.members().iter().chain(roster.standbys());
-        let contacts: BTreeMap<PublicKey, Contact> =
-            all.map(|(key, member)| (*key, member.contact.clone())).collect();
-        if contacts != self.contacts {
-            let before = std::mem::replace(&mut self.contacts, contacts.clone());
-            self.effects.push_back(Effect::Contacts(contacts));
-            self.keep_following(before);
-            if self.entrances.keep(|server| self.contacts.contains_key(server)) {
-                self.tell_servers();
-            }
-        }
-    }
-
+    /// Stores and offers a snapshot, if one is due at this height.
     fn snapshot(&mut self, height: Height) {
         if !height.0.is_multiple_of(self.config.snapshot_turns) {
             return;
@@ -508,41 +489,44 @@ impl Replica {
         };
         let (state, root) = (world.snapshot(), world.root());
         let bytes = crate::start::stored(&base, &state);
-        // Who asked for a longer one would take it for nonsense.
+        // A peer refuses an offer of a longer one.
         if state.len() <= metatopia_sim::SNAPSHOT_BYTES_MAX {
-            self.offers.keep(height, root, state);
+            self.snapshot_offers.keep(height, root, state);
         }
-        self.tell(Effect::Snapshot { height, root, bytes });
+        self.publish(Effect::Snapshot { height, root, bytes });
     }
 
+    /// Starts talking to a peer that connected.
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
         self.peers.insert(peer);
-        self.provider_up(now, peer);
-        self.agree(now, consensus::Input::PeerUp(peer));
-        // Votes first: acts may be a thousand.
-        self.settle_agreement(now);
+        self.fetch_provider_up(now, peer);
+        self.agree(now, consensus::AgreementInput::PeerUp(peer));
+        // Votes leave before acts, of which there may be a thousand.
+        self.drain_agreement(now);
         self.hand_over(now, peer);
-        for known in self.entrances.known() {
-            let frame = PeerMessage::Entrance(Box::new(known.clone())).encode();
+        for known in self.endpoints.known() {
+            let frame = PeerMessage::Endpoint(Box::new(known.clone())).encode();
             self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
         }
     }
 
+    /// Takes a frame of a peer.
     fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {
         let message = PeerMessage::decode(frame);
-        if self.is_guest(&from) && !self.guests.may_say(now.monotonic, from, message.as_ref().ok())
+        if self.is_follower(&from)
+            && !self.followers.may_send(now.monotonic, from, message.as_ref().ok())
         {
             return;
         }
         match message {
             Ok(PeerMessage::Agreement(message)) => {
-                self.agree(now, consensus::Input::Frame { from, message });
+                self.agree(now, consensus::AgreementInput::Frame { from, message });
             }
             // A refusal here is normal: the act may have been decided meanwhile.
             Ok(PeerMessage::Submission(submission)) => {
                 let _refused = self.admit(*submission, Origin::Server);
             }
-            Ok(PeerMessage::Entrance(word)) => self.entrance(now, *word),
+            Ok(PeerMessage::Endpoint(signed)) => self.receive_announcement(now, from, *signed),
             Ok(PeerMessage::Ask { id, question }) => {
                 let asker = Asker::Peer(from, id);
                 let own = |(asker, _): &&(Asker, Question)| matches!(asker, Asker::Peer(peer, _) if *peer == from);
@@ -554,15 +538,17 @@ impl Replica {
                 }
             }
             Ok(PeerMessage::Answer { id, answer }) => {
-                let foreign = self.provided(now, from, id, answer);
-                let told = |answer: Box<Answer>| Effect::PeerAnswer { from, id, answer: *answer };
-                self.effects.extend(foreign.map(told));
+                let foreign = self.answer_to_fetch(now, from, id, answer);
+                let decided_outbox =
+                    |answer: Box<Answer>| Effect::PeerAnswer { from, id, answer: *answer };
+                self.effects.extend(foreign.map(decided_outbox));
             }
-            // A validator that talks nonsense is not worth a word to it; its votes still count.
+            // A peer that sends nonsense gets no answer. Its votes still count.
             Err(_) => {}
         }
     }
 
+    /// Takes a frame of a client.
     fn client_frame(&mut self, now: Now, client: ClientId, frame: &[u8]) {
         let scheme = Arc::clone(&self.config.agreement.scheme);
         let opens = self.sessions.key(client).is_none();

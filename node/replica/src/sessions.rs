@@ -1,5 +1,5 @@
-//! Client sessions: who is connected, what they may do, and what they are owed. Sans-IO, and the
-//! same over every carrier.
+//! Client sessions: who is connected, and the ration of each key. Sans-IO, and the same over every
+//! carrier.
 
 use std::collections::BTreeMap;
 
@@ -34,8 +34,8 @@ pub const ACTS_PER_TURN: u32 = 2;
 /// Acts that a key may hand in at once after it was quiet: as many as may wait for a turn.
 pub const ACTS_BURST: u32 = 64;
 
-/// So many acts of its ration does an act cost whose signature is wrong: to find that out takes as
-/// long as for a good one, and nobody has anything of it. No program of good will sends one.
+/// Acts of the ration that an act with a wrong signature costs. Checking it takes as long as checking
+/// a good one, and is of no use to anybody. No honest program sends one.
 pub const FORGERY_ACTS: u32 = 16;
 
 /// Receipts of acts decided before that one key may have again for each turn. Clients hand in such
@@ -67,48 +67,48 @@ pub enum Delivery {
     Latest,
 }
 
-/// What a client gets whose answer finds no room, see [`Delivery::Answer`].
+/// Returns the frame for a client whose answer finds no room, see [`Delivery::Answer`].
 #[must_use]
 pub fn busy(id: u32) -> Vec<u8> {
     encode_server(&ServerMessage::Answer { id, answer: Box::new(Answer::Busy) })
 }
 
-/// What the sessions want done.
+/// An effect of the sessions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionEffect {
     /// Send a frame.
     Send {
-        /// To whom.
+        /// The client that receives it.
         client: ClientId,
-        /// How.
+        /// How a slow carrier may treat the frame.
         delivery: Delivery,
-        /// What.
+        /// The bytes of the frame.
         frame: Vec<u8>,
     },
     /// Read the client's frames more slowly: one was beyond its ration.
     Slow {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
     },
     /// Close the connection, after what was sent before.
     Close {
-        /// Whose.
+        /// The client that it concerns.
         client: ClientId,
         /// Why, for the log; the client has been told.
         why: Goodbye,
     },
 }
 
-/// What an open session asks of the server.
+/// A request of an open session to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Demand {
     /// Take this act.
     Submit(Box<Submission>),
-    /// Answer this.
+    /// Answer a question of the client.
     Ask {
         /// The client's number for it.
         id: u32,
-        /// The question.
+        /// The question to answer.
         question: Question,
     },
     /// Send views in this way, or no more.
@@ -118,14 +118,14 @@ pub enum Demand {
 }
 
 #[derive(Debug)]
-enum Stage {
+enum SessionStage {
     Challenged(Challenge),
     Open(PublicKey),
 }
 
 #[derive(Debug)]
-struct Client {
-    stage: Stage,
+struct ConnectedClient {
+    stage: SessionStage,
     frames: u32,
 }
 
@@ -148,7 +148,7 @@ impl Holder {
         Self { sessions: Vec::new(), acts, again, answered: 0 }
     }
 
-    /// So many acts more may it hand in.
+    /// Raises the ration of acts.
     fn grant(&mut self, acts: u32) {
         self.acts = self.acts.saturating_add_unsigned(acts).min(ACTS_BURST.cast_signed());
     }
@@ -163,7 +163,7 @@ impl Holder {
 pub struct Sessions {
     sim: SimId,
     server: PublicKey,
-    clients: BTreeMap<ClientId, Client>,
+    clients: BTreeMap<ClientId, ConnectedClient>,
     /// Everybody who has a session open.
     by_key: BTreeMap<PublicKey, Holder>,
     nonces: Stream,
@@ -186,7 +186,7 @@ impl Sessions {
         }
     }
 
-    /// Open sessions.
+    /// Returns the number of open sessions.
     #[must_use]
     pub fn len(&self) -> usize {
         self.by_key.values().map(|holder| holder.sessions.len()).sum()
@@ -198,16 +198,16 @@ impl Sessions {
         self.by_key.is_empty()
     }
 
-    /// Whose session this is, once it is open.
+    /// Returns the key of an open session.
     #[must_use]
     pub fn key(&self, client: ClientId) -> Option<PublicKey> {
         match self.clients.get(&client)?.stage {
-            Stage::Open(key) => Some(key),
-            Stage::Challenged(_) => None,
+            SessionStage::Open(key) => Some(key),
+            SessionStage::Challenged(_) => None,
         }
     }
 
-    /// Every open session with its key.
+    /// Returns every open session with its key.
     pub fn open(&self) -> impl Iterator<Item = (ClientId, PublicKey)> + '_ {
         let each = |(key, holder): (&PublicKey, &Holder)| {
             let key = *key;
@@ -216,7 +216,7 @@ impl Sessions {
         self.by_key.iter().flat_map(each)
     }
 
-    /// A connection is there: it gets its challenge.
+    /// Sends a challenge to a client that connected.
     pub fn connected(&mut self, client: ClientId) {
         if self.clients.len() >= CLIENTS_MAX {
             return self.end(client, Goodbye::Full);
@@ -227,13 +227,14 @@ impl Sessions {
         }
         let challenge = Challenge { version: VERSION, sim: self.sim, server: self.server, nonce };
         self.send(client, Delivery::Reliable, &ServerMessage::Challenge(challenge.clone()));
-        let stage = Stage::Challenged(challenge);
-        self.clients.insert(client, Client { stage, frames: 0 });
+        let stage = SessionStage::Challenged(challenge);
+        self.clients.insert(client, ConnectedClient { stage, frames: 0 });
     }
 
-    /// A connection is gone.
+    /// Forgets a client that disconnected.
     pub fn disconnected(&mut self, client: ClientId) {
-        if let Some(Client { stage: Stage::Open(key), .. }) = self.clients.remove(&client)
+        if let Some(ConnectedClient { stage: SessionStage::Open(key), .. }) =
+            self.clients.remove(&client)
             && let Some(holder) = self.by_key.get_mut(&key)
         {
             holder.sessions.retain(|other| *other != client);
@@ -243,7 +244,7 @@ impl Sessions {
         }
     }
 
-    /// A frame came. Whatever is wrong with it ends this session and touches no other.
+    /// Takes a frame of a client. A wrong frame ends this session, and touches no other.
     pub fn frame(
         &mut self,
         client: ClientId,
@@ -259,16 +260,16 @@ impl Sessions {
             return None;
         };
         match (&state.stage, message) {
-            (Stage::Challenged(challenge), ClientMessage::Hello(hello)) => {
+            (SessionStage::Challenged(challenge), ClientMessage::Hello(hello)) => {
                 let verdict = Self::check(challenge, &hello, scheme);
                 self.welcome(client, hello.key, height, verdict);
                 None
             }
-            (Stage::Challenged(_), _) | (Stage::Open(_), ClientMessage::Hello(_)) => {
+            (SessionStage::Challenged(_), _) | (SessionStage::Open(_), ClientMessage::Hello(_)) => {
                 self.end(client, Goodbye::NoHello);
                 None
             }
-            (Stage::Open(_), ClientMessage::Ping { token }) => {
+            (SessionStage::Open(_), ClientMessage::Ping { token }) => {
                 match over {
                     true => self.slow(client),
                     false => {
@@ -277,11 +278,11 @@ impl Sessions {
                 }
                 None
             }
-            (Stage::Open(_), ClientMessage::View(watching)) => {
+            (SessionStage::Open(_), ClientMessage::View(watching)) => {
                 Some(Demand::View(watching.map(Box::new)))
             }
-            (Stage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
-            (Stage::Open(key), ClientMessage::Submit(submission)) => {
+            (SessionStage::Open(_), ClientMessage::Seen { number }) => Some(Demand::Seen(number)),
+            (SessionStage::Open(key), ClientMessage::Submit(submission)) => {
                 let holder = self.by_key.get_mut(key).expect("who has a session open holds it");
                 if over || holder.acts <= 0 {
                     let (act, why) = (submission.act.id(), SubmitRefusal::QuotaExceeded);
@@ -292,7 +293,7 @@ impl Sessions {
                 holder.acts -= 1;
                 Some(Demand::Submit(submission))
             }
-            (Stage::Open(key), ClientMessage::Ask { id, question }) => {
+            (SessionStage::Open(key), ClientMessage::Ask { id, question }) => {
                 if over || self.by_key[key].is_sated() {
                     self.answer(client, id, Answer::Busy);
                     self.slow(client);
@@ -330,13 +331,13 @@ impl Sessions {
             self.end(oldest, Goodbye::OtherSession);
         }
         if let Some(state) = self.clients.get_mut(&client) {
-            state.stage = Stage::Open(key);
+            state.stage = SessionStage::Open(key);
         }
         let welcome = Welcome { height, turns_per_second: self.turns_per_second };
         self.send(client, Delivery::Reliable, &ServerMessage::Welcome(welcome));
     }
 
-    /// A turn is over: everybody may send again.
+    /// Grants the rations of a turn to all keys.
     pub fn turn(&mut self) {
         for client in self.clients.values_mut() {
             client.frames = 0;
@@ -349,20 +350,20 @@ impl Sessions {
         }
     }
 
-    /// Tells a client something.
+    /// Sends a message to a client.
     pub fn send(&mut self, client: ClientId, delivery: Delivery, message: &ServerMessage) {
         self.forward(client, delivery, encode_server(message));
     }
 
-    /// An act that a client handed in cost nothing: it may hand in another instead.
+    /// Gives back the ration for an act that cost nothing.
     pub fn spare(&mut self, client: ClientId) {
         if let Some(holder) = self.holder(client) {
             holder.grant(1);
         }
     }
 
-    /// An act that a client handed in has a wrong signature: it counts as [`FORGERY_ACTS`], of which
-    /// one is taken off already.
+    /// Charges a client for an act with a wrong signature: [`FORGERY_ACTS`], of which one is charged
+    /// already.
     pub fn forged(&mut self, client: ClientId) {
         if let Some(holder) = self.holder(client) {
             holder.acts = holder.acts.saturating_sub_unsigned(FORGERY_ACTS - 1);
@@ -413,7 +414,7 @@ impl Sessions {
         self.by_key.get_mut(&key)
     }
 
-    /// Tells a client something that is encoded already.
+    /// Sends an encoded message to a client.
     pub fn forward(&mut self, client: ClientId, delivery: Delivery, frame: Vec<u8>) {
         self.out.push(SessionEffect::Send { client, delivery, frame });
     }

@@ -1,12 +1,12 @@
-//! Starting again: what a snapshot holds, and how decided turns are found in the log.
+//! Starting a replica: what a snapshot holds, and how decided turns are found in the log.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
     sync::Arc,
 };
 
-use metatopia_consensus::{Agreement, Base, Decision, OpenError, Position, Record};
-use metatopia_sim::{Manifest, Register, RestoreError, Tools, World};
+use metatopia_consensus::{Agreement, Base, Decision, OpenAgreementError, Record, RecordPosition};
+use metatopia_sim::{Manifest, Register, StateRestoreError, Tools, World};
 use metatopia_store::{LogIndex, ReadDisk, ReadError};
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Lane, Millis, Now, Outcome, Seq, Turn, limits, wire,
@@ -14,9 +14,9 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Config, Entrances, Guests, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mending::Mending, offers::Offers,
-    outbox::Outbox, rate::Rate, rescue::Rescue, views::Views,
+    Config, Endpoints, Followers, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
+    backfill::Backfill, controls::Controls, ledger::Ledger, outbox::Outbox, rate::Rate,
+    repair::Repair, snapshot_offers::SnapshotOffers, state_sync::StateSync, views::Views,
 };
 
 /// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
@@ -36,7 +36,7 @@ struct Stored {
     leaves: Vec<Vec<u8>>,
 }
 
-/// Why a snapshot cannot be used. The log before it still can.
+/// The reason why a snapshot cannot be used. The log before it still can.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotError {
     /// The bytes are no snapshot of this version.
@@ -44,19 +44,19 @@ pub enum SnapshotError {
     Decode(#[from] wire::DecodeError),
     /// The world in it is not what it should be.
     #[error("snapshot: {0}")]
-    World(#[from] RestoreError),
+    World(#[from] StateRestoreError),
     /// The world's root is not the one that agreement noted for its height.
     #[error("snapshot of height {0} holds another state than was agreed on")]
     OtherState(Height),
 }
 
-/// Everything needed to go on after the base's height without what led to it.
+/// Returns a snapshot: all that a replica needs to start after the base's height.
 #[must_use]
 pub fn encode_snapshot(base: &Base, world: &World) -> Vec<u8> {
     stored(base, &world.snapshot())
 }
 
-/// As [`encode_snapshot`], from the world's own snapshot: that is how the rest of it is encoded.
+/// Returns the same as [`encode_snapshot`], from the bytes of the world's own snapshot.
 pub(crate) fn stored(base: &Base, world: &[u8]) -> Vec<u8> {
     let mut bytes = wire::encode(base);
     bytes.extend_from_slice(world);
@@ -79,7 +79,7 @@ pub fn decode_snapshot(bytes: &[u8], tools: &Tools) -> Result<(Base, World), Sna
     Ok((stored.base, world))
 }
 
-/// Where agreement starts before the first turn.
+/// Returns the base from which agreement starts before the first turn.
 ///
 /// # Panics
 /// If the world is not one at genesis.
@@ -121,7 +121,7 @@ pub fn decisions(
     })
 }
 
-/// The first of the heights that [`Replica::open`](crate::Replica::open) should be told of.
+/// Returns the first height whose turn [`Replica::open`](crate::Replica::open) should get.
 #[must_use]
 pub const fn recall_from(base: Height) -> Height {
     let from = base.0.saturating_sub(RECALL_HEIGHTS).saturating_add(1);
@@ -131,8 +131,8 @@ pub const fn recall_from(base: Height) -> Height {
 /// Bytes of turns that are read from the log at once, about; 8 MiB.
 pub const LOADED_BYTES_MAX: usize = 8 * 1_024 * 1_024;
 
-/// At most `count` of [`decisions`], and only one more once their turns have [`LOADED_BYTES_MAX`]
-/// bytes.
+/// Returns at most `count` of [`decisions`], and only one more once their turns have
+/// [`LOADED_BYTES_MAX`] bytes.
 #[must_use]
 pub fn find_decisions(
     records: impl IntoIterator<Item = Record>,
@@ -142,8 +142,8 @@ pub fn find_decisions(
     at_once(decisions(records, from), count, LOADED_BYTES_MAX)
 }
 
-/// As many of these as are read at once: at most `count`, and only one more once their turns have so
-/// many bytes.
+/// Returns as many of these decisions as are read at once: at most `count`, and only one more once
+/// their turns have `bytes_max` bytes.
 pub(crate) fn at_once(
     decisions: impl Iterator<Item = Decision>,
     count: u32,
@@ -162,8 +162,8 @@ pub(crate) fn at_once(
 /// after an undecided one.
 pub const RECORDS_BACK_HEIGHTS: u64 = 2;
 
-/// The records that a replica is opened with that begins with the state of height `base`: those of
-/// later heights, and those that are about no height or more than one.
+/// Returns the records for a replica that begins with the state of height `base`: those of later
+/// heights, and those about no height or more than one.
 ///
 /// # Errors
 /// See [`RecordsError`].
@@ -183,7 +183,7 @@ pub fn records_after(
     Ok(records)
 }
 
-/// Why a replica cannot be opened with what its log holds.
+/// The reason why a replica cannot be opened with the records of its log.
 #[derive(Debug, thiserror::Error)]
 pub enum RecordsError {
     /// A record cannot be read back.
@@ -194,13 +194,13 @@ pub enum RecordsError {
     Decode(#[from] wire::DecodeError),
 }
 
-/// The payloads of the log's records from a little before the decision of `height` on; all of them
+/// Returns the payloads of the log's records from a little before the decision of `height` on, or all
 /// when that is one of the first heights, or when the log does not know the one before. If its last
 /// decision before it is of an earlier height still, from there on: a server went on from a state that
 /// it fetched.
 ///
 /// # Errors
-/// When the place cannot be found.
+/// If the place cannot be found.
 pub fn payloads_after<'a>(
     index: &'a LogIndex,
     disk: &'a dyn ReadDisk,
@@ -237,31 +237,31 @@ impl Replica {
         past: impl IntoIterator<Item = Decision>,
         records: impl IntoIterator<Item = Record>,
         now: Now,
-    ) -> Result<Self, OpenError> {
+    ) -> Result<Self, OpenAgreementError> {
         let mut replica = Self::begin(config, base, world, records, None, now)?;
         for decision in past {
             let height = decision.height();
             replica.archive.decided(&decision.turn);
             let outcomes = replica.world().map(|world| outcomes(world, height));
-            replica.archive.settle(height, &outcomes.unwrap_or_default());
+            replica.archive.record_outcomes(height, &outcomes.unwrap_or_default());
         }
-        replica.settle(now);
+        replica.advance(now);
         Ok(replica)
     }
 
-    /// Starts a server that has no state to begin with, or a log that no state of its own leads to:
-    /// from the world at genesis it only knows whom to ask. It takes a state of its peers, of height
-    /// `least` or later, and until then votes for nothing, appends nothing, and serves nobody.
+    /// Starts a server that has no state, or whose log does not follow from any of its states. The world
+    /// at genesis only says whom to ask. The server fetches a state of its peers, of height `least` or
+    /// later. Until then it does not vote, appends nothing, and serves nobody.
     ///
     /// # Panics
     /// If the world is not one at genesis.
     #[must_use]
-    pub fn adrift(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
+    pub fn stateless(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
         let base = base_of(&genesis);
         config.agreement.silent = true;
         let replica = Self::begin(config, base, genesis, [], Some(least), now);
         let mut replica = replica.expect("an agreement without records contradicts nothing");
-        replica.settle(now);
+        replica.advance(now);
         replica
     }
 
@@ -270,24 +270,24 @@ impl Replica {
         base: Base,
         world: World,
         records: impl IntoIterator<Item = Record>,
-        adrift: Option<Height>,
+        stateless: Option<Height>,
         now: Now,
-    ) -> Result<Self, OpenError> {
-        let mending = Mending::after(&config.heals, now);
-        config.agreement.silent |= mending.is_silent();
-        let rescue = Rescue::new(&base, adrift);
+    ) -> Result<Self, OpenAgreementError> {
+        let repair = Repair::after(&config.repairs, now);
+        config.agreement.silent |= repair.is_silent();
+        let state_sync = StateSync::new(&base, stateless);
         let scheme = Arc::clone(&config.agreement.scheme);
         let (server, register) = (config.agreement.signer.public(), Register::of(&world));
         let mut ledger = Ledger::new(server, scheme, world.windows().clone(), register);
         let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
         let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
         let views = Views::new(world.height(), config.turns_per_second);
-        let entrances = Entrances::new(config.sim, server);
+        let endpoints = Endpoints::new(config.sim, server);
         let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
         let height = world.height();
-        // From the start there is a state to begin with: a restart has lost the ones before.
-        let mut offers = Offers::default();
-        offers.keep(world.height(), world.root(), world.snapshot());
+        // A restart lost the snapshots in memory, so the state at the start is offered.
+        let mut snapshot_offers = SnapshotOffers::default();
+        snapshot_offers.keep(world.height(), world.root(), world.snapshot());
         let mut replica = Self {
             config,
             agreement,
@@ -298,12 +298,12 @@ impl Replica {
             sessions,
             views,
             outbox: Outbox::default(),
-            told: Outbox::default(),
+            decided_outbox: Outbox::default(),
             muted: false,
-            barrier: Position::START,
+            barrier: RecordPosition::START,
             archive: Archive::default(),
-            offers,
-            owed: BTreeMap::new(),
+            snapshot_offers,
+            awaiting_outcome: BTreeMap::new(),
             questions: VecDeque::new(),
             loading: BTreeMap::new(),
             held: VecDeque::new(),
@@ -311,27 +311,27 @@ impl Replica {
             peers: BTreeSet::new(),
             relayed: Rate::default(),
             contacts: BTreeMap::new(),
-            entrances,
+            endpoints,
             welcome: None,
-            guests: Guests::default(),
+            followers: Followers::default(),
             own_lane: Lane(lane),
             own_seq: Seq(1),
             ready_from: Height(0),
             height,
             decided_at: now.monotonic,
             halted: false,
-            mending,
-            rescue,
+            repair,
+            state_sync,
             backfill: Backfill::default(),
             controls: Controls::default(),
             effects: VecDeque::new(),
         };
-        replica.tell_contacts();
+        replica.publish_contacts();
         Ok(replica)
     }
 }
 
-/// What became of the acts of a turn, if the world remembers.
+/// Returns the outcomes of a turn's acts, if the world remembers them.
 pub(crate) fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
     let leaf = world.leaf(&World::outcomes_key(height));
     let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());

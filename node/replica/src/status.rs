@@ -1,15 +1,15 @@
-//! The state of affairs, for people and dashboards.
+//! The status of a replica, for people and dashboards.
 
 use crate::{Condition, Fetching, Missing};
 use metatopia_protocol::DelayedEntry;
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
-/// What a replica says about itself after each turn, and when something else changed.
+/// The status of a replica after each turn, and whenever something else changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
-    /// This server's own key.
+    /// The key of this server.
     pub server: PublicKey,
     /// The last decided height.
     pub height: Height,
@@ -19,11 +19,11 @@ pub struct Status {
     pub root: Root,
     /// The last applied height.
     pub root_height: Height,
-    /// Who proposes at the height under way.
+    /// The proposer of the height under way.
     pub proposer: Option<PublicKey>,
     /// The round of the height under way.
     pub round: Option<Round>,
-    /// Who votes at the height under way.
+    /// The validators of the height under way.
     pub validators: Vec<PublicKey>,
     /// Does this server vote?
     pub voting: bool,
@@ -35,13 +35,13 @@ pub struct Status {
     pub mempool: u32,
     /// Players in the world.
     pub players: u32,
-    /// How it stands with its own state.
+    /// Whether the server trusts its own state.
     pub condition: Condition,
-    /// The state that it fetches from its peers, if it does.
+    /// The fetch of a state from peers, if there is one.
     pub fetching: Option<Fetching>,
-    /// Turns that it should keep and lacks, if it lacks any.
+    /// The turns that the server should keep and lacks, if there are any.
     pub missing: Option<Missing>,
-    /// Changes of who votes by a temp admin that wait.
+    /// Changes of the validators by a temp admin that wait.
     pub delayed: Vec<DelayedEntry>,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
@@ -49,9 +49,9 @@ pub struct Status {
     pub stalled: bool,
 }
 
-/// What waits in a replica. Each has a limit of its own.
+/// How much waits in a replica. Each figure has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingCounts {
     /// Bytes of acts that wait for a turn, at most [`crate::mempool::POOL_BYTES_MAX`].
     pub act_bytes: usize,
     /// Questions, at most [`crate::QUESTIONS_MAX`].

@@ -1,4 +1,4 @@
-//! Decided turns as a server keeps them: in its log, and in what was put back into that.
+//! The decided turns that a server keeps: in its log, and in patches of the log.
 
 use std::{cell::RefCell, rc::Rc, vec};
 
@@ -17,14 +17,14 @@ pub const GAPS_MAX: usize = 16;
 /// Turns that a server should keep and lacks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Gaps {
-    /// How many turns are missing in all.
+    /// The number of all missing turns.
     pub turns: u64,
-    /// Where: the newest first, at most [`GAPS_MAX`].
+    /// The newest gaps, the newest first, at most [`GAPS_MAX`].
     pub newest: Vec<Gap>,
 }
 
 impl Gaps {
-    /// The one that ends with this height.
+    /// Returns the gap that ends with this height.
     pub(crate) fn ending(&self, last: Height) -> Option<&Gap> {
         self.newest.iter().find(|gap| gap.last == last)
     }
@@ -35,44 +35,44 @@ impl Gaps {
 pub struct Gap {
     /// The first height.
     pub first: Height,
-    /// The last.
+    /// The last of the heights.
     pub last: Height,
     /// The last of these turns, as the one after it names it, if that is there.
     pub names: Option<metatopia_types::HeaderId>,
 }
 
-/// Where decided turns are.
+/// The decided turns on a disk.
 #[derive(Clone, Copy)]
-pub struct Kept<'a> {
-    /// The log.
+pub struct KeptTurns<'a> {
+    /// The index of the log.
     pub index: &'a LogIndex,
-    /// What was put back into it.
+    /// The patches of the log.
     pub patches: &'a Patches,
     /// The disk with both.
     pub disk: &'a dyn ReadDisk,
 }
 
-impl core::fmt::Debug for Kept<'_> {
+impl core::fmt::Debug for KeptTurns<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "Kept up to {}", self.index.end())
     }
 }
 
-impl<'a> Kept<'a> {
-    /// Those of a log that is open.
+impl<'a> KeptTurns<'a> {
+    /// Returns the turns of an open log.
     #[must_use]
     pub fn of<D: Disk>(store: &'a Store<D>) -> Self {
         Self { index: store.index(), patches: store.patches(), disk: store.disk() }
     }
 
-    /// The turns of this height and later, in order, as long as there is no gap.
+    /// Returns the turns of this height and later, in order, up to the first gap.
     #[must_use]
     pub fn from(self, height: Height) -> Turns<'a> {
         let source = Source::Patch(Vec::new().into_iter());
         Turns { kept: self, next: height, source, unread: Rc::default(), bad_patch: None }
     }
 
-    /// The first height from this one on of which there is anything.
+    /// Returns the first height from this one on whose turn is there.
     ///
     /// # Errors
     /// When the log cannot be read.
@@ -103,9 +103,9 @@ impl Iterator for Source<'_> {
     }
 }
 
-/// See [`Kept::from`].
+/// An iterator over kept turns, see [`KeptTurns::from`].
 pub struct Turns<'a> {
-    kept: Kept<'a>,
+    kept: KeptTurns<'a>,
     next: Height,
     source: Source<'a>,
     unread: Rc<RefCell<Option<ReadError>>>,
@@ -119,12 +119,12 @@ impl core::fmt::Debug for Turns<'_> {
 }
 
 impl<'a> Turns<'a> {
-    /// Why there are no more, if they cannot be read further.
+    /// Returns the error that ended the turns, if there was one.
     pub fn unread(&mut self) -> Option<ReadError> {
         self.unread.take()
     }
 
-    /// The patch that could not be read, by its first height.
+    /// Returns the first height of a patch that could not be read.
     #[must_use]
     pub const fn bad_patch(&self) -> Option<u64> {
         self.bad_patch
@@ -147,7 +147,7 @@ impl<'a> Turns<'a> {
         }
         let unread = Rc::clone(&self.unread);
         let note = move |error| drop(unread.replace(Some(error)));
-        let Kept { index, disk, .. } = self.kept;
+        let KeptTurns { index, disk, .. } = self.kept;
         match payloads_after(index, disk, self.next) {
             Ok(payloads) => {
                 let records = payloads
@@ -181,14 +181,14 @@ impl Iterator for Turns<'_> {
     }
 }
 
-/// What puts these turns back, which follow each other; none if there are none.
+/// Returns the patch of these consecutive turns, or none if there are none.
 #[must_use]
 pub fn encode_patch(turns: &[Decision]) -> Option<Patch> {
     let (first, last) = (turns.first()?.height().0, turns.last()?.height().0);
     Some(Patch { from: first, to: last, bytes: wire::encode(&turns) })
 }
 
-/// The turns of a patch. One that is whole was written by this program, so it can be read.
+/// Returns the turns of a patch. A whole patch was written by this program, so it can be read.
 #[must_use]
 pub fn decode_patch(bytes: &[u8]) -> Vec<Decision> {
     wire::decode(bytes, PATCH_BYTES_MAX as usize).unwrap_or_default()

@@ -36,7 +36,7 @@ use self::{
     frame::Updates,
     proofs::Proofs,
     stamps::Stamps,
-    watcher::{Numbers, Turn, Watcher},
+    watcher::{Numbers, TurnView, Watcher},
 };
 pub use self::{
     frame::{PIECE_BYTES, UPDATE_BYTES_MAX},
@@ -58,7 +58,7 @@ pub enum ViewFault {
 }
 
 #[derive(Debug)]
-struct Client {
+struct ViewingClient {
     key: PublicKey,
     numbers: Numbers,
     watcher: Option<Watcher>,
@@ -70,7 +70,7 @@ struct Client {
 #[derive(Debug)]
 pub struct Views {
     stamps: Stamps,
-    clients: BTreeMap<ClientId, Client>,
+    clients: BTreeMap<ClientId, ViewingClient>,
     proofs: Proofs,
     turns_per_second: u32,
 }
@@ -111,7 +111,7 @@ impl Views {
             return Err(ViewFault::TooManyTiles(watching.have.len()));
         }
         let (numbers, turns) = (Numbers::default(), self.turns_per_second);
-        let fresh = || Client { key, numbers, watcher: None, budget: None };
+        let fresh = || ViewingClient { key, numbers, watcher: None, budget: None };
         let client = self.clients.entry(client).or_insert_with(fresh);
         client.budget = client.watcher.as_ref().map(|watcher| watcher.budget).or(client.budget);
         client.watcher = watching.map(|watching| Watcher::new(watching, client.budget, turns));
@@ -146,7 +146,7 @@ impl Views {
         }
         let placed = |(id, emote)| Some((world.entry(id)?.0, id, emote));
         let large = world.large(Fx::from_int(FAR_REACH));
-        let turn = Turn {
+        let turn = TurnView {
             world,
             stamps: &self.stamps,
             height: applied.height,
@@ -156,7 +156,7 @@ impl Views {
         };
         let proves = applied.height.0.is_multiple_of(PROOF_TURNS);
         let (mut frames, mut exact) = (Vec::new(), BTreeMap::new());
-        for (id, Client { key, numbers, watcher, .. }) in &mut self.clients {
+        for (id, ViewingClient { key, numbers, watcher, .. }) in &mut self.clients {
             let Some(watcher) = watcher else { continue };
             let Some(frame) = watcher.view(&turn, key, numbers) else {
                 continue;

@@ -3,14 +3,14 @@
 
 use std::sync::Arc;
 
-use metatopia_consensus::{Polka, Record, Step, Timeout, Verdict};
+use metatopia_consensus::{Polka, Record, Step, Timeout, TurnVerdict};
 use metatopia_store::{
     FileKind, FileName, Identity, LogIndex, Opening, Position, ReadDisk as _, Snapshot, Store,
     get_blob, load_snapshot, memory::MemoryDisk, put_blob, put_snapshot, read_identity, survey,
 };
 use metatopia_types::{
-    Blob, BlobId, Body, Certificate, Digest, Header, Height, Millis, Proposal, PublicKey, Recovery,
-    Root, Round, Sign, Signature, SignedRecovery, SigningKey, SimId, Turn, ValidatorSet, Vote,
+    Blob, BlobId, Certificate, Digest, Header, Height, Millis, Proposal, PublicKey, Recovery, Root,
+    Round, Sign, Signature, SignedRecovery, SigningKey, SimId, Turn, TurnBody, ValidatorSet, Vote,
     VoteKind,
 };
 
@@ -38,7 +38,7 @@ fn turn(height: u64) -> Turn {
         time: Millis(height),
         ..Header::default()
     };
-    Turn { header, body: Body::default() }
+    Turn { header, body: TurnBody::default() }
 }
 
 /// Every kind of record, of one height.
@@ -56,7 +56,7 @@ fn records(at: u64) -> Vec<Record> {
         (0..3).map(|n| (signer(n).public(), signer(n).sign(&at.to_le_bytes()))).collect();
     let member = |n| metatopia_types::Validator { key: signer(n).public(), power: 1 };
     let set = ValidatorSet::new((0..4).map(member).collect(), |_| true).expect("four members");
-    let verdict = Verdict {
+    let verdict = TurnVerdict {
         height,
         round,
         valid_round: None,
@@ -150,7 +150,7 @@ fn sample() -> Sample {
     store.mark(Default::default()).expect("a good disk");
 
     let index = store.index().clone();
-    let place = |(number, record): (u64, metatopia_store::Record)| {
+    let place = |(number, record): (u64, metatopia_store::StoredRecord)| {
         let (file, from) = index.locate(record.position).expect("a record");
         let to = from + (record.end.0 - record.position.0);
         Place { file, from, to, number, position: record.position }

@@ -113,13 +113,13 @@ impl Pool {
         self.pool.admit(submission, origin, gate)
     }
 
-    fn body(&mut self, after: Option<&Turn>) -> Body {
+    fn body(&mut self, after: Option<&Turn>) -> TurnBody {
         let height = self.windows.height().plus(1 + u64::from(after.is_some()));
         let judging = Judging { standings: &self.all, proposer: None };
         self.pool.body(height, after, &self.windows, judging)
     }
 
-    fn turn(&self, body: Body) -> Turn {
+    fn turn(&self, body: TurnBody) -> Turn {
         let header = Header {
             sim: sim(),
             engine: 1,
@@ -131,7 +131,7 @@ impl Pool {
         Turn::of(header, body)
     }
 
-    fn decide(&mut self, body: Body) {
+    fn decide(&mut self, body: TurnBody) {
         let turn = self.turn(body);
         self.windows.record(&turn);
         self.pool.take_decided(&turn);
@@ -285,7 +285,7 @@ fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
 
         pool.all.better.insert(key(10).public(), better);
         let wanted = pool.admit(act(10, 1, 1)).expect("there is room for it");
-        let ids = |body: Body| body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>();
+        let ids = |body: TurnBody| body.acts().iter().map(SignedEnvelope::id).collect::<Vec<_>>();
         assert_eq!(ids(pool.body(Some(&turn))), [wanted], "before it is decided");
         pool.decide(turn.body);
         assert_eq!(ids(pool.body(None)), [wanted]);
@@ -344,7 +344,7 @@ fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
     let mut pool = Pool::new();
     let overtaken = pool.admit(act(1, 1, 1)).expect("good");
     let later = act(1, 1, 2);
-    let body = Body::new(vec![later.act], vec![]).expect("small");
+    let body = TurnBody::new(vec![later.act], vec![]).expect("small");
     pool.decide(body);
 
     let gone = pool.pool.drop_stale(&pool.windows, &pool.all);

@@ -89,6 +89,21 @@ fn a_signed_hello_opens_a_session_that_may_submit_and_ask() {
 }
 
 #[test]
+fn an_answer_that_fits_no_frame_is_told_to_be_too_long() {
+    let mut server = Server::new();
+    server.login(1, 1);
+    let of = |bytes: usize| Answer::Source(vec![7; bytes]);
+    let told = |id, answer| ServerMessage::Answer { id, answer: Box::new(answer) };
+    let beside = encode_server(&told(3, of(SERVER_FRAME_BYTES_MAX))).len() - SERVER_FRAME_BYTES_MAX;
+    let longest = SERVER_FRAME_BYTES_MAX - beside;
+
+    server.sessions.answer(ClientId(1), 3, of(longest));
+    server.sessions.answer(ClientId(1), 4, of(longest + 1));
+
+    assert_eq!(server.said(1), [told(3, of(longest)), told(4, Answer::TooLong)]);
+}
+
+#[test]
 fn an_open_session_may_watch_and_say_what_it_saw() {
     let mut server = Server::new();
     let watching = Watching {

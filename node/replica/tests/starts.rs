@@ -9,12 +9,12 @@ use metatopia_replica::keeper::{
 use metatopia_store::{
     Disk as _, FileKind, FileName, Folder, Identity, Opening, Position, ReadDisk as _, Snapshot,
     Store,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     put_snapshot,
 };
 use metatopia_types::{
-    Body, Certificate, Digest, Header, Height, Millis, PublicKey, Root, Round, Sign as _,
-    SigningKey, SimId, Turn, Vote, VoteKind,
+    Certificate, Digest, Header, Height, Millis, PublicKey, Root, Round, Sign as _, SigningKey,
+    SimId, Turn, TurnBody, Vote, VoteKind,
 };
 
 /// Heights in a log; some three lie in a segment.
@@ -35,7 +35,7 @@ fn opening() -> Opening {
 fn records(at: u64) -> [Record; 3] {
     let (height, round, signer) = (Height(at), Round(0), SigningKey::from_seed([1; 32]));
     let header = Header { height, time: Millis(at), ..Header::default() };
-    let turn = Turn { header, body: Body::default() };
+    let turn = Turn { header, body: TurnBody::default() };
     let (header, voter) = (turn.id(), signer.public());
     let vote = Vote { kind: VoteKind::Precommit, height, round, header: Some(header), voter };
     let signatures = vec![(voter, signer.sign(&at.to_le_bytes()))];
@@ -222,24 +222,24 @@ fn found(disk: &MemoryDisk) -> Found {
 /// What a start comes to that is not cut off. There are two such when the directory has names that are
 /// not durable: a power loss before the start may take them.
 fn expected(Before { name, disk, fresh }: &Before) -> [Found; 2] {
-    [Tail::Kept, Tail::Lost].map(|tail| {
+    [CrashEffect::Kept, CrashEffect::Lost].map(|tail| {
         let mut disk = disk.clone();
         disk.crash(tail);
         start(&mut disk, *fresh).expect(name);
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         found(&disk)
     })
 }
 
 /// The process dies, and this becomes of what it did not sync; with none of these the machine goes on.
-fn tails() -> impl Iterator<Item = Option<Tail>> + Clone {
-    let torn = (0..3).map(Tail::Torn);
-    [None, Some(Tail::Lost), Some(Tail::Kept)].into_iter().chain(torn.map(Some))
+fn tails() -> impl Iterator<Item = Option<CrashEffect>> + Clone {
+    let torn = (0..3).map(CrashEffect::Torn);
+    [None, Some(CrashEffect::Lost), Some(CrashEffect::Kept)].into_iter().chain(torn.map(Some))
 }
 
 /// Cuts a start off before its step number `step`, which is half done. Returns whether it got so far.
-fn cut_off(disk: &mut MemoryDisk, fresh: bool, step: u64, tail: Option<Tail>) -> bool {
-    disk.fail_operation(disk.operations() + step, Fault::PowerOff);
+fn cut_off(disk: &mut MemoryDisk, fresh: bool, step: u64, tail: Option<CrashEffect>) -> bool {
+    disk.fail_operation(disk.operations() + step, DiskFault::PowerOff);
     let done = start(disk, fresh);
     disk.forget_faults();
     if let Some(tail) = tail {
@@ -270,7 +270,7 @@ fn a_start_that_is_cut_off_anywhere_changes_nothing_about_what_the_next_one_find
                 let context = format!("{name}: cut at {step}, {tail:?}, and at {next}, {again:?}");
                 start(&mut disk, fresh).unwrap_or_else(|error| panic!("{context}: {error}"));
                 let seen = found(&disk);
-                disk.crash(Tail::Lost);
+                disk.crash(CrashEffect::Lost);
 
                 let found = found(&disk);
                 let differs = |from| format!("{context}: {}", difference(&found, from));
@@ -296,7 +296,7 @@ fn a_process_that_is_killed_while_it_gives_up_segments_never_makes_its_log_look_
         let mut store = Store::open(lived(), opening()).expect("a good disk").store;
         let half = store.find(HEIGHTS / 2).expect("a good disk").expect("it is decided").position;
         let at = store.disk().operations() + killed;
-        store.disk_mut().fail_operation(at, Fault::PowerOff);
+        store.disk_mut().fail_operation(at, DiskFault::PowerOff);
         let marked = store.mark(half);
         let mut disk = store.into_disk();
         disk.forget_faults();

@@ -56,7 +56,7 @@ fn dates(certificate: &[u8]) -> Vec<String> {
 
 #[test]
 fn a_certificate_is_valid_for_13_days_that_began_an_hour_ago() {
-    let identity = Identity::generate(BEGIN).unwrap();
+    let identity = TlsIdentity::generate(BEGIN).unwrap();
     // 2026-09-21 14:13:20, minus an hour, plus 13 days.
     assert_eq!(dates(&identity.certificate), ["260921131320", "261004131320"]);
 }

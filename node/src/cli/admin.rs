@@ -10,7 +10,7 @@ use futures::{StreamExt as _, stream::FuturesUnordered};
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::is_line;
 use metatopia_types::{
-    Act, Contact, Outcome, PublicKey, Refusal, SetChange,
+    Act, NodeContact, Outcome, PublicKey, Refusal, SetChange,
     limits::{CONTACT_BYTES_MAX, STANDBYS_MAX, VALIDATORS_MIN},
 };
 use serde::Serialize;
@@ -23,9 +23,9 @@ use super::{
     failure::Failure,
     say::{decide_in_time, prove},
     session::{ANSWER, PlayerArgs},
-    status::Status,
+    status::ServerStatus,
 };
-use crate::client_driver::Driver;
+use crate::client_driver::ClientDriver;
 
 /// What to look at after a change that was refused.
 const WHO_VOTES: &str = "`metatopia status --json` lists who votes";
@@ -67,7 +67,7 @@ pub(super) struct ChangeArgs {
 pub(super) struct PromoteArgs {
     /// Where its node is reached [default: what the node said when it asked to stand by].
     #[arg(long, value_name = "PEER_ID@MULTIADDRESS", value_parser = contact)]
-    contact: Option<Contact>,
+    contact: Option<NodeContact>,
     /// Keep it in reserve: it votes once a server is absent, in that one's place.
     #[arg(long)]
     reserve: bool,
@@ -83,7 +83,7 @@ pub(super) struct CandidatesArgs {
 
 /// What became of a change.
 #[derive(Debug, Serialize)]
-struct Changed {
+struct ChangeLine {
     change: &'static str,
     server: String,
     act: String,
@@ -93,7 +93,7 @@ struct Changed {
     validators: Vec<String>,
 }
 
-impl fmt::Display for Changed {
+impl fmt::Display for ChangeLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { change, server, height, .. } = self;
         write!(f, "{change} {server}: decided at height {height}")?;
@@ -105,20 +105,20 @@ impl fmt::Display for Changed {
 }
 
 #[derive(Debug, Serialize)]
-struct Candidate {
+struct CandidateLine {
     server: String,
     peer_id: String,
     address: String,
 }
 
-impl fmt::Display for Candidate {
+impl fmt::Display for CandidateLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}  {}@{}", self.server, self.peer_id, self.address)
     }
 }
 
 /// Reads `PEER_ID@MULTIADDRESS`.
-fn contact(text: &str) -> Result<Contact, String> {
+fn contact(text: &str) -> Result<NodeContact, String> {
     let like = "a contact looks like 12D3KooW..@/ip4/203.0.113.9/tcp/8082";
     let (peer_id, address) = text.split_once('@').ok_or(like)?;
     let bad = |error: &dyn fmt::Display| format!("{error}; {like}");
@@ -128,7 +128,7 @@ fn contact(text: &str) -> Result<Contact, String> {
     if longest > CONTACT_BYTES_MAX || !is_line(peer_id) || !is_line(address) {
         return Err(format!("at most {CONTACT_BYTES_MAX} bytes; {like}"));
     }
-    Ok(Contact { peer_id: peer_id.to_owned(), address: address.to_owned() })
+    Ok(NodeContact { peer_id: peer_id.to_owned(), address: address.to_owned() })
 }
 
 pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), Failure> {
@@ -144,8 +144,8 @@ async fn candidates(args: CandidatesArgs, console: Console) -> Result<(), Failur
         return Err(Failure::failed("the node does not say who stands by"));
     };
     for one in all {
-        let Contact { peer_id, address } = one.contact;
-        console.show(&Candidate { server: one.key.to_string(), peer_id, address })?;
+        let NodeContact { peer_id, address } = one.contact;
+        console.show(&CandidateLine { server: one.key.to_string(), peer_id, address })?;
     }
     Ok(())
 }
@@ -184,7 +184,10 @@ async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// Where a node says that it is which stands by.
-async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Contact, Failure> {
+async fn stated_contact(
+    driver: &mut ClientDriver,
+    change: &ChangeArgs,
+) -> Result<NodeContact, Failure> {
     let server = change.server;
     let answer = driver.ask(Question::Applicants, ANSWER).await?;
     let Answer::Applicants(all) = answer else {
@@ -193,7 +196,7 @@ async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Cont
     if let Some(found) = all.into_iter().find(|one| one.key == server) {
         return Ok(found.contact);
     }
-    let votes = |status: &Status| status.validators.contains(&server.to_string());
+    let votes = |status: &ServerStatus| status.validators.contains(&server.to_string());
     if votes(&status(change, votes).await?) {
         return Err(Failure::refused(format!("{server} votes already")).hint(WHO_VOTES));
     }
@@ -204,8 +207,11 @@ async fn stated_contact(driver: &mut Driver, change: &ChangeArgs) -> Result<Cont
 
 /// How the sim stands, by the first answer that is `enough`, of whichever node. If none is, the node
 /// says it that is furthest: others may be cut off.
-async fn status(change: &ChangeArgs, enough: impl Fn(&Status) -> bool) -> Result<Status, Failure> {
-    let each = change.admin.at.node.iter().map(|node| Status::ask(node, None));
+async fn status(
+    change: &ChangeArgs,
+    enough: impl Fn(&ServerStatus) -> bool,
+) -> Result<ServerStatus, Failure> {
+    let each = change.admin.at.node.iter().map(|node| ServerStatus::ask(node, None));
     let mut answers: FuturesUnordered<_> = each.collect();
     let mut told = Err(Failure::usage("no node was given"));
     let mut furthest = None;
@@ -254,7 +260,7 @@ fn broken_rule(change: &SetChange, voters: &[String]) -> Failure {
 
 /// Has the change decided: its act, and the height.
 async fn submit(
-    driver: &mut Driver,
+    driver: &mut ClientDriver,
     change: &ChangeArgs,
     wanted: SetChange,
     console: Console,
@@ -265,7 +271,7 @@ async fn submit(
     let places = decide_in_time(driver, &[login.act, act]).await?;
     for (what, act) in [("the login", login.act), ("the change", act)] {
         let place = places.get(&act).copied().unwrap_or_default();
-        let knows = |status: &Status| status.height >= place.0.0;
+        let knows = |status: &ServerStatus| status.height >= place.0.0;
         match prove(driver, place, act).await? {
             Outcome::Refused(Refusal::BadSetChange) => {
                 return Err(broken_rule(&wanted, &status(change, knows).await?.validators));
@@ -289,15 +295,16 @@ async fn finish(
     console: Console,
 ) -> Result<(), Failure> {
     let (server, validators) = (args.server.to_string(), Vec::new());
-    let mut changed = Changed { change, server, act, height, in_force: false, validators };
+    let mut changed = ChangeLine { change, server, act, height, in_force: false, validators };
     if args.wait.is_zero() {
         return console.show(&changed);
     }
     let began = Instant::now();
     let server = changed.server.clone();
     // Who is behind the change says nothing about it.
-    let in_force =
-        |status: &Status| status.height >= height && status.validators.contains(&server) == votes;
+    let in_force = |status: &ServerStatus| {
+        status.height >= height && status.validators.contains(&server) == votes
+    };
     // It is decided, so a node that is away is only asked again.
     let told = loop {
         let told = status(args, in_force).await;
@@ -338,7 +345,7 @@ mod tests {
         let key = |n: u8| PublicKey([n; 32]);
         let four: Vec<String> = (0..4).map(|n| key(n).to_string()).collect();
         let five: Vec<String> = (0..5).map(|n| key(n).to_string()).collect();
-        let contact = Contact::default();
+        let contact = NodeContact::default();
         let add = |n| SetChange::Add { key: key(n), contact: contact.clone() };
         let reserve = |n| SetChange::Reserve { key: key(n), contact: contact.clone() };
         let remove = |n| SetChange::Remove { key: key(n) };
@@ -379,7 +386,7 @@ mod tests {
     /// Has a fifth server promoted, or demoted, at height 9, and asks these nodes about it.
     async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
         let at = NodeArgs { node: nodes.to_vec(), sim: None };
-        let admin = PlayerArgs { at, key: Default::default(), name: None };
+        let admin = PlayerArgs { at, key: Default::default(), name: None, ticket: None };
         let change = ChangeArgs { server: PublicKey([4; 32]), admin, wait };
         let what = if votes { "promote" } else { "demote" };
         finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await

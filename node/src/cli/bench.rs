@@ -21,14 +21,14 @@ use std::{
 use clap::{Args, Subcommand};
 use serde::Serialize;
 
-use self::{figure::Figure, machine::Machine};
+use self::{figure::Figure, machine::MachineSpec};
 use super::{
     arguments,
     console::Console,
     failure::Failure,
     up::{
-        cluster::Cluster,
-        world::{SERVERS, World},
+        cluster::ServerProcesses,
+        world::{LocalWorld, SERVERS},
     },
 };
 
@@ -51,7 +51,7 @@ pub(super) enum BenchCommand {
         metatopia bench join --objects 15000 --turns 1000\n\n\
         Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
-    Join(JoinArgs),
+    Join(BenchJoinArgs),
     /// Kill a server, have the others go on without it, start it again, and measure how long it takes
     /// to vote; one server after the other.
     #[command(after_help = "Examples:\n  \
@@ -73,7 +73,7 @@ pub(super) struct AbsenceArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct JoinArgs {
+pub(super) struct BenchJoinArgs {
     /// Objects in the world, besides those of the plaza.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=15_000))]
     objects: u32,
@@ -100,15 +100,15 @@ pub(super) struct PlazaArgs {
 }
 
 /// A directory that is gone when this is.
-struct Scratch(PathBuf);
+struct ScratchDirectory(PathBuf);
 
-impl Scratch {
+impl ScratchDirectory {
     fn new() -> Self {
         Self(env::temp_dir().join(format!("metatopia-bench-{}", std::process::id())))
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ScratchDirectory {
     fn drop(&mut self) {
         // What cannot be removed is left to the system, which cleans its place for such things.
         let _ = fs::remove_dir_all(&self.0);
@@ -119,11 +119,11 @@ impl Drop for Scratch {
 async fn on_a_plaza(
     path: &Path,
     console: Console,
-    measure: impl AsyncFnOnce(&mut Cluster, &World) -> Result<Vec<Figure>, Failure>,
+    measure: impl AsyncFnOnce(&mut ServerProcesses, &LocalWorld) -> Result<Vec<Figure>, Failure>,
 ) -> Result<Vec<Figure>, Failure> {
     console.note("starting four servers");
-    let world = World::open_or_create_with(path, SERVERS, |_| {})?;
-    let mut cluster = Cluster::start(&world, 0)?;
+    let world = LocalWorld::open_or_create_with(path, SERVERS, |_| {})?;
+    let mut cluster = ServerProcesses::start(&world, 0)?;
     let figures = measure(&mut cluster, &world).await;
     let stopped = cluster.stop().await;
     let figures = figures?;
@@ -132,14 +132,14 @@ async fn on_a_plaza(
 
 #[derive(Serialize)]
 struct MachineLine<'a> {
-    machine: &'a Machine,
+    machine: &'a MachineSpec,
 }
 
 pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), Failure> {
     if cfg!(debug_assertions) {
         console.note("this is no release build: its figures say little");
     }
-    let scratch = Scratch::new();
+    let scratch = ScratchDirectory::new();
     let figures = match command {
         BenchCommand::Plaza(args) => {
             let load = (args.count, args.duration);
@@ -162,7 +162,7 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
 
 /// Prints figures beside their bounds, and the machine they are from.
 fn tell(figures: &[Figure], console: Console) -> Result<(), Failure> {
-    let machine = Machine::here();
+    let machine = MachineSpec::here();
     for figure in figures {
         if console.is_json() {
             console.json(figure)?;

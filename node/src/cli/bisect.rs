@@ -12,7 +12,7 @@ use clap::Args;
 use serde::Serialize;
 
 pub(super) use self::side::tools;
-use self::{search::Search, side::Side};
+use self::{search::BisectSearch, side::Side};
 use super::{console::Console, exit::Exit, failure::Failure};
 
 /// `bisect`.
@@ -44,7 +44,7 @@ pub(super) struct BisectArgs {
 /// What is not the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum What {
+enum DifferenceKind {
     /// Another turn was decided.
     Turn,
     /// The turns are the same, the states after them are not.
@@ -61,8 +61,8 @@ struct Headers {
 
 /// The first difference.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-struct Parting {
-    what: Option<What>,
+struct HistoryDifference {
+    what: Option<DifferenceKind>,
     height: u64,
     /// The first tick after which bodies or scripts differ, if both turns could be played.
     tick: Option<u64>,
@@ -86,9 +86,9 @@ struct Parting {
     leaves: Option<u32>,
 }
 
-/// The result.
+/// The result of the search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Found {
+struct BisectReport {
     a: String,
     b: String,
     equal: bool,
@@ -96,10 +96,10 @@ struct Found {
     from: u64,
     to: u64,
     #[serde(flatten)]
-    parting: Option<Parting>,
+    parting: Option<HistoryDifference>,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for BisectReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { a, b, from, to, .. } = self;
         let Some(parting) = &self.parting else {
@@ -107,7 +107,7 @@ impl fmt::Display for Found {
         };
         let height = parting.height;
         match parting.what {
-            Some(What::Turn) => write!(f, "turn {height} is not the same")?,
+            Some(DifferenceKind::Turn) => write!(f, "turn {height} is not the same")?,
             _ => write!(f, "the state after turn {height} is not the same")?,
         }
         if let Some([first, last]) = parting.ticks {
@@ -165,21 +165,21 @@ pub(super) fn run(args: &BisectArgs, console: Console) -> Result<(), Failure> {
     let message = format!("{} and {} part at turn {}", a.name, b.name, parting.height);
     let failure = Failure::new(Exit::Diverged, message);
     Err(match (parting.what, parting.leaf) {
-        (Some(What::State), None) => {
+        (Some(DifferenceKind::State), None) => {
             failure.hint("a capsule of the one that is wrong would name the field")
         }
         _ => failure,
     })
 }
 
-fn bisect(a: &Side, b: &Side, console: Console) -> Result<Found, Failure> {
+fn bisect(a: &Side, b: &Side, console: Console) -> Result<BisectReport, Failure> {
     if a.sim != b.sim {
         let message = format!("{} is of sim {}, {} of sim {}", a.name, a.sim, b.name, b.sim);
         return Err(Failure::usage(message).hint("only histories of one sim can be compared"));
     }
-    let search = Search { a, b, console };
+    let search = BisectSearch { a, b, console };
     let (from, to) = search.common()?;
     let parting = search.run()?;
     let (a, b) = (a.name.clone(), b.name.clone());
-    Ok(Found { a, b, equal: parting.is_none(), from: from.0, to: to.0, parting })
+    Ok(BisectReport { a, b, equal: parting.is_none(), from: from.0, to: to.0, parting })
 }

@@ -12,10 +12,10 @@ use futures::future::join_all;
 use serde::Serialize;
 use tokio::time::Instant;
 
-pub(super) use self::tally::Tally;
-use self::{pattern::Pattern, player::Player};
+pub(super) use self::tally::ActTally;
+use self::{pattern::Pattern, player::BotPlayer};
 use super::{arguments, console::Console, exit::Exit, failure::Failure, session::NodeArgs};
-use crate::client_driver::{NodeUrl, Trust};
+use crate::client_driver::{GenesisTrust, NodeUrl};
 
 /// Time for all players to come in.
 const ENTER: Duration = Duration::from_secs(30);
@@ -49,7 +49,7 @@ pub(super) struct BotsArgs {
 
 /// What a crowd shall do.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Crowd {
+pub(super) struct CrowdSettings {
     pub(super) count: u32,
     pub(super) rate: u32,
     pub(super) duration: Duration,
@@ -60,7 +60,7 @@ pub(super) struct Crowd {
 
 /// What became of the acts of all players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Summary {
+pub(super) struct BotsSummary {
     /// Acts that were signed and sent.
     pub(super) sent: u64,
     /// Acts with a receipt that was checked.
@@ -77,7 +77,7 @@ pub(super) struct Summary {
     pub(super) unanswered: u64,
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for BotsSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "sent          {}", self.sent)?;
         writeln!(f, "acknowledged  {}", self.acknowledged)?;
@@ -92,7 +92,7 @@ pub(super) async fn run(args: BotsArgs, console: Console) -> Result<(), Failure>
     let trust = args.at.learn().await?;
     let BotsArgs { count, rate, duration, seed, build: builds, .. } = args;
     console.note(&format!("{count} players act for {} s", duration.as_secs_f32()));
-    let crowd = Crowd { count, rate, duration, seed, builds };
+    let crowd = CrowdSettings { count, rate, duration, seed, builds };
     let tally = play(&args.at.node, &trust, crowd).await?;
     console.note("reading all turns again");
     let (lost, reread) = reread::lost(&args.at.node, &trust, tally.receipts()).await;
@@ -105,9 +105,9 @@ pub(super) async fn run(args: BotsArgs, console: Console) -> Result<(), Failure>
 /// Players play, and all is read again; used to measure.
 pub(super) async fn measure(
     nodes: &[NodeUrl],
-    trust: &Trust,
-    crowd: Crowd,
-) -> Result<Summary, Failure> {
+    trust: &GenesisTrust,
+    crowd: CrowdSettings,
+) -> Result<BotsSummary, Failure> {
     let tally = play(nodes, trust, crowd).await?;
     let (lost, reread) = reread::lost(nodes, trust, tally.receipts()).await;
     reread?;
@@ -115,8 +115,8 @@ pub(super) async fn measure(
 }
 
 /// The verdict on a run.
-fn judge(summary: &Summary) -> Result<(), Failure> {
-    let Summary { lost, unanswered, acknowledged, .. } = *summary;
+fn judge(summary: &BotsSummary) -> Result<(), Failure> {
+    let BotsSummary { lost, unanswered, acknowledged, .. } = *summary;
     if lost > 0 {
         let message = format!("{lost} acts have a receipt and are in no turn of some server");
         return Err(Failure::unverified(message));
@@ -128,14 +128,18 @@ fn judge(summary: &Summary) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, Failure> {
-    let Crowd { count, rate, duration, seed, builds } = crowd;
+async fn play(
+    nodes: &[NodeUrl],
+    trust: &GenesisTrust,
+    crowd: CrowdSettings,
+) -> Result<ActTally, Failure> {
+    let CrowdSettings { count, rate, duration, seed, builds } = crowd;
     let deadline = Instant::now() + ENTER;
     let entering = (0..count).map(|index| {
         let first = index as usize % nodes.len();
         let nodes = [&nodes[first..], &nodes[..first]].concat();
         let pattern = Pattern::new(seed, u64::from(index), builds);
-        tokio::time::timeout_at(deadline, Player::enter(nodes, trust.clone(), index, pattern))
+        tokio::time::timeout_at(deadline, BotPlayer::enter(nodes, trust.clone(), index, pattern))
     });
     let mut players = Vec::new();
     for entered in join_all(entering).await {
@@ -144,12 +148,12 @@ async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, F
     }
     let pace = Duration::from_secs(1) / rate;
     let begin = Instant::now();
-    let playing = players.into_iter().zip(0..).map(|(player, index): (Player, u32)| {
+    let playing = players.into_iter().zip(0..).map(|(player, index): (BotPlayer, u32)| {
         // Spread over the pace, so that the crowd does not act as one.
         let first = begin + pace * index / count;
         tokio::spawn(player.play(first, pace, begin + duration))
     });
-    let mut all = Tally::default();
+    let mut all = ActTally::default();
     for played in join_all(playing.collect::<Vec<_>>()).await {
         let tally = played.map_err(|error| Failure::failed(format!("a player: {error}")))?;
         all.add(tally);
@@ -161,7 +165,7 @@ async fn play(nodes: &[NodeUrl], trust: &Trust, crowd: Crowd) -> Result<Tally, F
 mod tests {
     use super::*;
 
-    const FINE: Summary = Summary {
+    const FINE: BotsSummary = BotsSummary {
         sent: 10,
         acknowledged: 9,
         refused: 1,
@@ -181,10 +185,10 @@ mod tests {
 
     #[test]
     fn a_lost_act_fails_the_run_and_a_refused_one_does_not() {
-        let exit = |summary: Summary| judge(&summary).map_err(|failure| failure.exit);
+        let exit = |summary: BotsSummary| judge(&summary).map_err(|failure| failure.exit);
         assert_eq!(exit(FINE), Ok(()));
-        assert_eq!(exit(Summary { lost: 1, unanswered: 1, ..FINE }), Err(Exit::Unverified));
-        assert_eq!(exit(Summary { unanswered: 1, ..FINE }), Err(Exit::TimedOut));
-        assert_eq!(exit(Summary { acknowledged: 0, ..FINE }), Err(Exit::TimedOut));
+        assert_eq!(exit(BotsSummary { lost: 1, unanswered: 1, ..FINE }), Err(Exit::Unverified));
+        assert_eq!(exit(BotsSummary { unanswered: 1, ..FINE }), Err(Exit::TimedOut));
+        assert_eq!(exit(BotsSummary { acknowledged: 0, ..FINE }), Err(Exit::TimedOut));
     }
 }

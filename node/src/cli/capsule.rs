@@ -3,11 +3,11 @@
 use std::{collections::BTreeSet, fmt, fs, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use metatopia_sim::{Capsule, CapsuleError, Difference, Verdict};
+use metatopia_sim::{Capsule, CapsuleError, ReplayVerdict, StateDifference};
 use metatopia_types::{Height, PublicKey, Root, limits::ROOT_LAG};
 use serde::Serialize;
 
-use super::{bisect::tools, console::Console, failure::Failure, sources::Source};
+use super::{bisect::tools, console::Console, failure::Failure, sources::SourceKind};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CapsuleCommand {
@@ -18,11 +18,11 @@ pub(super) enum CapsuleCommand {
         The turns in it are applied to the state in it, here, and compared with what its writer came \
         to. A field is\nnamed if the writer's last state is in it and still differs. Exit code 5 \
         when it is no capsule, or its turns\nare not certified.")]
-    Show(ShowArgs),
+    Show(CapsuleShowArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct CapsuleShowArgs {
     /// A file from the folder `capsules` of a data directory, or one that a tab saved.
     file: PathBuf,
 }
@@ -30,7 +30,7 @@ pub(super) struct ShowArgs {
 /// How a capsule's turns and its writer's states go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Finding {
+enum CapsuleFinding {
     /// Its writer came to what the headers state, as far as they go.
     Same,
     /// Its writer came to something else than its turns lead to.
@@ -41,7 +41,7 @@ enum Finding {
 
 /// The first difference.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Parting {
+struct CapsuleDifference {
     /// The state after this turn is not the same.
     height: u64,
     /// The writer's root; of headers that differ, the one of this machine.
@@ -63,7 +63,7 @@ struct Parting {
 
 /// What a capsule holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Shown {
+struct CapsuleSummary {
     file: String,
     sim: String,
     name: String,
@@ -78,11 +78,11 @@ struct Shown {
     own_roots: usize,
     /// Is the writer's last state in it?
     own_state: bool,
-    finding: Finding,
-    parting: Option<Parting>,
+    finding: CapsuleFinding,
+    parting: Option<CapsuleDifference>,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for CapsuleSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, sim, name, base, base_root, last, turns, acts, own_roots, .. } = self;
         writeln!(f, "{file}")?;
@@ -94,9 +94,9 @@ impl fmt::Display for Shown {
         let Some(parting) = &self.parting else {
             return write!(f, "found       its writer came to what the headers state");
         };
-        let Parting { height, had, right, .. } = parting;
+        let CapsuleDifference { height, had, right, .. } = parting;
         let [had_is, right_is] = match self.finding {
-            Finding::HeadersDiffer => ["here       ", "stated     "],
+            CapsuleFinding::HeadersDiffer => ["here       ", "stated     "],
             _ => ["its writer ", "right      "],
         };
         writeln!(f, "found       the state after turn {height} is not the same")?;
@@ -129,7 +129,7 @@ impl fmt::Display for Shown {
 pub(super) fn run(command: CapsuleCommand, console: Console) -> Result<(), Failure> {
     let CapsuleCommand::Show(args) = command;
     let file = args.file.display().to_string();
-    if Source::at(&args.file)? == Source::Directory {
+    if SourceKind::at(&args.file)? == SourceKind::Directory {
         return Err(Failure::usage(format!("{file} is a directory"))
             .hint("name a file in its folder `capsules`"));
     }
@@ -145,22 +145,22 @@ fn broken(file: &str, error: &CapsuleError) -> Failure {
     Failure::unverified(format!("{file}: {error}"))
 }
 
-fn shown(file: String, capsule: &Capsule) -> Result<Shown, Failure> {
+fn shown(file: String, capsule: &Capsule) -> Result<CapsuleSummary, Failure> {
     let tools = tools();
     let (genesis, world) = capsule.begin(&tools).map_err(|error| broken(&file, &error))?;
     let verdict = capsule.replay(&tools).map_err(|error| broken(&file, &error))?;
     let base = world.height();
     let (finding, parting) = match verdict {
-        Verdict::Same { .. } => (Finding::Same, None),
-        Verdict::Differs { of, own, stated } => {
-            (Finding::HeadersDiffer, Some(parting(capsule, of, [own, stated], None)))
+        ReplayVerdict::Same { .. } => (CapsuleFinding::Same, None),
+        ReplayVerdict::Differs { of, own, stated } => {
+            (CapsuleFinding::HeadersDiffer, Some(parting(capsule, of, [own, stated], None)))
         }
-        Verdict::Unrepeatable { of, had, now, difference } => {
+        ReplayVerdict::Unrepeatable { of, had, now, difference } => {
             let difference = difference.as_deref();
-            (Finding::WriterWrong, Some(parting(capsule, of, [had, now], difference)))
+            (CapsuleFinding::WriterWrong, Some(parting(capsule, of, [had, now], difference)))
         }
     };
-    Ok(Shown {
+    Ok(CapsuleSummary {
         sim: world.sim().to_string(),
         name: genesis.name,
         base: base.0,
@@ -180,8 +180,8 @@ fn parting(
     capsule: &Capsule,
     of: Height,
     [had, right]: [Root; 2],
-    difference: Option<&Difference>,
-) -> Parting {
+    difference: Option<&StateDifference>,
+) -> CapsuleDifference {
     let stating = capsule.turns.iter().find(|(turn, _)| turn.header.height == of.plus(ROOT_LAG));
     let signers = stating.iter().flat_map(|(_, certificate)| &certificate.signatures);
     let signed: BTreeSet<PublicKey> = signers.map(|(key, _)| *key).collect();
@@ -196,7 +196,7 @@ fn parting(
         Some(_) => texts(&mut known.difference(&signed)),
         None => Vec::new(),
     };
-    Parting {
+    CapsuleDifference {
         height: of.0,
         had: had.to_string(),
         right: right.to_string(),

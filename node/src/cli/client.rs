@@ -14,12 +14,12 @@ use std::{
 };
 
 use clap::Args;
-use metatopia_client::text::{self, Command, printable};
+use metatopia_client::text::{self, TextCommand, printable};
 use metatopia_protocol::{PROOF_TURNS, Watching};
 use metatopia_types::{Act, Outcome};
 use tokio::time::{Instant, sleep_until};
 
-use self::room::{Fate, Kind, Room};
+use self::room::{ActProgress, LineKind, TextClient};
 use super::{console::Console, failure::Failure, session::PlayerArgs};
 
 /// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.
@@ -47,7 +47,7 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let login = args.player.login(&mut driver, console).await?;
     let lines = input::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
-    let mut room = Room::new(driver, console, lines, io::stdin().is_terminal());
+    let mut room = TextClient::new(driver, console, lines, io::stdin().is_terminal());
     let lived = tokio::select! {
         lived = live(&mut room, login) => lived,
         _ = tokio::signal::ctrl_c() => {
@@ -59,7 +59,7 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     lived
 }
 
-async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
+async fn live(room: &mut TextClient, login: Act) -> Result<(), Failure> {
     enter(room, login).await?;
     let mut line = room.typed();
     loop {
@@ -79,17 +79,17 @@ async fn live(room: &mut Room, login: Act) -> Result<(), Failure> {
     Ok(())
 }
 
-async fn enter(room: &mut Room, login: Act) -> Result<(), Failure> {
+async fn enter(room: &mut TextClient, login: Act) -> Result<(), Failure> {
     room.driver.view(Some(watching())).await?;
     match room.enter(login).await? {
-        Fate::Done(Outcome::Ok | Outcome::Made(_)) => {}
-        Fate::Done(Outcome::Refused(why)) => {
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_)) => {}
+        ActProgress::Done(Outcome::Refused(why)) => {
             return Err(Failure::refused(format!("the login was refused: {why}")));
         }
-        Fate::Refused(why) => {
+        ActProgress::Refused(why) => {
             return Err(Failure::refused(format!("the node refused the login: {why}")));
         }
-        Fate::Waiting | Fate::Placed { .. } => {
+        ActProgress::Waiting | ActProgress::Placed { .. } => {
             return Err(
                 Failure::timed_out("the login is not decided").hint("see `metatopia status`")
             );
@@ -113,39 +113,39 @@ enum After {
     Quit,
 }
 
-async fn obey(room: &mut Room, line: &str) -> Result<After, Failure> {
+async fn obey(room: &mut TextClient, line: &str) -> Result<After, Failure> {
     if line.trim().is_empty() {
         return Ok(After::GoOn);
     }
     let command = match text::parse(line) {
         Ok(command) => command,
         Err(error) => {
-            room.tell(Kind::Refused, &printable(&error.to_string()))?;
+            room.tell(LineKind::Refused, &printable(&error.to_string()))?;
             return Ok(After::GoOn);
         }
     };
     match command {
-        Command::Look => deeds::look(room).await?,
-        Command::Go(towards) => deeds::go(room, &towards).await?,
-        Command::Stop => deeds::stop(room).await?,
-        Command::Push(thing) => deeds::push(room, &thing).await?,
-        Command::Touch(thing) => deeds::touch(room, &thing).await?,
-        Command::Say(words) => deeds::speak(room, false, &words).await?,
-        Command::Shout(words) => deeds::speak(room, true, &words).await?,
-        Command::Emote(emote) => deeds::emote(room, emote).await?,
-        Command::Who => deeds::who(room).await?,
-        Command::Rules => rules::rules(room).await?,
-        Command::Source(thing) => deeds::source(room, &thing).await?,
-        Command::Proof => deeds::proof(room).await?,
-        Command::Help => room.tell(Kind::Answer, text::HELP)?,
-        Command::Build(building) => builder::obey(room, building).await?,
-        Command::Quit => return Ok(After::Quit),
+        TextCommand::Look => deeds::look(room).await?,
+        TextCommand::Go(towards) => deeds::go(room, &towards).await?,
+        TextCommand::Stop => deeds::stop(room).await?,
+        TextCommand::Push(thing) => deeds::push(room, &thing).await?,
+        TextCommand::Touch(thing) => deeds::touch(room, &thing).await?,
+        TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
+        TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
+        TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
+        TextCommand::Who => deeds::who(room).await?,
+        TextCommand::Rules => rules::rules(room).await?,
+        TextCommand::Source(thing) => deeds::source(room, &thing).await?,
+        TextCommand::Proof => deeds::proof(room).await?,
+        TextCommand::Help => room.tell(LineKind::Answer, text::HELP)?,
+        TextCommand::Build(building) => builder::obey(room, building).await?,
+        TextCommand::Quit => return Ok(After::Quit),
     }
     Ok(After::GoOn)
 }
 
 /// Until a line is typed; the world is told of, and told that somebody is there.
-async fn wait(room: &mut Room) -> Result<(), Failure> {
+async fn wait(room: &mut TextClient) -> Result<(), Failure> {
     while !room.has_line() && !room.is_input_over() {
         let beat = room.last_act() + HEARTBEAT;
         tokio::select! {
@@ -158,7 +158,7 @@ async fn wait(room: &mut Room) -> Result<(), Failure> {
 }
 
 /// For a while.
-async fn listen(room: &mut Room, time: Duration) -> Result<(), Failure> {
+async fn listen(room: &mut TextClient, time: Duration) -> Result<(), Failure> {
     let end = Instant::now() + time;
     while Instant::now() < end {
         room.hear_until(end).await?;

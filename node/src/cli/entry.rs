@@ -6,8 +6,8 @@ use serde::Serialize;
 
 /// Where an act is, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Entry {
-    /// Its id.
+pub(super) struct ActEntry {
+    /// The id of the act.
     pub(super) act: String,
     /// Whose it is.
     pub(super) author: String,
@@ -25,14 +25,14 @@ pub(super) struct Entry {
     pub(super) proven: bool,
 }
 
-impl Entry {
+impl ActEntry {
     /// The rule that refused it.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.outcome.as_deref()?.strip_prefix("refused: ")
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for ActEntry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let outcome = match (&self.outcome, self.proven) {
             (Some(outcome), true) => format!("{outcome} (proved)"),
@@ -53,8 +53,8 @@ mod tests {
 
     use super::*;
 
-    fn entry(outcome: Outcome) -> Entry {
-        Entry {
+    fn entry(outcome: Outcome) -> ActEntry {
+        ActEntry {
             act: "aa".into(),
             author: "bb".into(),
             lane: 5,

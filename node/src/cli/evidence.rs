@@ -13,7 +13,7 @@ use serde::Serialize;
 
 use self::search::search;
 use super::{console::Console, failure::Failure, sources::only_directory, up::world::GENESIS};
-use crate::documents::evidence::{EVIDENCE_BYTES_MAX, EvidenceFile, EvidenceFileError, Unproven};
+use crate::formats::evidence::{EVIDENCE_BYTES_MAX, EvidenceFile, EvidenceFileError, Unproven};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EvidenceCommand {
@@ -32,7 +32,7 @@ pub(super) enum EvidenceCommand {
         From the genesis in the file, whose digest is the sim's id, every change of the validators \
         is followed; then\neach accused must have voted at that height, and have signed both \
         messages. Exit code 5 when anything does\nnot hold.")]
-    Verify(VerifyArgs),
+    Verify(EvidenceVerifyArgs),
 }
 
 #[derive(Debug, Args)]
@@ -48,7 +48,7 @@ pub(super) struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
+pub(super) struct EvidenceVerifyArgs {
     /// A file that `evidence list --out` wrote.
     file: PathBuf,
     /// The sim that it must be about [default: any].
@@ -56,9 +56,9 @@ pub(super) struct VerifyArgs {
     sim: Option<SimId>,
 }
 
-/// One lie.
+/// One lie of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Lie {
+struct EvidenceLine {
     accused: String,
     height: u64,
     round: u32,
@@ -71,7 +71,7 @@ struct Lie {
     error: Option<String>,
 }
 
-impl Lie {
+impl EvidenceLine {
     fn of(evidence: &Evidence, holds: Result<(), Unproven>) -> Self {
         let (accused, height) = evidence.accused();
         let text = |id: metatopia_types::HeaderId| id.to_string();
@@ -94,7 +94,7 @@ impl Lie {
     }
 }
 
-impl fmt::Display for Lie {
+impl fmt::Display for EvidenceLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { accused, height, round, what, .. } = self;
         write!(f, "{accused} signed two {what} at height {height}, round {round}")?;
@@ -127,7 +127,7 @@ fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
     console.note(&format!("reading {}", dir.display()));
     let found = search(&dir, &genesis, console)?;
     for (evidence, holds) in found.evidence.iter().zip(found.check()?) {
-        console.show(&Lie::of(evidence, holds))?;
+        console.show(&EvidenceLine::of(evidence, holds))?;
     }
     if found.evidence.is_empty() {
         console.note("no server signed two things at once");
@@ -149,7 +149,7 @@ fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
     Ok(())
 }
 
-fn verify(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
+fn verify(args: &EvidenceVerifyArgs, console: Console) -> Result<(), Failure> {
     let name = args.file.display();
     let metadata = fs::metadata(&args.file);
     if metadata.is_ok_and(|metadata| metadata.len() > EVIDENCE_BYTES_MAX as u64) {
@@ -171,7 +171,7 @@ fn verify(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
         if let Err(error) = &holds {
             wrong.get_or_insert((evidence.accused().1, error.clone()));
         }
-        console.show(&Lie::of(evidence, holds))?;
+        console.show(&EvidenceLine::of(evidence, holds))?;
     }
     match wrong {
         Some((height, error)) => {

@@ -1,12 +1,12 @@
-//! The work that a sim asks of a key that is new to it.
+//! What a sim asks of a key that is new to it: a ticket, or some seconds of work.
 
 use std::time::{Duration, Instant};
 
 use metatopia_protocol::{Answer, LoginTerms, Question};
-use metatopia_types::{Act, Puzzle, Work};
+use metatopia_types::{Act, Pass, Puzzle, TicketPass, Work};
 
-use super::{Failure, console::Console, session::ANSWER};
-use crate::client_driver::Driver;
+use super::{Failure, console::Console, session::ANSWER, ticket::TicketSecret};
+use crate::client_driver::ClientDriver;
 
 /// Numbers that are tried before somebody is told how it goes.
 const STEP: u64 = 1 << 20;
@@ -14,11 +14,12 @@ const STEP: u64 = 1 << 20;
 /// A person is told of work that takes longer than this.
 const SILENT: Duration = Duration::from_secs(1);
 
-/// Returns the login with the work that the sim asks of this driver's key, if it asks for any. Takes
-/// some seconds of a processor then.
-pub(super) async fn worked(
-    driver: &mut Driver,
+/// Returns the login with the pass that the sim asks of this driver's key, if it asks for any: by the
+/// ticket if there is one, else by some seconds of a processor.
+pub(super) async fn with_pass(
+    driver: &mut ClientDriver,
     login: Act,
+    ticket: Option<&TicketSecret>,
     console: Option<Console>,
 ) -> Result<Act, Failure> {
     let key = driver.author();
@@ -27,14 +28,24 @@ pub(super) async fn worked(
         Answer::Busy => return Err(Failure::timed_out("the node is busy; try again")),
         _ => return Err(Failure::failed("the node does not say what a login takes")),
     };
-    let (height, header, tries) = match terms {
-        LoginTerms::Free => return Ok(login),
-        LoginTerms::Closed => {
+    let sim = driver.trust().sim;
+    let (height, header, tries) = match (terms, ticket) {
+        (LoginTerms::Free, _) => return Ok(login),
+        (LoginTerms::Closed, _) => {
             return Err(Failure::refused("this sim lets in nobody new; ask one of its admins"));
         }
-        LoginTerms::Work { height, header, tries } => (height, header, tries),
+        (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
+            let pass = TicketPass::new(&ticket.key(), sim, &key);
+            return Ok(showing(login, Pass::Ticket(pass)));
+        }
+        (LoginTerms::Ticket, None) => {
+            let message = "your key is new to this sim, which lets in who has a ticket";
+            return Err(Failure::refused(message)
+                .hint("ask one of its admins for one, and give it by --ticket"));
+        }
+        (LoginTerms::Work { height, header, tries }, None) => (height, header, tries),
     };
-    let puzzle = Puzzle::new(driver.trust().sim, &key, &header, tries);
+    let puzzle = Puzzle::new(sim, &key, &header, tries);
     let solve = move || {
         let (began, mut told) = (Instant::now(), false);
         let mut from = 0;
@@ -52,10 +63,13 @@ pub(super) async fn worked(
     let nonce = tokio::task::spawn_blocking(solve)
         .await
         .map_err(|error| Failure::failed(format!("the work of a login: {error}")))?;
-    Ok(match login {
-        Act::Login { name, look, bot, .. } => {
-            Act::Login { name, look, bot, work: Some(Work { height, nonce }) }
-        }
+    Ok(showing(login, Pass::Work(Work { height, nonce })))
+}
+
+/// Returns the login with this pass.
+fn showing(login: Act, pass: Pass) -> Act {
+    match login {
+        Act::Login { name, look, bot, .. } => Act::Login { name, look, bot, pass: Some(pass) },
         other => other,
-    })
+    }
 }

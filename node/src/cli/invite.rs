@@ -16,6 +16,7 @@ use metatopia_protocol::{
 use metatopia_types::{Certificate, Ed25519, Millis, Sign as _, SigningKey, ValidatorSet};
 use serde::Serialize;
 
+pub(super) use self::short::called;
 use super::{
     arguments, code,
     console::Console,
@@ -24,8 +25,8 @@ use super::{
     session::{ANSWER, NODE, NodeArgs},
 };
 use crate::{
-    client_driver::{Driver, NodeUrl, random},
-    clock::Clock,
+    client_driver::{ClientDriver, NodeUrl, random},
+    clock::SystemClock,
     config,
     joining::{ShortInvite, ShortInviteError},
     keys,
@@ -47,7 +48,7 @@ pub(super) enum InviteCommand {
         whole, and long.")]
     Create(CreateArgs),
     /// Read an invite and check it: its checkpoint, its signature, its time.
-    Show(ShowArgs),
+    Show(InviteShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -92,14 +93,14 @@ enum GrantArg {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct InviteShowArgs {
     /// The invite: its text, an address that ends in it, or a file that holds it.
     invite: String,
 }
 
 /// An invite, for people and scripts.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct InviteSummary {
     /// The text that is handed on.
     invite: String,
     /// All of it as text, wherever the server is.
@@ -119,7 +120,7 @@ struct Shown {
     left: Duration,
 }
 
-impl Shown {
+impl InviteSummary {
     fn of(signed: &SignedInvite, now: Millis) -> Self {
         let (invite, text) = (&signed.invite, signed.text());
         Self {
@@ -143,7 +144,7 @@ impl Shown {
     }
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for InviteSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let minutes = self.left.as_secs() / 60;
         let (days, hours) = (minutes / 1_440, minutes / 60 % 24);
@@ -167,12 +168,16 @@ pub(super) fn run(command: InviteCommand, console: Console) -> Result<(), Failur
     }
 }
 
-async fn show(args: ShowArgs, console: Console) -> Result<(), Failure> {
-    let now = Clock::default().now().wall;
+async fn show(args: InviteShowArgs, console: Console) -> Result<(), Failure> {
+    let now = SystemClock::default().now().wall;
     let signed = read(&args.invite).await?;
     let checked = signed.check(now, &Ed25519);
     let valid = checked.is_ok();
-    console.show(&Shown { valid, invite: args.invite, ..Shown::of(&signed, now) })?;
+    console.show(&InviteSummary {
+        valid,
+        invite: args.invite,
+        ..InviteSummary::of(&signed, now)
+    })?;
     Ok(checked?)
 }
 
@@ -233,13 +238,13 @@ async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
     };
     let at = NodeArgs { node, sim: None };
     let mut driver = at.open_to_ask().await?;
-    let now = Clock::default().now().wall;
+    let now = SystemClock::default().now().wall;
     let made = make(&mut driver, &args, &at.node, (&key, now)).await;
-    let called = short::called(&mut driver, &at.node[0]).await;
+    let called = called(&mut driver, &at.node[0]).await;
     driver.leave().await;
     let signed = made?;
     signed.check(now, &Ed25519)?;
-    let mut shown = Shown::of(&signed, now);
+    let mut shown = InviteSummary::of(&signed, now);
     if let Some(dir) = &args.data_dir {
         // What is named is where others come; else the server says it, or is where it listens.
         let named = (!args.node.is_empty()).then(|| at.node[0].clone());
@@ -258,7 +263,7 @@ async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
 }
 
 async fn make(
-    driver: &mut Driver,
+    driver: &mut ClientDriver,
     args: &CreateArgs,
     nodes: &[NodeUrl],
     (key, now): (&SigningKey, Millis),
@@ -279,7 +284,7 @@ async fn make(
     };
     let mut addresses: Vec<String> = nodes.iter().map(|url| url.to_string()).collect();
     if let Answer::Servers(servers) = driver.ask(Question::Servers, ANSWER).await? {
-        let urls = servers.iter().filter_map(|word| word.entrance.http.parse::<NodeUrl>().ok());
+        let urls = servers.iter().filter_map(|word| word.announcement.http.parse::<NodeUrl>().ok());
         addresses.extend(urls.map(|url| url.to_string()));
     }
     let mut seen = std::collections::BTreeSet::new();

@@ -15,7 +15,7 @@ pub(super) enum KeysCommand {
     #[command(after_help = "Example:\n  metatopia keys new --out me.key")]
     New(NewArgs),
     /// Print the public half of a key.
-    Show(ShowArgs),
+    Show(KeyShowArgs),
 }
 
 #[derive(Debug, Args)]
@@ -26,7 +26,7 @@ pub(super) struct NewArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct KeyShowArgs {
     /// The key file.
     file: PathBuf,
 }

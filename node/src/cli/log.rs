@@ -19,7 +19,7 @@ use metatopia_store::FileName;
 use metatopia_types::{HeaderId, Height};
 use serde::Serialize;
 
-use self::{server::verify, verdict::Verdict};
+use self::{server::verify, verdict::LogVerdict};
 use super::{console::Console, exit::Exit, failure::Failure, up::world::GENESIS};
 
 #[derive(Debug, Subcommand)]
@@ -37,7 +37,7 @@ pub(super) enum LogCommand {
         until it has fetched them, but they may as well have been taken out. Exit code 5, and the \
         height,\nwhen anything is wrong or not proven; 6 when two logs are each in order and differ. \
         docs/verify.md says what\nis proved, and what is not.")]
-    Verify(VerifyArgs),
+    Verify(LogVerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
     #[command(after_help = "A machine on which this fails must not serve a sim: exit code 5.")]
@@ -45,7 +45,7 @@ pub(super) enum LogCommand {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct VerifyArgs {
+pub(super) struct LogVerifyArgs {
     /// The data directory of a server, or one that holds several.
     dir: PathBuf,
     /// The sim's genesis [default: the file `genesis` in each data directory].
@@ -86,14 +86,14 @@ fn golden(console: Console) -> Result<(), Failure> {
     console.show(&Golden { ok: true, turns, root: root.to_string() })
 }
 
-fn verify_all(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
+fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
     let servers = data_directories(&args.dir)?;
     let (mut wrong, mut chains) = (None, Vec::new());
     for dir in &servers {
         console.note(&format!("verifying {}", dir.display()));
         let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
         let checked = verify(dir, &genesis, &mut ())?;
-        let verdict = Verdict::of(dir, &checked, args.allow_gaps);
+        let verdict = LogVerdict::of(dir, &checked, args.allow_gaps);
         console.show(&verdict)?;
         match verdict.failure() {
             Some(failure) => drop(wrong.get_or_insert(failure)),

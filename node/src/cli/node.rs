@@ -10,7 +10,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use metatopia_sim::GenesisError;
-use metatopia_store::OpenError;
+use metatopia_store::OpenStoreError;
 use tokio::{
     io::AsyncReadExt as _,
     signal::unix::{SignalKind, signal},
@@ -21,7 +21,7 @@ use tracing_subscriber::EnvFilter;
 use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
     config::{self, ConfigError, Layer, LogFormat, LogLevel, Settings},
-    founding::{FoundingError, SnapshotFileError},
+    first_state::{FirstStateError, SnapshotFileError},
     server::{self, ServerError},
 };
 
@@ -35,13 +35,13 @@ pub(super) enum NodeCommand {
         (METATOPIA_HTTP_LISTEN for --http-listen), else from the file, else it has a default.\n\
         Unknown keys and variables are errors. `metatopia up` writes such files: \
         server-0/metatopia.toml in its data directory.")]
-    Run(Box<RunArgs>),
+    Run(Box<NodeRunArgs>),
     /// Follow a sim by an invite, and serve its clients.
-    Join(Box<join::JoinArgs>),
+    Join(Box<join::NodeJoinArgs>),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct RunArgs {
+pub(super) struct NodeRunArgs {
     /// The configuration file (TOML).
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -100,7 +100,7 @@ fn filter(level: LogLevel) -> String {
     }
 }
 
-fn settle(args: &RunArgs) -> Result<Settings, ConfigError> {
+fn settle(args: &NodeRunArgs) -> Result<Settings, ConfigError> {
     let environment = config::environment(config::variables())?;
     let file = args.config.as_deref().map(config::read).transpose()?.unwrap_or_default();
     config::settle([args.flags.clone(), environment, file])
@@ -143,20 +143,20 @@ impl From<ConfigError> for Failure {
 }
 
 /// The code for a first state that cannot be made.
-fn founding_exit(error: &FoundingError) -> Exit {
+fn first_state_exit(error: &FirstStateError) -> Exit {
     match error {
-        FoundingError::Genesis(GenesisError::Engine { .. }) => Exit::OtherEngine,
-        FoundingError::Genesis(_) => Exit::Usage,
-        FoundingError::Missing { .. } => Exit::NotFound,
-        FoundingError::Snapshot(_) => Exit::Unverified,
+        FirstStateError::Genesis(GenesisError::Engine { .. }) => Exit::OtherEngine,
+        FirstStateError::Genesis(_) => Exit::Usage,
+        FirstStateError::Missing { .. } => Exit::NotFound,
+        FirstStateError::Snapshot(_) => Exit::Unverified,
     }
 }
 
-impl From<FoundingError> for Failure {
-    fn from(error: FoundingError) -> Self {
+impl From<FirstStateError> for Failure {
+    fn from(error: FirstStateError) -> Self {
         match error {
-            FoundingError::Snapshot(error) => error.into(),
-            error => Self::new(founding_exit(&error), error.to_string()),
+            FirstStateError::Snapshot(error) => error.into(),
+            error => Self::new(first_state_exit(&error), error.to_string()),
         }
     }
 }
@@ -184,8 +184,10 @@ impl From<ServerError> for Failure {
                 Exit::NotFound
             }
             ServerError::Genesis { .. } => Exit::Usage,
-            ServerError::Founding { ref source, .. } => founding_exit(source),
-            ServerError::Store { ref source, .. } if matches!(**source, OpenError::Identity(_)) => {
+            ServerError::FirstState { ref source, .. } => first_state_exit(source),
+            ServerError::Store { ref source, .. }
+                if matches!(**source, OpenStoreError::Identity(_)) =>
+            {
                 Exit::Usage
             }
             ServerError::Store { .. }

@@ -15,11 +15,11 @@ pub(super) enum OrderCommand {
     /// Print the events that a script got in a turn, in the order it got them.
     #[command(after_help = "Each script has its own order, known only once the turn is decided, \
         and the same on every server.\n`metatopia script list` prints the numbers of scripts.")]
-    Show(ShowArgs),
+    Show(OrderShowArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct OrderShowArgs {
     /// The turn.
     #[arg(long, value_parser = arguments::height)]
     height: Height,
@@ -31,14 +31,14 @@ pub(super) struct ShowArgs {
 }
 
 #[derive(Debug, Serialize)]
-struct Place {
+struct EventPosition {
     place: usize,
     tick: u64,
     sender: u64,
     event: String,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for EventPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { place, tick, sender, event } = self;
         let event = printable(event);
@@ -63,7 +63,7 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
     }
     for (place, entry) in entries.into_iter().enumerate() {
         let (tick, sender) = (entry.tick.0, entry.sender.0);
-        console.show(&Place { place, tick, sender, event: entry.event })?;
+        console.show(&EventPosition { place, tick, sender, event: entry.event })?;
     }
     Ok(())
 }
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn a_line_names_tick_sender_and_event() {
-        let mut place = Place { place: 3, tick: 61, sender: 0, event: "tick".into() };
+        let mut place = EventPosition { place: 3, tick: 61, sender: 0, event: "tick".into() };
         assert_eq!(place.to_string(), "   3  tick 61  from the sim  tick");
         place.sender = 9;
         place.event = "chat \"a\x1bb\"".into();

@@ -6,12 +6,12 @@ use metatopia_types::{Lane, PublicKey, Seq};
 use super::{
     arguments,
     console::Console,
-    entry::Entry,
+    entry::ActEntry,
     failure::Failure,
     say::PROVEN,
     session::{ANSWER, NodeArgs},
 };
-use crate::client_driver::{Driver, ProofError};
+use crate::client_driver::{ClientDriver, ProofError};
 
 /// `receipt`.
 #[derive(Debug, Args)]
@@ -38,7 +38,7 @@ pub(super) async fn run(args: ReceiptArgs, console: Console) -> Result<(), Failu
     console.show(&entry?)
 }
 
-async fn fetch(driver: &mut Driver, args: &ReceiptArgs) -> Result<Entry, Failure> {
+async fn fetch(driver: &mut ClientDriver, args: &ReceiptArgs) -> Result<ActEntry, Failure> {
     let place = (args.author, args.lane, args.seq);
     let found = driver.prove_receipt(place, ANSWER).await.map_err(|error| match error {
         ProofError::Unknown => {
@@ -54,7 +54,7 @@ async fn fetch(driver: &mut Driver, args: &ReceiptArgs) -> Result<Entry, Failure
         Err(ProofError::Unknown | ProofError::Pruned(_)) => None,
         Err(error) => return Err(error.into()),
     };
-    Ok(Entry {
+    Ok(ActEntry {
         act: id.to_string(),
         author: args.author.to_string(),
         lane: args.lane.0,

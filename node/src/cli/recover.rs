@@ -40,7 +40,7 @@ pub(super) enum RecoverCommand {
     )]
     Sign(sign::SignArgs),
     /// What a recovery says, and who signed it.
-    Show(ShowArgs),
+    Show(RecoverShowArgs),
     /// Take a recovery into a stopped server's log, so that it goes on from that state.
     #[command(after_help = "Examples:\n  \
         metatopia recover apply plaza.recovery --data-dir plaza/server-0\n  \
@@ -54,14 +54,14 @@ pub(super) enum RecoverCommand {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct RecoverShowArgs {
     /// A file of `recover propose`.
     file: PathBuf,
 }
 
 /// A recovery, as commands print it.
 #[derive(Debug, Serialize)]
-struct Line {
+struct RecoveryLine {
     sim: String,
     number: u32,
     height: u64,
@@ -71,7 +71,7 @@ struct Line {
     signed_by: Vec<String>,
 }
 
-impl Line {
+impl RecoveryLine {
     fn of(signed: &SignedRecovery) -> Self {
         let recovery = &signed.recovery;
         Self {
@@ -85,7 +85,7 @@ impl Line {
     }
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for RecoveryLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sim, number, height, header, root, signed_by } = self;
         writeln!(f, "recovery {number} of sim {sim}")?;
@@ -99,7 +99,7 @@ pub(super) fn run(command: RecoverCommand, console: Console) -> Result<(), Failu
     match command {
         RecoverCommand::Propose(args) => sign::propose(&args, console),
         RecoverCommand::Sign(args) => sign::sign(&args, console),
-        RecoverCommand::Show(args) => console.show(&Line::of(&file::read(&args.file)?)),
+        RecoverCommand::Show(args) => console.show(&RecoveryLine::of(&file::read(&args.file)?)),
         RecoverCommand::Apply(args) => apply::run(&args, console),
     }
 }

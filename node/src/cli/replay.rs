@@ -13,9 +13,9 @@ use metatopia_sim::{Applied, Capsule, CapsuleError, Course, Stage, Tools, Watch,
 use metatopia_types::{Ed25519, Height, PublicKey, Root, Tick};
 use serde::Serialize;
 
-pub(super) use self::summary::Summary;
+pub(super) use self::summary::StateSummary;
 use self::{
-    pace::{Pace, Speed},
+    pace::{ReplayPace, Speed},
     stages::{StageDigests, Stages},
 };
 use super::{
@@ -26,7 +26,7 @@ use super::{
         replay::Onlooker,
         server::{pool, verify},
     },
-    sources::{Source, only_directory},
+    sources::{SourceKind, only_directory},
     up::world::GENESIS,
 };
 
@@ -71,35 +71,35 @@ pub(super) struct ReplayArgs {
 
 /// What a replay found.
 #[derive(Debug, Serialize)]
-struct Found {
+struct ReplayReport {
     #[serde(flatten)]
-    own: Option<Own>,
+    own: Option<LocalDetails>,
     ok: bool,
     sim: Option<String>,
     turns: u64,
     acts: u64,
     /// Over all ticks.
     stages: Option<StageDigests>,
-    state: Option<Summary>,
+    state: Option<StateSummary>,
     error: Option<String>,
 }
 
 /// What is not the same on another machine. It is left out where the stages are printed, for these are
 /// there to be compared with those of other machines.
 #[derive(Debug, Serialize)]
-struct Own {
+struct LocalDetails {
     path: String,
     server: Option<String>,
     /// Times real time.
     speed_x: f64,
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for ReplayReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { own, turns, acts, .. } = self;
         match own {
             None => writeln!(f, "{turns} turns with {acts} acts")?,
-            Some(Own { path, speed_x, .. }) => {
+            Some(LocalDetails { path, speed_x, .. }) => {
                 writeln!(
                     f,
                     "{path}: {turns} turns with {acts} acts, {speed_x:.0} times real time"
@@ -120,17 +120,17 @@ impl fmt::Display for Found {
 }
 
 /// Looks on: prints, paces, and stops in time.
-struct Player {
+struct ReplayObserver {
     console: Console,
     at: Option<Height>,
     stages: Option<Stages>,
-    pace: Pace,
+    pace: ReplayPace,
     turns: u64,
     acts: u64,
     failed: Option<Failure>,
 }
 
-impl Watch for Player {
+impl Watch for ReplayObserver {
     fn enter(&mut self, _: Stage) {}
 
     fn is_heavy(&self) -> bool {
@@ -146,7 +146,7 @@ impl Watch for Player {
     }
 }
 
-impl Onlooker for Player {
+impl Onlooker for ReplayObserver {
     fn begins(&mut self, after: Height) -> ControlFlow<()> {
         if let Some(stages) = &mut self.stages {
             stages.turn(after);
@@ -171,14 +171,14 @@ impl Onlooker for Player {
     }
 }
 
-impl Player {
+impl ReplayObserver {
     fn new(args: &ReplayArgs, console: Console) -> Self {
         let from = args.stages.then(|| args.from.unwrap_or_default());
         Self {
             console,
             at: args.at,
             stages: (!args.quick).then(|| Stages::new(console, from)),
-            pace: Pace::new(args.speed),
+            pace: ReplayPace::new(args.speed),
             turns: 0,
             acts: 0,
             failed: None,
@@ -198,21 +198,21 @@ impl Player {
         server: Option<PublicKey>,
         world: Option<&World>,
         error: Option<String>,
-    ) -> Found {
+    ) -> ReplayReport {
         let printed = self.stages.as_ref().is_some_and(Stages::are_printed);
-        let own = || Own {
+        let own = || LocalDetails {
             path: path.to_owned(),
             server: server.map(|server| server.to_string()),
             speed_x: self.pace.speed_x(),
         };
-        Found {
+        ReplayReport {
             own: (!printed).then(own),
             ok: error.is_none(),
             sim: world.map(|world| world.sim().to_string()),
             turns: self.turns,
             acts: self.acts,
             stages: self.stages.map(Stages::finish),
-            state: world.map(Summary::of),
+            state: world.map(StateSummary::of),
             error,
         }
     }
@@ -220,10 +220,10 @@ impl Player {
 
 pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
     let path = args.path.display().to_string();
-    let mut player = Player::new(args, console);
+    let mut player = ReplayObserver::new(args, console);
     console.note(&format!("replaying {path}"));
-    let found = match Source::at(&args.path)? {
-        Source::Directory => {
+    let found = match SourceKind::at(&args.path)? {
+        SourceKind::Directory => {
             let dir = only_directory(&args.path)?;
             let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
             let checked = verify(&dir, &genesis, &mut player)?;
@@ -233,7 +233,7 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
             let wrong = checked.wrong.map(|fault| fault.to_string());
             player.found(&path, checked.server, checked.world.as_ref(), wrong)
         }
-        Source::Capsule => {
+        SourceKind::Capsule => {
             let bytes = fs::read(&args.path)
                 .map_err(|error| Failure::failed(format!("cannot read {path}: {error}")))?;
             let capsule = Capsule::decode(&bytes).map_err(broken)?;
@@ -245,7 +245,12 @@ pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
 
 /// Shows what was found. A history without the turn that was asked for is not wrong; but where it
 /// begins later, or leaves that turn out, no other state is shown in place of that one.
-fn tell(found: &Found, path: &str, at: Option<Height>, console: Console) -> Result<(), Failure> {
+fn tell(
+    found: &ReplayReport,
+    path: &str,
+    at: Option<Height>,
+    console: Console,
+) -> Result<(), Failure> {
     let asked = at.zip(found.state.as_ref().map(|state| state.height));
     if let (Some((at, later)), None) = (asked.filter(|(at, height)| *height > at.0), &found.error) {
         let message = format!(
@@ -275,7 +280,7 @@ fn broken(error: CapsuleError) -> Failure {
 fn replay_capsule(
     capsule: &Capsule,
     path: &str,
-    mut player: Player,
+    mut player: ReplayObserver,
     console: Console,
 ) -> Result<(), Failure> {
     let tools = Tools::new(Arc::new(Ed25519));

@@ -8,8 +8,8 @@ use metatopia_sim::is_line;
 use metatopia_types::{ActId, Height, Outcome, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
-use super::{console::Console, entry::Entry, failure::Failure, session::PlayerArgs};
-use crate::client_driver::{Driver, News, ProofError, Submitted};
+use super::{console::Console, entry::ActEntry, failure::Failure, session::PlayerArgs};
+use crate::client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 
 /// Time for an act to be decided. It is valid for half a minute; beyond that it never will be.
 const DECIDED: Duration = Duration::from_secs(40);
@@ -50,7 +50,11 @@ pub(super) async fn run(args: SayArgs, console: Console) -> Result<(), Failure> 
     }
 }
 
-async fn say(driver: &mut Driver, args: &SayArgs, console: Console) -> Result<Entry, Failure> {
+async fn say(
+    driver: &mut ClientDriver,
+    args: &SayArgs,
+    console: Console,
+) -> Result<ActEntry, Failure> {
     let login = args.player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?;
     let (act, blobs) = text::say(u8::from(args.everywhere), &args.text);
@@ -62,7 +66,7 @@ async fn say(driver: &mut Driver, args: &SayArgs, console: Console) -> Result<En
     }
     let (height, index) = place(words);
     let outcome = prove(driver, (height, index), words.act).await?;
-    Ok(Entry {
+    Ok(ActEntry {
         act: words.act.to_string(),
         author: driver.author().to_string(),
         lane: driver.lane().0,
@@ -75,7 +79,7 @@ async fn say(driver: &mut Driver, args: &SayArgs, console: Console) -> Result<En
 }
 
 pub(super) async fn prove(
-    driver: &mut Driver,
+    driver: &mut ClientDriver,
     place: (Height, u32),
     act: ActId,
 ) -> Result<Outcome, Failure> {
@@ -90,7 +94,7 @@ pub(super) async fn prove(
 
 /// Waits until all these acts are in decided turns, but not for ever; gives their places.
 pub(super) async fn decide_in_time(
-    driver: &mut Driver,
+    driver: &mut ClientDriver,
     acts: &[ActId],
 ) -> Result<BTreeMap<ActId, (Height, u32)>, Failure> {
     timeout(DECIDED, decide(driver, acts)).await.map_err(|_| {
@@ -100,19 +104,19 @@ pub(super) async fn decide_in_time(
 }
 
 async fn decide(
-    driver: &mut Driver,
+    driver: &mut ClientDriver,
     acts: &[ActId],
 ) -> Result<BTreeMap<ActId, (Height, u32)>, Failure> {
     let mut places = BTreeMap::new();
     while places.len() < acts.len() {
         match driver.news().await {
-            News::Receipted { act, height, index, .. } if acts.contains(&act) => {
+            DriverEvent::Receipted { act, height, index, .. } if acts.contains(&act) => {
                 places.insert(act, (height, index));
             }
-            News::Refused { act, why } if acts.contains(&act) => {
+            DriverEvent::Refused { act, why } if acts.contains(&act) => {
                 return Err(Failure::refused(format!("the node refused the act: {why}")));
             }
-            News::Ended(end) => return Err(end.into()),
+            DriverEvent::Ended(end) => return Err(end.into()),
             _ => {}
         }
     }

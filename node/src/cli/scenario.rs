@@ -27,13 +27,13 @@ pub(super) enum ScenarioCommand {
         every machine. Ends with 0 if\nall came true, with 1 if not, with 2 if a file is wrong. They \
         are played by the program metatopia-world,\nbeside this one or on PATH; where it is \
         missing, it is built first, of the source that this program was\nbuilt of.")]
-    Run(RunArgs),
+    Run(ScenarioRunArgs),
     /// Read stories and play nothing: mistakes are told with line and column.
-    Check(CheckArgs),
+    Check(ScenarioCheckArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct RunArgs {
+pub(super) struct ScenarioRunArgs {
     /// The stories.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -43,7 +43,7 @@ pub(super) struct RunArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct CheckArgs {
+pub(super) struct ScenarioCheckArgs {
     /// The stories.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
@@ -51,8 +51,8 @@ pub(super) struct CheckArgs {
 
 pub(super) fn run(command: ScenarioCommand, console: Console) -> Result<(), Failure> {
     let (verb, seed, files) = match command {
-        ScenarioCommand::Run(RunArgs { files, seed }) => ("run", seed, files),
-        ScenarioCommand::Check(CheckArgs { files }) => ("check", None, files),
+        ScenarioCommand::Run(ScenarioRunArgs { files, seed }) => ("run", seed, files),
+        ScenarioCommand::Check(ScenarioCheckArgs { files }) => ("check", None, files),
     };
     let mut words: Vec<OsString> = vec!["scenario".into(), verb.into()];
     if let Some(seed) = seed {

@@ -22,40 +22,47 @@ pub(super) enum ScriptCommand {
         after_help = "Example:\n  metatopia script check door.rhai\n\nA script with mistakes \
         ends with exit code 1."
     )]
-    Check(CheckArgs),
+    Check(ScriptCheckArgs),
     /// List the scripts that run, with the packages of their source.
     List(NodeArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct CheckArgs {
+pub(super) struct ScriptCheckArgs {
     /// The source file.
     file: PathBuf,
 }
 
 #[derive(Debug, Serialize)]
-struct Mistake {
+struct ScriptMistake {
     line: u32,
     column: u32,
     message: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct ScriptCheckReport {
     file: String,
     ok: bool,
-    diagnostics: Vec<Mistake>,
+    diagnostics: Vec<ScriptMistake>,
 }
 
-pub(super) fn check(args: &CheckArgs, console: Console) -> Result<(), Failure> {
+pub(super) fn check(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
     let file = args.file.display().to_string();
     let source = read(&args.file)?;
     let found = diagnose(&source);
     let ok = found.is_empty();
     if console.is_json() {
-        let mistake =
-            |d: &Diagnostic| Mistake { line: d.line, column: d.column, message: d.message.clone() };
-        console.json(&Verdict { file, ok, diagnostics: found.iter().map(mistake).collect() })?;
+        let mistake = |d: &Diagnostic| ScriptMistake {
+            line: d.line,
+            column: d.column,
+            message: d.message.clone(),
+        };
+        console.json(&ScriptCheckReport {
+            file,
+            ok,
+            diagnostics: found.iter().map(mistake).collect(),
+        })?;
         return if ok { Ok(()) } else { Err(Failure::quiet(Exit::Failed)) };
     }
     if ok {
@@ -108,7 +115,7 @@ fn explain(file: &str, source: &str, diagnostic: &Diagnostic) -> String {
 }
 
 #[derive(Debug, Serialize)]
-struct Running {
+struct RunningLine {
     script: u64,
     object: u64,
     name: String,
@@ -119,7 +126,7 @@ struct Running {
     dropped: u64,
 }
 
-impl fmt::Display for Running {
+impl fmt::Display for RunningLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { script, object, name, package, failures, dropped, .. } = self;
         let name = metatopia_client::text::printable(name);
@@ -153,7 +160,7 @@ pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure
 
 fn show(scripts: Vec<ScriptEntry>, console: &Console) -> Result<(), Failure> {
     for entry in scripts {
-        console.show(&Running {
+        console.show(&RunningLine {
             script: entry.script.0,
             object: entry.object.0,
             name: entry.name,

@@ -6,12 +6,12 @@ use clap::Args;
 use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_types::{Act, Look, PublicKey, Sign, SigningKey, SimId};
 
-use super::{console::Console, exit::Exit, failure::Failure, first_login};
+use super::{console::Console, exit::Exit, failure::Failure, first_login, ticket::TicketSecret};
 use crate::{
     carrier::ConnectError,
     client_driver::{
-        DriveError, Driver, End, Entrance, EntranceError, HttpError, LearnError, NodeUrl,
-        ProofError, Trust, random,
+        ClientDriver, DriveError, End, GenesisTrust, HttpError, LearnError, NodeEndpoint,
+        NodeEndpointError, NodeUrl, ProofError, random,
     },
     keys,
 };
@@ -44,16 +44,19 @@ pub(super) struct PlayerArgs {
     /// What you are called [default: the first digits of your key].
     #[arg(long)]
     pub(super) name: Option<String>,
+    /// A ticket or its link, for a key that is new to the sim.
+    #[arg(long, value_name = "TICKET")]
+    pub(super) ticket: Option<TicketSecret>,
 }
 
 impl NodeArgs {
     /// Finds the first node that answers, and learns the sim's genesis from it.
-    pub(super) async fn learn(&self) -> Result<Trust, Failure> {
+    pub(super) async fn learn(&self) -> Result<GenesisTrust, Failure> {
         let mut first = None;
         for url in &self.node {
             let learned = async {
-                let entrance = Entrance::ask(url, self.sim).await.map_err(Failure::from)?;
-                Trust::learn(&entrance).await.map_err(Failure::from)
+                let endpoint = NodeEndpoint::ask(url, self.sim).await.map_err(Failure::from)?;
+                GenesisTrust::learn(&endpoint).await.map_err(Failure::from)
             };
             match learned.await {
                 Ok(trust) => return Ok(trust),
@@ -64,13 +67,13 @@ impl NodeArgs {
     }
 
     /// Opens a session with a key.
-    pub(super) async fn open(&self, key: Arc<dyn Sign>) -> Result<Driver, Failure> {
+    pub(super) async fn open(&self, key: Arc<dyn Sign>) -> Result<ClientDriver, Failure> {
         let trust = self.learn().await?;
-        Ok(Driver::open(self.node.clone(), trust, key).await?)
+        Ok(ClientDriver::open(self.node.clone(), trust, key).await?)
     }
 
     /// Opens a session that only asks: its key is made for it and forgotten.
-    pub(super) async fn open_to_ask(&self) -> Result<Driver, Failure> {
+    pub(super) async fn open_to_ask(&self) -> Result<ClientDriver, Failure> {
         self.open(passing_key()).await
     }
 
@@ -85,19 +88,19 @@ impl NodeArgs {
 
 impl PlayerArgs {
     /// Opens the player's session.
-    pub(super) async fn open(&self) -> Result<Driver, Failure> {
+    pub(super) async fn open(&self) -> Result<ClientDriver, Failure> {
         let key = keys::load(&self.key)?;
         self.at.open(Arc::new(key)).await
     }
 
-    /// Returns the act that begins the player's session, with the work that the sim asks for.
+    /// Returns the act that begins the player's session, with what the sim asks of a key that is new.
     pub(super) async fn login(
         &self,
-        driver: &mut Driver,
+        driver: &mut ClientDriver,
         console: Console,
     ) -> Result<Act, Failure> {
         let login = login(self.name.as_deref(), &driver.author());
-        first_login::worked(driver, login, Some(console)).await
+        first_login::with_pass(driver, login, self.ticket.as_ref(), Some(console)).await
     }
 }
 
@@ -118,23 +121,25 @@ pub(super) fn login(name: Option<&str>, author: &PublicKey) -> Act {
     Act::login(name, Look { color, ..Look::default() })
 }
 
-impl From<EntranceError> for Failure {
-    fn from(error: EntranceError) -> Self {
+impl From<NodeEndpointError> for Failure {
+    fn from(error: NodeEndpointError) -> Self {
         let exit = match &error {
-            EntranceError::Http { error, .. } => http_exit(error),
-            EntranceError::Offer { .. } => Exit::Failed,
-            EntranceError::OtherSim { .. } => Exit::Unverified,
-            EntranceError::Connect { error: ConnectError::WrongCertificate { .. }, .. } => {
+            NodeEndpointError::Http { error, .. } => http_exit(error),
+            NodeEndpointError::Offer { .. } => Exit::Failed,
+            NodeEndpointError::OtherSim { .. } => Exit::Unverified,
+            NodeEndpointError::Connect { error: ConnectError::WrongCertificate { .. }, .. } => {
                 Exit::Unverified
             }
-            EntranceError::Connect { .. } => Exit::TimedOut,
+            NodeEndpointError::Connect { .. } => Exit::TimedOut,
         };
         let failure = Self::new(exit, error.to_string());
         match &error {
-            EntranceError::Http { error: HttpError::Unreachable(_), .. } => {
+            NodeEndpointError::Http { error: HttpError::Unreachable(_), .. } => {
                 failure.hint("`metatopia up` starts servers here, --node names another place")
             }
-            EntranceError::OtherSim { .. } => failure.hint("leave out --sim, or ask another node"),
+            NodeEndpointError::OtherSim { .. } => {
+                failure.hint("leave out --sim, or ask another node")
+            }
             _ => failure,
         }
     }
@@ -161,8 +166,8 @@ const fn goodbye_exit(why: Goodbye) -> Exit {
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
         let exit = match &error {
-            LearnError::Entrance(_) => match error {
-                LearnError::Entrance(error) => return error.into(),
+            LearnError::Endpoint(_) => match error {
+                LearnError::Endpoint(error) => return error.into(),
                 _ => Exit::Failed,
             },
             LearnError::Carrier(_) | LearnError::NoGenesis | LearnError::TimedOut => Exit::TimedOut,

@@ -12,7 +12,7 @@ use super::{failure::Failure, log::data_directories};
 
 /// What a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Source {
+pub(super) enum SourceKind {
     /// A directory, in which a server may have kept its log.
     Directory,
     /// A file that says that it is a capsule, of any version.
@@ -22,7 +22,7 @@ pub(super) enum Source {
 /// What capsules of all versions have in their first bytes.
 const CAPSULE: &[u8] = b"metatopia capsule v";
 
-impl Source {
+impl SourceKind {
     /// Looks at a path.
     ///
     /// # Errors

@@ -37,7 +37,7 @@ pub(super) struct StatusArgs {
 
 /// What `/api/status` says. Fields that this version does not know are passed on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Status {
+pub(super) struct ServerStatus {
     /// The server's own key.
     pub(super) server: String,
     /// The last decided height.
@@ -66,7 +66,7 @@ pub(super) struct Status {
     more: serde_json::Map<String, serde_json::Value>,
 }
 
-impl Status {
+impl ServerStatus {
     /// How it stands, in a word or a few.
     fn state(&self) -> &str {
         let follows = self.more.get("voting").is_some_and(|voting| voting == false)
@@ -79,17 +79,17 @@ impl Status {
         }
     }
 
-    fn follows(&self) -> Option<Follows> {
-        Follows::deserialize(self.more.get("follows")?).ok()
+    fn follows(&self) -> Option<FollowLine> {
+        FollowLine::deserialize(self.more.get("follows")?).ok()
     }
 
-    fn delayed(&self) -> Vec<Delayed> {
+    fn delayed(&self) -> Vec<DelayedChangeLine> {
         let told = self.more.get("delayed").and_then(|told| Vec::deserialize(told).ok());
         told.unwrap_or_default()
     }
 
-    fn missing(&self) -> Option<Missing> {
-        Missing::deserialize(self.more.get("missing")?).ok()
+    fn missing(&self) -> Option<MissingTurnsLine> {
+        MissingTurnsLine::deserialize(self.more.get("missing")?).ok()
     }
 
     /// Asks a node.
@@ -110,14 +110,14 @@ impl Status {
 
 /// A change of who votes by a temp admin, as a node tells of it.
 #[derive(Deserialize)]
-struct Delayed {
+struct DelayedChangeLine {
     change: String,
     server: String,
     by: String,
     seconds: u64,
 }
 
-impl fmt::Display for Delayed {
+impl fmt::Display for DelayedChangeLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { change, server, by, seconds } = self;
         let (hours, minutes) = (seconds / 3_600, seconds / 60 % 60);
@@ -130,26 +130,26 @@ impl fmt::Display for Delayed {
 
 /// By which servers a node follows, as it tells of them.
 #[derive(Deserialize)]
-struct Follows {
+struct FollowLine {
     servers: usize,
     connected: usize,
-    refused: Vec<Refused>,
+    refused: Vec<RefusingServerLine>,
 }
 
 #[derive(Deserialize)]
-struct Refused {
+struct RefusingServerLine {
     server: String,
     why: String,
 }
 
-impl fmt::Display for Follows {
+impl fmt::Display for FollowLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { servers, connected, refused } = self;
         write!(f, "{connected} of {servers} servers")?;
         if connected + refused.len() < *servers {
             write!(f, "; others are asked to let it in")?;
         }
-        for Refused { server, why } in refused {
+        for RefusingServerLine { server, why } in refused {
             write!(f, "; {} refuses: {why}", server.get(..8).unwrap_or(server))?;
         }
         if !refused.is_empty() {
@@ -161,14 +161,14 @@ impl fmt::Display for Follows {
 
 /// Turns that a server lacks, as it tells of them.
 #[derive(Deserialize)]
-struct Missing {
+struct MissingTurnsLine {
     turns: u64,
     first: u64,
     last: u64,
     unasked: Option<String>,
 }
 
-impl fmt::Display for Missing {
+impl fmt::Display for MissingTurnsLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { turns, first, last, unasked } = self;
         write!(f, "{turns} turns, the newest are {first} to {last}; ")?;
@@ -179,7 +179,7 @@ impl fmt::Display for Missing {
     }
 }
 
-impl fmt::Display for Status {
+impl fmt::Display for ServerStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state();
         writeln!(f, "server      {}", self.server)?;
@@ -223,7 +223,7 @@ pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failur
         };
         return table::run(&directory, args.watch, console).await;
     };
-    let status = Status::ask(&node, args.at).await?;
+    let status = ServerStatus::ask(&node, args.at).await?;
     console.show(&status)?;
     if let Some(condition @ ("diverged" | "healing" | "following")) = status.condition.as_deref() {
         let message = format!("{node} is {condition}: its state was not the others'");
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn fields_of_later_versions_are_passed_on() {
-        let status: Status = serde_json::from_str(SAID).unwrap();
+        let status: ServerStatus = serde_json::from_str(SAID).unwrap();
         let again = serde_json::to_value(&status).unwrap();
         assert_eq!(again, serde_json::from_str::<serde_json::Value>(SAID).unwrap());
     }
@@ -259,7 +259,7 @@ mod tests {
     fn people_are_told_which_turns_are_missing_and_why_they_are_not_asked_for() {
         let told = |missing: &str| {
             let said = SAID.replace("\"stalled\"", &format!("\"missing\":{missing},\"stalled\""));
-            serde_json::from_str::<Status>(&said).unwrap().to_string()
+            serde_json::from_str::<ServerStatus>(&said).unwrap().to_string()
         };
         let asked = told(r#"{"turns":7,"first":3,"last":5,"unasked":null}"#);
         let line =
@@ -274,7 +274,7 @@ mod tests {
     fn people_are_told_by_which_servers_a_node_follows_and_what_to_do_about_the_others() {
         let told = |follows: &str| {
             let said = SAID.replace("\"stalled\"", &format!("\"follows\":{follows},\"stalled\""));
-            serde_json::from_str::<Status>(&said).unwrap().to_string()
+            serde_json::from_str::<ServerStatus>(&said).unwrap().to_string()
         };
         let all = told(r#"{"servers":4,"connected":4,"refused":[]}"#);
         assert!(all.contains("\nfollows     4 of 4 servers\n"), "{all}");
@@ -292,7 +292,7 @@ mod tests {
     fn people_are_told_which_changes_of_who_votes_wait_and_what_stops_them() {
         let waits = r#"[{"change":"add","server":"0123456789","by":"abcdef0123","seconds":7320}]"#;
         let said = SAID.replace("\"stalled\"", &format!("\"delayed\":{waits},\"stalled\""));
-        let text = serde_json::from_str::<Status>(&said).unwrap().to_string();
+        let text = serde_json::from_str::<ServerStatus>(&said).unwrap().to_string();
         let line = "\nwaits       add 01234567 in 2 h 2 min, asked for by abcdef01 who acts for the \
             admins; an admin's login stops it\n";
         assert!(text.contains(line), "{text}");
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn people_are_told_what_a_server_waits_for() {
-        let status: Status = serde_json::from_str(SAID).unwrap();
+        let status: ServerStatus = serde_json::from_str(SAID).unwrap();
         let text = status.to_string();
         assert!(text.contains("height      7\n"), "{text}");
         assert!(text.ends_with("\ndisk        full\nwaiting for other servers"), "{text}");

@@ -11,7 +11,7 @@ use metatopia_types::Sign as _;
 use serde::Deserialize;
 use tokio::task::JoinSet;
 
-use super::{failure::Failure, status::Status, up::world};
+use super::{failure::Failure, status::ServerStatus, up::world};
 use crate::{
     client_driver::{NodeUrl, http},
     config, keys,
@@ -22,7 +22,7 @@ const HTTP_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::
 
 /// A server whose directory is here.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct LocalServer {
     /// What people call it: `server 1`.
     pub(super) name: String,
     /// Its configuration file, which starts it.
@@ -32,7 +32,7 @@ pub(super) struct Place {
     pub(super) key: Option<String>,
 }
 
-impl Place {
+impl LocalServer {
     /// The servers of a directory: those of `metatopia up`, or the one that `node join` keeps there.
     ///
     /// # Errors
@@ -83,10 +83,10 @@ fn reached_at(listen: SocketAddr) -> SocketAddr {
 
 /// What a server of this directory said when it was asked.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Seen {
-    pub(super) place: Place,
+pub(super) struct SurveyedServer {
+    pub(super) place: LocalServer,
     /// Its answer, or why there is none.
-    pub(super) status: Result<Status, String>,
+    pub(super) status: Result<ServerStatus, String>,
 }
 
 /// A server that votes and is not kept here.
@@ -125,29 +125,29 @@ impl Quorum {
 /// All of them, at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Survey {
-    pub(super) servers: Vec<Seen>,
+    pub(super) servers: Vec<SurveyedServer>,
     pub(super) elsewhere: Vec<Elsewhere>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entrances {
-    servers: Vec<Entrance>,
+struct ServerList {
+    servers: Vec<ListedServer>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Entrance {
+struct ListedServer {
     server: String,
     http: String,
 }
 
 impl Survey {
     /// Asks all, and those who vote elsewhere whether they are live.
-    pub(super) async fn take(places: &[Place]) -> Self {
+    pub(super) async fn take(places: &[LocalServer]) -> Self {
         let mut asking = JoinSet::new();
         for (index, place) in places.iter().cloned().enumerate() {
-            asking.spawn(async move { (index, Status::ask(&place.url, None).await) });
+            asking.spawn(async move { (index, ServerStatus::ask(&place.url, None).await) });
         }
-        let mut answers: Vec<Option<Status>> = vec![None; places.len()];
+        let mut answers: Vec<Option<ServerStatus>> = vec![None; places.len()];
         let mut reasons = vec!["it was not asked".to_owned(); places.len()];
         while let Some(asked) = asking.join_next().await {
             match asked {
@@ -158,7 +158,7 @@ impl Survey {
         }
         let seen = places.iter().cloned().zip(answers).zip(reasons);
         let servers = seen
-            .map(|((place, answer), reason)| Seen { place, status: answer.ok_or(reason) })
+            .map(|((place, answer), reason)| SurveyedServer { place, status: answer.ok_or(reason) })
             .collect();
         let mut survey = Self { servers, elsewhere: Vec::new() };
         survey.elsewhere = survey.ask_elsewhere().await;
@@ -175,11 +175,11 @@ impl Survey {
             return Vec::new();
         }
         let told = http::get(newest.place.url.join("/api/servers")).await;
-        let known = told.map_or_else(|_| Vec::new(), |told: Entrances| told.servers);
+        let known = told.map_or_else(|_| Vec::new(), |told: ServerList| told.servers);
         let mut asking = JoinSet::new();
         for key in others {
-            let entrance = known.iter().find(|entrance| entrance.server == key);
-            let url = entrance.map(|entrance| entrance.http.clone());
+            let listed = known.iter().find(|listed| listed.server == key);
+            let url = listed.map(|listed| listed.http.clone());
             asking.spawn(async move {
                 let is_live = match &url {
                     Some(url) => {
@@ -214,7 +214,7 @@ impl Survey {
     }
 
     /// The server that is furthest, of those that answer.
-    pub(super) fn newest(&self) -> Option<&Seen> {
+    pub(super) fn newest(&self) -> Option<&SurveyedServer> {
         self.servers
             .iter()
             .filter(|seen| seen.status.is_ok())
@@ -233,7 +233,7 @@ impl Survey {
     }
 
     /// Does this server of ours vote? All do as long as nobody says otherwise.
-    pub(super) fn votes(&self, seen: &Seen) -> bool {
+    pub(super) fn votes(&self, seen: &SurveyedServer) -> bool {
         match (self.voters(), seen.key()) {
             (Some(voters), Some(key)) => voters.iter().any(|voter| *voter == key),
             _ => true,
@@ -250,7 +250,7 @@ impl Survey {
     }
 }
 
-impl Seen {
+impl SurveyedServer {
     pub(super) fn is_live(&self) -> bool {
         self.status.is_ok()
     }
@@ -276,7 +276,7 @@ pub(super) mod tests {
                 "stalled": false, "condition": "running",
             });
             let status = serde_json::from_value(status).unwrap();
-            let place = Place {
+            let place = LocalServer {
                 name: format!("server {index}"),
                 config: PathBuf::from(format!("server-{index}/metatopia.toml")),
                 url: format!("http://127.0.0.1:{}/", 8_080 + index).parse().unwrap(),
@@ -284,7 +284,7 @@ pub(super) mod tests {
             };
             let is_dead = key.is_ascii_uppercase();
             let gone = format!("{} is not reached: nobody listens there", place.url);
-            Seen { place, status: if is_dead { Err(gone) } else { Ok(status) } }
+            SurveyedServer { place, status: if is_dead { Err(gone) } else { Ok(status) } }
         };
         let other = |key: char| Elsewhere {
             key: key.to_ascii_lowercase().to_string(),

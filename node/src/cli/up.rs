@@ -17,10 +17,10 @@ use tokio::{
 };
 
 use self::{
-    cluster::Cluster,
-    guard::Guard,
+    cluster::ServerProcesses,
+    guard::Supervisor,
     reach::{Invitation, Reach, ReachArgs},
-    world::{SERVERS, World},
+    world::{LocalWorld, SERVERS},
 };
 use super::{arguments, console::Console, failure::Failure};
 use crate::http::module_warning;
@@ -50,10 +50,14 @@ pub(super) struct UpArgs {
     http_port: u16,
     #[command(flatten)]
     reach: ReachArgs,
-    /// Whom a new world lets in: open (every key), work (every key that shows some seconds of work),
-    /// or closed [default: work if others are let in, else open].
+    /// Whom a new world lets in: open (every key), work (every key that shows some seconds of work, or
+    /// a ticket), invite (every key that shows a ticket of an admin) or closed [default: work if
+    /// others are let in, else open].
     #[arg(long, value_name = "RULE", value_parser = first_login)]
     first_login: Option<FirstLogin>,
+    /// Tries that this work takes in quiet hours of a new world.
+    #[arg(long, value_name = "COUNT", hide = true)]
+    first_login_tries: Option<u64>,
     /// Let others into a world that is open to every key. Keys cost nothing, so strangers can fill
     /// it.
     #[arg(long)]
@@ -74,6 +78,7 @@ impl Default for UpArgs {
             http_port: HTTP_PORT,
             reach: ReachArgs::default(),
             first_login: None,
+            first_login_tries: None,
             open: false,
             exit_after: None,
             no_restart: false,
@@ -83,7 +88,7 @@ impl Default for UpArgs {
 
 /// The line that says that the world runs.
 #[derive(Debug, Serialize)]
-struct Ready {
+struct ReadyLine {
     ready: bool,
     sim: String,
     http: String,
@@ -92,6 +97,9 @@ struct Ready {
     invitation: Option<Invitation>,
     #[serde(skip)]
     data_dir: PathBuf,
+    /// Whether a key that is new needs a ticket.
+    #[serde(skip)]
+    by_ticket: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +111,7 @@ struct ServerLine {
     p2p: String,
 }
 
-impl fmt::Display for Ready {
+impl fmt::Display for ReadyLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "The plaza is open: sim {}", self.sim)?;
         for ServerLine { index, pid, http, .. } in &self.servers {
@@ -117,6 +125,11 @@ impl fmt::Display for Ready {
         match &self.invitation {
             None => writeln!(f, "Walk in: open {} in a browser.\n", self.http)?,
             Some(invitation) => writeln!(f, "{invitation}\n")?,
+        }
+        if self.by_ticket {
+            let key = self.data_dir.join("admin.key");
+            writeln!(f, "New keys need a ticket, a link of its own; make one for each guest:")?;
+            writeln!(f, "  metatopia ticket new --key {}{node}\n", key.display())?;
         }
         writeln!(f, "Or from another terminal:")?;
         writeln!(f, "  metatopia keys new --out me.key")?;
@@ -136,8 +149,11 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let alone = reach.is_loopback() || args.open;
     let safe = if alone { FirstLogin::Open } else { FirstLogin::Work };
     let rule = args.first_login.unwrap_or(safe);
-    let world = World::open_or_create_with(&path, servers.unwrap_or(SERVERS), |genesis| {
-        genesis.parameters.first_login = rule;
+    let world = LocalWorld::open_or_create_with(&path, servers.unwrap_or(SERVERS), |genesis| {
+        let parameters = &mut genesis.parameters;
+        parameters.first_login = rule;
+        parameters.first_login_tries =
+            args.first_login_tries.unwrap_or(parameters.first_login_tries);
     })?;
     world.check_count(servers)?;
     check_rule(&world, args.first_login, alone)?;
@@ -149,7 +165,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     if let Some(warning) = module_warning() {
         console.warn(&format!("warning: {warning}"));
     }
-    let mut cluster = Cluster::start_at(&world, args.http_port, &reach)?;
+    let mut cluster = ServerProcesses::start_at(&world, args.http_port, &reach)?;
     // Without a certificate it ends the program, as it does when its terminal is closed.
     let _hangups = match reach.has_certificate() {
         true => Some(hangup::pass_on(cluster.pids()).map_err(no_signals)?),
@@ -166,11 +182,11 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
 
 fn first_login(text: &str) -> Result<FirstLogin, String> {
     let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
-    found.map(|(rule, _)| *rule).ok_or_else(|| "not one of open, work, closed".to_owned())
+    found.map(|(rule, _)| *rule).ok_or_else(|| "not one of open, work, invite, closed".to_owned())
 }
 
 /// Refuses to let others into a world that is open to every key, unless that is wanted.
-fn check_rule(world: &World, wanted: Option<FirstLogin>, alone: bool) -> Result<(), Failure> {
+fn check_rule(world: &LocalWorld, wanted: Option<FirstLogin>, alone: bool) -> Result<(), Failure> {
     let (found, path) = (world.first_login(), world.path().display());
     if let Some(wanted) = wanted.filter(|wanted| *wanted != found) {
         let message =
@@ -189,8 +205,8 @@ fn check_rule(world: &World, wanted: Option<FirstLogin>, alone: bool) -> Result<
 
 /// Waits until all are ready, then as long as the world can go on.
 async fn live(
-    cluster: &mut Cluster,
-    (world, reach): (&World, &Reach),
+    cluster: &mut ServerProcesses,
+    (world, reach): (&LocalWorld, &Reach),
     (exit_after, restarts): (Option<Duration>, bool),
     console: Console,
 ) -> Result<(), Failure> {
@@ -203,14 +219,14 @@ async fn live(
             None => std::future::pending().await,
         }
     };
-    let guard = Guard::new(cluster, world, restarts, console)?;
+    let guard = Supervisor::new(cluster, world, restarts, console)?;
     tokio::select! {
         failure = guard.watch() => Err(failure),
         () = ended => Ok(()),
     }
 }
 
-fn ready(cluster: &Cluster, world: &World, reach: &Reach) -> Ready {
+fn ready(cluster: &ServerProcesses, world: &LocalWorld, reach: &Reach) -> ReadyLine {
     let http = |index| format!("{}/", reach.origin(cluster.ports(index)));
     let line = |(index, pid): (usize, u32)| {
         let (seat, ports) = (&world.servers()[index], cluster.ports(index));
@@ -222,13 +238,14 @@ fn ready(cluster: &Cluster, world: &World, reach: &Reach) -> Ready {
             p2p: ports.p2p_address().to_string(),
         }
     };
-    Ready {
+    ReadyLine {
         ready: true,
         sim: world.sim().to_string(),
         http: http(0),
         servers: cluster.processes().map(line).collect(),
         invitation: Invitation::of(reach, cluster.ports(0)),
         data_dir: world.path().to_owned(),
+        by_ticket: world.first_login() == FirstLogin::Invite,
     }
 }
 
@@ -282,13 +299,14 @@ mod tests {
             http: "http://127.0.0.1:8080/".into(),
             p2p: "/ip4/127.0.0.1/tcp/9".into(),
         };
-        let ready = Ready {
+        let ready = ReadyLine {
             ready: true,
             sim: "bb".into(),
             http: "http://127.0.0.1:8080/".into(),
             servers: vec![server],
             invitation: None,
             data_dir: "/x".into(),
+            by_ticket: false,
         };
         assert_eq!(
             serde_json::to_string(&ready).unwrap(),

@@ -32,7 +32,7 @@ pub(super) enum WorldCommand {
         the new one is not empty; 5 when the\nstate or its proof does not hold.")]
     Succeed(succeed::SucceedArgs),
     /// What a genesis says, and which sim it carries on.
-    Show(ShowArgs),
+    Show(WorldShowArgs),
     /// Check that a successor begins with its parent's state, and that its parent's servers signed
     /// for that.
     #[command(after_help = "Examples:\n  \
@@ -40,11 +40,11 @@ pub(super) enum WorldCommand {
         metatopia world verify genesis --snapshot snapshot-.. --parent parent.genesis\n\n\
         The state is hashed again, whole, and every change of the parent's validators is followed \
         from its genesis on.\nExit code 5 when anything does not hold.")]
-    Verify(verify::VerifyArgs),
+    Verify(verify::WorldVerifyArgs),
 }
 
 #[derive(Debug, Args)]
-pub(super) struct ShowArgs {
+pub(super) struct WorldShowArgs {
     /// A genesis, or a data directory that holds one.
     path: PathBuf,
 }
@@ -76,7 +76,7 @@ impl fmt::Display for ParentLine {
 
 /// What a genesis says.
 #[derive(Debug, Serialize)]
-struct Shown {
+struct GenesisSummary {
     sim: String,
     name: String,
     engine: u32,
@@ -87,7 +87,7 @@ struct Shown {
     parent: Option<ParentLine>,
 }
 
-impl fmt::Display for Shown {
+impl fmt::Display for GenesisSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "sim         {}", self.sim)?;
         writeln!(f, "name        {}", self.name)?;
@@ -114,9 +114,9 @@ pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure
     }
 }
 
-fn show(args: &ShowArgs, console: Console) -> Result<(), Failure> {
+fn show(args: &WorldShowArgs, console: Console) -> Result<(), Failure> {
     let genesis: Genesis = read_any_genesis(&genesis_at(&args.path)?)?;
-    console.show(&Shown {
+    console.show(&GenesisSummary {
         sim: genesis.id().to_string(),
         name: genesis.name.clone(),
         engine: genesis.engine,
@@ -156,7 +156,8 @@ mod tests {
     #[test]
     fn a_genesis_that_is_not_there_is_told_with_what_can_be_named() {
         let told = |path: &Path| {
-            let failure = show(&ShowArgs { path: path.to_owned() }, Console::quiet()).unwrap_err();
+            let failure =
+                show(&WorldShowArgs { path: path.to_owned() }, Console::quiet()).unwrap_err();
             assert_eq!(failure.exit, Exit::NotFound);
             failure.message
         };

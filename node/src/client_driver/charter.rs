@@ -7,12 +7,12 @@ use metatopia_replica::fetch::decode_manifest;
 use metatopia_sim::{Charter, Manifest};
 use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
 
-use super::{Driver, ProofError};
+use super::{ClientDriver, ProofError};
 
 /// The leaf that holds it.
 const LEAF: &str = "parameters";
 
-impl Driver {
+impl ClientDriver {
     /// The sim's charter, from the newest snapshot that the node offers.
     ///
     /// # Errors

@@ -20,7 +20,9 @@ use tokio::{
     time::{sleep_until, timeout},
 };
 
-use super::{End, News, NodeUrl, Submitted, entrance::EntranceError, http::HttpError};
+use super::{
+    DriverEvent, End, NodeUrl, Submitted, http::HttpError, node_endpoint::NodeEndpointError,
+};
 use crate::carrier::{Carrier, CarrierError, CarrierReceiver};
 
 /// News that wait for the owner. Beyond it nothing more is read from the node.
@@ -34,22 +36,22 @@ const SEND: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_millis(1_500);
 
 /// What the owner wants.
-pub(super) enum Order {
+pub(super) enum DriverCommand {
     Submit { act: Act, blobs: Vec<Blob>, reply: oneshot::Sender<Result<Submitted, SubmitError>> },
     Ask { question: Question, reply: oneshot::Sender<Answer> },
     View(Option<Watching>),
 }
 
 /// Who waits for an answer.
-enum Asker {
+enum AnswerTarget {
     Owner(oneshot::Sender<Answer>),
     /// We do: was this act, which the node refuses as old, decided before?
     Check(ActId),
 }
 
 /// What happened next.
-enum Step {
-    Order(Option<Order>),
+enum TaskStep {
+    Order(Option<DriverCommand>),
     Told(bool),
     Frame(Result<Bytes, CarrierError>),
     Dialled(Dialled),
@@ -58,12 +60,12 @@ enum Step {
     Tick,
 }
 
-type Dialled = Result<Carrier, EntranceError>;
+type Dialled = Result<Carrier, NodeEndpointError>;
 
 /// Is there a node at all?
 type Probed = Result<String, HttpError>;
 
-pub(super) struct Link {
+pub(super) struct SessionTask {
     session: Session,
     sim: SimId,
     author: PublicKey,
@@ -81,23 +83,23 @@ pub(super) struct Link {
     down_since: Instant,
     was_open: bool,
     clock: Instant,
-    orders: mpsc::Receiver<Order>,
-    news: mpsc::Sender<News>,
-    waiting: VecDeque<News>,
+    orders: mpsc::Receiver<DriverCommand>,
+    news: mpsc::Sender<DriverEvent>,
+    waiting: VecDeque<DriverEvent>,
     acts: BTreeMap<ActId, (Seq, Instant)>,
     checks: BTreeMap<ActId, SubmitRefusal>,
-    asked: BTreeMap<u32, Asker>,
+    asked: BTreeMap<u32, AnswerTarget>,
     end: Option<End>,
 }
 
-impl Link {
+impl SessionTask {
     pub(super) fn new(
         session: Session,
         author: PublicKey,
         spawn: Vec2,
         nodes: Vec<NodeUrl>,
-        orders: mpsc::Receiver<Order>,
-        news: mpsc::Sender<News>,
+        orders: mpsc::Receiver<DriverCommand>,
+        news: mpsc::Sender<DriverEvent>,
     ) -> Self {
         Self {
             sim: session.light().sim(),
@@ -140,28 +142,28 @@ impl Link {
             let silent = self.is_owed().then(|| self.heard_at + SILENCE);
             let carrier = self.carrier.as_mut().map(|carrier| &mut carrier.recv);
             let step = tokio::select! {
-                order = self.orders.recv() => Step::Order(order),
-                told = tell_first(&self.news, &mut self.waiting) => Step::Told(told),
-                frame = receive(carrier), if room => Step::Frame(frame),
-                dialled = outcome(self.dialling.as_mut()) => Step::Dialled(dialled),
-                probed = outcome(self.probing.as_mut()) => Step::Probed(probed),
-                () = sleep_until_some(silent) => Step::Silence,
-                () = sleep_until_some(deadline) => Step::Tick,
+                order = self.orders.recv() => TaskStep::Order(order),
+                told = tell_first(&self.news, &mut self.waiting) => TaskStep::Told(told),
+                frame = receive(carrier), if room => TaskStep::Frame(frame),
+                dialled = outcome(self.dialling.as_mut()) => TaskStep::Dialled(dialled),
+                probed = outcome(self.probing.as_mut()) => TaskStep::Probed(probed),
+                () = sleep_until_some(silent) => TaskStep::Silence,
+                () = sleep_until_some(deadline) => TaskStep::Tick,
             };
             let now = self.clock.elapsed();
             match step {
-                Step::Order(Some(order)) => self.order(order),
-                Step::Order(None) | Step::Told(false) => break,
-                Step::Told(true) => {}
-                Step::Frame(Ok(frame)) => {
+                TaskStep::Order(Some(order)) => self.order(order),
+                TaskStep::Order(None) | TaskStep::Told(false) => break,
+                TaskStep::Told(true) => {}
+                TaskStep::Frame(Ok(frame)) => {
                     self.heard_at = Instant::now();
                     self.session.handle(now, &frame);
                 }
-                Step::Frame(Err(error)) => self.broke(error.to_string()),
-                Step::Dialled(dialled) => self.dialled(dialled),
-                Step::Probed(probed) => self.probed(&probed),
-                Step::Silence => self.probe(),
-                Step::Tick => self.session.tick(now),
+                TaskStep::Frame(Err(error)) => self.broke(error.to_string()),
+                TaskStep::Dialled(dialled) => self.dialled(dialled),
+                TaskStep::Probed(probed) => self.probed(&probed),
+                TaskStep::Silence => self.probe(),
+                TaskStep::Tick => self.session.tick(now),
             }
         }
         self.finish().await;
@@ -176,7 +178,7 @@ impl Link {
         if let Some(probing) = self.probing.take() {
             probing.abort();
         }
-        let last = self.end.take().map(News::Ended);
+        let last = self.end.take().map(DriverEvent::Ended);
         for news in self.waiting.into_iter().chain(last) {
             if self.news.send(news).await.is_err() {
                 break;
@@ -206,9 +208,9 @@ impl Link {
         }
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: DriverCommand) {
         match order {
-            Order::Submit { act, blobs, reply } => {
+            DriverCommand::Submit { act, blobs, reply } => {
                 let submitted = self.session.submit(self.clock.elapsed(), act, blobs);
                 let submitted = submitted.map(|(id, seq)| {
                     self.acts.insert(id, (seq, Instant::now()));
@@ -217,19 +219,22 @@ impl Link {
                 // An owner that does not wait hears of the act by news.
                 let _ = reply.send(submitted);
             }
-            Order::Ask { question, reply } => {
+            DriverCommand::Ask { question, reply } => {
                 // Dropping the reply tells the owner to try again.
                 if let Some(id) = self.session.ask(question) {
-                    self.asked.insert(id, Asker::Owner(reply));
+                    self.asked.insert(id, AnswerTarget::Owner(reply));
                 }
             }
-            Order::View(watching) => self.session.view(watching),
+            DriverCommand::View(watching) => self.session.view(watching),
         }
     }
 }
 
 /// Hands the oldest news to the owner once it has room; false when there is no owner.
-async fn tell_first(owner: &mpsc::Sender<News>, waiting: &mut VecDeque<News>) -> bool {
+async fn tell_first(
+    owner: &mpsc::Sender<DriverEvent>,
+    waiting: &mut VecDeque<DriverEvent>,
+) -> bool {
     if waiting.is_empty() {
         return pending().await;
     }

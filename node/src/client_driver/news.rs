@@ -2,18 +2,18 @@
 
 use std::time::Duration;
 
-use metatopia_client::{Distrust, Proven, Scene, SubmitError, Unproven};
-use metatopia_protocol::{ChatLine, Goodbye, SubmitRefusal};
+use metatopia_client::{Distrust, ProvenSight, Scene, SubmitError, UnprovenSight};
+use metatopia_protocol::{ChatMessage, Goodbye, SubmitRefusal};
 use metatopia_types::{ActId, Height, Outcome, wire::DecodeError};
 
-use super::{EntranceError, NodeUrl, OPEN};
+use super::{NodeEndpointError, NodeUrl, OPEN};
 
 /// What happened to the session.
 #[derive(Debug)]
-pub enum News {
+pub enum DriverEvent {
     /// The node let us in.
     Open {
-        /// Which node.
+        /// The URL of the node.
         url: NodeUrl,
         /// The last decided height there.
         height: Height,
@@ -22,12 +22,12 @@ pub enum News {
     Broken {
         /// Which node it was.
         url: NodeUrl,
-        /// Why.
+        /// The reason for it.
         why: String,
     },
     /// An act is in a certified turn; this was checked.
     Receipted {
-        /// Which act.
+        /// The id of the act.
         act: ActId,
         /// In this turn.
         height: Height,
@@ -38,31 +38,31 @@ pub enum News {
     },
     /// An act is in no turn, and will not be.
     Refused {
-        /// Which act.
+        /// The id of the act.
         act: ActId,
-        /// Why.
+        /// The reason for it.
         why: SubmitRefusal,
     },
     /// What the node says became of an act.
     Outcome {
-        /// Which act.
+        /// The id of the act.
         act: ActId,
         /// In this turn.
         height: Height,
-        /// The result.
+        /// The outcome of the act.
         outcome: Outcome,
     },
     /// What is in sight.
     Scene(Box<Scene>),
     /// Whether what was in sight is proved; this was checked.
-    Proof(Box<Result<Proven, Unproven>>),
+    Proof(Box<Result<ProvenSight, UnprovenSight>>),
     /// What is heard.
-    Heard(ChatLine),
+    Heard(ChatMessage),
     /// The session cannot go on. The last news.
     Ended(End),
 }
 
-impl News {
+impl DriverEvent {
     /// Is older news of no interest any more?
     pub(super) const fn replaces(&self, older: &Self) -> bool {
         matches!((self, older), (Self::Scene(_), Self::Scene(_)) | (Self::Proof(_), Self::Proof(_)))
@@ -78,7 +78,7 @@ pub enum End {
     /// The node said something that is not true.
     #[error("{url} says what is not true: {why}")]
     Distrusted {
-        /// Which node.
+        /// The URL of the node.
         url: NodeUrl,
         /// What is wrong.
         why: Distrust,
@@ -86,14 +86,14 @@ pub enum End {
     /// The node sent what is no frame of the protocol.
     #[error("{url} sent a frame that is none: {why}")]
     BadFrame {
-        /// Which node.
+        /// The URL of the node.
         url: NodeUrl,
         /// What is wrong.
         why: DecodeError,
     },
     /// No node gives a session.
     #[error("{0}")]
-    Unreachable(EntranceError),
+    Unreachable(NodeEndpointError),
 }
 
 /// Why something was not done over a session.

@@ -10,7 +10,7 @@ use metatopia_types::{
 };
 use tokio::time::{Instant, sleep};
 
-use super::{DriveError, Driver};
+use super::{ClientDriver, DriveError};
 
 /// Before something is asked for again that is not there yet: a turn takes as long.
 const NOT_YET: Duration = Duration::from_millis(50);
@@ -50,18 +50,18 @@ impl ProofError {
 
 /// An act that is proved to be in a decided turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Proven {
-    /// The act.
+pub struct ProvenAct {
+    /// The act with its signature.
     pub act: SignedEnvelope,
     /// In this turn.
     pub height: Height,
     /// At this place.
     pub index: u32,
-    /// What became of it, as the node says; see [`Driver::prove_outcome`].
+    /// What became of it, as the node says; see [`ClientDriver::prove_outcome`].
     pub outcome: Option<Outcome>,
 }
 
-impl Driver {
+impl ClientDriver {
     /// Asks for the receipt of an act, and checks it.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Driver {
         &mut self,
         (author, lane, seq): (PublicKey, Lane, Seq),
         wait: Duration,
-    ) -> Result<Proven, ProofError> {
+    ) -> Result<ProvenAct, ProofError> {
         let answer = self.ask(Question::Receipt { author, lane, seq }, wait).await?;
         let Answer::Receipt(found) = answer else {
             return Err(ProofError::instead(&answer));
@@ -81,7 +81,7 @@ impl Driver {
         }
         self.checked(wait, |light| light.receipt(&found.act, &found.receipt)).await?;
         let (height, index) = (found.receipt.header.height, found.receipt.place.index);
-        Ok(Proven { act: found.act, height, index, outcome: found.outcome })
+        Ok(ProvenAct { act: found.act, height, index, outcome: found.outcome })
     }
 
     /// The outcome of the act at a place of a turn, out of the state that two turns later is

@@ -4,22 +4,26 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_protocol::{
-    Challenge, ChatLine, ClientMessage, GENESIS_PART_BYTES, ReceiptAnswer, SERVER_FRAME_BYTES_MAX,
-    ServerMessage, SubmitRefusal, VERSION, Welcome, decode_client, encode_server,
+    Challenge, ChatMessage, ClientMessage, GENESIS_PART_BYTES, ReceiptAnswer,
+    SERVER_FRAME_BYTES_MAX, ServerMessage, SubmitRefusal, VERSION, Welcome, decode_client,
+    encode_server,
 };
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis};
 use metatopia_types::{
-    Body, Certificate, Contact, Digest, Header, Height, Millis, ObjectId, Outcome, Receipt, Round,
-    SignedEnvelope, SigningKey, SimId, Turn, ValidatorsId, merkle,
+    Certificate, Digest, Header, Height, Millis, NodeContact, ObjectId, Outcome, Receipt, Round,
+    SignedEnvelope, SigningKey, SimId, Turn, TurnBody, ValidatorsId, merkle,
 };
 use tokio::sync::watch;
 
 use super::*;
 use crate::{
     certificates::Certificates,
-    clock::Clock,
-    gateway::{self, ClientId, Delivery, Door, GatewayEvent, GatewayHandle, GatewayLimits},
+    clock::SystemClock,
+    gateway::{
+        self, DeliveryMode, GatewayClientId, GatewayEvent, GatewayHandle, GatewayLimits,
+        ListenConfig,
+    },
     http as node_http,
 };
 
@@ -33,7 +37,7 @@ fn server() -> SigningKey {
 }
 
 fn genesis() -> Genesis {
-    let validators = BTreeMap::from([(server().public(), Contact::default())]);
+    let validators = BTreeMap::from([(server().public(), NodeContact::default())]);
     plaza::genesis(validators, BTreeSet::new())
 }
 
@@ -46,7 +50,7 @@ struct Fake {
     url: NodeUrl,
     gateway: GatewayHandle,
     http: node_http::HttpServer,
-    _status: watch::Sender<Option<node_http::Status>>,
+    _status: watch::Sender<Option<node_http::StatusAnswer>>,
 }
 
 impl Fake {
@@ -59,12 +63,13 @@ impl Fake {
         let genesis = genesis.encode();
         let any = "127.0.0.1:0".parse().unwrap();
         let metrics = Arc::default();
-        let certificates = Certificates::generate(Clock::default().now().wall).unwrap();
+        let certificates = Certificates::generate(SystemClock::default().now().wall).unwrap();
         let allowed = Default::default();
-        let door = Door { allowed, ..Door::new(any, certificates.clone()) };
+        let listen_config =
+            ListenConfig { allowed, ..ListenConfig::new(any, certificates.clone()) };
         let (gateway, mut events) =
-            gateway::start(door, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
-        let session = node_http::Session {
+            gateway::start(listen_config, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
+        let session = node_http::SessionAnswer {
             parent: None,
             sim,
             name: "fake".to_owned(),
@@ -115,8 +120,8 @@ impl Fake {
     }
 }
 
-fn say(gateway: &GatewayHandle, id: ClientId, message: &ServerMessage) {
-    let _gone = gateway.send(id, Delivery::Reliable, encode_server(message).into());
+fn say(gateway: &GatewayHandle, id: GatewayClientId, message: &ServerMessage) {
+    let _gone = gateway.send(id, DeliveryMode::Reliable, encode_server(message).into());
 }
 
 fn challenge(sim: SimId) -> ServerMessage {
@@ -148,9 +153,9 @@ fn silent() -> Reply {
 
 /// The receipt of an act alone in a turn, signed by one server.
 fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
-    let body = Body::new(vec![act.clone()], Vec::new()).unwrap();
+    let body = TurnBody::new(vec![act.clone()], Vec::new()).unwrap();
     let validators: ValidatorsId =
-        Trust::of(genesis()).unwrap().light().set(Height(1)).unwrap().id();
+        GenesisTrust::of(genesis()).unwrap().light().set(Height(1)).unwrap().id();
     let header = Header {
         sim: genesis().id(),
         engine: ENGINE,
@@ -181,10 +186,10 @@ fn receipting(signer: SigningKey) -> Reply {
     })
 }
 
-async fn open(nodes: &[&Fake]) -> Driver {
+async fn open(nodes: &[&Fake]) -> ClientDriver {
     let nodes = nodes.iter().map(|node| node.url.clone()).collect();
-    let trust = Trust::of(genesis()).unwrap();
-    Driver::open(nodes, trust, player()).await.unwrap()
+    let trust = GenesisTrust::of(genesis()).unwrap();
+    ClientDriver::open(nodes, trust, player()).await.unwrap()
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {
@@ -194,8 +199,8 @@ async fn within<T>(future: impl Future<Output = T>) -> T {
 #[tokio::test]
 async fn a_genesis_that_hashes_to_the_sim_is_learned() {
     let node = Fake::honest(silent()).await;
-    let entrance = Entrance::ask(&node.url, None).await.unwrap();
-    let trust = within(Trust::learn(&entrance)).await.unwrap();
+    let endpoint = NodeEndpoint::ask(&node.url, None).await.unwrap();
+    let trust = within(GenesisTrust::learn(&endpoint)).await.unwrap();
     assert_eq!((trust.sim, &*trust.genesis), (genesis().id(), &genesis()));
 }
 
@@ -208,8 +213,8 @@ async fn a_genesis_that_is_longer_than_a_frame_is_learned_in_parts() {
     long.objects.resize(10_000, thing);
     assert!(long.encode().len() > SERVER_FRAME_BYTES_MAX);
     let node = Fake::with(long.id(), long.clone(), silent()).await;
-    let entrance = Entrance::ask(&node.url, None).await.unwrap();
-    let trust = within(Trust::learn(&entrance)).await.unwrap();
+    let endpoint = NodeEndpoint::ask(&node.url, None).await.unwrap();
+    let trust = within(GenesisTrust::learn(&endpoint)).await.unwrap();
     assert_eq!((trust.sim, &*trust.genesis), (long.id(), &long));
 }
 
@@ -217,8 +222,8 @@ async fn a_genesis_that_is_longer_than_a_frame_is_learned_in_parts() {
 async fn a_genesis_of_another_sim_is_not_believed() {
     let claimed = SimId(Digest([7; 32]));
     let node = Fake::start(claimed, silent()).await;
-    let entrance = Entrance::ask(&node.url, Some(claimed)).await.unwrap();
-    let error = within(Trust::learn(&entrance)).await.unwrap_err();
+    let endpoint = NodeEndpoint::ask(&node.url, Some(claimed)).await.unwrap();
+    let error = within(GenesisTrust::learn(&endpoint)).await.unwrap_err();
     let LearnError::OtherGenesis { expected, found } = error else { panic!("{error}") };
     assert_eq!((expected, found), (claimed, genesis().id()));
 }
@@ -227,9 +232,9 @@ async fn a_genesis_of_another_sim_is_not_believed() {
 async fn a_node_of_another_sim_than_the_pinned_one_is_named() {
     let node = Fake::honest(silent()).await;
     let pin = SimId(Digest([7; 32]));
-    let error = Entrance::ask(&node.url, Some(pin)).await.unwrap_err();
+    let error = NodeEndpoint::ask(&node.url, Some(pin)).await.unwrap_err();
     let found = genesis().id();
-    assert_eq!(error, EntranceError::OtherSim { url: node.url.clone(), expected: pin, found });
+    assert_eq!(error, NodeEndpointError::OtherSim { url: node.url.clone(), expected: pin, found });
 }
 
 #[tokio::test]
@@ -238,8 +243,8 @@ async fn where_nobody_listens_a_session_fails_at_once_and_names_the_place() {
         let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/", free.local_addr().unwrap()).parse().unwrap()
     };
-    let trust = Trust::of(genesis()).unwrap();
-    let error = within(Driver::open(vec![url.clone()], trust, player())).await.unwrap_err();
+    let trust = GenesisTrust::of(genesis()).unwrap();
+    let error = within(ClientDriver::open(vec![url.clone()], trust, player())).await.unwrap_err();
     assert!(matches!(error, DriveError::Ended(End::Unreachable(_))), "{error:?}");
     assert!(error.to_string().contains(&url.to_string()), "{error}");
 }
@@ -256,9 +261,9 @@ async fn a_session_goes_on_at_the_next_node_with_the_acts_it_has() {
     within(async {
         loop {
             match driver.news().await {
-                News::Broken { .. } => told.push("broken"),
-                News::Open { url, .. } if url == second.url => told.push("open"),
-                News::Receipted { act: receipted, height, .. } => {
+                DriverEvent::Broken { .. } => told.push("broken"),
+                DriverEvent::Open { url, .. } if url == second.url => told.push("open"),
+                DriverEvent::Receipted { act: receipted, height, .. } => {
                     assert_eq!((receipted, height), (act, Height(11)));
                     break;
                 }
@@ -276,7 +281,7 @@ async fn a_receipt_that_strangers_signed_ends_the_session() {
     let mut driver = open(&[&node]).await;
     driver.submit(Act::Heartbeat, Vec::new()).await.unwrap();
     let news = within(driver.news()).await;
-    assert!(matches!(news, News::Ended(End::Distrusted { .. })), "{news:?}");
+    assert!(matches!(news, DriverEvent::Ended(End::Distrusted { .. })), "{news:?}");
 }
 
 /// A node that refuses every act as old, and answers questions for receipts so or so.
@@ -305,8 +310,8 @@ async fn an_act_refused_as_old_that_was_decided_is_told_as_decided() {
     let mut driver = open(&[&node]).await;
     let act = driver.submit(Act::Heartbeat, Vec::new()).await.unwrap().act;
     let (receipt, outcome) = within(async { (driver.news().await, driver.news().await) }).await;
-    assert!(matches!(receipt, News::Receipted { act: a, .. } if a == act), "{receipt:?}");
-    assert!(matches!(outcome, News::Outcome { act: a, .. } if a == act), "{outcome:?}");
+    assert!(matches!(receipt, DriverEvent::Receipted { act: a, .. } if a == act), "{receipt:?}");
+    assert!(matches!(outcome, DriverEvent::Outcome { act: a, .. } if a == act), "{outcome:?}");
 }
 
 #[tokio::test]
@@ -317,7 +322,7 @@ async fn an_act_refused_as_old_that_nobody_decided_is_told_as_refused() {
     let news = within(driver.news()).await;
     let replayed = SubmitRefusal::Replayed(1);
     assert!(
-        matches!(news, News::Refused { act: a, why } if a == act && why == replayed),
+        matches!(news, DriverEvent::Refused { act: a, why } if a == act && why == replayed),
         "{news:?}"
     );
 }
@@ -352,7 +357,7 @@ async fn a_question_without_an_answer_ends_in_time() {
 async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_answer() {
     let flood = ASIDE_MAX + 1_500;
     let line = |n: usize| {
-        ServerMessage::Heard(ChatLine {
+        ServerMessage::Heard(ChatMessage {
             height: Height(n as u64),
             channel: 0,
             speaker: ObjectId(1),
@@ -377,7 +382,7 @@ async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_a
     let mut last = Height(0);
     within(async {
         while last < Height(flood as u64) {
-            let News::Heard(line) = driver.news().await else { panic!("words were said") };
+            let DriverEvent::Heard(line) = driver.news().await else { panic!("words were said") };
             assert!(line.height > last, "in order");
             last = line.height;
         }

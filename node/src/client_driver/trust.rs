@@ -11,7 +11,7 @@ use metatopia_sim::{Genesis, GenesisError, limits::GENESIS_BYTES_MAX};
 use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
 use tokio::time::timeout;
 
-use super::entrance::{Entrance, EntranceError};
+use super::node_endpoint::{NodeEndpoint, NodeEndpointError};
 use crate::carrier::{Carrier, CarrierError};
 
 /// Time for the whole exchange.
@@ -19,8 +19,8 @@ const LEARN: Duration = Duration::from_secs(10);
 
 /// A sim that is known from its very beginning.
 #[derive(Clone, Debug)]
-pub struct Trust {
-    /// The sim.
+pub struct GenesisTrust {
+    /// The id of the sim.
     pub sim: SimId,
     /// How it began.
     pub genesis: Arc<Genesis>,
@@ -32,7 +32,7 @@ pub struct Trust {
 pub enum LearnError {
     /// There is no way into the node.
     #[error(transparent)]
-    Entrance(#[from] EntranceError),
+    Endpoint(#[from] NodeEndpointError),
     /// The session broke.
     #[error("the session broke: {0}")]
     Carrier(#[from] CarrierError),
@@ -54,7 +54,7 @@ pub enum LearnError {
     /// The genesis is not that of the sim.
     #[error("the node gave the genesis of sim {found} for that of {expected}")]
     OtherGenesis {
-        /// The sim.
+        /// The sim that was expected.
         expected: SimId,
         /// Whose genesis it is.
         found: SimId,
@@ -67,7 +67,7 @@ pub enum LearnError {
     TimedOut,
 }
 
-impl Trust {
+impl GenesisTrust {
     /// The root of trust that a genesis is.
     ///
     /// # Errors
@@ -85,10 +85,10 @@ impl Trust {
     ///
     /// # Errors
     /// See [`LearnError`].
-    pub async fn learn(entrance: &Entrance) -> Result<Self, LearnError> {
-        let bytes = timeout(LEARN, fetch(entrance)).await.map_err(|_| LearnError::TimedOut)??;
+    pub async fn learn(endpoint: &NodeEndpoint) -> Result<Self, LearnError> {
+        let bytes = timeout(LEARN, fetch(endpoint)).await.map_err(|_| LearnError::TimedOut)??;
         let genesis = Genesis::decode(&bytes)?;
-        let (expected, found) = (entrance.sim, genesis.id());
+        let (expected, found) = (endpoint.sim, genesis.id());
         if expected != found {
             return Err(LearnError::OtherGenesis { expected, found });
         }
@@ -102,9 +102,9 @@ impl Trust {
     }
 }
 
-async fn fetch(entrance: &Entrance) -> Result<Vec<u8>, LearnError> {
-    let mut carrier = entrance.dial().await?;
-    let genesis = ask_genesis(&mut carrier, entrance.sim).await;
+async fn fetch(endpoint: &NodeEndpoint) -> Result<Vec<u8>, LearnError> {
+    let mut carrier = endpoint.dial().await?;
+    let genesis = ask_genesis(&mut carrier, endpoint.sim).await;
     carrier.send.leave().await;
     genesis
 }

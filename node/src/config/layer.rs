@@ -5,9 +5,9 @@ use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 use libp2p::Multiaddr;
 use serde::{Deserialize, Serialize};
 
-use super::{HostPort, LogFormat, LogLevel, Peer};
+use super::{HostPort, LogFormat, LogLevel, PeerConfig};
 use crate::{
-    http::{Origin, Origins},
+    http::{Origins, WebOrigin},
     networks::Networks,
 };
 
@@ -53,7 +53,7 @@ macro_rules! keys {
             /// Other servers, besides those that the genesis names; in the file only, as a list of
             /// tables `[[peers]]` with `key`, `peer_id` and `address`.
             #[arg(skip)]
-            pub peers: Option<Vec<Peer>>,
+            pub peers: Option<Vec<PeerConfig>>,
             /// The table `[limits]` of a file, as it is written there.
             #[arg(skip)]
             pub limits: Option<Limits>,
@@ -98,7 +98,7 @@ keys! {
     /// Web origins, besides its own, whose pages may talk to this server, with commas between.
     http_origins: Origins, "ORIGINS";
     /// The origin that other servers and clients are told for HTTP [default: from http_listen].
-    announce_http: Origin, "ORIGIN";
+    announce_http: WebOrigin, "ORIGIN";
     /// UDP address for clients [default: 127.0.0.1:8081].
     client_listen: SocketAddr, "ADDRESS";
     /// Host and port that they are told for QUIC [default: from client_listen].

@@ -11,7 +11,7 @@ use super::ConfigError;
 /// Another server of the sim, and where to find it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Peer {
+pub struct PeerConfig {
     /// The key it votes with.
     #[serde(serialize_with = "as_text", deserialize_with = "text")]
     pub key: PublicKey,
@@ -47,7 +47,7 @@ pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
 }
 
 /// Each key and each peer id once, each address one that can be dialled.
-pub(super) fn check_all(peers: &[Peer]) -> Result<(), ConfigError> {
+pub(super) fn check_all(peers: &[PeerConfig]) -> Result<(), ConfigError> {
     let wrong = |key: String, why: String| Err(ConfigError::Value { key, why });
     if peers.len() > VALIDATORS_MAX {
         return wrong("peers".into(), format!("{} are more than {VALIDATORS_MAX}", peers.len()));

@@ -6,12 +6,12 @@ use libp2p::Multiaddr;
 use serde::Serialize;
 use toml::Table;
 
-use super::{ConfigError, Limits, Peer};
-use crate::durable;
+use super::{ConfigError, Limits, PeerConfig};
+use crate::atomic_file;
 
 /// What a command says of a server whose directory it keeps. [`read`](super::read) takes it back.
 #[derive(Debug, Serialize)]
-pub struct Written {
+pub struct WrittenConfig {
     /// Where it keeps everything; like [`Self::genesis`], from the file's directory.
     pub data_dir: &'static Path,
     /// The genesis of the sim.
@@ -25,8 +25,8 @@ pub struct Written {
     pub clients_per_ip_max: Option<u32>,
     /// TCP address for other servers.
     pub p2p_listen: Multiaddr,
-    /// Other servers.
-    pub peers: Vec<Peer>,
+    /// The other servers of the sim.
+    pub peers: Vec<PeerConfig>,
     /// Networks whose clients are free of rations, if not the default, and if the file says nothing of
     /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ const OWN: [&str; 8] = [
     "peers",
 ];
 
-impl Written {
+impl WrittenConfig {
     /// Writes the file. What somebody has set in it besides paths, addresses and peers stays.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Written {
             "# `metatopia {command}` writes paths, addresses and peers at every start. Other keys,\n\
              # above the first [[peers]], stay; comments do not.\n"
         );
-        durable::replace(path, format!("{head}{text}").as_bytes())
+        atomic_file::replace(path, format!("{head}{text}").as_bytes())
             .map_err(|source| ConfigError::Write { path: path.to_owned(), source })
     }
 }
@@ -107,16 +107,16 @@ mod tests {
         }
     }
 
-    fn written(port: u16) -> Written {
+    fn written(port: u16) -> WrittenConfig {
         let node = metatopia_types::SigningKey::from_seed([1; 32]);
-        Written {
+        WrittenConfig {
             data_dir: Path::new("."),
             genesis: Path::new("genesis"),
             http_listen: ([127, 0, 0, 1], port).into(),
             client_listen: ([127, 0, 0, 1], 0).into(),
             clients_per_ip_max: Some(512),
             p2p_listen: "/ip4/127.0.0.1/tcp/3".parse().unwrap(),
-            peers: vec![Peer {
+            peers: vec![PeerConfig {
                 key: metatopia_types::PublicKey([2; 32]),
                 peer_id: crate::keys::peer_keypair(&node).public().to_peer_id(),
                 address: "/ip4/127.0.0.1/tcp/4".parse().unwrap(),

@@ -2,12 +2,12 @@
 
 use std::future::{Future, pending};
 
-use crate::{gateway::GatewayEvent, http::Query, lanes::LaneEvent};
+use crate::{gateway::GatewayEvent, http::Query, peers::PeerEvent};
 
 /// Something that came.
 #[derive(Debug)]
 pub(super) enum Outside {
-    Lane(LaneEvent),
+    Peer(PeerEvent),
     Client(GatewayEvent),
     Query(Query),
 }
@@ -15,12 +15,12 @@ pub(super) enum Outside {
 /// Waits for what comes next. Where several have something, each is as likely to be heard: with an
 /// order among them, one peer that always has something would silence all clients.
 pub(super) async fn outside(
-    lanes: impl Future<Output = Option<LaneEvent>>,
+    peers: impl Future<Output = Option<PeerEvent>>,
     clients: impl Future<Output = Option<GatewayEvent>>,
     queries: impl Future<Output = Option<Query>>,
 ) -> Outside {
     tokio::select! {
-        Some(event) = lanes => Outside::Lane(event),
+        Some(event) = peers => Outside::Peer(event),
         Some(event) = clients => Outside::Client(event),
         Some(query) = queries => Outside::Query(query),
         else => pending().await,
@@ -34,18 +34,19 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::gateway::{ClientEnd, ClientId};
+    use crate::gateway::{ClientEnd, GatewayClientId};
 
     /// A peer that flooded was heard before all others, and so alone.
     #[tokio::test]
     async fn who_always_has_something_to_say_does_not_silence_the_others() {
         let mut heard = [0; 3];
         for _ in 0..300 {
-            let peer = LaneEvent::PeerUp(libp2p::PeerId::random());
-            let client = GatewayEvent::ClientDown { id: ClientId(1), end: ClientEnd::Silent };
+            let peer = PeerEvent::PeerUp(libp2p::PeerId::random());
+            let client =
+                GatewayEvent::ClientDown { id: GatewayClientId(1), end: ClientEnd::Silent };
             let query = Query::Servers { reply: oneshot::channel().0 };
             match outside(ready(Some(peer)), ready(Some(client)), ready(Some(query))).await {
-                Outside::Lane(_) => heard[0] += 1,
+                Outside::Peer(_) => heard[0] += 1,
                 Outside::Client(_) => heard[1] += 1,
                 Outside::Query(_) => heard[2] += 1,
             }
@@ -56,7 +57,7 @@ mod tests {
 
     #[tokio::test]
     async fn who_is_gone_does_not_keep_the_others_from_being_heard() {
-        let client = GatewayEvent::ClientDown { id: ClientId(1), end: ClientEnd::Silent };
+        let client = GatewayEvent::ClientDown { id: GatewayClientId(1), end: ClientEnd::Silent };
 
         let heard = outside(ready(None), ready(Some(client)), ready(None)).await;
 

@@ -1,20 +1,20 @@
 //! Questions that came by HTTP, and who waits for the answers.
 
-use metatopia_protocol::{Answer, Question, SignedEntrance};
+use metatopia_protocol::{Answer, Question, SignedAnnouncement};
 use metatopia_replica::Input;
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
-use super::Memory;
+use super::LoopState;
 use crate::http::{Busy, Query, Reply, RootUnknown};
 
 /// Who waits for an answer.
 #[derive(Debug)]
-pub(super) enum Asker {
+pub(super) enum QueryReply {
     Root(Reply<Result<Root, RootUnknown>>),
-    Servers(Reply<Vec<SignedEntrance>>),
+    Servers(Reply<Vec<SignedAnnouncement>>),
 }
 
-impl Asker {
+impl QueryReply {
     /// Passes the answer on; `newest` is the last height whose root is known here.
     pub(super) fn tell(self, answer: Answer, newest: Height) {
         // Who asked may be gone.
@@ -39,13 +39,13 @@ fn root(answer: &Answer, newest: Height) -> Result<Result<Root, RootUnknown>, Bu
     Ok(Err(RootUnknown { oldest, newest }))
 }
 
-impl Memory {
+impl LoopState {
     pub(super) fn ask(&mut self, query: Query) -> Input {
         let token = self.next_token;
         self.next_token = self.next_token.wrapping_add(1);
         let (asker, question) = match query {
-            Query::RootAt { height, reply } => (Asker::Root(reply), Question::Root { height }),
-            Query::Servers { reply } => (Asker::Servers(reply), Question::Servers),
+            Query::RootAt { height, reply } => (QueryReply::Root(reply), Question::Root { height }),
+            Query::Servers { reply } => (QueryReply::Servers(reply), Question::Servers),
         };
         self.askers.insert(token, asker);
         Input::Ask { token, question }
@@ -68,7 +68,7 @@ mod tests {
     /// What is known of a root, by this answer.
     fn root_by(answer: Answer) -> Result<Result<Root, RootUnknown>, Busy> {
         let (reply, mut told) = channel();
-        Asker::Root(reply).tell(answer, Height(42));
+        QueryReply::Root(reply).tell(answer, Height(42));
         told.try_recv().unwrap()
     }
 
@@ -78,16 +78,16 @@ mod tests {
     fn who_is_busy_does_not_say_that_it_knows_nothing() {
         assert_eq!(root_by(Answer::Busy), Err(Busy));
         let (reply, mut told) = channel();
-        Asker::Servers(reply).tell(Answer::Busy, Height(42));
+        QueryReply::Servers(reply).tell(Answer::Busy, Height(42));
         assert_eq!(told.try_recv().unwrap(), Err(Busy));
     }
 
     #[test]
     fn askers_of_a_replica_that_has_ended_are_told_so() {
-        let mut memory = Memory::default();
+        let mut state = LoopState::default();
         let (reply, mut told) = channel();
-        memory.ask(Query::Servers { reply });
-        memory.turn_askers_away();
+        state.ask(Query::Servers { reply });
+        state.turn_askers_away();
         assert_eq!(told.try_recv().unwrap(), Err(Busy));
     }
 

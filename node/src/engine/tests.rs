@@ -95,8 +95,8 @@ fn the_note_of_the_program_that_ran_last_names_its_commit() {
 fn what_this_program_runs_is_noted_and_goes_on() {
     let folder = Scratch::new("engine-own");
     note(&folder.0).unwrap();
-    let noted = Note::read(&folder.0).unwrap();
-    assert_eq!(noted, Note::own());
+    let noted = BuildNote::read(&folder.0).unwrap();
+    assert_eq!(noted, BuildNote::own());
     assert_eq!(noted.engine, ENGINE);
     assert_eq!(check(&folder.0, &genesis(ENGINE).encode()), Ok(()));
     // Damage is told by who decodes it, not as another program's world.
@@ -112,5 +112,5 @@ fn a_note_that_is_too_long_is_none() {
     let mut text = fs::read_to_string(&path).unwrap();
     text.push_str(&"#".repeat(usize::try_from(NOTE_BYTES_MAX).unwrap()));
     fs::write(&path, text).unwrap();
-    assert_eq!(Note::read(&folder.0), None);
+    assert_eq!(BuildNote::read(&folder.0), None);
 }

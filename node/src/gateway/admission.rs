@@ -51,7 +51,7 @@ impl Block {
 
 /// Somebody who has a place, at a proved address.
 #[derive(Debug, Default, Clone)]
-pub(super) struct Holder {
+pub(super) struct AdmittedClient {
     /// Is the session's key one that the sim knows?
     pub(super) known: Arc<AtomicBool>,
     /// Somebody else has the place now.
@@ -65,7 +65,7 @@ struct Counts {
     /// The older the smaller.
     next: u64,
     /// Without those whose source is trusted: they have as many places as they like.
-    blocks: BTreeMap<Block, BTreeMap<u64, Holder>>,
+    blocks: BTreeMap<Block, BTreeMap<u64, AdmittedClient>>,
 }
 
 impl Counts {
@@ -87,7 +87,7 @@ impl Counts {
     }
 
     /// Takes a holder's place away, whether or not it still has one.
-    fn remove(&mut self, block: Block, number: u64) -> Option<Holder> {
+    fn remove(&mut self, block: Block, number: u64) -> Option<AdmittedClient> {
         let holders = self.blocks.get_mut(&block)?;
         let holder = holders.remove(&number)?;
         if holders.is_empty() {
@@ -97,7 +97,7 @@ impl Counts {
         Some(holder)
     }
 
-    fn insert(&mut self, block: Block, holder: Holder) -> u64 {
+    fn insert(&mut self, block: Block, holder: AdmittedClient) -> u64 {
         let number = self.next;
         self.next += 1;
         self.blocks.entry(block).or_default().insert(number, holder);
@@ -159,14 +159,14 @@ impl Admission {
             }
         }
         counts.clients += 1;
-        let holder = Holder::default();
+        let holder = AdmittedClient::default();
         let kept = match (validated, trusted) {
             (false, _) => {
                 counts.unvalidated += 1;
-                Kept::Unvalidated
+                AdmissionKind::Unvalidated
             }
-            (true, true) => Kept::Trusted,
-            (true, false) => Kept::Counted(counts.insert(block, holder.clone())),
+            (true, true) => AdmissionKind::Trusted,
+            (true, false) => AdmissionKind::Counted(counts.insert(block, holder.clone())),
         };
         drop(counts);
         let rations = self.sources.of(ip);
@@ -181,7 +181,7 @@ impl Admission {
 
 /// How a place is counted.
 #[derive(Debug, Clone, Copy)]
-enum Kept {
+enum AdmissionKind {
     Unvalidated,
     Trusted,
     /// Under this number, for its block.
@@ -194,15 +194,15 @@ pub(super) struct Ticket {
     admission: Arc<Admission>,
     block: Block,
     trusted: bool,
-    kept: Kept,
-    holder: Holder,
+    kept: AdmissionKind,
+    holder: AdmittedClient,
     rations: Rations,
 }
 
 impl Ticket {
     /// The handshake is done, which proves the address. False if that address has too many already.
     pub(super) fn validate(&mut self) -> bool {
-        if !matches!(self.kept, Kept::Unvalidated) {
+        if !matches!(self.kept, AdmissionKind::Unvalidated) {
             return true;
         }
         let mut counts = self.admission.lock();
@@ -211,8 +211,8 @@ impl Ticket {
         }
         counts.unvalidated -= 1;
         self.kept = match self.trusted {
-            true => Kept::Trusted,
-            false => Kept::Counted(counts.insert(self.block, self.holder.clone())),
+            true => AdmissionKind::Trusted,
+            false => AdmissionKind::Counted(counts.insert(self.block, self.holder.clone())),
         };
         true
     }
@@ -237,13 +237,13 @@ impl Drop for Ticket {
     fn drop(&mut self) {
         let mut counts = self.admission.lock();
         match self.kept {
-            Kept::Unvalidated => {
+            AdmissionKind::Unvalidated => {
                 counts.unvalidated -= 1;
                 counts.clients -= 1;
             }
-            Kept::Trusted => counts.clients -= 1,
+            AdmissionKind::Trusted => counts.clients -= 1,
             // It may have given way already.
-            Kept::Counted(number) => drop(counts.remove(self.block, number)),
+            AdmissionKind::Counted(number) => drop(counts.remove(self.block, number)),
         }
     }
 }

@@ -18,28 +18,28 @@ use tokio::{
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use super::{
-    CarrierKind, ClientEnd, ClientId, Clients, CloseCode, GatewayLimits, IsLogin, Present,
+    CarrierKind, ClientEnd, Clients, CloseCode, GatewayClientId, GatewayLimits, IsLogin, Present,
     admission::{Admission, Ticket},
-    outgoing::{Ending, Held, Outgoing, Step},
-    sources::{Meter, Rations, What as Rationed},
+    outgoing::{Outgoing, SessionEnding, SharedBytes, WriterStep},
+    sources::{Meter, RationKind as Rationed, Rations},
     stream::{StreamReceiver, StreamSender},
-    webtransport::{self, Http3, Refusal},
+    webtransport::{self, Http3, SessionRefusal},
     wire::{Receive, Transmit},
 };
-use crate::{http::Allowed, metrics::Metrics, pace::Pace};
+use crate::{http::Allowed, metrics::Metrics, pace::FrameLimiter};
 
 /// What holding one received frame costs beside its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
 /// What one client's task tells the receiver that all share.
 #[derive(Debug)]
-pub(super) struct Item {
-    pub(super) id: ClientId,
-    pub(super) what: What,
+pub(super) struct ClientTaskEvent {
+    pub(super) id: GatewayClientId,
+    pub(super) what: ClientTaskEventKind,
 }
 
 #[derive(Debug)]
-pub(super) enum What {
+pub(super) enum ClientTaskEventKind {
     Up(SocketAddr, CarrierKind),
     /// The permit returns the frame's share of the client's budget when it is dropped.
     Frame(Bytes, OwnedSemaphorePermit),
@@ -50,13 +50,13 @@ pub(super) enum What {
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) limits: GatewayLimits,
-    pub(super) items: mpsc::Sender<Item>,
+    pub(super) items: mpsc::Sender<ClientTaskEvent>,
     pub(super) clients: Arc<Clients>,
     pub(super) admission: Arc<Admission>,
     pub(super) allowed: Allowed,
     /// Which frames ask for a login.
     pub(super) is_login: IsLogin,
-    pub(super) held: Held,
+    pub(super) held: SharedBytes,
     pub(super) metrics: Arc<Metrics>,
     pub(super) names: AtomicU64,
     /// All clients, from their first packet to their end.
@@ -68,7 +68,7 @@ pub(super) struct Gateway {
 /// A client that begins its session.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Arrival {
-    pub(super) id: ClientId,
+    pub(super) id: GatewayClientId,
     pub(super) address: SocketAddr,
     pub(super) carrier: CarrierKind,
     /// Its first frame must be there by then.
@@ -76,8 +76,8 @@ pub(super) struct Arrival {
 }
 
 /// What decides how fast a client is read.
-struct Reading {
-    pace: Pace,
+struct ReadLimiter {
+    pace: FrameLimiter,
     rations: Rations,
     /// Is its key one that the sim knows?
     known: Arc<AtomicBool>,
@@ -101,15 +101,15 @@ fn carrier(connection: &Connection) -> CarrierKind {
 
 impl Gateway {
     /// A name that no client had before.
-    pub(super) fn name(&self) -> ClientId {
-        ClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
+    pub(super) fn name(&self) -> GatewayClientId {
+        GatewayClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
     /// Serves a client that came by QUIC until it ends. The place that it takes is freed when this
     /// returns.
     pub(super) async fn serve(
         self: Arc<Self>,
-        id: ClientId,
+        id: GatewayClientId,
         address: SocketAddr,
         connecting: Connecting,
         mut ticket: Ticket,
@@ -162,12 +162,12 @@ impl Gateway {
         let accepted = webtransport::accept(connection, &self.allowed, max);
         match timeout_at(deadline, accepted).await {
             Ok(Ok(halves)) => return Some(halves),
-            Ok(Err(Refusal::Lost)) => {}
-            Ok(Err(Refusal::Nonsense)) => {
+            Ok(Err(SessionRefusal::Lost)) => {}
+            Ok(Err(SessionRefusal::Nonsense)) => {
                 self.metrics.clients_mistaken_total.one();
                 connection.close(Http3::GENERAL_PROTOCOL_ERROR, b"no request for WebTransport");
             }
-            Ok(Err(Refusal::Answered { foreign, http3 })) => {
+            Ok(Err(SessionRefusal::Answered { foreign, http3 })) => {
                 let counted = match foreign {
                     true => &self.metrics.clients_foreign_total,
                     false => &self.metrics.clients_mistaken_total,
@@ -199,29 +199,29 @@ impl Gateway {
         };
         let deadline = deadline + waited;
         let outgoing = Arc::new(Outgoing::new(self.limits, self.held.clone()));
-        let pace = Pace::new(self.limits.frames_per_second);
+        let pace = FrameLimiter::new(self.limits.frames_per_second);
         let (present, excess) = (outgoing.clone(), pace.excess());
         let known = ticket.known();
         let there = Present { outgoing: present, carrier, excess, known: known.clone() };
         self.clients.lock().insert(id, there);
-        let reading = Reading { pace, rations: ticket.rations(), known };
+        let reading = ReadLimiter { pace, rations: ticket.rations(), known };
         self.metrics.clients_accepted_total.one();
         carrier.total(&self.metrics).one();
         self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
-        if self.tell(id, What::Up(address, carrier)).await {
+        if self.tell(id, ClientTaskEventKind::Up(address, carrier)).await {
             end = tokio::select! {
                 end = self.read(id, recv, deadline, reading) => end,
                 () = ticket.lost() => ClientEnd::GaveWay,
                 end = self.write(&mut send, &outgoing) => end,
                 () = self.stop.cancelled() => end,
                 ending = outgoing.overdue(self.limits.linger) => match ending {
-                    Ending::TooSlow => ClientEnd::TooSlow,
-                    Ending::Asked(code, _) => ClientEnd::Closed(code),
+                    SessionEnding::TooSlow => ClientEnd::TooSlow,
+                    SessionEnding::Asked(code, _) => ClientEnd::Closed(code),
                 },
             };
         }
-        if let (ClientEnd::Left, Some(Ending::Asked(code, _))) = (&end, outgoing.ending()) {
+        if let (ClientEnd::Left, Some(SessionEnding::Asked(code, _))) = (&end, outgoing.ending()) {
             // It was asked to, and some carriers' clients hang up then.
             end = ClientEnd::Closed(code);
         }
@@ -230,7 +230,7 @@ impl Gateway {
         self.say_goodbye(send, &end, outgoing.ending()).await;
         tracing::debug!(client = id.0, %address, %carrier, %end, "client ended");
         drop(ticket);
-        self.tell(id, What::Ended(end)).await;
+        self.tell(id, ClientTaskEventKind::Ended(end)).await;
     }
 
     /// Waits until the source of this place may have one more session; says how long that took. None
@@ -253,20 +253,20 @@ impl Gateway {
     }
 
     /// False when nobody listens any more.
-    async fn tell(&self, id: ClientId, what: What) -> bool {
-        self.items.send(Item { id, what }).await.is_ok()
+    async fn tell(&self, id: GatewayClientId, what: ClientTaskEventKind) -> bool {
+        self.items.send(ClientTaskEvent { id, what }).await.is_ok()
     }
 
     /// While the receiver is behind, or the client too fast, the carrier is not read, and the
     /// client feels it.
     async fn read(
         &self,
-        id: ClientId,
+        id: GatewayClientId,
         mut recv: impl Receive,
         deadline: Instant,
-        reading: Reading,
+        reading: ReadLimiter,
     ) -> ClientEnd {
-        let Reading { mut pace, rations, known } = reading;
+        let ReadLimiter { mut pace, rations, known } = reading;
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
         let mut spoke = false;
         loop {
@@ -294,7 +294,7 @@ impl Gateway {
             let share = u32::try_from(share).expect("budgets are below 4 GiB");
             let permit = budget.clone().acquire_many_owned(share).await;
             let permit = permit.expect("the budget is never closed");
-            if !self.tell(id, What::Frame(frame, permit)).await {
+            if !self.tell(id, ClientTaskEventKind::Frame(frame, permit)).await {
                 return ClientEnd::Closed(CloseCode::SHUTDOWN);
             }
             pace.take(bytes).await;
@@ -313,14 +313,14 @@ impl Gateway {
             match step {
                 // Nothing to say but a sign of life.
                 Err(_) => {}
-                Ok(Step::Write(taken)) => match send.write(&frames, stall).await {
+                Ok(WriterStep::Write(taken)) => match send.write(&frames, stall).await {
                     Ok(()) => outgoing.written(taken),
                     Err(end) => return end,
                 },
-                Ok(Step::Finish) => break,
+                Ok(WriterStep::Finish) => break,
             }
         }
-        let Some(Ending::Asked(code, reason)) = outgoing.ending() else {
+        let Some(SessionEnding::Asked(code, reason)) = outgoing.ending() else {
             return ClientEnd::TooSlow;
         };
         // `Outgoing::overdue` ends the wait.
@@ -329,12 +329,17 @@ impl Gateway {
     }
 
     /// Tells the client why, as far as it is still there.
-    async fn say_goodbye(&self, send: impl Transmit, end: &ClientEnd, ending: Option<Ending>) {
+    async fn say_goodbye(
+        &self,
+        send: impl Transmit,
+        end: &ClientEnd,
+        ending: Option<SessionEnding>,
+    ) {
         let linger = self.limits.linger;
         let code = match end {
             ClientEnd::Closed(code) => {
                 let asked = match ending {
-                    Some(Ending::Asked(_, reason)) => reason,
+                    Some(SessionEnding::Asked(_, reason)) => reason,
                     _ => "the server stops".to_owned(),
                 };
                 return send.close(*code, &asked, linger).await;

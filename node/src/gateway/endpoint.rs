@@ -12,7 +12,7 @@ use quinn::{
 };
 
 use super::{
-    ALPN, GatewayLimits, StartError,
+    ALPN, GatewayLimits, StartGatewayError,
     admission::Turned,
     client::Gateway,
     webtransport::{self, BIDI_STREAMS, DATAGRAM_BYTES, UNI_STREAMS},
@@ -32,9 +32,9 @@ const RECEIVE_WINDOW_BYTES: u32 = 64 * 1024;
 const INCOMING_MAX: usize = 256;
 const INCOMING_BYTES_MAX: u64 = 1024 * 1024;
 
-pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartError {
+pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartGatewayError {
     let (address, flag) = (listen.to_string(), "--client-listen");
-    StartError::Bind(BindError { address, flag, source })
+    StartGatewayError::Bind(BindError { address, flag, source })
 }
 
 /// Opens an endpoint at `listen`, and if that is a loopback address another one of the other family
@@ -43,8 +43,8 @@ pub(super) fn open(
     listen: SocketAddr,
     limits: &GatewayLimits,
     certificates: &Certificates,
-) -> Result<Vec<Endpoint>, StartError> {
-    let failed = |error: String| StartError::Certificate(error);
+) -> Result<Vec<Endpoint>, StartGatewayError> {
+    let failed = |error: String| StartGatewayError::Certificate(error);
     let tls = certificates.server(&[ALPN, webtransport::ALPN]);
     let tls = tls.map_err(|error| failed(error.to_string()))?;
     let crypto = QuicServerConfig::try_from(tls).map_err(|error| failed(error.to_string()))?;

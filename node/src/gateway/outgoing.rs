@@ -13,7 +13,7 @@ use std::{
 use bytes::Bytes;
 use tokio::{sync::Notify, time::sleep};
 
-use super::{CloseCode, Delivery, GatewayLimits, SendError, Sent};
+use super::{CloseCode, DeliveryMode, GatewayLimits, SendError, Sent};
 use crate::framing::check_size;
 
 /// What holding one frame costs beside its bytes.
@@ -23,11 +23,11 @@ const FRAME_OVERHEAD_BYTES: usize = 64;
 const BATCH_BYTES: usize = 32 * 1024;
 
 /// What is held for all clients together, shared by their queues.
-pub(super) type Held = Arc<AtomicUsize>;
+pub(super) type SharedBytes = Arc<AtomicUsize>;
 
 /// How the session is to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Ending {
+pub(super) enum SessionEnding {
     /// The reliable queue overflowed.
     TooSlow,
     /// The node asked for it.
@@ -36,39 +36,39 @@ pub(super) enum Ending {
 
 /// What the writer does next.
 #[derive(Debug)]
-pub(super) enum Step {
+pub(super) enum WriterStep {
     /// Write the batch, then report this as [`written`](Outgoing::written).
-    Write(Taken),
+    Write(BatchCost),
     /// Everything is written that was queued before the end.
     Finish,
 }
 
 /// What the frames of one batch cost.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Taken {
+pub(super) struct BatchCost {
     reliable: usize,
     all: usize,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct OutgoingState {
     reliable: VecDeque<Bytes>,
     /// Cost of the reliable frames, queued and being written.
     reliable_held: usize,
     latest: Option<Bytes>,
     /// Cost of all that is held, as counted in the common sum.
     held: usize,
-    ending: Option<Ending>,
+    ending: Option<SessionEnding>,
 }
 
 /// The queue between the node's loop and the task that writes to one client.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    state: Mutex<State>,
+    state: Mutex<OutgoingState>,
     filled: Notify,
     ending: Notify,
     limits: GatewayLimits,
-    held_by_all: Held,
+    held_by_all: SharedBytes,
 }
 
 fn cost(frame: &Bytes) -> usize {
@@ -76,7 +76,7 @@ fn cost(frame: &Bytes) -> usize {
 }
 
 impl Outgoing {
-    pub(super) fn new(limits: GatewayLimits, held_by_all: Held) -> Self {
+    pub(super) fn new(limits: GatewayLimits, held_by_all: SharedBytes) -> Self {
         Self {
             state: Mutex::default(),
             filled: Notify::new(),
@@ -86,22 +86,22 @@ impl Outgoing {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, OutgoingState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, state: &mut State, cost: usize) {
+    fn add(&self, state: &mut OutgoingState, cost: usize) {
         state.held += cost;
         self.held_by_all.fetch_add(cost, Ordering::Relaxed);
     }
 
-    fn subtract(&self, state: &mut State, cost: usize) {
+    fn subtract(&self, state: &mut OutgoingState, cost: usize) {
         state.held -= cost;
         self.held_by_all.fetch_sub(cost, Ordering::Relaxed);
     }
 
     /// Queues a frame; never waits.
-    pub(super) fn push(&self, delivery: Delivery, frame: Bytes) -> Result<Sent, SendError> {
+    pub(super) fn push(&self, delivery: DeliveryMode, frame: Bytes) -> Result<Sent, SendError> {
         check_size(frame.len(), self.limits.frame_out_bytes_max)?;
         let mut state = self.lock();
         if state.ending.is_some() {
@@ -110,18 +110,18 @@ impl Outgoing {
         let cost = cost(&frame);
         let mut sent = Sent::Queued;
         match delivery {
-            Delivery::IfRoom if !self.has_room(&state, cost) => return Ok(Sent::Dropped),
-            Delivery::Reliable | Delivery::IfRoom => {
+            DeliveryMode::IfRoom if !self.has_room(&state, cost) => return Ok(Sent::Dropped),
+            DeliveryMode::Reliable | DeliveryMode::IfRoom => {
                 let over = state.reliable_held + cost > self.limits.reliable_bytes_max;
                 if over || self.is_unfair(&state, cost) {
                     drop(state);
-                    self.end(Ending::TooSlow);
+                    self.end(SessionEnding::TooSlow);
                     return Err(SendError::TooSlow);
                 }
                 state.reliable_held += cost;
                 state.reliable.push_back(frame);
             }
-            Delivery::Latest => {
+            DeliveryMode::Latest => {
                 if let Some(older) = state.latest.take() {
                     self.subtract(&mut state, self::cost(&older));
                     sent = Sent::Replaced;
@@ -139,26 +139,26 @@ impl Outgoing {
     }
 
     /// Is there room for so much, and for a small frame after it?
-    fn has_room(&self, state: &State, cost: usize) -> bool {
+    fn has_room(&self, state: &OutgoingState, cost: usize) -> bool {
         let with = state.reliable_held + cost + self.limits.frame_out_bytes_max / 16;
         with <= self.limits.reliable_bytes_max && !self.is_unfair(state, cost)
     }
 
     /// All clients together hold too much, and this one would hold more than a fair share.
-    fn is_unfair(&self, state: &State, cost: usize) -> bool {
+    fn is_unfair(&self, state: &OutgoingState, cost: usize) -> bool {
         let all = self.held_by_all.load(Ordering::Relaxed) + cost;
         all > self.limits.held_bytes_max && state.held + cost > self.limits.fair_share_bytes()
     }
 
     /// Ends the session: at once if the client is too slow, else after what is queued. The first
     /// ending stays.
-    pub(super) fn end(&self, ending: Ending) {
+    pub(super) fn end(&self, ending: SessionEnding) {
         let mut state = self.lock();
         if state.ending.is_some() {
             return;
         }
         state.latest = None;
-        if ending == Ending::TooSlow {
+        if ending == SessionEnding::TooSlow {
             state.reliable.clear();
         }
         state.ending = Some(ending);
@@ -169,7 +169,7 @@ impl Outgoing {
 
     /// Waits for something to write and hands out a batch of it. Nothing is lost when this is
     /// cancelled while it waits.
-    pub(super) async fn take(&self, batch: &mut Vec<Bytes>) -> Step {
+    pub(super) async fn take(&self, batch: &mut Vec<Bytes>) -> WriterStep {
         loop {
             if let Some(step) = self.try_take(batch) {
                 return step;
@@ -178,10 +178,10 @@ impl Outgoing {
         }
     }
 
-    fn try_take(&self, batch: &mut Vec<Bytes>) -> Option<Step> {
+    fn try_take(&self, batch: &mut Vec<Bytes>) -> Option<WriterStep> {
         let mut state = self.lock();
         // All of it stays counted until it is written.
-        let mut taken = Taken::default();
+        let mut taken = BatchCost::default();
         while taken.reliable < BATCH_BYTES
             && let Some(frame) = state.reliable.pop_front()
         {
@@ -194,13 +194,13 @@ impl Outgoing {
             batch.push(frame);
         }
         match batch.is_empty() {
-            false => Some(Step::Write(taken)),
-            true => state.ending.is_some().then_some(Step::Finish),
+            false => Some(WriterStep::Write(taken)),
+            true => state.ending.is_some().then_some(WriterStep::Finish),
         }
     }
 
     /// The transport has taken what [`take`](Self::take) handed out.
-    pub(super) fn written(&self, taken: Taken) {
+    pub(super) fn written(&self, taken: BatchCost) {
         let mut state = self.lock();
         state.reliable_held -= taken.reliable;
         self.subtract(&mut state, taken.all);
@@ -208,11 +208,11 @@ impl Outgoing {
 
     /// Waits until the session must end, whether or not everything is written: at once when the
     /// client is too slow, `linger` after the node asked for it.
-    pub(super) async fn overdue(&self, linger: Duration) -> Ending {
+    pub(super) async fn overdue(&self, linger: Duration) -> SessionEnding {
         loop {
             let ending = self.lock().ending.clone();
             match ending {
-                Some(Ending::TooSlow) => return Ending::TooSlow,
+                Some(SessionEnding::TooSlow) => return SessionEnding::TooSlow,
                 Some(asked) => {
                     sleep(linger).await;
                     return asked;
@@ -223,7 +223,7 @@ impl Outgoing {
     }
 
     /// How the session is to end, if that is known.
-    pub(super) fn ending(&self) -> Option<Ending> {
+    pub(super) fn ending(&self) -> Option<SessionEnding> {
         self.lock().ending.clone()
     }
 }
@@ -255,16 +255,16 @@ mod tests {
 
     #[test]
     fn the_reliable_queue_is_bounded_and_overflow_is_final() {
-        let held = Held::default();
+        let held = SharedBytes::default();
         let outgoing = Outgoing::new(limits(), held.clone());
         for _ in 0..5 {
-            assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
+            assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(1)), Ok(Sent::Queued));
         }
         assert_eq!(held.load(Ordering::Relaxed), 5_000);
 
-        assert_eq!(outgoing.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
-        assert_eq!(outgoing.push(Delivery::Latest, frame(1)), Err(SendError::Gone));
-        assert_eq!(outgoing.ending(), Some(Ending::TooSlow));
+        assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(1)), Err(SendError::TooSlow));
+        assert_eq!(outgoing.push(DeliveryMode::Latest, frame(1)), Err(SendError::Gone));
+        assert_eq!(outgoing.ending(), Some(SessionEnding::TooSlow));
         drop(outgoing);
         assert_eq!(held.load(Ordering::Relaxed), 0);
     }
@@ -272,39 +272,45 @@ mod tests {
     /// Sixteen answers at once ended the session.
     #[test]
     fn a_frame_that_may_be_left_out_is_where_the_queue_is_full_and_ends_nothing() {
-        let outgoing = Outgoing::new(limits(), Held::default());
+        let outgoing = Outgoing::new(limits(), SharedBytes::default());
         for _ in 0..4 {
-            assert_eq!(outgoing.push(Delivery::IfRoom, frame(1)), Ok(Sent::Queued));
+            assert_eq!(outgoing.push(DeliveryMode::IfRoom, frame(1)), Ok(Sent::Queued));
         }
         for _ in 0..12 {
-            assert_eq!(outgoing.push(Delivery::IfRoom, frame(1)), Ok(Sent::Dropped));
+            assert_eq!(outgoing.push(DeliveryMode::IfRoom, frame(1)), Ok(Sent::Dropped));
         }
         assert_eq!(outgoing.ending(), None);
-        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Ok(Sent::Queued), "there is room");
+        assert_eq!(
+            outgoing.push(DeliveryMode::Reliable, frame(2)),
+            Ok(Sent::Queued),
+            "there is room"
+        );
     }
 
     #[test]
     fn of_latest_frames_only_the_newest_is_held() {
-        let held = Held::default();
+        let held = SharedBytes::default();
         let outgoing = Outgoing::new(limits(), held.clone());
-        assert_eq!(outgoing.push(Delivery::Latest, frame(0)), Ok(Sent::Queued));
+        assert_eq!(outgoing.push(DeliveryMode::Latest, frame(0)), Ok(Sent::Queued));
         for n in 1..100 {
-            assert_eq!(outgoing.push(Delivery::Latest, frame(n)), Ok(Sent::Replaced));
+            assert_eq!(outgoing.push(DeliveryMode::Latest, frame(n)), Ok(Sent::Replaced));
         }
         assert_eq!(held.load(Ordering::Relaxed), 1_000);
 
         let mut batch = Vec::new();
-        let Some(Step::Write(taken)) = outgoing.try_take(&mut batch) else { panic!("nothing") };
-        assert_eq!(taken, Taken { reliable: 0, all: 1_000 });
+        let Some(WriterStep::Write(taken)) = outgoing.try_take(&mut batch) else {
+            panic!("nothing")
+        };
+        assert_eq!(taken, BatchCost { reliable: 0, all: 1_000 });
         assert_eq!(batch, [frame(99)]);
     }
 
     #[test]
     fn a_stream_of_reliable_frames_does_not_starve_the_latest() {
-        let outgoing = Outgoing::new(limits(), Held::default());
-        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
-        outgoing.push(Delivery::Latest, frame(2)).unwrap();
-        outgoing.push(Delivery::Reliable, frame(3)).unwrap();
+        let outgoing = Outgoing::new(limits(), SharedBytes::default());
+        outgoing.push(DeliveryMode::Reliable, frame(1)).unwrap();
+        outgoing.push(DeliveryMode::Latest, frame(2)).unwrap();
+        outgoing.push(DeliveryMode::Reliable, frame(3)).unwrap();
 
         let mut batch = Vec::new();
         outgoing.try_take(&mut batch);
@@ -314,40 +320,40 @@ mod tests {
 
     #[test]
     fn when_all_hold_too_much_those_above_a_fair_share_go() {
-        let held = Held::default();
+        let held = SharedBytes::default();
         let [greedy, modest] = [(); 2].map(|()| Outgoing::new(limits(), held.clone()));
         let others = Outgoing::new(limits(), held);
         for _ in 0..4 {
-            greedy.push(Delivery::Reliable, frame(1)).unwrap();
-            others.push(Delivery::Reliable, frame(1)).unwrap();
+            greedy.push(DeliveryMode::Reliable, frame(1)).unwrap();
+            others.push(DeliveryMode::Reliable, frame(1)).unwrap();
         }
 
-        assert_eq!(modest.push(Delivery::Reliable, frame(1)), Ok(Sent::Queued));
-        assert_eq!(greedy.push(Delivery::Latest, frame(1)), Ok(Sent::Dropped));
-        assert_eq!(greedy.push(Delivery::Reliable, frame(1)), Err(SendError::TooSlow));
+        assert_eq!(modest.push(DeliveryMode::Reliable, frame(1)), Ok(Sent::Queued));
+        assert_eq!(greedy.push(DeliveryMode::Latest, frame(1)), Ok(Sent::Dropped));
+        assert_eq!(greedy.push(DeliveryMode::Reliable, frame(1)), Err(SendError::TooSlow));
     }
 
     #[tokio::test]
     async fn what_was_queued_before_the_end_is_written_and_nothing_after() {
-        let outgoing = Outgoing::new(limits(), Held::default());
-        outgoing.push(Delivery::Reliable, frame(1)).unwrap();
-        outgoing.end(Ending::Asked(CloseCode::DONE, "bye".into()));
-        assert_eq!(outgoing.push(Delivery::Reliable, frame(2)), Err(SendError::Gone));
+        let outgoing = Outgoing::new(limits(), SharedBytes::default());
+        outgoing.push(DeliveryMode::Reliable, frame(1)).unwrap();
+        outgoing.end(SessionEnding::Asked(CloseCode::DONE, "bye".into()));
+        assert_eq!(outgoing.push(DeliveryMode::Reliable, frame(2)), Err(SendError::Gone));
 
         let mut batch = Vec::new();
-        let Step::Write(taken) = outgoing.take(&mut batch).await else { panic!("nothing") };
+        let WriterStep::Write(taken) = outgoing.take(&mut batch).await else { panic!("nothing") };
         outgoing.written(taken);
         batch.clear();
-        assert!(matches!(outgoing.take(&mut batch).await, Step::Finish));
+        assert!(matches!(outgoing.take(&mut batch).await, WriterStep::Finish));
         let ending = outgoing.overdue(Duration::ZERO).await;
-        assert_eq!(ending, Ending::Asked(CloseCode::DONE, "bye".into()));
+        assert_eq!(ending, SessionEnding::Asked(CloseCode::DONE, "bye".into()));
     }
 
     #[test]
     fn impossible_sizes_are_refused() {
-        let outgoing = Outgoing::new(limits(), Held::default());
+        let outgoing = Outgoing::new(limits(), SharedBytes::default());
         for bytes in [0, 1_001] {
-            let refused = outgoing.push(Delivery::Reliable, Bytes::from(vec![0; bytes]));
+            let refused = outgoing.push(DeliveryMode::Reliable, Bytes::from(vec![0; bytes]));
             assert_eq!(refused, Err(SendError::Size { bytes, max: 1_000 }));
         }
     }

@@ -32,7 +32,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(500);
 pub struct Ration {
     /// In a second, at least once.
     pub per_second: u32,
-    /// At once.
+    /// How much may come at once.
     pub burst: u32,
 }
 
@@ -100,7 +100,7 @@ impl Bytes {
 
 /// A line of those who wait for something that is rationed.
 #[derive(Debug, Default)]
-struct Line {
+struct RationQueue {
     /// When all that happened would have happened at the steady rate.
     due: Option<Instant>,
     /// Known people before strangers, and then in the order in which they came.
@@ -108,7 +108,7 @@ struct Line {
     next: u64,
 }
 
-impl Line {
+impl RationQueue {
     /// Takes one if it is this one's turn; else says when to look again.
     fn step(&mut self, own: (bool, u64), ration: Ration, now: Instant) -> Result<(), Instant> {
         let before = self.waiting.range(..own).count();
@@ -127,9 +127,9 @@ impl Line {
 
 #[derive(Debug, Default)]
 struct Lines {
-    sessions: Line,
-    logins: Line,
-    first_logins: Line,
+    sessions: RationQueue,
+    logins: RationQueue,
+    first_logins: RationQueue,
     bytes: Bytes,
 }
 
@@ -143,7 +143,7 @@ impl Lines {
 
 /// What is rationed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum RationKind {
     Session,
     Login,
     FirstLogin,
@@ -151,40 +151,40 @@ pub(crate) enum What {
 
 /// One source: an IPv4 address, or an IPv6 network of 64 bits.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct ClientSource {
     limits: SourceLimits,
     lines: Mutex<Lines>,
 }
 
-impl Source {
+impl ClientSource {
     fn lock(&self) -> MutexGuard<'_, Lines> {
         self.lines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn line(lines: &mut Lines, what: What) -> &mut Line {
+    fn line(lines: &mut Lines, what: RationKind) -> &mut RationQueue {
         match what {
-            What::Session => &mut lines.sessions,
-            What::Login => &mut lines.logins,
-            What::FirstLogin => &mut lines.first_logins,
+            RationKind::Session => &mut lines.sessions,
+            RationKind::Login => &mut lines.logins,
+            RationKind::FirstLogin => &mut lines.first_logins,
         }
     }
 
-    fn ration(&self, what: What) -> Ration {
+    fn ration(&self, what: RationKind) -> Ration {
         match what {
-            What::Session => self.limits.sessions,
-            What::Login => self.limits.logins,
-            What::FirstLogin => self.limits.first_logins,
+            RationKind::Session => self.limits.sessions,
+            RationKind::Login => self.limits.logins,
+            RationKind::FirstLogin => self.limits.first_logins,
         }
     }
 
     /// Stands in line for one more of this.
-    fn stand(&self, what: What, known: bool) -> Waiting<'_> {
+    fn stand(&self, what: RationKind, known: bool) -> QueuePlace<'_> {
         let mut lines = self.lock();
         let line = Self::line(&mut lines, what);
         let own = (!known, line.next);
         line.next += 1;
         line.waiting.insert(own);
-        Waiting { source: self, what, own }
+        QueuePlace { source: self, what, own }
     }
 
     fn count(&self, bytes: usize, now: Instant) -> Option<Instant> {
@@ -194,33 +194,33 @@ impl Source {
 
 /// A place in a line, until it is dropped.
 #[derive(Debug)]
-struct Waiting<'a> {
-    source: &'a Source,
-    what: What,
+struct QueuePlace<'a> {
+    source: &'a ClientSource,
+    what: RationKind,
     own: (bool, u64),
 }
 
-impl Waiting<'_> {
+impl QueuePlace<'_> {
     /// Takes one if it is its turn; else says when to look again.
     fn step(&self, now: Instant) -> Result<(), Instant> {
         let (source, ration) = (self.source, self.source.ration(self.what));
-        Source::line(&mut source.lock(), self.what).step(self.own, ration, now)
+        ClientSource::line(&mut source.lock(), self.what).step(self.own, ration, now)
     }
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for QueuePlace<'_> {
     fn drop(&mut self) {
-        Source::line(&mut self.source.lock(), self.what).waiting.remove(&self.own);
+        ClientSource::line(&mut self.source.lock(), self.what).waiting.remove(&self.own);
     }
 }
 
 /// The rations of one client's source; without any, if the source is trusted.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Rations(Option<Arc<Source>>);
+pub(crate) struct Rations(Option<Arc<ClientSource>>);
 
 impl Rations {
     /// Waits for its turn to have one more of this. Who is dropped meanwhile is in nobody's way.
-    pub(crate) async fn wait(&self, what: What, known: bool) {
+    pub(crate) async fn wait(&self, what: RationKind, known: bool) {
         let Some(source) = &self.0 else {
             return;
         };
@@ -262,12 +262,12 @@ impl Meter {
     }
 }
 
-/// All sources.
+/// The rations of all sources.
 #[derive(Debug)]
 pub(crate) struct Sources {
     limits: SourceLimits,
     trusted: Networks,
-    known: Mutex<BTreeMap<Block, Arc<Source>>>,
+    known: Mutex<BTreeMap<Block, Arc<ClientSource>>>,
 }
 
 impl Sources {
@@ -290,14 +290,14 @@ impl Sources {
         if known.len() >= SOURCES_MAX && !known.contains_key(&block) {
             forget(&mut known, Instant::now());
         }
-        let fresh = || Arc::new(Source { limits: self.limits, lines: Mutex::default() });
+        let fresh = || Arc::new(ClientSource { limits: self.limits, lines: Mutex::default() });
         Rations(Some(known.entry(block).or_insert_with(fresh).clone()))
     }
 }
 
 /// Forgets the sources without clients whose rations are whole; if there is none, the one that is
 /// nearest to it.
-fn forget(known: &mut BTreeMap<Block, Arc<Source>>, now: Instant) {
+fn forget(known: &mut BTreeMap<Block, Arc<ClientSource>>, now: Instant) {
     let mut nearest: Option<(Instant, Block)> = None;
     known.retain(|block, source| {
         if Arc::strong_count(source) > 1 {

@@ -23,13 +23,13 @@ use crate::framing::{self, Decoder};
 const READ_BYTES: usize = 16 * 1024;
 
 /// How a session ends by another way than its stream.
-pub(super) type Hangup = Pin<Box<dyn Future<Output = ClientEnd> + Send>>;
+pub(super) type CloseFuture = Pin<Box<dyn Future<Output = ClientEnd> + Send>>;
 
 pub(super) struct StreamReceiver {
     stream: RecvStream,
     decoder: Decoder,
     chunk: Bytes,
-    hangup: Hangup,
+    hangup: CloseFuture,
     /// Counts what is read.
     meter: Option<Meter>,
     /// Nothing more is read until then.
@@ -37,7 +37,7 @@ pub(super) struct StreamReceiver {
 }
 
 impl StreamReceiver {
-    pub(super) fn new(stream: RecvStream, frame_bytes_max: usize, hangup: Hangup) -> Self {
+    pub(super) fn new(stream: RecvStream, frame_bytes_max: usize, hangup: CloseFuture) -> Self {
         let decoder = Decoder::new(frame_bytes_max);
         let (meter, pause) = (None, None);
         Self { stream, decoder, chunk: Bytes::new(), hangup, meter, pause }

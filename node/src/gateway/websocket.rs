@@ -28,7 +28,7 @@ use super::{
     sources::Meter,
     wire::{Receive, Transmit},
 };
-use crate::{framing::Oversize, http::Written};
+use crate::{framing::Oversize, http::WrittenBytes};
 
 /// The subprotocol of a session. Browsers take no slash in it, so it is not that of the others.
 pub const WEBSOCKET_PROTOCOL: &str = "metatopia.1";
@@ -103,12 +103,12 @@ impl Admitted {
     }
 
     /// Runs the session until it ends.
-    pub(crate) async fn serve(self, socket: WebSocket, written: Written) {
+    pub(crate) async fn serve(self, socket: WebSocket, written: WrittenBytes) {
         let Self { gateway, address, ticket, deadline } = self;
         let (sink, stream) = socket.split();
         let idle = gateway.limits.idle;
         let max = gateway.limits.frame_in_bytes_max;
-        let controls = Controls::default();
+        let controls = ControlFrameRate::default();
         let recv = SocketReceiver { stream, idle, max, controls };
         let (every, next) = (idle / 4, Instant::now() + idle / 4);
         let send = SocketSender { sink, written, every, next };
@@ -123,7 +123,7 @@ struct SocketReceiver {
     stream: SplitStream<WebSocket>,
     idle: Duration,
     max: usize,
-    controls: Controls,
+    controls: ControlFrameRate,
 }
 
 /// Pings and pongs of a session in a second, and at once after a quiet time. Our own pings are
@@ -133,11 +133,11 @@ const CONTROLS_BURST: u32 = 16;
 
 /// How many control frames a session sent of late, against a steady rate.
 #[derive(Debug, Default)]
-struct Controls {
+struct ControlFrameRate {
     due: Option<Instant>,
 }
 
-impl Controls {
+impl ControlFrameRate {
     /// Counts one more. False when these are too many.
     fn take(&mut self, now: Instant) -> bool {
         let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
@@ -191,7 +191,7 @@ fn ended(error: &axum::Error, max: usize) -> ClientEnd {
 struct SocketSender {
     sink: SplitSink<WebSocket, Message>,
     /// What the system has taken.
-    written: Written,
+    written: WrittenBytes,
     /// Between two pings, and when the next one is due.
     every: Duration,
     next: Instant,

@@ -38,7 +38,7 @@ const PATH: &str = "/";
 
 /// Why no session came about.
 #[derive(Debug)]
-pub(super) enum Refusal {
+pub(super) enum SessionRefusal {
     /// The connection ended.
     Lost,
     /// It was no HTTP/3, or no request for WebTransport.
@@ -52,13 +52,13 @@ pub(super) enum Refusal {
     },
 }
 
-impl From<ConnectionError> for Refusal {
+impl From<ConnectionError> for SessionRefusal {
     fn from(_: ConnectionError) -> Self {
         Self::Lost
     }
 }
 
-impl From<quinn::WriteError> for Refusal {
+impl From<quinn::WriteError> for SessionRefusal {
     fn from(_: quinn::WriteError) -> Self {
         Self::Lost
     }
@@ -118,22 +118,23 @@ pub(super) async fn accept(
     connection: &Connection,
     allowed: &Allowed,
     frame_bytes_max: usize,
-) -> Result<(StreamSender, StreamReceiver), Refusal> {
+) -> Result<(StreamSender, StreamReceiver), SessionRefusal> {
     let (control, their_control) =
         tokio::try_join!(send_settings(connection), settings(connection))?;
     let (mut connect, mut requests) = connection.accept_bi().await?;
-    let request = ConnectRequest::read(&mut requests).await.map_err(|_| Refusal::Nonsense)?;
+    let request =
+        ConnectRequest::read(&mut requests).await.map_err(|_| SessionRefusal::Nonsense)?;
     let status = judge(&request, allowed);
     let mut response = ConnectResponse::new(status);
     if status == StatusCode::OK && !request.protocols.is_empty() {
         response = response.with_protocol(PROTOCOL);
     }
-    response.write(&mut connect).await.map_err(|_| Refusal::Lost)?;
+    response.write(&mut connect).await.map_err(|_| SessionRefusal::Lost)?;
     let session = connect.id();
     let mut http3 =
         Http3 { _control: control, _their_control: their_control, connect, _reader: None };
     if status != StatusCode::OK {
-        return Err(Refusal::Answered { foreign: status == StatusCode::FORBIDDEN, http3 });
+        return Err(SessionRefusal::Answered { foreign: status == StatusCode::FORBIDDEN, http3 });
     }
     let (mut send, recv) = connection.open_bi().await?;
     let mut header = Vec::new();
@@ -153,7 +154,7 @@ pub(super) async fn accept(
     Ok((StreamSender::new(connection.clone(), send, Some(http3)), receiver))
 }
 
-async fn send_settings(connection: &Connection) -> Result<SendStream, Refusal> {
+async fn send_settings(connection: &Connection) -> Result<SendStream, SessionRefusal> {
     let mut settings = Settings::default();
     settings.enable_webtransport(1);
     let mut bytes = Vec::new();
@@ -164,9 +165,9 @@ async fn send_settings(connection: &Connection) -> Result<SendStream, Refusal> {
 }
 
 /// The client's settings must be there; what they say does not matter, the request does.
-async fn settings(connection: &Connection) -> Result<RecvStream, Refusal> {
+async fn settings(connection: &Connection) -> Result<RecvStream, SessionRefusal> {
     let mut control = connection.accept_uni().await?;
-    Settings::read(&mut control).await.map_err(|_| Refusal::Nonsense)?;
+    Settings::read(&mut control).await.map_err(|_| SessionRefusal::Nonsense)?;
     Ok(control)
 }
 

@@ -7,26 +7,26 @@ use std::{
 };
 
 use super::{
-    Origin, Origins, Scheme,
+    Origins, UrlScheme, WebOrigin,
     origin::{host, is_address},
 };
 use crate::bind::twin;
 
 /// Whose pages may talk to this server: its own, those of origins that its configuration names, and
-/// those of the sim's other servers, as their signed entrances say. Clones are the same list.
+/// those of the sim's other servers, as their signed announcements say. Clones are the same list.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed(Arc<List>);
 
 #[derive(Debug, Default)]
 struct List {
     configured: Origins,
-    scheme: Scheme,
+    scheme: UrlScheme,
     /// The port of this server's pages.
     port: Option<u16>,
     /// Does it listen on all addresses of its machine? Then any is a name of it.
     everywhere: bool,
-    own: BTreeSet<Origin>,
-    servers: RwLock<BTreeSet<Origin>>,
+    own: BTreeSet<WebOrigin>,
+    servers: RwLock<BTreeSet<WebOrigin>>,
 }
 
 /// Whose page asks.
@@ -44,25 +44,25 @@ impl Allowed {
     /// For a server whose pages are at `http`; `announced` is what it says about itself, if that is
     /// something else.
     #[must_use]
-    pub fn new(configured: Origins, http: SocketAddr, announced: Option<&Origin>) -> Self {
-        Self::by(Scheme::Http, configured, http, announced)
+    pub fn new(configured: Origins, http: SocketAddr, announced: Option<&WebOrigin>) -> Self {
+        Self::by(UrlScheme::Http, configured, http, announced)
     }
 
     /// As [`Allowed::new`], for pages that come by this scheme.
     #[must_use]
     pub fn by(
-        scheme: Scheme,
+        scheme: UrlScheme,
         configured: Origins,
         http: SocketAddr,
-        announced: Option<&Origin>,
+        announced: Option<&WebOrigin>,
     ) -> Self {
-        let mut own: BTreeSet<Origin> = announced.cloned().into_iter().collect();
+        let mut own: BTreeSet<WebOrigin> = announced.cloned().into_iter().collect();
         if !http.ip().is_unspecified() {
-            own.insert(Origin::at(scheme, &in_url(http), http.port()));
+            own.insert(WebOrigin::at(scheme, &in_url(http), http.port()));
         }
         if let Some(twin) = twin(http.ip()) {
-            own.insert(Origin::at(scheme, &in_url(SocketAddr::new(twin, 0)), http.port()));
-            own.insert(Origin::at(scheme, "localhost", http.port()));
+            own.insert(WebOrigin::at(scheme, &in_url(SocketAddr::new(twin, 0)), http.port()));
+            own.insert(WebOrigin::at(scheme, "localhost", http.port()));
         }
         let (port, everywhere) = (Some(http.port()), http.ip().is_unspecified());
         let servers = RwLock::default();
@@ -70,7 +70,7 @@ impl Allowed {
     }
 
     /// The origins of the sim's other servers, from now on.
-    pub fn set_servers(&self, origins: impl IntoIterator<Item = Origin>) {
+    pub fn set_servers(&self, origins: impl IntoIterator<Item = WebOrigin>) {
         let origins = origins.into_iter().collect();
         *self.0.servers.write().unwrap_or_else(PoisonError::into_inner) = origins;
     }
@@ -83,14 +83,14 @@ impl Allowed {
 
     fn lists(&self, origin: &str) -> bool {
         let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
-        let is = |known: &Origin| known.as_str() == origin;
+        let is = |known: &WebOrigin| known.as_str() == origin;
         self.0.configured.contains(origin) || self.0.own.iter().chain(servers.iter()).any(is)
     }
 
     /// Is this host, in lowercase, a name of this server? A page can make a name of its own site
     /// resolve to this server's address (DNS rebinding), and then it is of "the same origin".
     pub(crate) fn is_name(&self, name: &str) -> bool {
-        let own = |origin: &Origin| host(origin.authority()) == name;
+        let own = |origin: &WebOrigin| host(origin.authority()) == name;
         self.0.everywhere && (is_address(name) || name == "localhost")
             || self.0.configured.has_host(name)
             || self.0.own.iter().any(own)
@@ -98,7 +98,7 @@ impl Allowed {
 
     /// Whose page asks by HTTP, calling the server `called` (host and port)?
     pub(crate) fn page(&self, origin: &str, called: &str) -> Page {
-        if origin == Origin::own(self.0.scheme, called).as_str() {
+        if origin == WebOrigin::own(self.0.scheme, called).as_str() {
             Page::Own
         } else if self.lists(origin) {
             Page::Other
@@ -114,7 +114,7 @@ impl Allowed {
         let own = || {
             self.0
                 .port
-                .is_some_and(|port| Origin::at(self.0.scheme, &name, port).as_str() == origin)
+                .is_some_and(|port| WebOrigin::at(self.0.scheme, &name, port).as_str() == origin)
         };
         self.is_name(&name) && own() || self.lists(origin)
     }
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn pages_under_tls_are_others_than_those_without() {
         let http = "192.0.2.7:8443".parse().unwrap();
-        let allowed = Allowed::by(Scheme::Https, Origins::default(), http, None);
+        let allowed = Allowed::by(UrlScheme::Https, Origins::default(), http, None);
         let (own, plain) = ("https://192.0.2.7:8443", "http://192.0.2.7:8443");
         assert_eq!(allowed.page(own, "192.0.2.7:8443"), Page::Own);
         assert_eq!(allowed.page(plain, "192.0.2.7:8443"), Page::Foreign);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn pages_of_other_servers_may_ask_as_long_as_these_are_known() {
         let allowed = allowed("127.0.0.1:8080");
-        let other: Origin = "http://192.0.2.7:8080".parse().unwrap();
+        let other: WebOrigin = "http://192.0.2.7:8080".parse().unwrap();
         assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Foreign);
 
         allowed.set_servers([other.clone()]);
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn an_announced_origin_is_ours_by_origin_and_by_name() {
-        let announced: Origin = "https://node.example".parse().unwrap();
+        let announced: WebOrigin = "https://node.example".parse().unwrap();
         let http = "0.0.0.0:8080".parse().unwrap();
         let allowed = Allowed::new(Origins::default(), http, Some(&announced));
         assert!(allowed.is_name("node.example"));

@@ -9,13 +9,13 @@ use serde_json::json;
 
 /// A request that is not answered: a status code, a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Failure {
+pub struct ErrorAnswer {
     status: StatusCode,
     code: &'static str,
     message: String,
 }
 
-impl Failure {
+impl ErrorAnswer {
     /// A failure with a status of 400 to 599.
     #[must_use]
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
@@ -41,7 +41,7 @@ impl Failure {
     }
 }
 
-impl IntoResponse for Failure {
+impl IntoResponse for ErrorAnswer {
     fn into_response(self) -> Response {
         let body = json!({ "error": { "code": self.code, "message": self.message } });
         (self.status, Json(body)).into_response()

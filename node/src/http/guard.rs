@@ -15,7 +15,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-use super::{Allowed, BODY_BYTES_MAX, Failure, allowed::Page, listener::Caller, origin::host};
+use super::{Allowed, BODY_BYTES_MAX, ErrorAnswer, allowed::Page, listener::Caller, origin::host};
 use crate::metrics::Metrics;
 
 pub(super) struct Guard {
@@ -24,29 +24,30 @@ pub(super) struct Guard {
 }
 
 /// A header's text; `Err` when it is there twice, or is no text.
-fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, Failure> {
+fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ErrorAnswer> {
     let mut values = headers.get_all(&name).iter();
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => match value.to_str() {
             Ok(text) => Ok(Some(text)),
-            Err(_) => Err(Failure::bad_request(format!("the header {name} is not readable"))),
+            Err(_) => Err(ErrorAnswer::bad_request(format!("the header {name} is not readable"))),
         },
         (Some(_), Some(_)) => {
-            Err(Failure::bad_request(format!("the header {name} is there twice")))
+            Err(ErrorAnswer::bad_request(format!("the header {name} is there twice")))
         }
     }
 }
 
 impl Guard {
     /// The origin that may read the answer, if it is another one than the server's own.
-    fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, Failure> {
+    fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, ErrorAnswer> {
         let foreign = |what: &str, which: &str| {
             self.metrics.http_requests_foreign_total.one();
             let message = format!("{what} `{which}` is not allowed here; see http_origins");
-            Failure::new(StatusCode::FORBIDDEN, "foreign_origin", message)
+            ErrorAnswer::new(StatusCode::FORBIDDEN, "foreign_origin", message)
         };
-        let called = text(headers, HOST)?.ok_or_else(|| Failure::bad_request("no Host header"))?;
+        let called =
+            text(headers, HOST)?.ok_or_else(|| ErrorAnswer::bad_request("no Host header"))?;
         let name = host(called).to_ascii_lowercase();
         if !self.allowed.is_name(&name) {
             return Err(foreign("host", called));
@@ -62,7 +63,7 @@ impl Guard {
     }
 }
 
-fn check_body(headers: &HeaderMap) -> Result<(), Failure> {
+fn check_body(headers: &HeaderMap) -> Result<(), ErrorAnswer> {
     let Some(length) = text(headers, CONTENT_LENGTH)? else {
         return Ok(());
     };
@@ -71,7 +72,7 @@ fn check_body(headers: &HeaderMap) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("a body of {length} bytes is above the limit of {BODY_BYTES_MAX}");
-    Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
+    Err(ErrorAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
 }
 
 /// What programs of this machine ask without TLS. Pages, and what they are made of, are not there.
@@ -95,7 +96,7 @@ fn to_https(request: &Request) -> Response {
     let there = format!("https://{}{path}", called.unwrap_or_default());
     match HeaderValue::from_str(&there) {
         Ok(there) => (StatusCode::TEMPORARY_REDIRECT, [(LOCATION, there)]).into_response(),
-        Err(_) => Failure::bad_request("this is https").into_response(),
+        Err(_) => ErrorAnswer::bad_request("this is https").into_response(),
     }
 }
 

@@ -8,17 +8,17 @@ use axum::{
 use metatopia_types::Digest;
 use serde_json::json;
 
-use super::{Failure, Node};
-use crate::clock::Clock;
+use super::{ErrorAnswer, Node};
+use crate::clock::SystemClock;
 
 /// The covered invite of a hash: whoever asks needs the secret to read it.
 pub(super) async fn invite(
     State(node): State<Node>,
     Path(hash): Path<String>,
-) -> Result<Response, Failure> {
-    let none = || Failure::not_found("there is no such invite here, or not any more");
+) -> Result<Response, ErrorAnswer> {
+    let none = || ErrorAnswer::not_found("there is no such invite here, or not any more");
     let hash: Digest = hash.parse().map_err(|_| none())?;
-    let now = Clock::default().now().wall;
+    let now = SystemClock::default().now().wall;
     // A small file; who asks for one that is not there costs a look at a folder.
     let found = tokio::task::spawn_blocking(move || node.invites.find(&hash, now)).await;
     let covered = found.ok().flatten().ok_or_else(none)?;

@@ -27,9 +27,9 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
-pub(crate) use super::wire::Written;
+pub(crate) use super::wire::WrittenBytes;
 use super::{
-    places::{Place, Places},
+    places::{ConnectionSlot, ConnectionSlots},
     wire,
 };
 use crate::gateway::Meter;
@@ -65,32 +65,32 @@ pub(super) struct Limited {
     /// One, or one of each family.
     sockets: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
-    places: Arc<Places>,
+    places: Arc<ConnectionSlots>,
     idle: Duration,
 }
 
 impl Limited {
     pub(super) fn new(sockets: Vec<TcpListener>, tls: Option<TlsAcceptor>) -> Self {
-        Self { sockets, tls, places: Places::new(CONNECTIONS_MAX), idle: IDLE }
+        Self { sockets, tls, places: ConnectionSlots::new(CONNECTIONS_MAX), idle: IDLE }
     }
 
-    pub(super) fn places(&self) -> Arc<Places> {
+    pub(super) fn places(&self) -> Arc<ConnectionSlots> {
         self.places.clone()
     }
 }
 
 impl Listener for Limited {
-    type Io = Connection;
+    type Io = HttpConnection;
     type Addr = SocketAddr;
 
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
+    async fn accept(&mut self) -> (HttpConnection, SocketAddr) {
         // These wait a moment when the system is out of files, instead of failing.
         let accepts = self.sockets.iter_mut().map(|socket| Box::pin(Listener::accept(socket)));
         let ((stream, address), ..) = select_all(accepts).await;
         // Frames of sessions are small and wait for nothing. If it fails, they do.
         let _ = stream.set_nodelay(true);
         let place = self.places.take(address.ip());
-        (Connection::new(stream, self.tls.as_ref(), place, self.idle), address)
+        (HttpConnection::new(stream, self.tls.as_ref(), place, self.idle), address)
     }
 
     fn local_addr(&self) -> io::Result<SocketAddr> {
@@ -105,8 +105,8 @@ pub(super) struct Caller {
     /// Is it on this very machine?
     is_here: bool,
     plain: Arc<AtomicBool>,
-    place: Arc<Place>,
-    written: Written,
+    place: Arc<ConnectionSlot>,
+    written: WrittenBytes,
     meter: Arc<OnceLock<Meter>>,
 }
 
@@ -118,7 +118,7 @@ impl Caller {
 
     /// The connection becomes a session: it is counted there, and not here any more.
     /// What is read of it is counted by `meter` from now on.
-    pub(super) fn leave(&self, meter: Meter) -> Written {
+    pub(super) fn leave(&self, meter: Meter) -> WrittenBytes {
         self.place.leave();
         // A connection becomes a session once.
         let _ = self.meter.set(meter);
@@ -136,29 +136,34 @@ impl Connected<IncomingStream<'_, Limited>> for Caller {
 }
 
 /// A connection that breaks when it is idle for too long, or has lost its place.
-pub(super) struct Connection {
-    wire: wire::Connection,
+pub(super) struct HttpConnection {
+    wire: wire::WireConnection,
     is_here: bool,
     idle: Duration,
     deadline: Pin<Box<Sleep>>,
     lost: Pin<Box<WaitForCancellationFutureOwned>>,
-    place: Arc<Place>,
-    written: Written,
+    place: Arc<ConnectionSlot>,
+    written: WrittenBytes,
     /// Counts what is read, once this is a session.
     meter: Arc<OnceLock<Meter>>,
     /// Nothing more is read until then.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
-impl Connection {
-    fn new(stream: TcpStream, tls: Option<&TlsAcceptor>, place: Place, idle: Duration) -> Self {
+impl HttpConnection {
+    fn new(
+        stream: TcpStream,
+        tls: Option<&TlsAcceptor>,
+        place: ConnectionSlot,
+        idle: Duration,
+    ) -> Self {
         let (deadline, lost) = (Box::pin(sleep(idle)), Box::pin(place.lost()));
-        let (place, written, meter) = (Arc::new(place), Written::default(), Arc::default());
+        let (place, written, meter) = (Arc::new(place), WrittenBytes::default(), Arc::default());
         // Whoever calls an address of its own machine calls from that address.
         let ip = |address: io::Result<SocketAddr>| address.ok().map(|address| address.ip());
         let (own, peer) = (ip(stream.local_addr()), ip(stream.peer_addr()));
         let is_here = peer.is_some_and(|peer| peer.is_loopback() || own == Some(peer));
-        let wire = wire::Connection::new(stream, written.clone(), tls);
+        let wire = wire::WireConnection::new(stream, written.clone(), tls);
         Self { wire, is_here, idle, deadline, lost, place, written, meter, pause: None }
     }
 
@@ -180,7 +185,7 @@ impl Connection {
     }
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for HttpConnection {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -201,7 +206,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for HttpConnection {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -230,7 +235,15 @@ mod tests {
     async fn limited(places: usize, idle: Duration) -> (Limited, SocketAddr) {
         let socket = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = socket.local_addr().unwrap();
-        (Limited { sockets: vec![socket], tls: None, places: Places::new(places), idle }, address)
+        (
+            Limited {
+                sockets: vec![socket],
+                tls: None,
+                places: ConnectionSlots::new(places),
+                idle,
+            },
+            address,
+        )
     }
 
     #[tokio::test]

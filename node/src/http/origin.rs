@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 /// The origin of a page, like `https://plaza.example` or `http://127.0.0.1:8080`, as browsers write
 /// it: lowercase, no path, no default port.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Origin(String);
+pub struct WebOrigin(String);
 
 /// The text is no origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,15 +16,15 @@ pub struct ParseOriginError(String);
 
 /// How pages come to browsers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Scheme {
+pub enum UrlScheme {
     /// As they are.
     #[default]
     Http,
-    /// Under TLS.
+    /// HTTP under TLS.
     Https,
 }
 
-impl Scheme {
+impl UrlScheme {
     /// As in an address, and the port that is not written there.
     const fn parts(self) -> (&'static str, u16) {
         match self {
@@ -34,9 +34,9 @@ impl Scheme {
     }
 }
 
-impl Origin {
+impl WebOrigin {
     /// The origin of pages that this server delivers when it is called `authority`.
-    pub(super) fn own(scheme: Scheme, authority: &str) -> Self {
+    pub(super) fn own(scheme: UrlScheme, authority: &str) -> Self {
         Self(format!("{}://{}", scheme.parts().0, authority.to_ascii_lowercase()))
     }
 
@@ -47,7 +47,7 @@ impl Origin {
     }
 
     /// The origin of pages from this host (as it is written in a URL) and port.
-    pub(crate) fn at(scheme: Scheme, host: &str, port: u16) -> Self {
+    pub(crate) fn at(scheme: UrlScheme, host: &str, port: u16) -> Self {
         if port == scheme.parts().1 {
             return Self::own(scheme, host);
         }
@@ -84,7 +84,7 @@ pub(crate) fn is_host(host: &str) -> bool {
     is_address(host) || !host.is_empty() && host.bytes().all(names)
 }
 
-impl FromStr for Origin {
+impl FromStr for WebOrigin {
     type Err = ParseOriginError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -105,13 +105,13 @@ impl FromStr for Origin {
     }
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for WebOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Origin {
+impl<'de> Deserialize<'de> for WebOrigin {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
     }
@@ -120,10 +120,10 @@ impl<'de> Deserialize<'de> for Origin {
 /// Origins whose pages may talk to a server. As text: with commas between.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
-pub struct Origins(Vec<Origin>);
+pub struct Origins(Vec<WebOrigin>);
 
 impl Origins {
-    /// None?
+    /// Is the list empty?
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -163,7 +163,7 @@ mod tests {
             "http://localhost",
             "https://plaza.example:444",
         ] {
-            assert_eq!(text.parse::<Origin>().unwrap().to_string(), text);
+            assert_eq!(text.parse::<WebOrigin>().unwrap().to_string(), text);
         }
     }
 
@@ -185,7 +185,7 @@ mod tests {
             "https://user@plaza.example",
             "http://::1",
         ] {
-            assert_eq!(text.parse::<Origin>(), Err(ParseOriginError(text.to_owned())), "{text}");
+            assert_eq!(text.parse::<WebOrigin>(), Err(ParseOriginError(text.to_owned())), "{text}");
         }
     }
 

@@ -26,14 +26,14 @@ use axum::{
 use metatopia_types::SimId;
 use serde::Serialize;
 
-use super::{Allowed, Failure, Node};
+use super::{Allowed, ErrorAnswer, Node};
 
 mod lean;
 mod module;
 mod tree;
 
 pub(crate) use module::module_warning;
-use tree::{Asset, Tree};
+use tree::{Asset, PageFiles};
 
 /// What the page, and workers of it, may load and whom they may talk to.
 ///
@@ -54,14 +54,14 @@ const LOST: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
 
 /// The tree that is served. Built in, it is always the same; in builds with debug assertions it is
 /// read from the disk each time, so that the page can be worked on without building anything.
-fn tree() -> Arc<Tree> {
-    static BUILT_IN: LazyLock<Arc<Tree>> = LazyLock::new(|| Arc::new(Tree::read()));
-    if cfg!(debug_assertions) { Arc::new(Tree::read()) } else { Arc::clone(&BUILT_IN) }
+fn tree() -> Arc<PageFiles> {
+    static BUILT_IN: LazyLock<Arc<PageFiles>> = LazyLock::new(|| Arc::new(PageFiles::read()));
+    if cfg!(debug_assertions) { Arc::new(PageFiles::read()) } else { Arc::clone(&BUILT_IN) }
 }
 
 /// What the page is told before it asks anything.
 #[derive(Serialize)]
-struct Config<'a> {
+struct PageConfig<'a> {
     assets: &'a str,
     wasm: Option<String>,
     /// The module was made of other sources than this program.
@@ -81,11 +81,11 @@ pub(super) fn module_address() -> Option<String> {
 pub(super) async fn page(
     State(node): State<Node>,
     Extension(allowed): Extension<Allowed>,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorAnswer> {
     let tree = tree();
-    let template = tree.page().ok_or_else(|| Failure::not_found("this program has no page"))?;
+    let template = tree.page().ok_or_else(|| ErrorAnswer::not_found("this program has no page"))?;
     let assets = tree.prefix();
-    let config = Config {
+    let config = PageConfig {
         assets: &assets,
         wasm: tree.module_address(),
         stale: module::is_stale(),
@@ -106,7 +106,7 @@ pub(super) async fn page_of(
     allowed: Extension<Allowed>,
     Path(sim): Path<String>,
     headers: HeaderMap,
-) -> Result<Response, Failure> {
+) -> Result<Response, ErrorAnswer> {
     match sim.parse::<SimId>() {
         Ok(_) => page(state, allowed).await,
         Err(_) => Ok(lost(headers).await),
@@ -136,7 +136,7 @@ pub(super) async fn icon(headers: HeaderMap) -> Response {
 /// Nothing: as HTML for who reads HTML, else as JSON.
 pub(super) async fn lost(headers: HeaderMap) -> Response {
     if !names(&headers, ACCEPT, "text/html") {
-        return Failure::not_found("there is nothing here").into_response();
+        return ErrorAnswer::not_found("there is nothing here").into_response();
     }
     guarded((StatusCode::NOT_FOUND, Html(LOST)).into_response())
 }

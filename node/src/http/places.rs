@@ -17,38 +17,38 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::gateway::Block;
 
 #[derive(Debug)]
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     max: usize,
-    taken: Mutex<Taken>,
+    taken: Mutex<SlotTable>,
 }
 
 #[derive(Debug, Default)]
-struct Taken {
+struct SlotTable {
     /// The older the smaller.
     next: u64,
-    holders: BTreeMap<u64, Holder>,
+    holders: BTreeMap<u64, SlotHolder>,
 }
 
 #[derive(Debug)]
-struct Holder {
+struct SlotHolder {
     block: Block,
     lost: CancellationToken,
 }
 
 /// A place that is taken until it is left or dropped.
 #[derive(Debug)]
-pub(super) struct Place {
-    places: Arc<Places>,
+pub(super) struct ConnectionSlot {
+    places: Arc<ConnectionSlots>,
     number: u64,
     lost: CancellationToken,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub(super) fn new(max: usize) -> Arc<Self> {
         Arc::new(Self { max, taken: Mutex::default() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, SlotTable> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -58,7 +58,7 @@ impl Places {
     }
 
     /// Takes a place for a connection from `ip`, somebody else's if none is free.
-    pub(super) fn take(self: &Arc<Self>, ip: IpAddr) -> Place {
+    pub(super) fn take(self: &Arc<Self>, ip: IpAddr) -> ConnectionSlot {
         let (block, lost) = (Block::of(ip), CancellationToken::new());
         let mut taken = self.lock();
         if taken.holders.len() >= self.max
@@ -68,13 +68,13 @@ impl Places {
         }
         let number = taken.next;
         taken.next += 1;
-        taken.holders.insert(number, Holder { block, lost: lost.clone() });
+        taken.holders.insert(number, SlotHolder { block, lost: lost.clone() });
         drop(taken);
-        Place { places: self.clone(), number, lost }
+        ConnectionSlot { places: self.clone(), number, lost }
     }
 }
 
-impl Taken {
+impl SlotTable {
     /// The oldest place of the block that has most; of several such blocks, the oldest of all.
     fn crowding(&self) -> Option<u64> {
         let mut blocks: BTreeMap<Block, (usize, Reverse<u64>)> = BTreeMap::new();
@@ -85,7 +85,7 @@ impl Taken {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// Makes room for somebody else; a place that is left is not lost any more.
     pub(super) fn leave(&self) {
         self.places.lock().holders.remove(&self.number);
@@ -97,7 +97,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.leave();
     }
@@ -107,18 +107,18 @@ impl Drop for Place {
 mod tests {
     use super::*;
 
-    fn take(places: &Arc<Places>, ips: &[&str]) -> Vec<Place> {
+    fn take(places: &Arc<ConnectionSlots>, ips: &[&str]) -> Vec<ConnectionSlot> {
         ips.iter().map(|ip| places.take(ip.parse().unwrap())).collect()
     }
 
     /// Which of these have lost their places.
-    fn lost(all: &[Place]) -> Vec<usize> {
+    fn lost(all: &[ConnectionSlot]) -> Vec<usize> {
         (0..all.len()).filter(|index| all[*index].lost.is_cancelled()).collect()
     }
 
     #[test]
     fn the_oldest_of_the_address_that_has_most_gives_way() {
-        let places = Places::new(5);
+        let places = ConnectionSlots::new(5);
         let mut all = take(&places, &["10.0.0.1", "10.0.0.2", "10.0.0.3", "10.0.0.2", "10.0.0.2"]);
         assert_eq!((lost(&all), places.taken()), (vec![], 5));
 
@@ -130,21 +130,21 @@ mod tests {
 
     #[test]
     fn of_addresses_that_have_one_each_the_oldest_gives_way() {
-        let places = Places::new(2);
+        let places = ConnectionSlots::new(2);
         let all = take(&places, &["10.0.0.9", "10.0.0.1", "10.0.0.5"]);
         assert_eq!(lost(&all), [0]);
     }
 
     #[test]
     fn a_network_is_one_address() {
-        let places = Places::new(3);
+        let places = ConnectionSlots::new(3);
         let all = take(&places, &["10.0.0.1", "2001:db8::1", "2001:db8::2", "2001:db8:0:1::1"]);
         assert_eq!(lost(&all), [1]);
     }
 
     #[test]
     fn who_left_makes_room_and_loses_nothing() {
-        let places = Places::new(2);
+        let places = ConnectionSlots::new(2);
         let mut all = take(&places, &["10.0.0.1", "10.0.0.1"]);
         all[0].leave();
         drop(all.pop());

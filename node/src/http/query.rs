@@ -10,7 +10,7 @@ use axum::{
     extract::{Query as Parameters, State, rejection::QueryRejection},
     http::StatusCode,
 };
-use metatopia_protocol::SignedEntrance;
+use metatopia_protocol::SignedAnnouncement;
 use metatopia_types::{Height, Root};
 use serde::Deserialize;
 use tokio::{
@@ -18,7 +18,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Failure, Node, status::FullStatus};
+use super::{ErrorAnswer, Node, status::FullStatus};
 
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);
@@ -38,15 +38,15 @@ pub struct Busy;
 pub enum Query {
     /// The root of the state after the turn of this height.
     RootAt {
-        /// The turn.
+        /// The height of the turn.
         height: Height,
-        /// Who waits.
+        /// The way to the asker.
         reply: Reply<Result<Root, RootUnknown>>,
     },
     /// Where the sim's servers let clients in.
     Servers {
-        /// Who waits.
-        reply: Reply<Vec<SignedEntrance>>,
+        /// The way to the asker.
+        reply: Reply<Vec<SignedAnnouncement>>,
     },
 }
 
@@ -68,19 +68,19 @@ impl Node {
     ///
     /// # Errors
     /// 503 when the node is [`Busy`] or the loop has stopped, 504 when it takes too long.
-    pub async fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Query) -> Result<T, Failure> {
+    pub async fn ask<T>(&self, question: impl FnOnce(Reply<T>) -> Query) -> Result<T, ErrorAnswer> {
         let (reply, answer) = oneshot::channel();
         self.queries.try_send(question(reply)).map_err(|error| match error {
-            TrySendError::Full(_) => Failure::unavailable("too many questions wait"),
-            TrySendError::Closed(_) => Failure::unavailable("the node has stopped"),
+            TrySendError::Full(_) => ErrorAnswer::unavailable("too many questions wait"),
+            TrySendError::Closed(_) => ErrorAnswer::unavailable("the node has stopped"),
         })?;
         match timeout(QUERY, answer).await {
             Ok(Ok(Ok(answer))) => Ok(answer),
-            Ok(Ok(Err(busy))) => Err(Failure::unavailable(busy.to_string())),
-            Ok(Err(_)) => Err(Failure::unavailable("the node is stopping")),
+            Ok(Ok(Err(busy))) => Err(ErrorAnswer::unavailable(busy.to_string())),
+            Ok(Err(_)) => Err(ErrorAnswer::unavailable("the node is stopping")),
             Err(_) => {
                 let message = format!("no answer within {} s", QUERY.as_secs());
-                Err(Failure::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message))
+                Err(ErrorAnswer::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message))
             }
         }
     }
@@ -88,22 +88,22 @@ impl Node {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct At {
+pub(super) struct StatusParameters {
     at: Option<u64>,
 }
 
 /// The status; with `at`, its root is the one after that height.
 pub(super) async fn status(
     State(node): State<Node>,
-    parameters: Result<Parameters<At>, QueryRejection>,
-) -> Result<Json<FullStatus>, Failure> {
-    let Parameters(At { at }) =
-        parameters.map_err(|rejection| Failure::bad_request(rejection.body_text()))?;
+    parameters: Result<Parameters<StatusParameters>, QueryRejection>,
+) -> Result<Json<FullStatus>, ErrorAnswer> {
+    let Parameters(StatusParameters { at }) =
+        parameters.map_err(|rejection| ErrorAnswer::bad_request(rejection.body_text()))?;
     let status = node.status.borrow().clone();
-    let mut status = status.ok_or_else(|| Failure::unavailable("starting"))?;
+    let mut status = status.ok_or_else(|| ErrorAnswer::unavailable("starting"))?;
     if let Some(height) = at.map(Height) {
         let root = node.ask(|reply| Query::RootAt { height, reply }).await?;
-        let unknown = |why: RootUnknown| Failure::not_found(format!("height {height}: {why}"));
+        let unknown = |why: RootUnknown| ErrorAnswer::not_found(format!("height {height}: {why}"));
         status.root = root.map_err(unknown)?;
         status.root_height = height;
     }

@@ -1,10 +1,10 @@
 //! The sim's servers, as they say of themselves.
 
 use axum::{Json, extract::State};
-use metatopia_protocol::SignedEntrance;
+use metatopia_protocol::SignedAnnouncement;
 use serde::Serialize;
 
-use super::{Failure, Node, Query};
+use super::{ErrorAnswer, Node, Query};
 use crate::tls::CertificateHash;
 
 /// Where one server lets clients in. What it is made from is signed by that server; whoever does
@@ -28,21 +28,21 @@ pub struct ServerEntry {
 }
 
 /// All that are known.
-pub(super) async fn servers(State(node): State<Node>) -> Result<Json<Servers>, Failure> {
+pub(super) async fn servers(State(node): State<Node>) -> Result<Json<ServersAnswer>, ErrorAnswer> {
     let known = node.ask(|reply| Query::Servers { reply }).await?;
-    let entry = |SignedEntrance { entrance, .. }: SignedEntrance| ServerEntry {
-        server: entrance.server.to_string(),
-        wt: format!("https://{}/", entrance.quic),
-        http: entrance.http,
-        quic: entrance.quic,
-        certificates: entrance.certificates.into_iter().map(CertificateHash).collect(),
-        issued: entrance.issued.0,
-        here: entrance.server == node.session.server,
+    let entry = |SignedAnnouncement { announcement, .. }: SignedAnnouncement| ServerEntry {
+        server: announcement.server.to_string(),
+        wt: format!("https://{}/", announcement.quic),
+        http: announcement.http,
+        quic: announcement.quic,
+        certificates: announcement.certificates.into_iter().map(CertificateHash).collect(),
+        issued: announcement.issued.0,
+        here: announcement.server == node.session.server,
     };
-    Ok(Json(Servers { servers: known.into_iter().map(entry).collect() }))
+    Ok(Json(ServersAnswer { servers: known.into_iter().map(entry).collect() }))
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Servers {
+pub(super) struct ServersAnswer {
     servers: Vec<ServerEntry>,
 }

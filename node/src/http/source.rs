@@ -10,7 +10,7 @@ use axum::{
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::Failure;
+use super::ErrorAnswer;
 
 /// The source that this program was built from, as the build packed it; empty if it could not.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/source.tar.gz"));
@@ -28,7 +28,7 @@ const ARCHIVE_BYTES_MAX: usize = 4 * 1024 * 1024;
 pub struct SourceOffer {
     /// The program's name.
     pub program: &'static str,
-    /// Its version.
+    /// The version of the program.
     pub version: &'static str,
     /// Its licence, as an SPDX expression.
     pub licence: &'static str,
@@ -91,7 +91,7 @@ impl SourceOffer {
 pub(super) async fn archive() -> Response {
     if ARCHIVE.is_empty() {
         let message = "this build could not pack its source; /source says where it is";
-        return Failure::new(StatusCode::NOT_FOUND, "not_found", message).into_response();
+        return ErrorAnswer::new(StatusCode::NOT_FOUND, "not_found", message).into_response();
     }
     let commit = env!("BUILD_COMMIT_OF_METATOPIA");
     let name = commit.get(..12).unwrap_or(commit);

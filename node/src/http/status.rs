@@ -35,7 +35,7 @@ fn maybe_text<T: fmt::Display, S: Serializer>(
 
 /// How a server stands, as its loop publishes it. Keys and digests are hexadecimal in JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Status {
+pub struct StatusAnswer {
     /// The server's own key, with which it votes.
     #[serde(serialize_with = "text")]
     pub server: PublicKey,
@@ -64,11 +64,11 @@ pub struct Status {
     /// Clients that are connected.
     pub clients: u32,
     /// Turns that it should keep and lacks; `None` if it lacks none.
-    pub missing: Option<Missing>,
+    pub missing: Option<MissingTurns>,
     /// Changes of who votes by a temp admin that wait.
-    pub delayed: Vec<Delayed>,
+    pub delayed: Vec<DelayedChangeStatus>,
     /// How it follows, of a node that came by an invite and is no server yet; else `None`.
-    pub follows: Option<Follows>,
+    pub follows: Option<FollowStatus>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.
     pub condition: &'static str,
     /// No turn can be decided, or no root has a quorum.
@@ -81,19 +81,19 @@ pub struct Status {
 
 /// By which servers a node follows that came by an invite.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Follows {
+pub struct FollowStatus {
     /// The sim's servers and standbys.
     pub servers: usize,
     /// Those of them with which it is connected. The others are asked to let it in.
     pub connected: usize,
     /// But for these, which do not by its invite, ever.
-    pub refused: Vec<Refused>,
+    pub refused: Vec<RefusingServer>,
 }
 
 /// A server that does not let a follower in.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Refused {
-    /// Its key.
+pub struct RefusingServer {
+    /// The key of the server.
     #[serde(serialize_with = "text")]
     pub server: PublicKey,
     /// In its words.
@@ -102,7 +102,7 @@ pub struct Refused {
 
 /// Turns that a server lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Missing {
+pub struct MissingTurns {
     /// How many in all.
     pub turns: u64,
     /// The newest of them that follow each other: the first height.
@@ -113,19 +113,19 @@ pub struct Missing {
     pub unasked: Option<&'static str>,
 }
 
-impl From<&metatopia_replica::Missing> for Missing {
+impl From<&metatopia_replica::Missing> for MissingTurns {
     fn from(missing: &metatopia_replica::Missing) -> Self {
         let metatopia_replica::Missing { turns, first, last, unasked } = *missing;
-        Self { turns, first, last, unasked: unasked.map(metatopia_replica::Unasked::told) }
+        Self { turns, first, last, unasked: unasked.map(metatopia_replica::Unasked::describe) }
     }
 }
 
 /// A change of who votes that a temp admin asked for. It falls if a permanent admin comes in time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Delayed {
+pub struct DelayedChangeStatus {
     /// `add`, `remove` or `reserve`.
     pub change: &'static str,
-    /// Which server.
+    /// The key of the server.
     #[serde(serialize_with = "text")]
     pub server: PublicKey,
     /// Who asked for it.
@@ -135,7 +135,7 @@ pub struct Delayed {
     pub seconds: u64,
 }
 
-impl From<&DelayedEntry> for Delayed {
+impl From<&DelayedEntry> for DelayedChangeStatus {
     fn from(delayed: &DelayedEntry) -> Self {
         let (change, server) = match &delayed.change {
             SetChange::Add { key, .. } => ("add", *key),
@@ -148,8 +148,8 @@ impl From<&DelayedEntry> for Delayed {
 
 /// The sim that a successor carries on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Parent {
-    /// Which sim.
+pub struct ParentAnswer {
+    /// The id of the sim.
     #[serde(serialize_with = "text")]
     pub sim: SimId,
     /// The last of its turns that counts.
@@ -159,31 +159,31 @@ pub struct Parent {
     pub root: Root,
 }
 
-impl From<&metatopia_sim::Parent> for Parent {
+impl From<&metatopia_sim::Parent> for ParentAnswer {
     fn from(parent: &metatopia_sim::Parent) -> Self {
         Self { sim: parent.sim, height: parent.height, root: parent.root }
     }
 }
 
-/// A [`Status`], and what is so as long as the server runs.
+/// A [`StatusAnswer`], and what is so as long as the server runs.
 #[derive(Debug, Serialize)]
 pub(super) struct FullStatus {
     #[serde(flatten)]
-    pub(super) status: Status,
+    pub(super) status: StatusAnswer,
     /// The sim that this one carries on, if it is a successor.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) parent: Option<Parent>,
+    pub(super) parent: Option<ParentAnswer>,
 }
 
 /// What a client needs to connect to this server.
 #[derive(Debug, Clone)]
-pub struct Session {
+pub struct SessionAnswer {
     /// The sim it serves.
     pub sim: SimId,
     /// What the sim is called.
     pub name: String,
     /// The sim that it carries on, if it is a successor.
-    pub parent: Option<Parent>,
+    pub parent: Option<ParentAnswer>,
     /// The server's own key, with which it votes.
     pub server: PublicKey,
     /// The UDP address for QUIC and WebTransport.
@@ -199,15 +199,15 @@ pub struct Session {
 /// Clients that are connected, by carrier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Carriers {
-    /// Raw QUIC.
+    /// Sessions over raw QUIC.
     pub quic: u64,
-    /// WebTransport.
+    /// Sessions over WebTransport.
     pub webtransport: u64,
-    /// WebSocket.
+    /// Sessions over WebSocket.
     pub websocket: u64,
 }
 
-impl Session {
+impl SessionAnswer {
     /// Host and port for QUIC, for somebody who called this server `called`.
     pub(super) fn quic_for(&self, called: &str) -> String {
         match &self.announced_quic {

@@ -1,6 +1,6 @@
 //! Real requests on loopback. Time-outs here only keep a broken test from hanging.
 
-use metatopia_protocol::Entrance;
+use metatopia_protocol::EndpointAnnouncement;
 use metatopia_types::{
     Digest, Height, Millis, PublicKey, Root, Sign as _, SigningKey, SimId, Tick,
 };
@@ -12,16 +12,16 @@ use tokio::{
 
 use std::io;
 
-use super::{status::Missing, *};
-use crate::{certificates::Certificates, clock::Clock, tls::CertificateHash};
+use super::{status::MissingTurns, *};
+use crate::{certificates::Certificates, clock::SystemClock, tls::CertificateHash};
 
 mod crowds;
 mod secure;
 
 const GUARD: Duration = Duration::from_secs(30);
 
-fn a_status() -> Status {
-    Status {
+fn a_status() -> StatusAnswer {
+    StatusAnswer {
         disk: None,
         server: PublicKey([1; 32]),
         sim: SimId(Digest([2; 32])),
@@ -45,7 +45,7 @@ fn a_status() -> Status {
 
 pub(super) struct Running {
     pub(super) server: HttpServer,
-    status: watch::Sender<Option<Status>>,
+    status: watch::Sender<Option<StatusAnswer>>,
     queries: mpsc::Receiver<Query>,
     pub(super) allowed: Allowed,
 }
@@ -61,7 +61,7 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
         sockets: WebSockets::default(),
         metrics: Arc::default(),
         source: Arc::new(SourceOffer::new(Some("https://example.org/source".to_owned()))),
-        invites: Deposits::default(),
+        invites: InviteStore::default(),
     };
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let allowed = Allowed::new(origins.parse().unwrap(), bound.address(), None);
@@ -69,15 +69,15 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
     Running { server, status, queries, allowed }
 }
 
-fn a_session(quic: &str) -> Session {
-    Session {
+fn a_session(quic: &str) -> SessionAnswer {
+    SessionAnswer {
         sim: SimId(Digest([2; 32])),
         parent: None,
         name: "plaza".to_owned(),
         server: PublicKey([1; 32]),
         quic: quic.parse().unwrap(),
         announced_quic: None,
-        certificates: Certificates::generate(Clock::default().now().wall).unwrap(),
+        certificates: Certificates::generate(SystemClock::default().now().wall).unwrap(),
         wire_version: 1,
     }
 }
@@ -124,8 +124,8 @@ async fn the_status_is_what_was_published_last() {
     assert_eq!(node.get("/api/status").await.0, 503);
 
     let (first, last) = (Height(30), Height(34));
-    let missing = Some(Missing { turns: 7, first, last, unasked: Some("somebody knows why") });
-    node.status.send_replace(Some(Status { missing, ..a_status() }));
+    let missing = Some(MissingTurns { turns: 7, first, last, unasked: Some("somebody knows why") });
+    node.status.send_replace(Some(StatusAnswer { missing, ..a_status() }));
     let (code, body) = node.get("/api/status").await;
 
     assert_eq!(code, 200);
@@ -269,7 +269,7 @@ fn sessions_are_where_the_server_was_called_if_it_listens_everywhere() {
     assert_eq!(session.quic_for("[2001:db8::1]:8080"), "[2001:db8::1]:8081");
     assert_eq!(a_session("[::1]:8081").quic_for("localhost:8080"), "[::1]:8081");
     let announced_quic = Some("node.example:443".to_owned());
-    let session = Session { announced_quic, ..session };
+    let session = SessionAnswer { announced_quic, ..session };
     assert_eq!(session.quic_for("192.0.2.7:8080"), "node.example:443");
 }
 
@@ -278,7 +278,7 @@ async fn servers_are_told_as_they_said_themselves() {
     let mut node = run("", 1).await;
     let mut queries = std::mem::replace(&mut node.queries, mpsc::channel(1).1);
     let key = SigningKey::from_seed([8; 32]);
-    let entrance = Entrance {
+    let announcement = EndpointAnnouncement {
         sim: SimId(Digest([2; 32])),
         server: key.public(),
         http: "http://192.0.2.7:8080".to_owned(),
@@ -288,7 +288,7 @@ async fn servers_are_told_as_they_said_themselves() {
     };
     let the_loop = async {
         let Some(Query::Servers { reply }) = queries.recv().await else { panic!() };
-        reply.send(Ok(vec![entrance.sign(&key)])).unwrap();
+        reply.send(Ok(vec![announcement.sign(&key)])).unwrap();
     };
 
     let ((code, body), ()) = tokio::join!(node.get("/api/servers"), the_loop);
@@ -340,7 +340,7 @@ async fn a_node_is_ready_when_it_waits_for_nothing() {
     assert_eq!(node.get("/health/ready").await, (503, starting));
 
     let waiting_for = Some("120 turns to catch up".to_owned());
-    node.status.send_replace(Some(Status { waiting_for, ..a_status() }));
+    node.status.send_replace(Some(StatusAnswer { waiting_for, ..a_status() }));
     let behind = json!({ "ready": false, "reason": "120 turns to catch up" });
     assert_eq!(node.get("/health/ready").await, (503, behind));
 

@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 
-use super::{Failure, Node, listener::Caller};
+use super::{ErrorAnswer, Node, listener::Caller};
 use crate::gateway::{NotAdmitted, WEBSOCKET_PROTOCOL};
 
 /// Bytes of frames that are gathered for one connection before they are given to the system, and
@@ -20,16 +20,16 @@ pub(super) async fn upgrade(
     State(node): State<Node>,
     ConnectInfo(caller): ConnectInfo<Caller>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
-) -> Result<Response, Failure> {
-    let upgrade = upgrade.map_err(|rejection| Failure::bad_request(rejection.body_text()))?;
+) -> Result<Response, ErrorAnswer> {
+    let upgrade = upgrade.map_err(|rejection| ErrorAnswer::bad_request(rejection.body_text()))?;
     let upgrade = upgrade.protocols([WEBSOCKET_PROTOCOL]);
     if upgrade.selected_protocol().is_none() {
         let message = format!("the subprotocol {WEBSOCKET_PROTOCOL} must be asked for");
-        return Err(Failure::bad_request(message));
+        return Err(ErrorAnswer::bad_request(message));
     }
     let admitted = node.sockets.admit(caller.address).map_err(|why| match why {
-        NotAdmitted::Full => Failure::unavailable("there is no room for more clients"),
-        NotAdmitted::Stopped => Failure::unavailable("the node has stopped"),
+        NotAdmitted::Full => ErrorAnswer::unavailable("there is no room for more clients"),
+        NotAdmitted::Stopped => ErrorAnswer::unavailable("the node has stopped"),
     })?;
     let limits = admitted.limits();
     let upgrade = upgrade

@@ -22,39 +22,39 @@ use tokio::{
 use tokio_rustls::{Accept, TlsAcceptor, server::TlsStream};
 
 /// Bytes that the system has taken from us, on one connection.
-pub(crate) type Written = Arc<AtomicU64>;
+pub(crate) type WrittenBytes = Arc<AtomicU64>;
 
 /// The type of a record that a handshake begins with (RFC 8446, 5.1). No method of HTTP does.
 const HANDSHAKE: u8 = 0x16;
 
 /// A connection that counts what the system took.
 #[derive(Debug)]
-pub(super) struct Counted {
+pub(super) struct CountedStream {
     stream: TcpStream,
-    written: Written,
+    written: WrittenBytes,
 }
 
 /// A connection, in its states.
 pub(super) enum Wire {
     /// As it comes.
-    Open(Counted),
+    Open(CountedStream),
     /// Nothing was read yet; gone while it becomes something else.
-    Fresh(Option<Counted>, TlsAcceptor),
-    Shaking(Box<Accept<Counted>>),
-    Secret(Box<TlsStream<Counted>>),
+    Fresh(Option<CountedStream>, TlsAcceptor),
+    Shaking(Box<Accept<CountedStream>>),
+    Secret(Box<TlsStream<CountedStream>>),
     /// The handshake failed.
     Broken,
 }
 
 /// A [`Wire`], and whether it came as it should not.
-pub(super) struct Connection {
+pub(super) struct WireConnection {
     wire: Wire,
     plain: Arc<AtomicBool>,
 }
 
-impl Connection {
-    pub(super) fn new(stream: TcpStream, written: Written, tls: Option<&TlsAcceptor>) -> Self {
-        let counted = Counted { stream, written };
+impl WireConnection {
+    pub(super) fn new(stream: TcpStream, written: WrittenBytes, tls: Option<&TlsAcceptor>) -> Self {
+        let counted = CountedStream { stream, written };
         let wire = match tls {
             None => Wire::Open(counted),
             Some(tls) => Wire::Fresh(Some(counted), tls.clone()),
@@ -116,7 +116,7 @@ macro_rules! settled {
     }};
 }
 
-impl AsyncRead for Connection {
+impl AsyncRead for WireConnection {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -126,7 +126,7 @@ impl AsyncRead for Connection {
     }
 }
 
-impl AsyncWrite for Connection {
+impl AsyncWrite for WireConnection {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -150,7 +150,7 @@ impl AsyncWrite for Connection {
     }
 }
 
-impl AsyncRead for Counted {
+impl AsyncRead for CountedStream {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -160,7 +160,7 @@ impl AsyncRead for Counted {
     }
 }
 
-impl AsyncWrite for Counted {
+impl AsyncWrite for CountedStream {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

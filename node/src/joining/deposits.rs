@@ -15,7 +15,7 @@ use std::{
 use metatopia_protocol::{INVITE_BYTES_MAX, SignedInvite};
 use metatopia_types::{Digest, Millis, wire};
 
-use crate::{client_driver::NodeUrl, durable};
+use crate::{atomic_file, client_driver::NodeUrl};
 
 /// In the data directory: a file for each, named by its hash.
 const FOLDER: &str = "invites";
@@ -55,9 +55,9 @@ fn hash(encoded: &[u8]) -> Digest {
 
 /// The invites that one server keeps.
 #[derive(Clone, Debug, Default)]
-pub struct Deposits(Option<PathBuf>);
+pub struct InviteStore(Option<PathBuf>);
 
-impl Deposits {
+impl InviteStore {
     /// Those in this data directory.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
@@ -81,7 +81,7 @@ impl Deposits {
         let Some(folder) = &self.0 else {
             return Err(io::ErrorKind::Unsupported.into());
         };
-        durable::create_folder(folder)?;
+        atomic_file::create_folder(folder)?;
         let mut kept = 0;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -98,7 +98,7 @@ impl Deposits {
         let mut bytes = expires.0.to_le_bytes().to_vec();
         bytes.extend_from_slice(encoded);
         cover(secret, &mut bytes[EXPIRY_BYTES..]);
-        durable::replace(&folder.join(hash.to_string()), &bytes)?;
+        atomic_file::replace(&folder.join(hash.to_string()), &bytes)?;
         Ok(hash)
     }
 
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn invites_are_kept_until_they_expire_and_no_more_than_there_may_be() {
         let dir = std::env::temp_dir().join(format!("metatopia-deposits-{}", std::process::id()));
-        let deposits = Deposits::at(&dir);
+        let deposits = InviteStore::at(&dir);
         let keep = |n: usize, expires, now| {
             deposits.keep_encoded(&n.to_le_bytes(), Millis(expires), (&[1; 16], Millis(now)))
         };

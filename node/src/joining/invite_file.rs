@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_protocol::SignedInvite;
 
-use crate::durable;
+use crate::atomic_file;
 
 /// In the data directory: its text.
 const INVITE: &str = "invite";
@@ -60,6 +60,6 @@ impl InviteFile {
     /// # Errors
     /// What the system said.
     pub fn keep(&self, invite: &SignedInvite) -> io::Result<()> {
-        durable::replace(&self.0, invite.text().as_bytes())
+        atomic_file::replace(&self.0, invite.text().as_bytes())
     }
 }

@@ -11,7 +11,7 @@ use tokio::{sync::mpsc, time::timeout};
 
 use crate::{
     carrier::{Carrier, CarrierError},
-    client_driver::{Entrance, EntranceError, LearnError, NodeUrlError},
+    client_driver::{LearnError, NodeEndpoint, NodeEndpointError, NodeUrlError},
 };
 
 /// Time for the session to open, and for each of the first questions.
@@ -24,7 +24,7 @@ const ASKS_MAX: usize = 16;
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ProviderError {
     #[error(transparent)]
-    Entrance(#[from] EntranceError),
+    NodeEndpoint(#[from] NodeEndpointError),
     #[error(transparent)]
     Learn(#[from] LearnError),
     #[error("broke off: {0}")]
@@ -47,24 +47,27 @@ pub(super) enum ProviderError {
 
 /// What came of a question.
 #[derive(Debug)]
-pub(super) enum Told {
+pub(super) enum ProviderEvent {
     Answer {
         token: u32,
         answer: Box<Answer>,
     },
-    /// Nothing follows.
+    /// The connection is gone; nothing follows.
     Gone(String),
 }
 
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(super) struct ProviderConnection {
     carrier: Carrier,
 }
 
-impl Connection {
+impl ProviderConnection {
     /// Opens a session with the key of this node.
-    pub(super) async fn open(entrance: &Entrance, key: &dyn Sign) -> Result<Self, ProviderError> {
-        timeout(ANSWER, begin(entrance, key)).await.map_err(|_| ProviderError::TimedOut)?
+    pub(super) async fn open(
+        endpoint: &NodeEndpoint,
+        key: &dyn Sign,
+    ) -> Result<Self, ProviderError> {
+        timeout(ANSWER, begin(endpoint, key)).await.map_err(|_| ProviderError::TimedOut)?
     }
 
     /// Asks one thing and waits for the answer.
@@ -103,7 +106,7 @@ impl Connection {
     pub(super) fn pump(
         self,
         key: PublicKey,
-        told: mpsc::Sender<(PublicKey, Told)>,
+        told: mpsc::Sender<(PublicKey, ProviderEvent)>,
     ) -> mpsc::Sender<(u32, Question)> {
         let (asks, mut asked) = mpsc::channel(ASKS_MAX);
         tokio::spawn(async move {
@@ -124,7 +127,7 @@ impl Connection {
                         ServerMessage::Goodbye(why) => return Err(ProviderError::Goodbye(why)),
                         _ => continue,
                     };
-                    if told.send((key, Told::Answer { token, answer })).await.is_err() {
+                    if told.send((key, ProviderEvent::Answer { token, answer })).await.is_err() {
                         return Ok(());
                     }
                 }
@@ -135,15 +138,18 @@ impl Connection {
             };
             if let Err(why) = end {
                 // Nobody to tell means that nobody waits.
-                let _ = told.send((key, Told::Gone(why.to_string()))).await;
+                let _ = told.send((key, ProviderEvent::Gone(why.to_string()))).await;
             }
         });
         asks
     }
 }
 
-async fn begin(entrance: &Entrance, key: &dyn Sign) -> Result<Connection, ProviderError> {
-    let mut carrier = entrance.dial().await?;
+async fn begin(
+    endpoint: &NodeEndpoint,
+    key: &dyn Sign,
+) -> Result<ProviderConnection, ProviderError> {
+    let mut carrier = endpoint.dial().await?;
     loop {
         let frame = carrier.recv.recv().await?;
         match decode_server(&frame)? {
@@ -151,13 +157,13 @@ async fn begin(entrance: &Entrance, key: &dyn Sign) -> Result<Connection, Provid
                 if challenge.version != VERSION {
                     return Err(ProviderError::Version(challenge.version));
                 }
-                if (challenge.sim, challenge.server) != (entrance.sim, entrance.server) {
+                if (challenge.sim, challenge.server) != (endpoint.sim, endpoint.server) {
                     return Err(ProviderError::Other);
                 }
                 let hello = ClientMessage::Hello(Hello::new(&challenge, key));
                 carrier.send.send(&encode_client(&hello)).await?;
             }
-            ServerMessage::Welcome(_) => return Ok(Connection { carrier }),
+            ServerMessage::Welcome(_) => return Ok(ProviderConnection { carrier }),
             ServerMessage::Goodbye(why) => return Err(ProviderError::Goodbye(why)),
             _ => {}
         }

@@ -7,58 +7,59 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use metatopia_protocol::{Entrance, Invite, SignedEntrance};
-use metatopia_replica::Knock;
+use metatopia_protocol::{EndpointAnnouncement, Invite, SignedAnnouncement};
+use metatopia_replica::JoinTarget;
 use metatopia_types::{PublicKey, Verify, limits::VALIDATORS_MAX};
 
 use crate::client_driver::NodeUrl;
 
 /// Servers that are not asked yet.
 #[derive(Debug)]
-pub(super) struct Waiting<'a> {
+pub(super) struct UnaskedServers<'a> {
     invite: &'a Invite,
     addresses: VecDeque<&'a String>,
     invited: Vec<NodeUrl>,
-    /// The newest of each server.
-    words: BTreeMap<PublicKey, Entrance>,
-    /// By their own words.
+    /// The newest announcement of each server.
+    announcements: BTreeMap<PublicKey, EndpointAnnouncement>,
+    /// Servers that are asked at their announced endpoints.
     asked: BTreeSet<PublicKey>,
 }
 
-impl<'a> Waiting<'a> {
+impl<'a> UnaskedServers<'a> {
     pub(super) fn new(invite: &'a Invite) -> Self {
         let addresses = invite.addresses.iter().collect();
         let invited = invite.addresses.iter().filter_map(|address| address.parse().ok()).collect();
-        Self { invite, addresses, invited, words: BTreeMap::new(), asked: BTreeSet::new() }
+        Self { invite, addresses, invited, announcements: BTreeMap::new(), asked: BTreeSet::new() }
     }
 
-    /// Takes what a server says of where servers are.
-    pub(super) fn hear(&mut self, words: &[SignedEntrance], scheme: &dyn Verify) {
+    /// Takes the announcements that a server knows.
+    pub(super) fn receive(&mut self, announcements: &[SignedAnnouncement], scheme: &dyn Verify) {
         let (sim, servers) = (self.invite.sim(), &self.invite.validators);
-        // The cheap questions first; an honest server knows one word of each.
-        let fit = |entrance: &Entrance| {
-            entrance.sim == sim
-                && servers.get(&entrance.server).is_some()
-                && !self.asked.contains(&entrance.server)
-                && !entrance.http.parse().is_ok_and(|url| self.invited.contains(&url))
+        // The cheap questions first; an honest server knows one announcement of each.
+        let fit = |announcement: &EndpointAnnouncement| {
+            announcement.sim == sim
+                && servers.get(&announcement.server).is_some()
+                && !self.asked.contains(&announcement.server)
+                && !announcement.http.parse().is_ok_and(|url| self.invited.contains(&url))
         };
-        let fit = words.iter().filter(|word| fit(&word.entrance)).take(VALIDATORS_MAX);
-        for SignedEntrance { entrance, .. } in fit.filter(|word| word.verify(scheme)) {
-            let known = self.words.get(&entrance.server);
-            if known.is_none_or(|known| known.issued < entrance.issued) {
-                self.words.insert(entrance.server, entrance.clone());
+        let fit =
+            announcements.iter().filter(|signed| fit(&signed.announcement)).take(VALIDATORS_MAX);
+        for SignedAnnouncement { announcement, .. } in fit.filter(|signed| signed.verify(scheme)) {
+            let known = self.announcements.get(&announcement.server);
+            if known.is_none_or(|known| known.issued < announcement.issued) {
+                self.announcements.insert(announcement.server, announcement.clone());
             }
         }
     }
 
-    /// Whom to ask now. Nobody is named twice.
-    pub(super) fn next(&mut self) -> Option<Knock> {
+    /// Returns the server to ask next. No server comes twice.
+    pub(super) fn next(&mut self) -> Option<JoinTarget> {
         if let Some(address) = self.addresses.pop_front() {
-            return Some(Knock::Address(address.clone()));
+            return Some(JoinTarget::Address(address.clone()));
         }
-        let (server, word) = self.words.pop_first()?;
+        let (server, announcement) = self.announcements.pop_first()?;
         self.asked.insert(server);
-        Some(Knock::Server(Box::new(word)))
+        Some(JoinTarget::Server(Box::new(announcement)))
     }
 }
 
@@ -113,8 +114,8 @@ mod tests {
         }
     }
 
-    fn entrance(n: u16, http: &str, issued: u64) -> Entrance {
-        Entrance {
+    fn announcement(n: u16, http: &str, issued: u64) -> EndpointAnnouncement {
+        EndpointAnnouncement {
             sim: SimId(Digest([1; 32])),
             server: key(n).public(),
             http: http.to_owned(),
@@ -124,16 +125,16 @@ mod tests {
         }
     }
 
-    fn word(n: u16, http: &str, issued: u64) -> SignedEntrance {
-        entrance(n, http, issued).sign(&key(n))
+    fn signed(n: u16, http: &str, issued: u64) -> SignedAnnouncement {
+        announcement(n, http, issued).sign(&key(n))
     }
 
     /// Where is asked, in this order, until nobody is left.
-    fn rest(waiting: &mut Waiting<'_>) -> Vec<String> {
+    fn rest(waiting: &mut UnaskedServers<'_>) -> Vec<String> {
         let asked = core::iter::from_fn(|| waiting.next());
-        let place = |knock| match knock {
-            Knock::Address(address) => address,
-            Knock::Server(word) => word.http,
+        let place = |target| match target {
+            JoinTarget::Address(address) => address,
+            JoinTarget::Server(signed) => signed.http,
         };
         asked.map(place).collect()
     }
@@ -141,37 +142,40 @@ mod tests {
     #[test]
     fn the_invites_addresses_come_first_and_in_their_order() {
         let invite = invite(4);
-        let mut waiting = Waiting::new(&invite);
-        assert_eq!(waiting.next(), Some(Knock::Address(invite.addresses[0].clone())));
+        let mut waiting = UnaskedServers::new(&invite);
+        assert_eq!(waiting.next(), Some(JoinTarget::Address(invite.addresses[0].clone())));
         // Somebody names it again, as servers write it.
-        let words = [word(1, "http://192.0.2.2:80", 5), word(2, "http://192.0.2.3:80", 5)];
-        waiting.hear(&words, &Ed25519);
+        let announcements =
+            [signed(1, "http://192.0.2.2:80", 5), signed(2, "http://192.0.2.3:80", 5)];
+        waiting.receive(&announcements, &Ed25519);
         assert_eq!(rest(&mut waiting), ["http://192.0.2.2:80/", "http://192.0.2.3:80"]);
     }
 
     #[test]
     fn only_servers_of_the_invite_are_asked_and_only_where_they_say_themselves() {
         let invite = invite(4);
-        let mut waiting = Waiting::new(&invite);
-        let forged = entrance(2, "http://192.0.2.66:2", 9).sign(&key(3));
+        let mut waiting = UnaskedServers::new(&invite);
+        let forged = announcement(2, "http://192.0.2.66:2", 9).sign(&key(3));
         let sim = SimId(Digest([2; 32]));
-        let elsewhere = Entrance { sim, ..entrance(1, "http://192.0.2.66:3", 9) }.sign(&key(1));
-        let stranger = word(77, "http://192.0.2.66:4", 9);
-        let words = [forged, elsewhere, stranger, word(2, "http://192.0.2.3:80", 5)];
-        waiting.hear(&words, &Ed25519);
+        let elsewhere =
+            EndpointAnnouncement { sim, ..announcement(1, "http://192.0.2.66:3", 9) }.sign(&key(1));
+        let stranger = signed(77, "http://192.0.2.66:4", 9);
+        let announcements = [forged, elsewhere, stranger, signed(2, "http://192.0.2.3:80", 5)];
+        waiting.receive(&announcements, &Ed25519);
         assert_eq!(rest(&mut waiting)[2..], ["http://192.0.2.3:80"]);
     }
 
     #[test]
     fn the_newest_word_of_a_server_counts_and_once_it_is_asked_none() {
         let invite = invite(4);
-        let mut waiting = Waiting::new(&invite);
-        let (older, newer) = (word(2, "http://192.0.2.3:1", 5), word(2, "http://192.0.2.3:2", 6));
-        waiting.hear(&[newer, older.clone()], &Ed25519);
-        waiting.hear(&[older], &Ed25519);
+        let mut waiting = UnaskedServers::new(&invite);
+        let (older, newer) =
+            (signed(2, "http://192.0.2.3:1", 5), signed(2, "http://192.0.2.3:2", 6));
+        waiting.receive(&[newer, older.clone()], &Ed25519);
+        waiting.receive(&[older], &Ed25519);
         assert_eq!(rest(&mut waiting)[2..], ["http://192.0.2.3:2"]);
 
-        waiting.hear(&[word(2, "http://192.0.2.3:3", 7)], &Ed25519);
+        waiting.receive(&[signed(2, "http://192.0.2.3:3", 7)], &Ed25519);
         assert_eq!(waiting.next(), None);
     }
 
@@ -179,14 +183,14 @@ mod tests {
     #[test]
     fn a_liar_that_names_thousands_is_asked_once_and_stands_in_nobodys_way() {
         let most = invite(VALIDATORS_MAX);
-        let mut waiting = Waiting::new(&most);
-        let many = (0..2_000).map(|n| word(0, &format!("http://192.0.2.66:{}", n + 1), n));
+        let mut waiting = UnaskedServers::new(&most);
+        let many = (0..2_000).map(|n| signed(0, &format!("http://192.0.2.66:{}", n + 1), n));
         let many: Vec<_> = many.collect();
-        waiting.hear(&many, &Ed25519);
+        waiting.receive(&many, &Ed25519);
         let honest =
-            (0..).take(VALIDATORS_MAX).map(|n| word(n, &format!("http://10.0.0.{n}:1"), 1));
+            (0..).take(VALIDATORS_MAX).map(|n| signed(n, &format!("http://10.0.0.{n}:1"), 1));
         let honest: Vec<_> = honest.collect();
-        waiting.hear(&honest, &Ed25519);
+        waiting.receive(&honest, &Ed25519);
 
         let asked = rest(&mut waiting);
         assert_eq!(asked.len(), most.addresses.len() + VALIDATORS_MAX);

@@ -168,14 +168,14 @@ impl fmt::Display for Operation {
 
 /// What an operation was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum DiskTarget {
     /// A file.
     File(FileName),
     /// A folder.
     Folder(Folder),
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for DiskTarget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => file.fmt(f),
@@ -208,7 +208,7 @@ pub struct DiskError {
     /// What was asked.
     pub operation: Operation,
     /// Of which file or folder.
-    pub place: Place,
+    pub place: DiskTarget,
     /// Why it failed.
     pub cause: Cause,
 }
@@ -217,13 +217,13 @@ impl DiskError {
     /// An operation on a file that failed.
     #[must_use]
     pub const fn file(operation: Operation, file: FileName, cause: Cause) -> Self {
-        Self { operation, place: Place::File(file), cause }
+        Self { operation, place: DiskTarget::File(file), cause }
     }
 
     /// An operation on a folder that failed.
     #[must_use]
     pub const fn folder(operation: Operation, folder: Folder, cause: Cause) -> Self {
-        Self { operation, place: Place::Folder(folder), cause }
+        Self { operation, place: DiskTarget::Folder(folder), cause }
     }
 }
 

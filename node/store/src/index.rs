@@ -5,15 +5,15 @@ use metatopia_types::SimId;
 use crate::{
     Damaged, DiskError, FileName, Position, ReadDisk,
     chain::Chain,
-    controls::Controls,
+    controls::LogControls,
     frame::{RecordHeader, SEGMENT_HEADER_BYTES},
     limits::INDEX_STRIDE_BYTES,
-    reader::{SegmentReader, Step},
+    reader::{ReadStep, SegmentReader},
 };
 
 /// A record as it was appended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct StoredRecord {
     /// Where it begins.
     pub position: Position,
     /// Where the next one begins: durable up to here means that this record is.
@@ -43,7 +43,7 @@ pub enum ReadError {
 /// A place from which reading can start: the hash before it is known, so all that follows is
 /// verified. 32 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Checkpoint {
+struct IndexCheckpoint {
     position: Position,
     before: Chain,
     /// No record from here on has a smaller tag.
@@ -52,7 +52,7 @@ struct Checkpoint {
 
 /// Where a log begins: with its first record ever, or with a segment whose predecessors are gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Start {
+pub(crate) struct LogStart {
     /// The number of the first segment.
     pub(crate) segment: u64,
     /// Where its records begin.
@@ -61,7 +61,7 @@ pub(crate) struct Start {
     pub(crate) before: Chain,
 }
 
-impl Start {
+impl LogStart {
     /// Of a log from its first record on.
     pub(crate) fn origin(sim: SimId) -> Self {
         Self { segment: 0, position: Position::ZERO, before: Chain::origin(sim) }
@@ -80,7 +80,7 @@ struct Segment {
 
 /// Tags that were left out between two records. 24 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Gap {
+struct TagGap {
     first: u64,
     last: u64,
     /// Where the tagged record after them begins.
@@ -97,8 +97,8 @@ pub struct LogIndex {
     /// The number of the first segment that is kept.
     first: u64,
     segments: Vec<Segment>,
-    checkpoints: Vec<Checkpoint>,
-    gaps: Vec<Gap>,
+    checkpoints: Vec<IndexCheckpoint>,
+    gaps: Vec<TagGap>,
     end: Position,
     /// Reading stops here: at the end, or before what a failed disk may not have.
     readable: Position,
@@ -108,12 +108,12 @@ pub struct LogIndex {
     guarded: Position,
     records: u64,
     last_tagged: Option<(u64, Position)>,
-    controls: Controls,
+    controls: LogControls,
 }
 
 impl LogIndex {
     /// Of a log without records, to begin there.
-    pub(crate) fn new(start: Start) -> Self {
+    pub(crate) fn new(start: LogStart) -> Self {
         Self {
             first: start.segment,
             segments: Vec::new(),
@@ -126,17 +126,17 @@ impl LogIndex {
             guarded: start.position,
             records: 0,
             last_tagged: None,
-            controls: Controls::default(),
+            controls: LogControls::default(),
         }
     }
 
     /// The same, of a store that breaks these rules.
-    pub(crate) fn broken(self, controls: Controls) -> Self {
+    pub(crate) fn broken(self, controls: LogControls) -> Self {
         Self { controls, ..self }
     }
 
     /// The rules that are broken.
-    pub(crate) const fn controls(&self) -> Controls {
+    pub(crate) const fn controls(&self) -> LogControls {
         self.controls
     }
 
@@ -256,10 +256,10 @@ impl LogIndex {
 
     /// Where the log would begin without the segments that lie wholly before `position`; the last
     /// one stays.
-    pub(crate) fn start_before(&self, position: Position) -> Start {
+    pub(crate) fn start_before(&self, position: Position) -> LogStart {
         let at = self.segment_of(position).unwrap_or(0);
         let segment = self.segments.get(at);
-        Start {
+        LogStart {
             segment: self.first + at as u64,
             position: segment.map_or(self.end, |segment| segment.position),
             before: segment.map_or(self.tip, |segment| segment.before),
@@ -267,7 +267,7 @@ impl LogIndex {
     }
 
     /// Forgets the segments before `start`, which is one of them.
-    pub(crate) fn forget_before(&mut self, start: Start) {
+    pub(crate) fn forget_before(&mut self, start: LogStart) {
         self.segments.retain(|segment| segment.position >= start.position);
         self.checkpoints.retain(|checkpoint| checkpoint.position >= start.position);
         // A log that begins with that segment knows of no tag before its first one.
@@ -296,7 +296,7 @@ impl LogIndex {
             .last()
             .is_none_or(|last| self.end.since(last.position) >= INDEX_STRIDE_BYTES);
         if begins || far {
-            self.checkpoints.push(Checkpoint {
+            self.checkpoints.push(IndexCheckpoint {
                 position: self.end,
                 before: self.tip,
                 tag_min: self.last_tagged.map_or(0, |(tag, _)| tag + 1),
@@ -306,7 +306,7 @@ impl LogIndex {
             if let Some(first) = self.last_tagged.map(|(last, _)| last + 1)
                 && first < tag
             {
-                self.gaps.push(Gap { first, last: tag - 1, position: self.end });
+                self.gaps.push(TagGap { first, last: tag - 1, position: self.end });
             }
             self.last_tagged = Some((tag, self.end));
         }
@@ -353,7 +353,11 @@ impl LogIndex {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn read_at(&self, disk: &dyn ReadDisk, position: Position) -> Result<Record, ReadError> {
+    pub fn read_at(
+        &self,
+        disk: &dyn ReadDisk,
+        position: Position,
+    ) -> Result<StoredRecord, ReadError> {
         self.iter_from(disk, position)?.next().unwrap_or(Err(ReadError::NoRecord(position)))
     }
 
@@ -362,7 +366,7 @@ impl LogIndex {
         &'a self,
         disk: &'a dyn ReadDisk,
         tag: u64,
-    ) -> impl Iterator<Item = Result<Record, ReadError>> + 'a {
+    ) -> impl Iterator<Item = Result<StoredRecord, ReadError>> + 'a {
         let after = self.checkpoints.partition_point(|checkpoint| checkpoint.tag_min <= tag);
         // Smaller tags than the first entry's were pruned.
         let start = self.checkpoints.get(after.saturating_sub(1));
@@ -376,7 +380,7 @@ impl LogIndex {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn find(&self, disk: &dyn ReadDisk, tag: u64) -> Result<Option<Record>, ReadError> {
+    pub fn find(&self, disk: &dyn ReadDisk, tag: u64) -> Result<Option<StoredRecord>, ReadError> {
         if self.accepts(tag) {
             return Ok(None);
         }
@@ -402,7 +406,7 @@ impl std::fmt::Debug for Records<'_> {
 }
 
 impl<'a> Records<'a> {
-    fn new(index: &'a LogIndex, disk: &'a dyn ReadDisk, start: Option<&Checkpoint>) -> Self {
+    fn new(index: &'a LogIndex, disk: &'a dyn ReadDisk, start: Option<&IndexCheckpoint>) -> Self {
         Self {
             index,
             disk,
@@ -426,7 +430,7 @@ impl<'a> Records<'a> {
             .believing(self.index.controls.tail_unchecked)
     }
 
-    fn advance(&mut self) -> Result<Option<Record>, ReadError> {
+    fn advance(&mut self) -> Result<Option<StoredRecord>, ReadError> {
         if self.position >= self.index.readable {
             return Ok(None);
         }
@@ -436,8 +440,8 @@ impl<'a> Records<'a> {
         };
         let (file, offset) = (reader.file(), reader.at());
         let damage = match reader.step(self.before, self.position)? {
-            Step::Record(header, payload) => {
-                let record = Record {
+            ReadStep::Record(header, payload) => {
+                let record = StoredRecord {
                     position: self.position,
                     end: self.position.plus(header.frame_bytes() as u64),
                     kind: header.kind,
@@ -448,15 +452,15 @@ impl<'a> Records<'a> {
                 self.reader = Some(reader);
                 return Ok(Some(record));
             }
-            Step::Damaged(damage) => damage,
-            Step::End => unreachable!("a segment has records up to where the next begins"),
+            ReadStep::Damaged(damage) => damage,
+            ReadStep::End => unreachable!("a segment has records up to where the next begins"),
         };
         Err(ReadError::Damaged(Damaged { file, offset, damage }))
     }
 }
 
 impl Iterator for Records<'_> {
-    type Item = Result<Record, ReadError>;
+    type Item = Result<StoredRecord, ReadError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         if self.failed {

@@ -27,7 +27,7 @@
 //! records of a hash chain.
 //!
 //! ```
-//! use metatopia_store::{Identity, Opening, Store, memory::{MemoryDisk, Tail}};
+//! use metatopia_store::{Identity, Opening, Store, memory::{MemoryDisk, CrashEffect}};
 //! use metatopia_types::{Digest, PublicKey, SimId};
 //!
 //! let identity = Identity {
@@ -40,7 +40,7 @@
 //! store.append(2, None, b"a vote that was not synced")?;
 //!
 //! let mut disk = store.into_disk();
-//! disk.crash(Tail::Torn(3));
+//! disk.crash(CrashEffect::Torn(3));
 //! let store = Store::open(disk, Opening::new(identity))?.store;
 //! let found = store.find(40)?.expect("it was synced");
 //! assert_eq!((found.kind, found.payload.as_slice()), (1, b"a turn".as_slice()));
@@ -75,22 +75,22 @@ mod writer;
 
 pub use blobs::{BlobError, forget_blob, get_blob, put_blob};
 #[cfg(feature = "controls")]
-pub use controls::Controls;
+pub use controls::LogControls;
 pub use damage::{Damage, Damaged};
-pub use disk::{Cause, Disk, DiskError, Operation, Place, ReadDisk};
+pub use disk::{Cause, Disk, DiskError, DiskTarget, Operation, ReadDisk};
 pub use file_name::{FileKind, FileName, Folder};
 pub use identity::{IDENTITY_VERSION, Identity, IdentityError, claim_identity, read_identity};
-pub use index::{LogIndex, ReadError, Record, Records};
+pub use index::{LogIndex, ReadError, Records, StoredRecord};
 pub use patches::{PATCH_VERSION, Patch, PatchError, Patches, load_patch};
 pub use position::Position;
 pub use quarantine::{Quarantine, quarantine};
 #[cfg(feature = "controls")]
 pub use recover::recover_broken;
 pub use recover::{RecoverError, Recovered, recover};
-pub use scan::{Scan, ScanError, Survey, TailReport, scan, survey};
+pub use scan::{LogSurvey, Scan, ScanError, TailReport, scan, survey};
 pub use snapshots::{
-    Newest, SNAPSHOT_VERSION, Snapshot, SnapshotError, list_snapshots, load_snapshot,
+    Newest, ReadSnapshotError, SNAPSHOT_VERSION, Snapshot, list_snapshots, load_snapshot,
     newest_snapshot, put_only_snapshot, put_snapshot,
 };
-pub use store::{AppendError, MarkError, OpenError, Opened, Opening, Store, SyncError};
+pub use store::{AppendError, MarkError, OpenStoreError, OpenedStore, Opening, Store, SyncError};
 pub use writer::{FrameError, LogWriter, NewSegment, SyncRequest, Write};

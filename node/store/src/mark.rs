@@ -9,7 +9,7 @@ use metatopia_types::{Digest, SimId};
 use crate::{
     Disk, DiskError, FileName, Position, ReadDisk, ScanError,
     chain::{Chain, HASH_BYTES},
-    index::Start,
+    index::LogStart,
     sealed::{Seal, SealedFileError},
 };
 
@@ -28,7 +28,7 @@ const SEAL: Seal = Seal {
 pub(crate) struct Mark {
     pub(crate) sim: SimId,
     /// Segments before this one are gone, or may go.
-    pub(crate) start: Start,
+    pub(crate) start: LogStart,
     /// Everything before this is durable, so it must be there.
     pub(crate) end: Position,
     /// The hash of the record that ends there.
@@ -71,7 +71,11 @@ impl Mark {
         }
         Ok(Some(Self {
             sim,
-            start: Start { segment: number(32), position: Position(number(40)), before: chain(48) },
+            start: LogStart {
+                segment: number(32),
+                position: Position(number(40)),
+                before: chain(48),
+            },
             end: Position(number(64)),
             tip: chain(72),
             records_lost: fields[88] != 0,

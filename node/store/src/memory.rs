@@ -14,7 +14,7 @@ use crate::{Cause, Disk, DiskError, FileName, Folder, Operation, ReadDisk};
 
 /// What a crash makes of everything that was not durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tail {
+pub enum CrashEffect {
     /// All of it is gone.
     Lost,
     /// All of it is there, except what a failed sync was about.
@@ -26,7 +26,7 @@ pub enum Tail {
 
 /// How an operation fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum DiskFault {
     /// It does nothing and says so. A sync that fails leaves its bytes in doubt for ever.
     Fail,
     /// The disk is full: an append writes the first half of its bytes.
@@ -170,9 +170,9 @@ pub struct MemoryDisk {
     durable_names: BTreeMap<FileName, InodeId>,
     name_changes: Vec<NameChange>,
     operations: u64,
-    faults: BTreeMap<u64, Fault>,
+    faults: BTreeMap<u64, DiskFault>,
     reads: Cell<u64>,
-    read_faults: BTreeMap<u64, Fault>,
+    read_faults: BTreeMap<u64, DiskFault>,
     powered_off: Cell<bool>,
     capacity: Option<u64>,
 }
@@ -198,12 +198,12 @@ impl MemoryDisk {
     }
 
     /// Makes the changing operation number `at`, counted from 0 by [`Self::operations`], fail.
-    pub fn fail_operation(&mut self, at: u64, fault: Fault) {
+    pub fn fail_operation(&mut self, at: u64, fault: DiskFault) {
         self.faults.insert(at, fault);
     }
 
     /// Makes the reading operation number `at`, counted from 0 by [`Self::reads`], fail.
-    pub fn fail_read(&mut self, at: u64, fault: Fault) {
+    pub fn fail_read(&mut self, at: u64, fault: DiskFault) {
         self.read_faults.insert(at, fault);
     }
 
@@ -221,16 +221,16 @@ impl MemoryDisk {
 
     /// The machine goes down and up again. Everything that is left is durable; faults that were
     /// still to come are forgotten, and the power is back.
-    pub fn crash(&mut self, tail: Tail) {
+    pub fn crash(&mut self, tail: CrashEffect) {
         let mut chance = Chance::new(match tail {
-            Tail::Torn(seed) => seed,
-            Tail::Lost | Tail::Kept => 0,
+            CrashEffect::Torn(seed) => seed,
+            CrashEffect::Lost | CrashEffect::Kept => 0,
         });
         for change in core::mem::take(&mut self.name_changes) {
             let kept = match tail {
-                Tail::Lost => false,
-                Tail::Kept => true,
-                Tail::Torn(_) => chance.below(2) == 0,
+                CrashEffect::Lost => false,
+                CrashEffect::Kept => true,
+                CrashEffect::Torn(_) => chance.below(2) == 0,
             };
             if kept {
                 change.apply(&mut self.durable_names);
@@ -240,9 +240,9 @@ impl MemoryDisk {
         self.free_unnamed();
         for inode in self.inodes.values_mut() {
             let left = match tail {
-                Tail::Lost => core::mem::take(&mut inode.durable),
-                Tail::Kept => inode.kept(),
-                Tail::Torn(_) => inode.torn(&mut chance),
+                CrashEffect::Lost => core::mem::take(&mut inode.durable),
+                CrashEffect::Kept => inode.kept(),
+                CrashEffect::Torn(_) => inode.torn(&mut chance),
             };
             inode.settle(left);
         }
@@ -310,23 +310,23 @@ impl MemoryDisk {
     }
 
     /// Counts a changing operation and says how it shall fail.
-    fn next_fault(&mut self) -> Option<Fault> {
+    fn next_fault(&mut self) -> Option<DiskFault> {
         let fault = self.faults.remove(&self.operations);
         self.operations += 1;
         self.fault(fault)
     }
 
-    fn next_read_fault(&self) -> Option<Fault> {
+    fn next_read_fault(&self) -> Option<DiskFault> {
         let fault = self.read_faults.get(&self.reads.get()).copied();
         self.reads.set(self.reads.get() + 1);
         self.fault(fault)
     }
 
-    fn fault(&self, fault: Option<Fault>) -> Option<Fault> {
+    fn fault(&self, fault: Option<DiskFault>) -> Option<DiskFault> {
         if self.powered_off.get() {
-            return Some(Fault::Fail);
+            return Some(DiskFault::Fail);
         }
-        if fault == Some(Fault::PowerOff) {
+        if fault == Some(DiskFault::PowerOff) {
             self.powered_off.set(true);
         }
         fault
@@ -347,11 +347,11 @@ impl MemoryDisk {
     }
 }
 
-fn cause(fault: Fault) -> Cause {
+fn cause(fault: DiskFault) -> Cause {
     match fault {
-        Fault::Fail => Cause::Other("injected fault".to_owned()),
-        Fault::Full => Cause::Full,
-        Fault::PowerOff => Cause::Other("the power is off".to_owned()),
+        DiskFault::Fail => Cause::Other("injected fault".to_owned()),
+        DiskFault::Full => Cause::Full,
+        DiskFault::PowerOff => Cause::Other("the power is off".to_owned()),
     }
 }
 
@@ -388,17 +388,17 @@ impl Disk for MemoryDisk {
         let mut fault = self.next_fault();
         let mut written = match fault {
             None => bytes.len(),
-            Some(Fault::Fail) => 0,
-            Some(Fault::Full | Fault::PowerOff) => bytes.len() / 2,
+            Some(DiskFault::Fail) => 0,
+            Some(DiskFault::Full | DiskFault::PowerOff) => bytes.len() / 2,
         };
         if let Some(capacity) = self.capacity {
             let room = capacity.saturating_sub(self.used_bytes());
             let room = usize::try_from(room).unwrap_or(usize::MAX);
             if room < written {
-                (written, fault) = (room, Some(Fault::Full));
+                (written, fault) = (room, Some(DiskFault::Full));
             }
         }
-        if fault != Some(Fault::Fail) {
+        if fault != Some(DiskFault::Fail) {
             let inode = self.names.get(&file).copied();
             let inode = inode.unwrap_or_else(|| self.link(file));
             let inode = self.inodes.entry(inode).or_default();

@@ -5,9 +5,9 @@ use metatopia_types::SimId;
 use crate::{
     Damaged, Disk, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk, RecoverError,
     ScanError,
-    controls::Controls,
+    controls::LogControls,
     disk::{read_range, read_start},
-    index::Start,
+    index::LogStart,
     limits::READ_BYTES,
     mark::Mark,
     scan::{Scanner, segment_numbers, start_of, survey_both},
@@ -39,7 +39,7 @@ pub fn quarantine(
     sim: SimId,
     suffices: &dyn Fn(&LogIndex, &dyn ReadDisk) -> bool,
 ) -> Result<Option<Quarantine>, RecoverError> {
-    let (scan, [of_mark, of_log]) = survey_both(disk, sim, Controls::default())?;
+    let (scan, [of_mark, of_log]) = survey_both(disk, sim, LogControls::default())?;
     let mut bad = None;
     for fault in [&of_mark, &of_log].into_iter().flatten() {
         match fault {
@@ -80,7 +80,7 @@ fn whole_end(
     sim: SimId,
     mark: Option<Mark>,
     suffices: &dyn Fn(&LogIndex, &dyn ReadDisk) -> bool,
-) -> Result<Option<Start>, DiskError> {
+) -> Result<Option<LogStart>, DiskError> {
     let first = mark.map_or(0, |mark| mark.start.segment);
     let numbers = segment_numbers(disk, first)?;
     let mut next = first;

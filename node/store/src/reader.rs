@@ -8,7 +8,7 @@ use crate::{
 };
 
 /// What is next in a segment.
-pub(crate) enum Step<'r> {
+pub(crate) enum ReadStep<'r> {
     /// Nothing: the segment ends here.
     End,
     /// A record that follows from the one before, and its payload.
@@ -57,29 +57,29 @@ impl<'a> SegmentReader<'a> {
         &mut self,
         before: Chain,
         position: Position,
-    ) -> Result<Step<'_>, DiskError> {
+    ) -> Result<ReadStep<'_>, DiskError> {
         if self.is_at_end() {
-            return Ok(Step::End);
+            return Ok(ReadStep::End);
         }
         let Some(bytes) = self.window(RECORD_HEADER_BYTES)? else {
-            return Ok(Step::Damaged(Damage::CutOff));
+            return Ok(ReadStep::Damaged(Damage::CutOff));
         };
         let bytes = bytes.try_into().expect("as many as were asked for");
         let header = match RecordHeader::parse(bytes, position) {
             Ok(header) => header,
-            Err(damage) => return Ok(Step::Damaged(damage)),
+            Err(damage) => return Ok(ReadStep::Damaged(damage)),
         };
         let credulous = self.credulous;
         let Some(frame) = self.window(header.frame_bytes())? else {
-            return Ok(Step::Damaged(Damage::CutOff));
+            return Ok(ReadStep::Damaged(Damage::CutOff));
         };
         if !credulous && computed_chain(frame, before) != header.chain {
-            return Ok(Step::Damaged(Damage::RecordHash));
+            return Ok(ReadStep::Damaged(Damage::RecordHash));
         }
         let payload_at = (self.at - self.buffer_at) as usize + RECORD_HEADER_BYTES;
         self.at += header.frame_bytes() as u64;
         let payload = &self.buffer[payload_at..payload_at + header.length as usize];
-        Ok(Step::Record(header, payload))
+        Ok(ReadStep::Record(header, payload))
     }
 
     /// The next `count` bytes, without moving; `None` when there are not so many.

@@ -5,7 +5,7 @@ use metatopia_types::SimId;
 use crate::{
     Disk, DiskError, FileName, Folder, LogIndex, LogWriter, Scan, ScanError, SyncRequest,
     TailReport,
-    controls::Controls,
+    controls::LogControls,
     disk::read_start,
     scan::{rescan, scan_with, segment_numbers},
 };
@@ -43,7 +43,7 @@ pub enum RecoverError {
 /// # Errors
 /// See [`RecoverError`]. Damage to anything that had been durable is an error, never a cut.
 pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverError> {
-    recover_with(disk, sim, Controls::default())
+    recover_with(disk, sim, LogControls::default())
 }
 
 /// Like [`recover`], by a store that breaks these rules.
@@ -54,7 +54,7 @@ pub fn recover(disk: &mut dyn Disk, sim: SimId) -> Result<Recovered, RecoverErro
 pub fn recover_broken(
     disk: &mut dyn Disk,
     sim: SimId,
-    controls: Controls,
+    controls: LogControls,
 ) -> Result<Recovered, RecoverError> {
     recover_with(disk, sim, controls)
 }
@@ -62,7 +62,7 @@ pub fn recover_broken(
 fn recover_with(
     disk: &mut dyn Disk,
     sim: SimId,
-    controls: Controls,
+    controls: LogControls,
 ) -> Result<Recovered, RecoverError> {
     let found = scan_with(disk, sim, controls)?;
     // A killed process may have changed names that a power loss still takes back, above all the mark's:

@@ -4,13 +4,13 @@ use metatopia_types::SimId;
 
 use crate::{
     Cause, Damage, Damaged, DiskError, FileKind, FileName, Folder, LogIndex, ReadDisk,
-    controls::Controls,
+    controls::LogControls,
     frame::{SEGMENT_HEADER_BYTES, SEGMENT_VERSION, SegmentHeader},
-    index::Start,
+    index::LogStart,
     mark::Mark,
-    reader::{SegmentReader, Step},
+    reader::{ReadStep, SegmentReader},
     sealed::{MARK_BYTES, SealError},
-    torn::{self, Verdict},
+    torn::{self, TornVerdict},
 };
 
 /// Why a log cannot be used as it is.
@@ -91,14 +91,14 @@ pub struct Scan {
 /// # Errors
 /// See [`ScanError`]; each names the file, damage the byte too.
 pub fn scan(disk: &dyn ReadDisk, sim: SimId) -> Result<Scan, ScanError> {
-    scan_with(disk, sim, Controls::default())
+    scan_with(disk, sim, LogControls::default())
 }
 
 /// Like [`scan()`], by a store that breaks these rules.
 pub(crate) fn scan_with(
     disk: &dyn ReadDisk,
     sim: SimId,
-    controls: Controls,
+    controls: LogControls,
 ) -> Result<Scan, ScanError> {
     match survey_both(disk, sim, controls)? {
         (scan, [None, None]) => Ok(scan),
@@ -108,7 +108,7 @@ pub(crate) fn scan_with(
 
 /// A log that was read and verified as far as it is in order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Survey {
+pub struct LogSurvey {
     /// What is in order. If something is not, it ends there and has no tail.
     pub scan: Scan,
     /// What is wrong first.
@@ -119,16 +119,16 @@ pub struct Survey {
 ///
 /// # Errors
 /// When the disk fails.
-pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<Survey, DiskError> {
-    let (scan, [mark, log]) = survey_both(disk, sim, Controls::default())?;
-    Ok(Survey { scan, fault: mark.or(log) })
+pub fn survey(disk: &dyn ReadDisk, sim: SimId) -> Result<LogSurvey, DiskError> {
+    let (scan, [mark, log]) = survey_both(disk, sim, LogControls::default())?;
+    Ok(LogSurvey { scan, fault: mark.or(log) })
 }
 
 /// Like [`survey()`]: what is wrong with the mark, and what is wrong first with the segments.
 pub(crate) fn survey_both(
     disk: &dyn ReadDisk,
     sim: SimId,
-    controls: Controls,
+    controls: LogControls,
 ) -> Result<(Scan, [Option<ScanError>; 2]), DiskError> {
     let (mark, fault) = match Mark::read(disk, sim) {
         Ok(mark) => (mark, None),
@@ -137,7 +137,7 @@ pub(crate) fn survey_both(
     };
     let start = match (mark, &fault) {
         (Some(mark), _) => mark.start,
-        (None, None) => Start::origin(sim),
+        (None, None) => LogStart::origin(sim),
         // A bad mark does not say where the log begins; the first segment does too.
         (None, Some(_)) => first_start(disk, sim)?,
     };
@@ -182,10 +182,10 @@ pub(crate) fn segment_numbers(disk: &dyn ReadDisk, first: u64) -> Result<Vec<u64
     Ok(numbers.collect())
 }
 
-fn first_start(disk: &dyn ReadDisk, sim: SimId) -> Result<Start, DiskError> {
+fn first_start(disk: &dyn ReadDisk, sim: SimId) -> Result<LogStart, DiskError> {
     match segment_numbers(disk, 0)?.first() {
-        None | Some(0) => Ok(Start::origin(sim)),
-        Some(number) => Ok(start_of(disk, sim, *number)?.unwrap_or(Start::origin(sim))),
+        None | Some(0) => Ok(LogStart::origin(sim)),
+        Some(number) => Ok(start_of(disk, sim, *number)?.unwrap_or(LogStart::origin(sim))),
     }
 }
 
@@ -194,11 +194,11 @@ pub(crate) fn start_of(
     disk: &dyn ReadDisk,
     sim: SimId,
     number: u64,
-) -> Result<Option<Start>, DiskError> {
+) -> Result<Option<LogStart>, DiskError> {
     let bytes = disk.read(FileName::segment(number), 0, SEGMENT_HEADER_BYTES as u32)?;
     let header = SegmentHeader::parse(&bytes).ok();
     let header = header.filter(|header| header.sim == sim && header.number == number);
-    Ok(header.map(|header| Start {
+    Ok(header.map(|header| LogStart {
         segment: number,
         position: header.start,
         before: header.continues,
@@ -294,9 +294,9 @@ impl<'a> Scanner<'a> {
         loop {
             let (offset, position) = (reader.at(), self.index.end());
             let damage = match reader.step(self.index.tip(), position)? {
-                Step::End => break,
-                Step::Damaged(damage) => damage,
-                Step::Record(header, _) => match header.tag {
+                ReadStep::End => break,
+                ReadStep::Damaged(damage) => damage,
+                ReadStep::Record(header, _) => match header.tag {
                     Some(tag) if !self.index.accepts(tag) => Damage::TagOrder(tag),
                     _ => {
                         self.index.push(&header);
@@ -350,14 +350,14 @@ impl<'a> Scanner<'a> {
     ) -> Result<Option<TailReport>, ScanError> {
         let position = self.index.end();
         let verdict = match damage {
-            _ if !last => Verdict::Damaged,
+            _ if !last => TornVerdict::Damaged,
             // The record is whole: somebody wrote it like this.
-            Damage::TagOrder(_) => Verdict::Damaged,
+            Damage::TagOrder(_) => TornVerdict::Damaged,
             _ => torn::judge(self.disk, file, (offset, end), position, self.index.tip())?,
         };
         match verdict {
-            Verdict::Damaged => Err(ScanError::Damaged(Damaged { file, offset, damage })),
-            Verdict::Torn { intact_after } => {
+            TornVerdict::Damaged => Err(ScanError::Damaged(Damaged { file, offset, damage })),
+            TornVerdict::Torn { intact_after } => {
                 Ok(Some(TailReport { file, offset, bytes: end - offset, damage, intact_after }))
             }
         }

@@ -39,7 +39,7 @@ pub struct Snapshot {
 
 /// Why there is no such snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum SnapshotError {
+pub enum ReadSnapshotError {
     /// The disk failed, or there is no such file.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -68,13 +68,13 @@ fn loaded(
     height: Height,
     root: Root,
     content: Result<Vec<u8>, SealedFileError>,
-) -> Result<Snapshot, SnapshotError> {
+) -> Result<Snapshot, ReadSnapshotError> {
     let file = FileName::new(FileKind::Snapshot(height, root));
     match content {
         Ok(bytes) => Ok(Snapshot { height, root, bytes }),
         Err(SealedFileError::Disk(error)) => Err(error.into()),
         Err(SealedFileError::Damaged(damaged)) => Err(damaged.into()),
-        Err(SealedFileError::Version(found)) => Err(SnapshotError::Version { file, found }),
+        Err(SealedFileError::Version(found)) => Err(ReadSnapshotError::Version { file, found }),
     }
 }
 
@@ -88,8 +88,12 @@ impl Snapshot {
     /// Reads such a file. It must be the one of this height and root.
     ///
     /// # Errors
-    /// See [`SnapshotError`].
-    pub fn from_file(height: Height, root: Root, bytes: Vec<u8>) -> Result<Self, SnapshotError> {
+    /// See [`ReadSnapshotError`].
+    pub fn from_file(
+        height: Height,
+        root: Root,
+        bytes: Vec<u8>,
+    ) -> Result<Self, ReadSnapshotError> {
         let file = FileName::new(FileKind::Snapshot(height, root));
         loaded(height, root, FILE.open(file, &holds(height, root), bytes))
     }
@@ -99,9 +103,9 @@ impl Snapshot {
 /// of its height before.
 ///
 /// # Errors
-/// See [`SnapshotError`]. The snapshots that were there before are still there, except that some may
+/// See [`ReadSnapshotError`]. The snapshots that were there before are still there, except that some may
 /// have been removed if the new one is durable.
-pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), ReadSnapshotError> {
     write_snapshot(disk, snapshot)?;
     let mut kept = 0;
     remove_snapshots(disk, |height, root| {
@@ -115,7 +119,10 @@ pub fn put_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), Snap
 ///
 /// # Errors
 /// See [`put_snapshot`].
-pub fn put_only_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+pub fn put_only_snapshot(
+    disk: &mut dyn Disk,
+    snapshot: &Snapshot,
+) -> Result<(), ReadSnapshotError> {
     write_snapshot(disk, snapshot)?;
     remove_snapshots(disk, |height, root| (height, root) != (snapshot.height, snapshot.root))
 }
@@ -124,7 +131,7 @@ pub fn put_only_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(),
 fn remove_snapshots(
     disk: &mut dyn Disk,
     mut is_over: impl FnMut(Height, Root) -> bool,
-) -> Result<(), SnapshotError> {
+) -> Result<(), ReadSnapshotError> {
     for (height, root) in list_snapshots(disk)? {
         if is_over(height, root) {
             disk.remove(FileName::new(FileKind::Snapshot(height, root)))?;
@@ -134,10 +141,10 @@ fn remove_snapshots(
     Ok(())
 }
 
-fn write_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+fn write_snapshot(disk: &mut dyn Disk, snapshot: &Snapshot) -> Result<(), ReadSnapshotError> {
     let Snapshot { height, root, .. } = *snapshot;
     if snapshot.bytes.len() as u64 > SNAPSHOT_BYTES_MAX {
-        return Err(SnapshotError::TooLong(snapshot.bytes.len() as u64));
+        return Err(ReadSnapshotError::TooLong(snapshot.bytes.len() as u64));
     }
     Ok(disk.write_new(FileName::new(FileKind::Snapshot(height, root)), &snapshot.to_file())?)
 }
@@ -163,12 +170,12 @@ pub fn list_snapshots(disk: &dyn ReadDisk) -> Result<Vec<(Height, Root)>, DiskEr
 /// Loads and verifies a snapshot.
 ///
 /// # Errors
-/// See [`SnapshotError`].
+/// See [`ReadSnapshotError`].
 pub fn load_snapshot(
     disk: &dyn ReadDisk,
     height: Height,
     root: Root,
-) -> Result<Snapshot, SnapshotError> {
+) -> Result<Snapshot, ReadSnapshotError> {
     let file = FileName::new(FileKind::Snapshot(height, root));
     loaded(height, root, FILE.load(disk, file, &holds(height, root)))
 }
@@ -179,7 +186,7 @@ pub struct Newest {
     /// The snapshot, when any is whole.
     pub snapshot: Option<Snapshot>,
     /// Why newer ones were passed over, newest first.
-    pub passed_over: Vec<SnapshotError>,
+    pub passed_over: Vec<ReadSnapshotError>,
 }
 
 /// Loads the newest snapshot that is whole.
@@ -193,7 +200,9 @@ pub fn newest_snapshot(disk: &dyn ReadDisk) -> Result<Newest, DiskError> {
             Ok(snapshot) => {
                 return Ok(Newest { snapshot: Some(snapshot), passed_over });
             }
-            Err(SnapshotError::Disk(error)) if error.cause != Cause::NotFound => return Err(error),
+            Err(ReadSnapshotError::Disk(error)) if error.cause != Cause::NotFound => {
+                return Err(error);
+            }
             Err(error) => passed_over.push(error),
         }
     }

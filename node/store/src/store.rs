@@ -2,8 +2,8 @@
 
 use crate::{
     Disk, DiskError, FileName, Folder, FrameError, Identity, IdentityError, LogIndex, LogWriter,
-    Patch, PatchError, Patches, Position, ReadError, Record, RecoverError, Recovered, SyncRequest,
-    TailReport, Write, claim_identity,
+    Patch, PatchError, Patches, Position, ReadError, RecoverError, Recovered, StoredRecord,
+    SyncRequest, TailReport, Write, claim_identity,
     limits::{READ_BYTES, SEGMENT_BYTES},
     mark::Mark,
     recover,
@@ -29,7 +29,7 @@ impl Opening {
 
 /// An opened data directory.
 #[derive(Clone, Debug)]
-pub struct Opened<D> {
+pub struct OpenedStore<D> {
     /// Its log.
     pub store: Store<D>,
     /// Was the directory empty before?
@@ -43,7 +43,7 @@ pub struct Opened<D> {
 
 /// Why a data directory was not opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OpenError {
+pub enum OpenStoreError {
     /// It is not this server's.
     #[error(transparent)]
     Identity(#[from] IdentityError),
@@ -118,8 +118,8 @@ impl<D: Disk> Store<D> {
     /// recovers the log.
     ///
     /// # Errors
-    /// See [`OpenError`]. A disk that shall outlive an error is passed as `&mut disk`.
-    pub fn open(mut disk: D, opening: Opening) -> Result<Opened<D>, OpenError> {
+    /// See [`OpenStoreError`]. A disk that shall outlive an error is passed as `&mut disk`.
+    pub fn open(mut disk: D, opening: Opening) -> Result<OpenedStore<D>, OpenStoreError> {
         let first_start = claim_identity(&mut disk, &opening.identity)?;
         // The newest snapshot may have got its name just before the last process ended. What a caller
         // puts aside of the log, and what it says from now on, rests on that.
@@ -138,15 +138,15 @@ impl<D: Disk> Store<D> {
             records_lost: recovered.records_lost,
         };
         let Recovered { tail, records_lost, .. } = recovered;
-        Ok(Opened { store, first_start, tail, records_lost })
+        Ok(OpenedStore { store, first_start, tail, records_lost })
     }
 
     /// Recovers the end of the log again, above all after a failure; returns what was cut off. All
     /// that is left is durable then, also what was not before. Takes one read of the last segment.
     ///
     /// # Errors
-    /// See [`OpenError`]; a store that had failed stays so, and this may be tried again.
-    pub fn reopen(&mut self) -> Result<Option<TailReport>, OpenError> {
+    /// See [`OpenStoreError`]; a store that had failed stays so, and this may be tried again.
+    pub fn reopen(&mut self) -> Result<Option<TailReport>, OpenStoreError> {
         let Opening { identity, segment_bytes } = self.opening;
         claim_identity(&mut self.disk, &identity)?;
         let known = self.writer.index().clone();
@@ -335,7 +335,7 @@ impl<D: Disk> Store<D> {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn read_at(&self, position: Position) -> Result<Record, ReadError> {
+    pub fn read_at(&self, position: Position) -> Result<StoredRecord, ReadError> {
         self.index().read_at(&self.disk, position)
     }
 
@@ -343,7 +343,7 @@ impl<D: Disk> Store<D> {
     ///
     /// # Errors
     /// See [`ReadError`].
-    pub fn find(&self, tag: u64) -> Result<Option<Record>, ReadError> {
+    pub fn find(&self, tag: u64) -> Result<Option<StoredRecord>, ReadError> {
         self.index().find(&self.disk, tag)
     }
 

@@ -17,7 +17,7 @@ use crate::{
 
 /// What the search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum TornVerdict {
     /// Nothing says that the bad record was ever durable; so many whole records follow it.
     Torn { intact_after: u32 },
     /// A later record proves that the bad one had been durable, or the search became too long.
@@ -32,15 +32,15 @@ pub(crate) fn judge(
     (offset, end): (u64, u64),
     position: Position,
     before: Chain,
-) -> Result<Verdict, DiskError> {
+) -> Result<TornVerdict, DiskError> {
     if end - offset > SEARCH_BYTES_MAX {
-        return Ok(Verdict::Damaged);
+        return Ok(TornVerdict::Damaged);
     }
     let bytes = read_range(disk, file, offset, end)?;
-    Ok(Search::new(&bytes, position, before).run())
+    Ok(TornSearch::new(&bytes, position, before).run())
 }
 
-struct Search<'a> {
+struct TornSearch<'a> {
     /// From the bad record on.
     bytes: &'a [u8],
     position: Position,
@@ -51,7 +51,7 @@ struct Search<'a> {
     budget: u64,
 }
 
-impl<'a> Search<'a> {
+impl<'a> TornSearch<'a> {
     fn new(bytes: &'a [u8], position: Position, before: Chain) -> Self {
         let mut bad = Vec::new();
         if let Some(header) = bytes.first_chunk::<RECORD_HEADER_BYTES>() {
@@ -64,7 +64,7 @@ impl<'a> Search<'a> {
         Self { bytes, position, bad, stated: BTreeMap::new(), budget: SEARCH_BYTES_MAX }
     }
 
-    fn run(mut self) -> Verdict {
+    fn run(mut self) -> TornVerdict {
         let (mut at, mut intact_after) = (1, 0_u32);
         while let Some(header) = self.header(at) {
             let Some(record) = header else {
@@ -72,16 +72,16 @@ impl<'a> Search<'a> {
                 continue;
             };
             let Some(whole) = self.is_whole(at, &record) else {
-                return Verdict::Damaged;
+                return TornVerdict::Damaged;
             };
             if whole && record.durable_before() > self.position {
-                return Verdict::Damaged;
+                return TornVerdict::Damaged;
             }
             self.stated.insert(at + record.frame_bytes(), record.chain);
             intact_after += u32::from(whole);
             at += if whole { record.frame_bytes() } else { 1 };
         }
-        Verdict::Torn { intact_after }
+        TornVerdict::Torn { intact_after }
     }
 
     /// The header at `at` if there may be a record; outer `None` where there are too few bytes.
@@ -139,29 +139,29 @@ mod tests {
         bytes
     }
 
-    fn verdict(bytes: &[u8]) -> Verdict {
-        Search::new(bytes, Position(0), Chain([1; 16])).run()
+    fn verdict(bytes: &[u8]) -> TornVerdict {
+        TornSearch::new(bytes, Position(0), Chain([1; 16])).run()
     }
 
     #[test]
     fn whole_records_that_promise_nothing_are_part_of_the_torn_tail() {
         let intact_after = 2;
-        assert_eq!(verdict(&tail([45, 90])), Verdict::Torn { intact_after });
-        assert_eq!(verdict(&tail([45, u32::MAX])), Verdict::Torn { intact_after });
+        assert_eq!(verdict(&tail([45, 90])), TornVerdict::Torn { intact_after });
+        assert_eq!(verdict(&tail([45, u32::MAX])), TornVerdict::Torn { intact_after });
     }
 
     #[test]
     fn a_record_that_was_written_after_a_sync_of_the_bad_one_proves_damage() {
-        assert_eq!(verdict(&tail([0, 45])), Verdict::Damaged);
-        assert_eq!(verdict(&tail([45, 0])), Verdict::Damaged);
-        assert_eq!(verdict(&tail([45, 45])), Verdict::Damaged);
+        assert_eq!(verdict(&tail([0, 45])), TornVerdict::Damaged);
+        assert_eq!(verdict(&tail([45, 0])), TornVerdict::Damaged);
+        assert_eq!(verdict(&tail([45, 45])), TornVerdict::Damaged);
     }
 
     #[test]
     fn a_record_behind_two_bad_ones_still_proves_damage() {
         let mut bytes = tail([45, 0]);
         bytes[45 + RECORD_HEADER_BYTES] ^= 1;
-        assert_eq!(verdict(&bytes), Verdict::Damaged);
+        assert_eq!(verdict(&bytes), TornVerdict::Damaged);
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         let forged = record(50, 0, Chain([7; 16]), b"yes");
         let mut bytes = tail([45, 90])[..50].to_vec();
         bytes.extend(forged);
-        assert_eq!(verdict(&bytes), Verdict::Torn { intact_after: 0 });
+        assert_eq!(verdict(&bytes), TornVerdict::Torn { intact_after: 0 });
     }
 
     #[test]
@@ -191,7 +191,7 @@ mod tests {
             bytes
         };
         // The bad record states one hash and gives another, so each claim costs two MiB.
-        assert_eq!(verdict(&claims(20)), Verdict::Torn { intact_after: 0 });
-        assert_eq!(verdict(&claims(70)), Verdict::Damaged);
+        assert_eq!(verdict(&claims(20)), TornVerdict::Torn { intact_after: 0 });
+        assert_eq!(verdict(&claims(70)), TornVerdict::Damaged);
     }
 }

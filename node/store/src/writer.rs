@@ -6,7 +6,7 @@ use crate::{
     Disk, DiskError, FileName, LogIndex, Position,
     chain::Chain,
     frame::{RECORD_HEADER_BYTES, RecordHeader, SEGMENT_HEADER_BYTES, SegmentHeader},
-    index::Start,
+    index::LogStart,
     limits::{RECORD_BYTES_MAX, SEGMENT_BYTES, TAG_MAX},
 };
 
@@ -204,7 +204,7 @@ impl LogWriter {
     }
 
     /// Gives up the segments before `start`.
-    pub(crate) fn forget_before(&mut self, start: Start) {
+    pub(crate) fn forget_before(&mut self, start: LogStart) {
         self.index.forget_before(start);
     }
 
@@ -238,7 +238,7 @@ mod tests {
 
     fn writer() -> LogWriter {
         let sim = SimId::default();
-        LogWriter::new(sim, LogIndex::new(Start::origin(sim))).with_segment_bytes(300)
+        LogWriter::new(sim, LogIndex::new(LogStart::origin(sim))).with_segment_bytes(300)
     }
 
     #[test]

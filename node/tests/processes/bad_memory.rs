@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metatopia::{applier::Meddle, config, server};
+use metatopia::{config, executor::Meddle, server};
 use metatopia_sim::{Applied, World, flipped};
 use serde_json::Value;
 use tokio::sync::watch;

@@ -61,7 +61,7 @@ fn liars_first_in_the_invite_and_named_by_a_server_keep_nobody_from_joining() {
     let named = Liar::of(&elsewhere);
     plaza.kill(3);
     let _server = Running(plaza.restart_with(3, &[("METATOPIA_ANNOUNCE_HTTP", &named.url)]));
-    plaza.until_entrances(0, |known| {
+    plaza.until_endpoints(0, |known| {
         known.len() == 4 && known.iter().any(|server| server["http"] == *named.url)
     });
     let mut signed = SignedInvite::read(&whole_invite(&plaza)).expect("an invite");

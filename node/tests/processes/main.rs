@@ -19,3 +19,4 @@ mod plaza;
 mod recovery;
 mod scenario;
 mod succession;
+mod tickets;

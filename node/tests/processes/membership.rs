@@ -169,7 +169,7 @@ fn connected(follower: &Follower) -> Option<u64> {
 fn a_follower_is_let_in_later_by_servers_that_were_down_and_outlives_the_one_that_was_up() {
     let folder = Folder::new("let-in-later");
     let mut plaza = Plaza::start(&folder.join("world"), 4);
-    plaza.knows_entrances(0, 4);
+    plaza.knows_endpoints(0, 4);
     let text = invite(&plaza, &[]);
     plaza.pause();
     let first = Running(plaza.restart(0));

@@ -64,7 +64,7 @@ fn whose_server_is_killed_goes_on_at_another_and_loses_no_act() {
 fn whose_only_known_server_is_killed_goes_on_at_one_that_it_was_told_of() {
     let folder = Folder::new("told-of");
     let plaza = Plaza::start(&folder.join("world"), 4);
-    plaza.knows_entrances(1, 4);
+    plaza.knows_endpoints(1, 4);
     let mut other = Person::enter(&plaza.servers[3].url, &key(&folder, "bob"));
     let mut person = Person::enter(&plaza.servers[1].url, &key(&folder, "ada"));
     person.types("look");

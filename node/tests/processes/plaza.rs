@@ -102,6 +102,11 @@ impl Plaza {
         Self::start_by(dir, servers, &[], &[])
     }
 
+    /// As [`Plaza::start`]; asks new keys for what this rule says.
+    pub(crate) fn start_ruled(dir: &Path, servers: usize, first_login: &str) -> Self {
+        Self::start_by(dir, servers, &["--no-restart", "--first-login", first_login], &[])
+    }
+
     fn start_by(dir: &Path, servers: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
@@ -203,12 +208,12 @@ impl Plaza {
     }
 
     /// Waits until the server can tell where so many servers let clients in.
-    pub(crate) fn knows_entrances(&self, index: usize, count: usize) {
-        self.until_entrances(index, |known| known.len() >= count);
+    pub(crate) fn knows_endpoints(&self, index: usize, count: usize) {
+        self.until_endpoints(index, |known| known.len() >= count);
     }
 
     /// Waits until what the server tells of where servers let clients in is like this.
-    pub(crate) fn until_entrances(&self, index: usize, right: impl Fn(&[Value]) -> bool) {
+    pub(crate) fn until_endpoints(&self, index: usize, right: impl Fn(&[Value]) -> bool) {
         let (began, url) = (Instant::now(), &self.servers[index].url);
         let host = url.strip_prefix("http://").expect("plain HTTP").trim_end_matches('/');
         loop {
@@ -218,11 +223,11 @@ impl Plaza {
             let mut answer = String::new();
             socket.read_to_string(&mut answer).expect("it answers with text");
             let (_, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
-            let entrances: Value = serde_json::from_str(body).expect("JSON");
-            if entrances["servers"].as_array().is_some_and(|known| right(known)) {
+            let endpoints: Value = serde_json::from_str(body).expect("JSON");
+            if endpoints["servers"].as_array().is_some_and(|known| right(known)) {
                 return;
             }
-            assert!(began.elapsed() < PATIENCE, "server {index} knows {entrances}");
+            assert!(began.elapsed() < PATIENCE, "server {index} knows {endpoints}");
         }
     }
 

@@ -6,8 +6,8 @@ use std::{
 };
 
 use metatopia::{
-    applier::Meddle,
     config::{self, Settings},
+    executor::Meddle,
     server,
 };
 use metatopia_sim::{Applied, World, flipped};

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
-use metatopia::founding::found;
+use metatopia::first_state::first_state;
 use metatopia_math::Fx;
-use metatopia_sim::{Genesis, Seen, Tools};
+use metatopia_sim::{Genesis, Tools, WorldObject};
 use metatopia_types::Ed25519;
 use serde_json::Value;
 
@@ -24,9 +24,9 @@ fn refused(arguments: &[&str], code: i32, words: &[&str]) {
 fn places(genesis: &Path) -> BTreeMap<String, [f64; 2]> {
     let bytes = fs::read(genesis).expect("a genesis");
     let decoded = Genesis::decode(&bytes).expect("a genesis");
-    let world = found(&decoded, genesis, &Tools::new(Arc::new(Ed25519))).expect("its state");
+    let world = first_state(&decoded, genesis, &Tools::new(Arc::new(Ed25519))).expect("its state");
     let metres = |coordinate: Fx| coordinate.to_bits() as f64 / Fx::ONE.to_bits() as f64;
-    let place = |seen: Seen| (seen.name, [metres(seen.position.x), metres(seen.position.y)]);
+    let place = |seen: WorldObject| (seen.name, [metres(seen.position.x), metres(seen.position.y)]);
     world.objects().map(place).collect()
 }
 

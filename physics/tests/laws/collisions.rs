@@ -1,11 +1,11 @@
-//! Bodies that meet in the open.
+//! Collisions of dynamic bodies with each other.
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Region};
 
 use crate::scenes::{at, body, circle, cm, moving, put, rect, run, yard};
 
-/// Mass times velocity of some bodies, in units of 2^-48 kg m/s: exact.
+/// Returns the momentum of some bodies, exactly, in units of 2^-48 kg m/s.
 fn momentum(region: &Region, ids: &[u64]) -> (i128, i128) {
     let of = |velocity: Fx, mass: Fx| {
         (i128::from(velocity.to_bits()) * i128::from(mass.to_bits())) >> 16
@@ -18,7 +18,7 @@ fn momentum(region: &Region, ids: &[u64]) -> (i128, i128) {
 }
 
 #[test]
-fn a_hit_between_two_bodies_keeps_their_momentum() {
+fn a_collision_of_two_bodies_keeps_their_momentum() {
     for (mass_a, mass_b) in [(1, 1), (3, 1), (1, 50), (1_000, 2)] {
         for restitution in [0, 50, 100] {
             let mut region = Region::new();
@@ -36,7 +36,7 @@ fn a_hit_between_two_bodies_keeps_their_momentum() {
 
             let after = momentum(&region, &[1, 2]);
 
-            assert_ne!(body(&region, 2).velocity(), Vec2::ZERO, "there was a hit");
+            assert_ne!(body(&region, 2).velocity(), Vec2::ZERO, "the two collided");
             // A ten-thousandth of a newton second for each kilogram that took part.
             let tolerance = i128::from(mass_a + mass_b) * (1 << 48) / 10_000;
             let off = (after.0 - before.0).abs().max((after.1 - before.1).abs());
@@ -46,9 +46,9 @@ fn a_hit_between_two_bodies_keeps_their_momentum() {
 }
 
 #[test]
-fn a_head_on_hit_of_equal_balls_swaps_their_velocities() {
+fn a_head_on_collision_of_equal_balls_swaps_their_velocities() {
     let mut region = Region::new();
-    let ball = |place| BodySpec { restitution: Fx::ONE, ..moving(circle(30), place) };
+    let ball = |position| BodySpec { restitution: Fx::ONE, ..moving(circle(30), position) };
     put(&mut region, 1, BodySpec { velocity: at(400, 0), ..ball(at(0, 0)) });
     put(&mut region, 2, ball(at(100, 0)));
 
@@ -79,19 +79,19 @@ fn a_ball_without_restitution_does_not_bounce_and_one_with_half_returns_at_half_
 }
 
 #[test]
-fn balls_that_bounce_without_loss_keep_their_energy() {
+fn balls_of_full_restitution_keep_their_energy() {
     let mut region = Region::new();
     yard(&mut region, 800);
     let mut dice = Stream::new(&[5; 32], "physics.energy", &[]);
-    for place in 0..36_i64 {
+    for index in 0..36_i64 {
         let mut speed = || dice.below(1_001) as i64 - 500;
         let ball = BodySpec {
             velocity: at(speed(), speed()),
             restitution: Fx::ONE,
             friction: Fx::ZERO,
-            ..moving(circle(20), at(place % 6 * 250 - 625, place / 6 * 250 - 625))
+            ..moving(circle(20), at(index % 6 * 250 - 625, index / 6 * 250 - 625))
         };
-        put(&mut region, 10 + place as u64, ball);
+        put(&mut region, 10 + index as u64, ball);
     }
     let energy = |region: &Region| -> i64 {
         let squares = region.bodies().iter().map(|body| body.velocity().length_squared());
@@ -133,8 +133,9 @@ fn a_heavy_crate_takes_the_momentum_of_light_balls() {
         assert!(body(&region, id).velocity().length() < Fx::from_int(10));
     }
 }
+
 #[test]
-fn bodies_placed_into_each_other_come_apart_gently() {
+fn bodies_inserted_into_each_other_separate_slowly() {
     let mut region = Region::new();
     for id in 1..=6 {
         let damped = BodySpec { linear_damping: cm(300), ..moving(rect(30, 30), at(0, id * 3)) };
@@ -145,19 +146,17 @@ fn bodies_placed_into_each_other_come_apart_gently() {
         region.step();
         for id in 1..=6 {
             let speed = body(&region, id).velocity().length();
-            assert!(speed < Fx::from_int(6), "{id} flies at {speed} m/s");
+            assert!(speed < Fx::from_int(6), "{id} moves at {speed} m/s");
         }
     }
 
-    let turned_apart = |a: u64, b: u64| {
-        let way = body(&region, a).position().saturating_sub(body(&region, b).position());
-        way.length() > cm(55)
-    };
-    assert!((1..=6).all(|a| (1..a).all(|b| turned_apart(a, b))));
+    let are_separated =
+        |a: u64, b: u64| body(&region, a).position().distance(body(&region, b).position()) > cm(55);
+    assert!((1..=6).all(|a| (1..a).all(|b| are_separated(a, b))));
 }
 
 #[test]
-fn nothing_slows_down_without_damping_and_touch() {
+fn a_body_without_damping_and_contacts_keeps_its_velocity() {
     let mut region = Region::new();
     put(&mut region, 1, BodySpec { velocity: at(123, -45), ..moving(circle(30), at(0, 0)) });
     let before = body(&region, 1).velocity();

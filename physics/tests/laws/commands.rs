@@ -1,8 +1,8 @@
-//! Commands: what they refuse, and what they move into the limits.
+//! Commands: which arguments they refuse, and which they clamp to the limits.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
-    BodySpec, ImpulseError, InsertError, Missing, Motion, MotionError, Pose, Region, Shape,
+    BodySpec, ImpulseError, InsertError, MissingBody, Motion, MotionError, Pose, Region, Shape,
     SizeError, VelocityError, limits,
 };
 use metatopia_types::ObjectId;
@@ -18,7 +18,7 @@ fn one(spec: BodySpec) -> Region {
 }
 
 #[test]
-fn a_name_is_taken_once() {
+fn an_id_has_at_most_one_body() {
     let mut region = one(moving(circle(30), at(0, 0)));
     let again = region.insert(ONE, &moving(circle(30), at(500, 0)));
     assert_eq!(again, Err(InsertError::Occupied(ONE)));
@@ -26,7 +26,7 @@ fn a_name_is_taken_once() {
 }
 
 #[test]
-fn a_region_holds_so_many_bodies_and_no_more() {
+fn a_full_region_refuses_a_body_until_one_is_removed() {
     let mut region = Region::new();
     for id in 0..limits::BODIES_MAX as u64 {
         put(&mut region, id, moving(circle(30), at(id as i64 % 64 * 100, id as i64 / 64 * 100)));
@@ -39,9 +39,9 @@ fn a_region_holds_so_many_bodies_and_no_more() {
 }
 
 #[test]
-fn a_heap_in_one_place_is_looked_at_in_so_many_pairs_and_no_more() {
-    let most = usize::from(limits::PARTNERS_MAX);
-    for heap in [most, most + 1, 300] {
+fn each_body_of_a_heap_has_at_most_so_many_partners() {
+    let max = usize::from(limits::PARTNERS_MAX);
+    for heap in [max, max + 1, 300] {
         let mut region = Region::new();
         for id in 0..heap as u64 {
             put(&mut region, id, moving(circle(100), at(id as i64 % 7, id as i64 % 5)));
@@ -49,20 +49,20 @@ fn a_heap_in_one_place_is_looked_at_in_so_many_pairs_and_no_more() {
 
         let pairs = region.step().len();
 
-        // All of one size: each pair counts for the higher id.
-        let expected: usize = (0..heap).map(|before| before.min(most)).sum();
+        // All bodies have one size, so each pair counts for the higher id.
+        let expected: usize = (0..heap).map(|before| before.min(max)).sum();
         assert_eq!(pairs, expected, "{heap} bodies");
         assert_eq!(region.contacts().len(), expected);
     }
 }
 
 #[test]
-fn a_heap_costs_nobody_else_a_wall() {
+fn a_heap_takes_no_wall_from_a_body_inside_it() {
     let mut region = Region::new();
     put(&mut region, 1, fixed(rect(10, 300), at(100, 0)));
     put(&mut region, 2, BodySpec { velocity: at(300, 0), ..moving(circle(20), at(0, 0)) });
     for id in 10..210 {
-        // Larger ones, all around the one that runs against the wall.
+        // Larger bodies, all around the one that runs against the wall.
         put(&mut region, id, moving(circle(30), at(-10, id as i64 % 10)));
         put(&mut region, 1_000 + id, BodySpec { sensor: true, ..fixed(rect(200, 200), at(0, 0)) });
     }
@@ -74,7 +74,7 @@ fn a_heap_costs_nobody_else_a_wall() {
 }
 
 #[test]
-fn sizes_out_of_range_are_refused_and_those_at_the_limits_are_not() {
+fn sizes_out_of_range_are_refused_and_sizes_at_the_limits_are_accepted() {
     let least = limits::SIZE_MIN;
     for (motion, greatest) in [
         (Motion::Static, limits::STATIC_SIZE_MAX),
@@ -101,14 +101,14 @@ fn sizes_out_of_range_are_refused_and_those_at_the_limits_are_not() {
 }
 
 #[test]
-fn the_error_of_a_size_names_it() {
+fn the_message_of_a_size_error_names_the_size_and_its_range() {
     let refused = Region::new().insert(ONE, &moving(circle(2_000), at(0, 0)));
     let text = refused.map_err(|error| error.to_string());
     assert_eq!(text, Err("a size of 20 m is not in 0.0625..=16 m for a dynamic body".to_owned()));
 }
 
 #[test]
-fn whatever_else_is_too_much_is_moved_into_the_limits() {
+fn all_other_fields_of_a_spec_are_clamped_to_the_limits() {
     let wild = BodySpec {
         pose: Pose { position: Vec2::new(Fx::MAX, Fx::MIN), angle: Angle::HALF },
         velocity: Vec2::new(Fx::MAX, Fx::ZERO),
@@ -135,7 +135,7 @@ fn whatever_else_is_too_much_is_moved_into_the_limits() {
 }
 
 #[test]
-fn no_speed_is_above_the_limit_and_a_small_body_has_a_lower_one() {
+fn speeds_are_clamped_to_the_limit_which_is_lower_for_a_small_body() {
     let fast = at(3_000, 4_000);
     for (size, greatest) in [(100, limits::SPEED_MAX), (10, Fx::from_int(24)), (7, cm(1_680))] {
         let mut region = one(moving(circle(size), at(0, 0)));
@@ -145,7 +145,7 @@ fn no_speed_is_above_the_limit_and_a_small_body_has_a_lower_one() {
         assert!(speed <= most && speed > most.saturating_sub(cm(1)), "{size}: {speed}");
         assert!(body(&region, 1).speed_max().saturating_sub(greatest).saturating_abs() < cm(1));
         for _ in 0..100 {
-            region.impulse(ONE, Vec2::new(Fx::MAX, Fx::MIN)).expect("it is dynamic");
+            region.apply_impulse(ONE, Vec2::new(Fx::MAX, Fx::MIN)).expect("it is dynamic");
             region.step();
             assert!(body(&region, 1).velocity().length() <= most);
         }
@@ -153,7 +153,7 @@ fn no_speed_is_above_the_limit_and_a_small_body_has_a_lower_one() {
 }
 
 #[test]
-fn no_spin_is_above_the_limit_and_a_large_body_has_a_lower_one() {
+fn spins_are_clamped_to_the_limit_which_is_lower_for_a_large_body() {
     for (half, greatest) in [(10, limits::SPIN_MAX), (1_600, cm(141))] {
         let mut region = one(moving(rect(half, half), at(0, 0)));
         region.set_spin(ONE, Fx::MAX).expect("it moves");
@@ -164,39 +164,39 @@ fn no_spin_is_above_the_limit_and_a_large_body_has_a_lower_one() {
 }
 
 #[test]
-fn an_impulse_changes_the_velocity_by_itself_over_the_mass() {
+fn an_impulse_changes_the_velocity_by_impulse_over_mass() {
     let mut region = one(BodySpec { mass: Fx::from_int(4), ..moving(circle(50), at(0, 0)) });
-    region.impulse(ONE, at(600, -200)).expect("it is dynamic");
+    region.apply_impulse(ONE, at(600, -200)).expect("it is dynamic");
     assert_eq!(body(&region, 1).velocity(), at(150, -50));
 }
 
 #[test]
-fn whoever_is_not_there_is_named() {
+fn a_command_on_a_missing_body_returns_its_id() {
     let mut region = Region::new();
-    let missing = Missing(ONE);
+    let missing = MissingBody(ONE);
     assert_eq!(region.remove(ONE), Err(missing));
     assert_eq!(region.set_pose(ONE, Pose::default()), Err(missing));
     assert_eq!(region.set_velocity(ONE, Vec2::X), Err(VelocityError::Missing(missing)));
     assert_eq!(region.set_spin(ONE, Fx::ONE), Err(VelocityError::Missing(missing)));
-    assert_eq!(region.impulse(ONE, Vec2::X), Err(ImpulseError::Missing(missing)));
+    assert_eq!(region.apply_impulse(ONE, Vec2::X), Err(ImpulseError::Missing(missing)));
     assert_eq!(region.set_motion(ONE, Motion::Static), Err(MotionError::Missing(missing)));
     assert_eq!(missing.to_string(), "object 1 has no body");
 }
 
 #[test]
-fn only_what_can_move_is_moved() {
+fn velocities_need_a_moving_body_and_impulses_a_dynamic_one() {
     let mut wall = one(fixed(rect(100, 10), at(0, 0)));
     assert_eq!(wall.set_velocity(ONE, Vec2::X), Err(VelocityError::Static(ONE)));
     assert_eq!(wall.set_spin(ONE, Fx::ONE), Err(VelocityError::Static(ONE)));
     let not_dynamic = |motion| Err(ImpulseError::NotDynamic { id: ONE, motion });
-    assert_eq!(wall.impulse(ONE, Vec2::X), not_dynamic(Motion::Static));
+    assert_eq!(wall.apply_impulse(ONE, Vec2::X), not_dynamic(Motion::Static));
     let mut door = one(BodySpec::new(rect(100, 10), Motion::Kinematic, at(0, 0)));
-    assert_eq!(door.impulse(ONE, Vec2::X), not_dynamic(Motion::Kinematic));
+    assert_eq!(door.apply_impulse(ONE, Vec2::X), not_dynamic(Motion::Kinematic));
     assert_eq!(door.set_velocity(ONE, Vec2::X), Ok(()));
 }
 
 #[test]
-fn a_large_wall_cannot_become_a_moving_body() {
+fn a_wall_that_is_too_large_cannot_become_dynamic() {
     let mut region = one(fixed(rect(10_000, 10), at(0, 0)));
     let error = SizeError {
         size: Fx::from_int(100),
@@ -208,7 +208,7 @@ fn a_large_wall_cannot_become_a_moving_body() {
 }
 
 #[test]
-fn a_body_that_becomes_static_stops_and_one_that_becomes_dynamic_is_pushed() {
+fn a_body_stops_when_it_becomes_static_and_is_pushed_when_it_becomes_dynamic() {
     let mut region = one(BodySpec { velocity: at(100, 0), ..moving(rect(20, 20), at(0, 0)) });
     region.set_motion(ONE, Motion::Static).expect("it is small");
     put(&mut region, 2, BodySpec { velocity: at(200, 0), ..moving(circle(20), at(-100, 0)) });
@@ -226,10 +226,10 @@ fn a_body_that_becomes_static_stops_and_one_that_becomes_dynamic_is_pushed() {
 }
 
 #[test]
-fn a_wall_put_onto_a_resting_crate_pushes_it_out() {
+fn a_wall_moved_onto_a_sleeping_crate_pushes_it_out() {
     let mut region = one(moving(rect(30, 30), at(0, 0)));
     put(&mut region, 2, fixed(rect(30, 30), at(300, 0)));
-    while !region.is_still() {
+    while !region.is_asleep() {
         region.step();
     }
     let pose = Pose { position: at(40, 0), angle: Angle::ZERO };

@@ -1,4 +1,4 @@
-//! The same commands give the same bits, in whatever order they came.
+//! The same commands give the same bits, in any order of commands on different bodies.
 
 use metatopia_physics::{BodySpec, Region};
 use metatopia_types::ObjectId;
@@ -6,7 +6,7 @@ use metatopia_types::ObjectId;
 use crate::scenes::{SCENES, at, circle, moving, put, yard};
 
 #[test]
-fn the_same_scene_twice_is_the_same_at_every_step() {
+fn a_scene_played_twice_is_equal_at_every_step() {
     for scene in &SCENES {
         let (mut first, mut second) = ((scene.build)(), (scene.build)());
         for step in 0..300 {
@@ -23,8 +23,8 @@ fn the_order_of_commands_on_different_bodies_makes_no_difference() {
         let mut region = Region::new();
         yard(&mut region, 300);
         for &id in order {
-            let place = at(id as i64 * 37 % 400 - 200, id as i64 * 91 % 400 - 200);
-            put(&mut region, id, moving(circle(25), place));
+            let position = at(id as i64 * 37 % 400 - 200, id as i64 * 91 % 400 - 200);
+            put(&mut region, id, moving(circle(25), position));
         }
         for &id in order {
             let push = at(id as i64 * 53 % 700 - 350, id as i64 * 29 % 700 - 350);
@@ -32,7 +32,7 @@ fn the_order_of_commands_on_different_bodies_makes_no_difference() {
             match id % 5 {
                 0 => drop(region.remove(object).expect("it is there")),
                 1 => region.set_spin(object, push.x).expect("it moves"),
-                _ => region.impulse(object, push).expect("it is dynamic"),
+                _ => region.apply_impulse(object, push).expect("it is dynamic"),
             }
         }
         region
@@ -51,9 +51,9 @@ fn the_order_of_commands_on_different_bodies_makes_no_difference() {
 }
 
 #[test]
-fn bodies_out_of_each_others_reach_do_not_influence_each_other() {
+fn distant_bodies_do_not_influence_each_other() {
     let duel = |region: &mut Region, first: u64, y: i64| {
-        let ball = |place| moving(circle(25), place);
+        let ball = |position| moving(circle(25), position);
         put(region, first, BodySpec { velocity: at(300, 10), ..ball(at(0, y)) });
         put(region, first + 1, ball(at(100, y)));
     };

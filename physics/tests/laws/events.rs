@@ -1,4 +1,4 @@
-//! What a step tells.
+//! The touch events that a step returns.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ fn began(touch: &Touch) -> bool {
 }
 
 #[test]
-fn beginnings_come_before_ends_and_both_in_id_order() {
+fn a_step_returns_beginnings_before_ends_each_in_id_order() {
     let mut both = 0;
     for scene in &SCENES {
         let mut region = (scene.build)();
@@ -25,15 +25,15 @@ fn beginnings_come_before_ends_and_both_in_id_order() {
             both += usize::from(keys.windows(2).any(|pair| pair[0].0 != pair[1].0));
         }
     }
-    assert!(both > 10, "only {both} steps told both");
+    assert!(both > 10, "only {both} steps returned both");
 }
 
 #[test]
-fn every_touch_begins_once_and_ends_once_and_the_contacts_say_the_same() {
+fn touches_that_began_and_did_not_end_are_the_contacts() {
     for scene in &SCENES {
         let mut region = (scene.build)();
         let mut touching = BTreeSet::new();
-        let mut told = 0;
+        let mut events = 0;
         for step in 0..400 {
             for touch in scene.step(&mut region, step) {
                 let changed = if began(&touch) {
@@ -42,18 +42,18 @@ fn every_touch_begins_once_and_ends_once_and_the_contacts_say_the_same() {
                     touching.remove(&touch.pair())
                 };
                 assert!(changed, "{} {step}: {touch:?} twice", scene.name);
-                told += 1;
+                events += 1;
             }
             let listed: BTreeSet<_> =
                 region.contacts().iter().map(|contact| contact.pair()).collect();
             assert_eq!(listed, touching, "{} {step}", scene.name);
         }
-        assert!(told > 20, "{}: only {told} events", scene.name);
+        assert!(events > 20, "{}: only {events} events", scene.name);
     }
 }
 
 #[test]
-fn a_hit_is_told_with_its_place_and_impulse() {
+fn the_beginning_of_a_touch_has_its_point_and_impulse() {
     let mut region = Region::new();
     let ball =
         BodySpec { mass: Fx::from_int(3), velocity: at(200, 0), ..moving(circle(30), at(0, 0)) };
@@ -67,12 +67,12 @@ fn a_hit_is_told_with_its_place_and_impulse() {
     };
     assert_eq!((a, b), (ObjectId(4), ObjectId(7)));
     assert!(point.saturating_sub(at(90, 0)).length() < cm(2), "at {point}");
-    // 3 kg were stopped from 2 m/s.
+    // The wall stopped 3 kg from 2 m/s.
     assert!(impulse.saturating_sub(Fx::from_int(6)).saturating_abs() < cm(10), "{impulse} N s");
 }
 
 #[test]
-fn a_bounce_is_told_with_the_whole_impulse() {
+fn the_event_of_a_bounce_has_the_whole_impulse() {
     let mut region = Region::new();
     let ball =
         BodySpec { velocity: at(200, 0), restitution: Fx::ONE, ..moving(circle(30), at(0, 0)) };
@@ -88,11 +88,11 @@ fn a_bounce_is_told_with_the_whole_impulse() {
 }
 
 #[test]
-fn a_sensor_notices_who_passes_and_stops_nobody() {
+fn a_sensor_notices_moving_bodies_and_stops_none() {
     let mut region = Region::new();
     put(&mut region, 1, BodySpec { sensor: true, ..fixed(rect(50, 50), at(0, 0)) });
     put(&mut region, 2, BodySpec { velocity: at(300, 0), ..moving(circle(30), at(-200, 0)) });
-    // Another sensor and a wall are none of its business.
+    // It does not notice another sensor or a wall.
     put(&mut region, 3, BodySpec { sensor: true, ..fixed(circle(50), at(0, 0)) });
     put(&mut region, 4, fixed(rect(10, 10), at(42, 42)));
     let mut cart = BodySpec::new(rect(20, 20), Motion::Kinematic, at(0, -200));
@@ -103,8 +103,8 @@ fn a_sensor_notices_who_passes_and_stops_nobody() {
 
     let of = |id| touches.iter().filter(move |touch| touch.pair() == (ObjectId(1), ObjectId(id)));
     for id in [2, 5] {
-        let story: Vec<bool> = of(id).map(began).collect();
-        assert_eq!(story, [true, false], "object {id}");
+        let events: Vec<bool> = of(id).map(began).collect();
+        assert_eq!(events, [true, false], "object {id}");
     }
     assert_eq!(of(3).count() + of(4).count(), 0);
     let cart = region.body(ObjectId(5)).expect("it is there");
@@ -112,7 +112,7 @@ fn a_sensor_notices_who_passes_and_stops_nobody() {
 }
 
 #[test]
-fn a_sensor_notices_a_body_that_rests_inside_it_once() {
+fn a_sensor_notices_a_sleeping_body_inside_it_once() {
     let mut region = Region::new();
     put(&mut region, 1, BodySpec { sensor: true, ..fixed(rect(50, 50), at(0, 0)) });
     put(&mut region, 2, moving(circle(30), at(0, 0)));
@@ -120,18 +120,18 @@ fn a_sensor_notices_a_body_that_rests_inside_it_once() {
     let touches: Vec<Touch> = (0..120).flat_map(|_| region.step()).collect();
 
     assert_eq!(touches.len(), 1);
-    assert!(region.is_still());
+    assert!(region.is_asleep());
 }
 
 #[test]
-fn what_is_taken_away_ends_its_touches_also_if_both_go() {
+fn removing_bodies_ends_their_touches_even_if_both_are_removed() {
     let mut region = Region::new();
     for id in 1..=4_i64 {
         put(&mut region, id as u64, moving(circle(25), at(id * 50, 0)));
     }
     let started = region.step();
     assert_eq!(started.len(), 3);
-    while !region.is_still() {
+    while !region.is_asleep() {
         region.step();
     }
 
@@ -144,7 +144,7 @@ fn what_is_taken_away_ends_its_touches_also_if_both_go() {
 }
 
 #[test]
-fn a_crate_at_rest_against_a_wall_is_told_once() {
+fn a_crate_held_against_a_wall_makes_one_event() {
     let mut region = Region::new();
     yard(&mut region, 200);
     let crate_ = BodySpec { velocity: at(150, 0), ..moving(rect(40, 40), at(100, 0)) };
@@ -152,8 +152,8 @@ fn a_crate_at_rest_against_a_wall_is_told_once() {
 
     let touches: Vec<Touch> = (0..600)
         .flat_map(|_| {
-            // Somebody leans on it.
-            region.impulse(ObjectId(9), Vec2::new(cm(2), Fx::ZERO)).expect("it is dynamic");
+            // Somebody leans on the crate.
+            region.apply_impulse(ObjectId(9), Vec2::new(cm(2), Fx::ZERO)).expect("it is dynamic");
             region.step()
         })
         .collect();

@@ -1,12 +1,12 @@
-//! Digests of whole scenes. They are the same on every processor and in every build; a change here
-//! is a change of the rules of all worlds.
+//! Digests of whole scenes. They are the same on every processor and in every build. A change of a
+//! digest changes the rules of all worlds.
 
 use metatopia_physics::Region;
 use metatopia_types::wire;
 
 use crate::scenes::SCENES;
 
-/// The state after 600 steps, and everything told on the way.
+/// The digests over the states and events of 600 steps.
 const GOLDEN: [(&str, &str); 5] = [
     ("billiards", "05cc985eedb854e1"),
     ("bulldozer", "f36eed1e246878f0"),

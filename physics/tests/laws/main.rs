@@ -1,14 +1,14 @@
-//! The laws of a region, as anybody outside can check them.
+//! The laws of a region, tested through its public interface.
 
 mod collisions;
 mod commands;
 mod determinism;
+mod edits;
 mod events;
 mod golden;
 mod movements;
 mod queries;
-mod rest;
 mod restoring;
-mod rework;
 mod scenes;
+mod sleep;
 mod walls;

@@ -1,4 +1,4 @@
-//! A copy of a body that follows its movements is the body.
+//! A copy of a body that follows its movements equals the body.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 
 use crate::scenes::{SCENES, at, body, circle, fixed, moving, put};
 
-/// Follows a region's bodies: by their movements where they have one, whole where they do not.
+/// Updates copies of a region's bodies: by movements where bodies only moved, else as a whole.
 fn follow(copies: &mut BTreeMap<ObjectId, Body>, region: &Region) {
     copies.retain(|id, _| region.body(*id).is_some());
     for body in region.bodies() {
@@ -31,7 +31,7 @@ fn encoded<'a>(bodies: impl IntoIterator<Item = &'a Body>) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn copies_that_follow_any_number_of_steps_at_once_have_the_very_same_encoding() {
+fn copies_that_follow_several_steps_at_once_have_the_same_encoding() {
     for scene in &SCENES {
         for stride in [1, 3, 7] {
             let (mut region, mut copies) = ((scene.build)(), BTreeMap::new());
@@ -48,7 +48,7 @@ fn copies_that_follow_any_number_of_steps_at_once_have_the_very_same_encoding() 
 }
 
 #[test]
-fn a_movement_says_what_changed_and_nothing_else() {
+fn a_movement_holds_only_the_parts_that_changed() {
     let mut region = Region::new();
     put(&mut region, 1, BodySpec { velocity: at(100, 0), ..moving(circle(30), at(0, 0)) });
     let before = body(&region, 1).clone();
@@ -60,11 +60,15 @@ fn a_movement_says_what_changed_and_nothing_else() {
     assert_eq!(Movement { position: None, ..movement }, Movement::default());
 
     region.set_motion(ObjectId(1), Motion::Kinematic).expect("it is there");
-    assert_eq!(body(&region, 1).movement_since(&before), None, "it is another kind of body now");
+    assert_eq!(
+        body(&region, 1).movement_since(&before),
+        None,
+        "the kind of motion changed as well"
+    );
 }
 
 #[test]
-fn a_movement_that_no_step_makes_is_refused_and_changes_nothing() {
+fn a_movement_out_of_range_is_refused_and_changes_nothing() {
     let mut region = Region::new();
     put(&mut region, 1, moving(circle(30), at(0, 0)));
     put(&mut region, 2, fixed(circle(30), at(500, 0)));
@@ -87,7 +91,7 @@ fn a_movement_that_no_step_makes_is_refused_and_changes_nothing() {
 
 proptest! {
     #[test]
-    fn no_movement_of_a_peer_makes_a_body_that_a_region_refuses(
+    fn no_movement_makes_a_body_that_a_region_refuses(
         position in any::<Option<[i32; 2]>>(),
         facing in any::<Option<[i32; 2]>>(),
         velocity in any::<Option<[i32; 2]>>(),

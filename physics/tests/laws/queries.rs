@@ -1,4 +1,4 @@
-//! What can be asked.
+//! Queries of bodies near a point and at a point.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Pose, Region, Shape, limits};
@@ -18,7 +18,7 @@ fn scattered(seed: u64) -> Region {
 }
 
 #[test]
-fn the_nearest_come_first_and_equals_in_id_order() {
+fn nearby_returns_the_nearest_first_and_equal_distances_in_id_order() {
     for seed in 0..20 {
         let region = scattered(seed);
         let (center, radius) = (at(100, -150), cm(450));
@@ -43,7 +43,7 @@ fn the_nearest_come_first_and_equals_in_id_order() {
 }
 
 #[test]
-fn a_query_names_no_more_than_its_limit() {
+fn nearby_returns_no_more_bodies_than_its_limit() {
     let mut region = Region::new();
     for id in 0..2 * limits::NEARBY_MAX as u64 {
         put(&mut region, id, fixed(circle(10), at(0, 0)));
@@ -54,7 +54,7 @@ fn a_query_names_no_more_than_its_limit() {
 }
 
 #[test]
-fn distances_are_exact_to_a_millionth_and_reach_everything() {
+fn distances_are_exact_to_a_millionth_of_a_metre_across_the_region() {
     let mut region = Region::new();
     put(&mut region, 1, moving(circle(10), at(300, 400)));
     let edge = limits::COORDINATE_MAX;
@@ -73,7 +73,7 @@ fn distances_are_exact_to_a_millionth_and_reach_everything() {
 }
 
 #[test]
-fn a_point_is_in_the_bodies_that_cover_it() {
+fn at_returns_the_bodies_that_contain_the_point() {
     let mut region = Region::new();
     put(&mut region, 1, fixed(circle(100), at(0, 0)));
     let slab = fixed(rect(200, 10), at(0, 0));
@@ -94,16 +94,16 @@ fn a_point_is_in_the_bodies_that_cover_it() {
 }
 
 #[test]
-fn bodies_of_all_sizes_are_found_from_wherever_they_reach() {
+fn queries_find_bodies_of_all_sizes() {
     let sizes = [7, 50, 100, 101, 300, 900, 1_600, 6_000, 25_600];
     let mut dice = Stream::new(&[8; 32], "physics.queries.sizes", &[]);
     let mut region = Region::new();
     for id in 0..900 {
         let size = sizes[dice.below(sizes.len() as u64) as usize];
         let mut side = || dice.below(200_001) as i64 - 100_000;
-        let place = at(side(), side());
+        let position = at(side(), side());
         let shape = if id % 2 == 0 { circle(size) } else { rect(size, 7) };
-        put(&mut region, id, fixed(shape, place));
+        put(&mut region, id, fixed(shape, position));
     }
     for id in 0..300 {
         let mut side = || dice.below(200_001) as i64 - 100_000;
@@ -117,13 +117,13 @@ fn bodies_of_all_sizes_are_found_from_wherever_they_reach() {
     for n in 0..200 {
         let mut side = || dice.below(220_001) as i64 - 110_000;
         let point = at(side(), side());
-        let covers = region.bodies().iter().filter(|body| body.contains(point));
-        let covers: Vec<ObjectId> = covers.map(|body| body.id()).collect();
-        assert_eq!(region.at(point), covers, "point {n}");
-        let near = region.bodies().iter().filter(|body| {
-            let way = body.position().saturating_sub(point);
-            way.length() <= Fx::from_int(150)
-        });
+        let containing = region.bodies().iter().filter(|body| body.contains(point));
+        let containing: Vec<ObjectId> = containing.map(|body| body.id()).collect();
+        assert_eq!(region.at(point), containing, "point {n}");
+        let near = region
+            .bodies()
+            .iter()
+            .filter(|body| body.position().distance(point) <= Fx::from_int(150));
         let found = region.nearby(point, Fx::from_int(150), 256);
         assert_eq!(found.len(), near.count(), "point {n}");
     }

@@ -1,12 +1,12 @@
-//! A restored region goes on as if it had never stopped.
+//! A restored region goes on exactly as the original does.
 
-use metatopia_physics::{Body, Contact, Region, RestoreError, limits};
+use metatopia_physics::{Body, Contact, Region, RestoreRegionError, limits};
 use metatopia_types::{ObjectId, wire};
 
 use crate::scenes::{SCENES, at, circle, moving, put};
 
-/// What another machine gets: every body and contact in its encoding, decoded again.
-fn sent(region: &Region) -> Region {
+/// Restores a region from the encodings of its bodies and contacts, as another machine does.
+fn restored_from_bytes(region: &Region) -> Region {
     let bodies = region.bodies().iter().map(|body| {
         let bytes = wire::encode(body);
         wire::decode::<Body>(&bytes, limits::BODY_BYTES_MAX).expect("a body fits its limit")
@@ -19,12 +19,12 @@ fn sent(region: &Region) -> Region {
 }
 
 #[test]
-fn a_region_restored_before_every_step_equals_one_that_never_stopped() {
+fn a_region_restored_before_every_step_equals_the_original() {
     for scene in &SCENES {
         let mut region = (scene.build)();
         let mut restored = (scene.build)();
         for step in 0..400 {
-            restored = sent(&restored);
+            restored = restored_from_bytes(&restored);
             let (touches, again) = (scene.step(&mut region, step), scene.step(&mut restored, step));
             assert_eq!(touches, again, "{} step {step}", scene.name);
             assert_eq!(region, restored, "{} step {step}", scene.name);
@@ -33,8 +33,8 @@ fn a_region_restored_before_every_step_equals_one_that_never_stopped() {
 }
 
 #[test]
-fn a_region_without_its_impulses_goes_another_way() {
-    // The control of the law above: contacts are not decoration.
+fn a_region_restored_without_contacts_diverges() {
+    // The control of the law above: without contacts the two must differ.
     let scene = &SCENES[1];
     let (mut region, mut forgetful) = ((scene.build)(), (scene.build)());
     let mut differs = false;
@@ -48,24 +48,24 @@ fn a_region_without_its_impulses_goes_another_way() {
 }
 
 #[test]
-fn a_rested_region_stays_the_same_when_it_is_restored() {
+fn a_sleeping_region_stays_the_same_when_it_is_restored() {
     let mut region = Region::new();
     for id in 1..=5_i64 {
         put(&mut region, id as u64, moving(circle(25), at(id * 50, 0)));
     }
-    while !region.is_still() {
+    while !region.is_asleep() {
         region.step();
     }
-    let mut restored = sent(&region);
-    assert!(!restored.is_still(), "it does not know yet");
+    let mut restored = restored_from_bytes(&region);
+    assert!(!restored.is_asleep(), "only a step finds out that all bodies sleep");
 
     assert_eq!(restored.step(), []);
     assert_eq!(restored, region);
-    assert!(restored.is_still());
+    assert!(restored.is_asleep());
 }
 
 #[test]
-fn the_longest_encodings_keep_their_limits() {
+fn the_longest_encodings_are_within_their_limits() {
     let mut longest = (0, 0);
     for scene in &SCENES {
         let mut region = (scene.build)();
@@ -77,12 +77,12 @@ fn the_longest_encodings_keep_their_limits() {
             longest.1 = longest.1.max(contacts.max().unwrap_or(0));
         }
     }
-    // An id of one byte here may be one of ten, and there are one or two of them.
+    // Ids have one byte here and up to ten elsewhere. A body has one id, a contact two.
     assert!(longest.0 + 9 <= limits::BODY_BYTES_MAX, "{longest:?}");
     assert!(longest.1 + 18 <= limits::CONTACT_BYTES_MAX, "{longest:?}");
 }
 
-fn two() -> (Vec<Body>, Vec<Contact>) {
+fn three_touching() -> (Vec<Body>, Vec<Contact>) {
     let mut region = Region::new();
     put(&mut region, 1, moving(circle(25), at(0, 0)));
     put(&mut region, 2, moving(circle(25), at(40, 0)));
@@ -92,31 +92,31 @@ fn two() -> (Vec<Body>, Vec<Contact>) {
 }
 
 #[test]
-fn what_is_not_in_order_is_not_restored() {
-    let (mut bodies, contacts) = two();
+fn bodies_and_contacts_out_of_order_are_not_restored() {
+    let (mut bodies, contacts) = three_touching();
     bodies.swap(0, 1);
     let refused = Region::restore(bodies.clone(), contacts.clone());
-    assert_eq!(refused, Err(RestoreError::BodyOrder(ObjectId(1))));
+    assert_eq!(refused, Err(RestoreRegionError::BodyOrder(ObjectId(1))));
     bodies.swap(0, 1);
 
     let mut swapped = contacts.clone();
     swapped.swap(0, 1);
     let refused = Region::restore(bodies.clone(), swapped);
-    assert_eq!(refused, Err(RestoreError::ContactOrder(ObjectId(1), ObjectId(2))));
+    assert_eq!(refused, Err(RestoreRegionError::ContactOrder(ObjectId(1), ObjectId(2))));
 
     bodies.push(bodies[2].clone());
     let refused = Region::restore(bodies, contacts);
-    assert_eq!(refused, Err(RestoreError::BodyOrder(ObjectId(3))));
+    assert_eq!(refused, Err(RestoreRegionError::BodyOrder(ObjectId(3))));
 }
 
 #[test]
 fn a_state_of_too_many_bodies_or_contacts_is_not_restored() {
-    let (bodies, contacts) = two();
+    let (bodies, contacts) = three_touching();
     let many = vec![bodies[0].clone(); limits::BODIES_MAX + 1];
     let refused = Region::restore(many, Vec::new());
-    assert_eq!(refused, Err(RestoreError::Bodies(limits::BODIES_MAX + 1)));
+    assert_eq!(refused, Err(RestoreRegionError::Bodies(limits::BODIES_MAX + 1)));
 
     let many = vec![contacts[0]; limits::PAIRS_MAX + 1];
     let refused = Region::restore(bodies, many);
-    assert_eq!(refused, Err(RestoreError::Contacts(limits::PAIRS_MAX + 1)));
+    assert_eq!(refused, Err(RestoreRegionError::Contacts(limits::PAIRS_MAX + 1)));
 }

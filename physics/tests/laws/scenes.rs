@@ -1,15 +1,15 @@
-//! Small worlds that several laws are checked in, each with what happens to it in every step.
+//! The scenes that several tests share, each with the commands that it gets in every step.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Pose, Region, Shape, Touch};
 use metatopia_types::ObjectId;
 
-/// `value / 100`.
+/// Returns `value / 100`.
 pub(crate) fn cm(value: i64) -> Fx {
     Fx::from_ratio(value, 100)
 }
 
-/// A place or velocity in hundredths.
+/// Returns a position or velocity in hundredths.
 pub(crate) fn at(x: i64, y: i64) -> Vec2 {
     Vec2::new(cm(x), cm(y))
 }
@@ -22,12 +22,12 @@ pub(crate) fn rect(half_x: i64, half_y: i64) -> Shape {
     Shape::Rect { half: at(half_x, half_y) }
 }
 
-pub(crate) fn fixed(shape: Shape, place: Vec2) -> BodySpec {
-    BodySpec::new(shape, Motion::Static, place)
+pub(crate) fn fixed(shape: Shape, position: Vec2) -> BodySpec {
+    BodySpec::new(shape, Motion::Static, position)
 }
 
-pub(crate) fn moving(shape: Shape, place: Vec2) -> BodySpec {
-    BodySpec::new(shape, Motion::Dynamic, place)
+pub(crate) fn moving(shape: Shape, position: Vec2) -> BodySpec {
+    BodySpec::new(shape, Motion::Dynamic, position)
 }
 
 /// Inserts a body that must fit.
@@ -45,7 +45,7 @@ pub(crate) fn run(region: &mut Region, steps: usize) {
     }
 }
 
-/// Four walls, ids 1 to 4, around a square of this half width.
+/// Inserts four walls, ids 1 to 4, around a square of this half width.
 pub(crate) fn yard(region: &mut Region, half: i64) {
     for (id, (x, y)) in (1..).zip([(half, 0), (-half, 0), (0, half), (0, -half)]) {
         let shape = if y == 0 { rect(25, half + 25) } else { rect(half + 25, 25) };
@@ -54,7 +54,7 @@ pub(crate) fn yard(region: &mut Region, half: i64) {
     }
 }
 
-/// A world, and the commands that it gets before each step.
+/// A region, and the commands that it gets before each step.
 pub(crate) struct Scene {
     pub(crate) name: &'static str,
     pub(crate) build: fn() -> Region,
@@ -70,7 +70,7 @@ pub(crate) const SCENES: [Scene; 5] = [
 ];
 
 impl Scene {
-    /// The commands of a step, and the step.
+    /// Gives the region the commands of a step, and steps it.
     pub(crate) fn step(&self, region: &mut Region, step: u64) -> Vec<Touch> {
         (self.command)(region, step);
         region.step()
@@ -79,20 +79,20 @@ impl Scene {
 
 fn nothing(_: &mut Region, _: u64) {}
 
-/// A ball is shot into a rack of fifteen.
+/// Builds a ball that is shot into a rack of fifteen.
 fn billiards() -> Region {
     let mut region = Region::new();
     yard(&mut region, 500);
-    let ball = |place| BodySpec {
+    let ball = |position| BodySpec {
         restitution: cm(90),
         friction: cm(10),
         linear_damping: cm(20),
-        ..moving(circle(20), place)
+        ..moving(circle(20), position)
     };
     for row in 0..5_i64 {
         for column in 0..=row {
-            let place = at(100 + row * 36, column * 41 - row * 20);
-            put(&mut region, 10 + (row * 5 + column) as u64, ball(place));
+            let position = at(100 + row * 36, column * 41 - row * 20);
+            put(&mut region, 10 + (row * 5 + column) as u64, ball(position));
         }
     }
     let cue = BodySpec { velocity: at(1_100, 17), ..ball(at(-300, 5)) };
@@ -100,18 +100,18 @@ fn billiards() -> Region {
     region
 }
 
-/// A kinematic blade pushes 36 crates into a corner.
+/// Builds a kinematic blade that pushes 36 crates into a corner.
 fn bulldozer() -> Region {
     let mut region = Region::new();
     yard(&mut region, 600);
-    for place in 0..36_i64 {
+    for index in 0..36_i64 {
         let crate_ = BodySpec {
             mass: Fx::from_int(20),
             linear_damping: Fx::from_int(3),
             angular_damping: Fx::from_int(3),
-            ..moving(rect(30, 30), at(place % 6 * 70 - 150, place / 6 * 68 - 160))
+            ..moving(rect(30, 30), at(index % 6 * 70 - 150, index / 6 * 68 - 160))
         };
-        put(&mut region, 10 + place as u64, crate_);
+        put(&mut region, 10 + index as u64, crate_);
     }
     let mut blade = BodySpec::new(rect(20, 250), Motion::Kinematic, at(-400, 0));
     blade.velocity = at(90, 20);
@@ -119,45 +119,46 @@ fn bulldozer() -> Region {
     region
 }
 
-/// A turning bar among boxes and balls.
+/// Builds a turning bar among boxes and balls.
 fn turntable() -> Region {
     let mut region = Region::new();
     yard(&mut region, 500);
     let mut bar = BodySpec::new(rect(220, 15), Motion::Kinematic, Vec2::ZERO);
     bar.spin = cm(150);
     put(&mut region, 5, bar);
-    for place in 0..24_i64 {
-        let (x, y) = (place % 6 * 130 - 325, place / 6 * 220 - 330);
-        let shape = if place % 2 == 0 { circle(25) } else { rect(30, 20) };
+    for index in 0..24_i64 {
+        let (x, y) = (index % 6 * 130 - 325, index / 6 * 220 - 330);
+        let shape = if index % 2 == 0 { circle(25) } else { rect(30, 20) };
         let spec = BodySpec {
             linear_damping: Fx::from_int(1),
             angular_damping: Fx::from_int(1),
             restitution: cm(30),
             ..moving(shape, at(x, y))
         };
-        put(&mut region, 10 + place as u64, spec);
+        put(&mut region, 10 + index as u64, spec);
     }
     region
 }
 
-/// Forty walkers who change their minds, and a gate that notices them.
+/// Builds forty walkers, and a gate that notices them.
 fn crowd() -> Region {
     let mut region = Region::new();
     yard(&mut region, 800);
     let gate = BodySpec { sensor: true, ..fixed(rect(200, 200), Vec2::ZERO) };
     put(&mut region, 5, gate);
-    for place in 0..40_i64 {
+    for index in 0..40_i64 {
         let walker = BodySpec {
             mass: Fx::from_int(70),
             fixed_rotation: true,
             friction: Fx::ZERO,
-            ..moving(circle(30), at(place % 8 * 180 - 630, place / 8 * 300 - 600))
+            ..moving(circle(30), at(index % 8 * 180 - 630, index / 8 * 300 - 600))
         };
-        put(&mut region, 10 + place as u64, walker);
+        put(&mut region, 10 + index as u64, walker);
     }
     region
 }
 
+/// Gives some walkers another velocity.
 fn walk(region: &mut Region, step: u64) {
     let mut dice = Stream::new(&[3; 32], "physics.crowd", &[step]);
     for id in 10..50 {
@@ -169,29 +170,30 @@ fn walk(region: &mut Region, step: u64) {
     }
 }
 
-/// Bodies of very different mass and size come, go, and change what they are.
+/// Builds bodies of very different mass and size.
 fn workshop() -> Region {
     let mut region = Region::new();
     yard(&mut region, 400);
-    for place in 0..20_i64 {
-        let size = 8 + place * 3;
-        let shape = if place % 3 == 0 { circle(size) } else { rect(size, 8 + place) };
+    for index in 0..20_i64 {
+        let size = 8 + index * 3;
+        let shape = if index % 3 == 0 { circle(size) } else { rect(size, 8 + index) };
         let spec = BodySpec {
-            mass: Fx::from_int(1 << (place % 12)),
-            velocity: at(place * 37 % 400 - 200, place * 91 % 400 - 200),
-            spin: cm(place * 53 % 300),
+            mass: Fx::from_int(1 << (index % 12)),
+            velocity: at(index * 37 % 400 - 200, index * 91 % 400 - 200),
+            spin: cm(index * 53 % 300),
             linear_damping: Fx::HALF,
-            ..moving(shape, at(place % 5 * 150 - 300, place / 5 * 180 - 270))
+            ..moving(shape, at(index % 5 * 150 - 300, index / 5 * 180 - 270))
         };
-        put(&mut region, 10 + place as u64, spec);
+        put(&mut region, 10 + index as u64, spec);
     }
     region
 }
 
+/// Removes, inserts, moves and pushes bodies, and changes their kind of motion.
 fn rearrange(region: &mut Region, step: u64) {
     let object = ObjectId(10 + step / 10 % 20);
     let pose = Pose { position: at(100, -100), angle: Angle::EIGHTH };
-    // The object may be gone, or may not be dynamic: a refusal is as much a part of the scene.
+    // The object may be missing or not dynamic: a refused command is a part of the scene too.
     let _accepted = match step % 60 {
         10 => region.remove(object).is_ok(),
         20 => {
@@ -201,7 +203,7 @@ fn rearrange(region: &mut Region, step: u64) {
         30 => region.set_motion(object, Motion::Static).is_ok(),
         40 => region.set_motion(object, Motion::Dynamic).is_ok(),
         50 => region.set_pose(object, pose).is_ok(),
-        55 => region.impulse(object, at(5_000, -2_000)).is_ok(),
+        55 => region.apply_impulse(object, at(5_000, -2_000)).is_ok(),
         _ => true,
     };
 }

@@ -1,4 +1,4 @@
-//! Bodies that meet what they cannot move.
+//! Collisions with static and kinematic bodies.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Region, Shape, limits};
@@ -7,28 +7,28 @@ use metatopia_types::ObjectId;
 use crate::scenes::{SCENES, at, body, circle, cm, fixed, moving, put, rect, run, yard};
 
 #[test]
-fn a_crate_pushed_against_a_wall_stops_there_and_sinks_less_than_a_centimetre() {
+fn a_crate_pushed_against_a_wall_penetrates_it_by_less_than_a_centimetre() {
     let mut region = Region::new();
     yard(&mut region, 300);
     let crate_ = BodySpec { mass: Fx::from_int(30), ..moving(rect(40, 40), at(150, 0)) };
     put(&mut region, 10, crate_);
 
     for _ in 0..300 {
-        region.impulse(ObjectId(10), at(1_000, 0)).expect("a crate is dynamic");
+        region.apply_impulse(ObjectId(10), at(1_000, 0)).expect("a crate is dynamic");
         region.step();
-        let sunk = body(&region, 10).position().x.saturating_sub(cm(260));
-        assert!(sunk < cm(1), "sank {sunk} m");
+        let penetration = body(&region, 10).position().x.saturating_sub(cm(260));
+        assert!(penetration < cm(1), "{penetration} m deep");
     }
     run(&mut region, 120);
 
     let crate_ = body(&region, 10);
-    assert!(crate_.is_at_rest());
+    assert!(crate_.is_asleep());
     assert!(crate_.position().x.saturating_sub(cm(260)).saturating_abs() < cm(1));
     assert!(crate_.position().y.saturating_abs() < cm(1));
 }
 
 #[test]
-fn the_fastest_and_smallest_ball_does_not_pass_the_thinnest_wall() {
+fn the_fastest_and_smallest_ball_does_not_tunnel_through_the_thinnest_wall() {
     let wall = Fx::from_ratio(1, 16);
     for radius in [7, 10, 20, 100] {
         for angle in 0..8 {
@@ -43,8 +43,8 @@ fn the_fastest_and_smallest_ball_does_not_pass_the_thinnest_wall() {
             put(&mut region, 2, ball);
             for _ in 0..120 {
                 region.step();
-                let place = body(&region, 2).position();
-                assert!(place.x < Fx::ZERO, "radius {radius}, angle {angle}: at {place:?}");
+                let position = body(&region, 2).position();
+                assert!(position.x < Fx::ZERO, "radius {radius}, angle {angle}: at {position:?}");
             }
         }
     }
@@ -54,8 +54,8 @@ fn the_fastest_and_smallest_ball_does_not_pass_the_thinnest_wall() {
 fn a_body_stops_at_the_edge_of_the_region() {
     let mut region = Region::new();
     let edge = limits::COORDINATE_MAX;
-    let place = Vec2::new(edge.saturating_sub(Fx::ONE), Fx::ZERO);
-    put(&mut region, 1, BodySpec { velocity: at(1_000, 100), ..moving(circle(30), place) });
+    let position = Vec2::new(edge.saturating_sub(Fx::ONE), Fx::ZERO);
+    put(&mut region, 1, BodySpec { velocity: at(1_000, 100), ..moving(circle(30), position) });
 
     run(&mut region, 60);
 
@@ -65,17 +65,17 @@ fn a_body_stops_at_the_edge_of_the_region() {
 }
 
 #[test]
-fn walls_hold_whoever_is_not_crushed_against_them() {
+fn walls_hold_all_bodies_that_nothing_crushes_against_them() {
     for (scene, half) in [(&SCENES[0], 500), (&SCENES[2], 500), (&SCENES[3], 800)] {
         let mut region = (scene.build)();
         for step in 0..1_200 {
             scene.step(&mut region, step);
             let movers = region.bodies().iter().filter(|body| body.motion() == Motion::Dynamic);
             for body in movers {
-                let place = body.position();
+                let position = body.position();
                 let inside = |side: Fx| side.saturating_abs() < cm(half);
-                let held = inside(place.x) && inside(place.y);
-                assert!(held, "{} {step}: {} is at {place}", scene.name, body.id());
+                let held = inside(position.x) && inside(position.y);
+                assert!(held, "{} {step}: {} is at {position}", scene.name, body.id());
             }
         }
     }
@@ -94,13 +94,13 @@ fn a_turning_bar_throws_the_crates_around_it() {
     let crate_ = body(&region, 2);
     assert!(crate_.position().y > cm(150), "{:?}", crate_.position());
     let bar = body(&region, 1);
-    assert_eq!(bar.position(), Vec2::ZERO, "what it pushes does not push back");
+    assert_eq!(bar.position(), Vec2::ZERO, "a kinematic body is not pushed back");
     let turned = bar.angle().to_radians().saturating_sub(Fx::ONE).saturating_abs();
     assert!(turned < Fx::from_ratio(1, 10_000), "off by {turned} rad after a second");
 }
 
 #[test]
-fn a_turning_bar_is_true_to_its_angle_for_a_minute() {
+fn a_turning_bar_keeps_to_its_angle_for_a_minute() {
     for spin in [1, 7, 10] {
         let mut region = Region::new();
         let mut bar = BodySpec::new(rect(200, 20), Motion::Kinematic, Vec2::ZERO);
@@ -116,7 +116,7 @@ fn a_turning_bar_is_true_to_its_angle_for_a_minute() {
 }
 
 #[test]
-fn a_door_on_its_way_pushes_a_walker_aside() {
+fn a_moving_door_pushes_a_walker_aside() {
     let mut region = Region::new();
     let mut door = BodySpec::new(rect(100, 10), Motion::Kinematic, at(0, 0));
     door.velocity = at(0, 100);
@@ -133,7 +133,7 @@ fn a_door_on_its_way_pushes_a_walker_aside() {
 }
 
 #[test]
-fn a_ball_runs_along_a_wall_of_many_pieces_without_a_bump() {
+fn a_ball_rolls_along_a_wall_of_many_pieces_without_a_bump() {
     let mut region = Region::new();
     for piece in 0..20 {
         put(&mut region, 1 + piece as u64, fixed(rect(50, 20), at(piece * 100, -20)));
@@ -142,7 +142,7 @@ fn a_ball_runs_along_a_wall_of_many_pieces_without_a_bump() {
         BodySpec { velocity: at(300, 0), friction: Fx::ZERO, ..moving(circle(30), at(0, 30)) };
     put(&mut region, 100, ball);
     for _ in 0..300 {
-        region.impulse(ObjectId(100), at(0, -5)).expect("it is dynamic");
+        region.apply_impulse(ObjectId(100), at(0, -5)).expect("it is dynamic");
         region.step();
     }
 

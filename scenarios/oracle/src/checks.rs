@@ -6,15 +6,15 @@ use metatopia_types::{
     VoteKind,
 };
 
-use crate::disk::Disk;
-use crate::journal::Entry;
+use crate::disk::LogDisk;
+use crate::journal::JournalEntry;
 use crate::law::Law;
 use crate::oracle::{Forbidden, Oracle};
 use crate::words::Slot;
 
 impl Oracle {
     /// An honest server lets a message out.
-    pub fn saw_message(&mut self, seat: usize, message: &Message, disk: &dyn Disk) {
+    pub fn saw_message(&mut self, seat: usize, message: &Message, disk: &dyn LogDisk) {
         match message {
             Message::Vote(vote) => self.check_vote(seat, vote, disk),
             Message::Proposal(proposal) => self.check_proposal(seat, proposal, disk),
@@ -51,7 +51,7 @@ impl Oracle {
         }
     }
 
-    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &dyn Disk) {
+    fn check_vote(&mut self, seat: usize, vote: &Signed<Vote>, disk: &dyn LogDisk) {
         self.check_quoted(seat, vote.message.clone(), vote.signature, disk);
         if vote.message.voter == self.founding.names[seat]
             && let Some(turn) = vote.message.header
@@ -61,14 +61,14 @@ impl Oracle {
     }
 
     /// A vote that a server shows, its own or another's.
-    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &dyn Disk) {
+    fn check_quoted(&mut self, seat: usize, vote: Vote, signature: Signature, disk: &dyn LogDisk) {
         let signed = Signed { message: vote, signature };
         if self.words.knows(&signed.signature) {
             return;
         }
         let vote = &signed.message;
         let own = vote.voter == self.founding.names[seat];
-        if own && !self.journals[seat].is_durable(&Entry::Signature(signature), disk) {
+        if own && !self.journals[seat].is_durable(&JournalEntry::Signature(signature), disk) {
             self.blame(Some(seat), Law::NotDurable, || format!("{vote:?}"));
         }
         let Some(voter) = self.honest_seat(&vote.voter) else {
@@ -126,13 +126,13 @@ impl Oracle {
         Some(power * 3 > total * 2)
     }
 
-    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &dyn Disk) {
+    fn check_proposal(&mut self, seat: usize, signed: &Signed<Proposal>, disk: &dyn LogDisk) {
         let proposal = &signed.message;
         let own = proposal.proposer == self.founding.names[seat];
         if !own || self.words.knows(&signed.signature) {
             return;
         }
-        if !self.journals[seat].is_durable(&Entry::Signature(signed.signature), disk) {
+        if !self.journals[seat].is_durable(&JournalEntry::Signature(signed.signature), disk) {
             self.blame(Some(seat), Law::NotDurable, || format!("{proposal:?}"));
         }
         let said = format!("{:?} {:?}", proposal.header, proposal.valid_round);
@@ -146,8 +146,8 @@ impl Oracle {
     }
 
     /// An honest server vouches for a turn.
-    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &dyn Disk) {
-        if !self.journals[seat].is_durable(&Entry::Turn(turn), disk) {
+    fn check_value(&mut self, seat: usize, height: Height, turn: HeaderId, disk: &dyn LogDisk) {
+        if !self.journals[seat].is_durable(&JournalEntry::Turn(turn), disk) {
             self.blame(Some(seat), Law::UnseenTurn, || format!("{turn:?} at {height}"));
         }
         let Some(Forbidden { why, ahead }) = self.void.get(&turn).copied() else {
@@ -160,12 +160,12 @@ impl Oracle {
     }
 
     /// A server gives clients a receipt of an act in the turn with this header.
-    pub fn saw_receipt(&mut self, seat: usize, header: &Header, disk: &dyn Disk) {
+    pub fn saw_receipt(&mut self, seat: usize, header: &Header, disk: &dyn LogDisk) {
         self.check_told(seat, header.height, header.id(), disk);
     }
 
     /// A server tells clients or peers that a turn is decided.
-    pub fn saw_decision(&mut self, seat: usize, decision: &Decision, disk: &dyn Disk) {
+    pub fn saw_decision(&mut self, seat: usize, decision: &Decision, disk: &dyn LogDisk) {
         let (height, id) = (decision.height(), decision.id());
         if !self.check_told(seat, height, id, disk) {
             return;
@@ -179,7 +179,13 @@ impl Oracle {
 
     /// What is told is durable. Returns whether it is news from this server. One that is mute may tell
     /// of turns that it could forget: others decided them.
-    fn check_told(&mut self, seat: usize, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
+    fn check_told(
+        &mut self,
+        seat: usize,
+        height: Height,
+        id: HeaderId,
+        disk: &dyn LogDisk,
+    ) -> bool {
         let journal = &mut self.journals[seat];
         if self.muted.contains(&seat) && !journal.keeps(height, id, disk) {
             return true;

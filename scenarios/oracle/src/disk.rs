@@ -3,7 +3,7 @@
 use metatopia_types::{HeaderId, Height};
 
 /// The log of one server, as it lies on its disk.
-pub trait Disk {
+pub trait LogDisk {
     /// What reading a segment shows; nothing if it is not there.
     fn bytes(&self, segment: u64) -> &[u8];
 

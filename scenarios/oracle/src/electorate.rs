@@ -150,7 +150,7 @@ mod tests {
     use super::{Electorate, LAG};
     use crate::samples::{SIM, key, with_acts};
     use metatopia_types::{
-        Act, Contact, Envelope, HeaderId, Height, Lane, Root, Seq, SetChange, Sign as _,
+        Act, Envelope, HeaderId, Height, Lane, NodeContact, Root, Seq, SetChange, Sign as _,
         SignedEnvelope,
     };
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     fn add(author: u8, seat: u8, reserve: bool) -> SignedEnvelope {
-        let (key, contact) = (key(seat).public(), Contact::default());
+        let (key, contact) = (key(seat).public(), NodeContact::default());
         let change = if reserve {
             SetChange::Reserve { key, contact }
         } else {

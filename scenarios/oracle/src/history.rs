@@ -10,7 +10,7 @@ use crate::law::Law;
 
 /// See the module.
 #[derive(Debug)]
-pub struct History {
+pub struct TurnHistory {
     turns: BTreeMap<Height, Arc<Turn>>,
     ids: BTreeMap<Height, HeaderId>,
     /// What the first turn follows.
@@ -23,7 +23,7 @@ pub struct History {
     begun: Vec<Height>,
 }
 
-impl History {
+impl TurnHistory {
     /// Of a sim that was founded at this time.
     pub(crate) fn new(seats: usize, founded: Millis) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use super::{History, Law};
+    use super::{Law, TurnHistory};
     use crate::samples::{SIM, key, turn, with_acts};
     use metatopia_consensus::Decision;
     use metatopia_types::{
@@ -261,8 +261,8 @@ mod tests {
 
     const LENGTH: u64 = 50;
 
-    fn history(times: &[u64]) -> History {
-        let mut history = History::new(4, Millis(0));
+    fn history(times: &[u64]) -> TurnHistory {
+        let mut history = TurnHistory::new(4, Millis(0));
         let mut previous = HeaderId::default();
         for (height, time) in (1..).zip(times) {
             let turn = turn(height, *time, previous);
@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn the_first_turn_goes_on_from_the_founding() {
         for (first, wrong) in [(1_000, true), (1_001, false), (1_002, true), (1_050, false)] {
-            let mut history = History::new(4, Millis(1_000));
+            let mut history = TurnHistory::new(4, Millis(1_000));
             history.extend(&Arc::new(turn(1, first, HeaderId::default())));
             let fault = history.time_is_wrong(Height(1), LENGTH, Millis(2_000));
             assert_eq!(fault.is_some(), wrong, "{first}: {fault:?}");
@@ -363,7 +363,7 @@ mod tests {
         let act = Envelope { sim, author, lane, seq, last_valid, act: Act::Leave }.sign(&key);
         let first = with_acts(1, 50, HeaderId::default(), vec![act]);
         let mut second = turn(2, 100, first.id());
-        let mut told = History::new(4, Millis(0));
+        let mut told = TurnHistory::new(4, Millis(0));
         for turn in [&first, &second] {
             told.note_told(0, turn.header.height, turn.id());
             told.extend(&Arc::new(turn.clone()));
@@ -383,6 +383,6 @@ mod tests {
         second.body = first.body.clone();
         assert_eq!(laws(&[&first, &second]), [Law::Twice]);
         let log = [&first, &second].map(decided).into_iter().collect();
-        assert_eq!(History::lanes_go_back(&log).len(), 1);
+        assert_eq!(TurnHistory::lanes_go_back(&log).len(), 1);
     }
 }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use metatopia_consensus::{Decision, Record};
 use metatopia_types::{Digest, HeaderId, Height, Root, Signature, Turn};
 
-use crate::disk::{Append, Disk};
+use crate::disk::{Append, LogDisk};
 
 /// What messages rely on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Entry {
+pub(crate) enum JournalEntry {
     /// The bytes of a turn.
     Turn(HeaderId),
     /// A vote or a proposal, by its signature.
@@ -22,7 +22,7 @@ pub(crate) enum Entry {
 
 /// What a record says that is of use beyond its server.
 #[derive(Debug)]
-pub(crate) enum Note {
+pub(crate) enum JournalNote {
     /// The root after a height.
     Root(Height, Root),
     /// The roots from this height on were wrong.
@@ -33,14 +33,14 @@ pub(crate) enum Note {
 
 /// The bytes of a record in a segment.
 #[derive(Debug, Clone, Copy)]
-struct Place {
+struct RecordSpan {
     segment: u64,
     from: usize,
     to: usize,
     digest: Digest,
 }
 
-impl Place {
+impl RecordSpan {
     /// Do these bytes of its segment hold it?
     fn is_in(&self, bytes: &[u8]) -> bool {
         bytes.get(self.from..self.to).is_some_and(|bytes| digest(bytes) == self.digest)
@@ -50,15 +50,15 @@ impl Place {
 /// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Journal {
-    places: BTreeMap<Entry, Place>,
+    places: BTreeMap<JournalEntry, RecordSpan>,
     /// Entries that were seen to be durable.
-    durable: BTreeSet<Entry>,
+    durable: BTreeSet<JournalEntry>,
     /// Those of them that were given up.
-    given_up: BTreeSet<Entry>,
+    given_up: BTreeSet<JournalEntry>,
     /// Heights whose turns were put back beside the log, and given up again.
     let_go: BTreeSet<Height>,
     /// All that was written to the last segment, in order: only its end can be torn.
-    last: Vec<Place>,
+    last: Vec<RecordSpan>,
     /// Turns whose bytes were written, until one of their height is decided.
     turns: BTreeMap<HeaderId, Arc<Turn>>,
 }
@@ -69,9 +69,9 @@ fn digest(bytes: &[u8]) -> Digest {
 
 impl Journal {
     /// A record is about to be appended.
-    pub(crate) fn note(&mut self, append: &Append<'_>) -> Option<Note> {
+    pub(crate) fn note(&mut self, append: &Append<'_>) -> Option<JournalNote> {
         let Append { segment, from, bytes, payload } = *append;
-        let place = Place { segment, from, to: from + bytes.len(), digest: digest(bytes) };
+        let place = RecordSpan { segment, from, to: from + bytes.len(), digest: digest(bytes) };
         if self.last.last().is_some_and(|last| last.segment != segment || last.to > from) {
             self.last.retain(|before| before.segment == segment && before.to <= from);
             // What was cut off may come again.
@@ -80,17 +80,17 @@ impl Journal {
         self.last.push(place);
         let record = Record::decode(payload?).ok()?;
         let entry = match &record {
-            Record::Turn(turn) => Entry::Turn(turn.id()),
-            Record::Vote(vote) => Entry::Signature(vote.signature),
+            Record::Turn(turn) => JournalEntry::Turn(turn.id()),
+            Record::Vote(vote) => JournalEntry::Signature(vote.signature),
             Record::Proposal(proposal) | Record::Early(proposal) => {
-                Entry::Signature(proposal.signature)
+                JournalEntry::Signature(proposal.signature)
             }
-            Record::Decided(certificate) => Entry::Decided(certificate.height),
-            Record::Applied { height, root, .. } => return Some(Note::Root(*height, *root)),
-            Record::Healed { from } => return Some(Note::Healed(*from)),
+            Record::Decided(certificate) => JournalEntry::Decided(certificate.height),
+            Record::Applied { height, root, .. } => return Some(JournalNote::Root(*height, *root)),
+            Record::Healed { from } => return Some(JournalNote::Healed(*from)),
             Record::Recovered(signed) => {
                 let from = signed.recovery.height.minus(1).unwrap_or_default();
-                return Some(Note::Healed(from));
+                return Some(JournalNote::Healed(from));
             }
             Record::Verdict(_)
             | Record::Timeout(_)
@@ -108,14 +108,14 @@ impl Journal {
             Record::Decided(certificate) => {
                 let turn = self.turns.remove(&certificate.header)?;
                 self.turns.retain(|_, turn| turn.header.height > certificate.height);
-                Some(Note::Decided(Decision { certificate, turn }))
+                Some(JournalNote::Decided(Decision { certificate, turn }))
             }
             _ => None,
         }
     }
 
     /// Would a power loss right now leave this entry?
-    pub(crate) fn is_durable(&mut self, entry: &Entry, disk: &dyn Disk) -> bool {
+    pub(crate) fn is_durable(&mut self, entry: &JournalEntry, disk: &dyn LogDisk) -> bool {
         if self.durable.contains(entry) {
             return true;
         }
@@ -130,8 +130,8 @@ impl Journal {
     }
 
     /// Would a power loss right now leave this turn and that it is decided, in the log or beside it?
-    pub(crate) fn keeps(&mut self, height: Height, id: HeaderId, disk: &dyn Disk) -> bool {
-        let in_log = [Entry::Decided(height), Entry::Turn(id)];
+    pub(crate) fn keeps(&mut self, height: Height, id: HeaderId, disk: &dyn LogDisk) -> bool {
+        let in_log = [JournalEntry::Decided(height), JournalEntry::Turn(id)];
         in_log.iter().all(|entry| self.is_durable(entry, disk))
             || disk.put_back(height) == Some(id)
             // What was read before may be told of afterwards.
@@ -144,8 +144,8 @@ impl Journal {
     }
 
     /// The process is about to lose what is not durable.
-    pub(crate) fn note_death(&mut self, disk: &dyn Disk) {
-        let entries: Vec<Entry> = self.places.keys().copied().collect();
+    pub(crate) fn note_death(&mut self, disk: &dyn LogDisk) {
+        let entries: Vec<JournalEntry> = self.places.keys().copied().collect();
         for entry in entries {
             self.is_durable(&entry, disk);
         }
@@ -153,8 +153,8 @@ impl Journal {
 
     /// The process read its log again: the first byte at its end that it did not write there, and
     /// in which segment. What was written before it was watched is not known.
-    pub(crate) fn strange(&self, disk: &dyn Disk) -> Option<(u64, usize)> {
-        let Place { segment, mut from, .. } = *self.last.first()?;
+    pub(crate) fn strange(&self, disk: &dyn LogDisk) -> Option<(u64, usize)> {
+        let RecordSpan { segment, mut from, .. } = *self.last.first()?;
         let bytes = disk.bytes(segment);
         for place in &self.last {
             if from >= bytes.len() || !place.is_in(bytes) {
@@ -166,19 +166,19 @@ impl Journal {
     }
 
     /// The process read its log again: forgets what is gone, and returns what must not be.
-    pub(crate) fn reread(&mut self, disk: &dyn Disk) -> Vec<Entry> {
-        let there = |place: &Place| place.is_in(disk.bytes(place.segment));
+    pub(crate) fn reread(&mut self, disk: &dyn LogDisk) -> Vec<JournalEntry> {
+        let there = |place: &RecordSpan| place.is_in(disk.bytes(place.segment));
         self.places.retain(|_, place| there(place));
         self.last.retain(|place| there(place));
         let places = &self.places;
-        let missing = |entry: &&Entry| !places.contains_key(entry);
-        let gone: Vec<Entry> = self.durable.iter().filter(missing).copied().collect();
+        let missing = |entry: &&JournalEntry| !places.contains_key(entry);
+        let gone: Vec<JournalEntry> = self.durable.iter().filter(missing).copied().collect();
         self.durable.retain(|entry| places.contains_key(entry));
         gone.into_iter().filter(|entry| !self.given_up.contains(entry)).collect()
     }
 
     /// The process found its log damaged: what is gone is gone, and what follows the rest is not known.
-    pub(crate) fn note_damage(&mut self, disk: &dyn Disk) {
+    pub(crate) fn note_damage(&mut self, disk: &dyn LogDisk) {
         self.reread(disk);
         self.last.clear();
     }
@@ -186,12 +186,12 @@ impl Journal {
     /// The server gives up a segment. The last turn that was decided in it, if one was.
     pub(crate) fn give_up(&mut self, segment: u64) -> Option<Height> {
         let gone = self.places.extract_if(.., |_, place| place.segment == segment);
-        let gone: Vec<Entry> = gone.map(|(entry, _)| entry).collect();
+        let gone: Vec<JournalEntry> = gone.map(|(entry, _)| entry).collect();
         // Only what is durable is given up; what was read before may be told of afterwards.
         self.durable.extend(&gone);
         self.given_up.extend(&gone);
         let decided = gone.into_iter().filter_map(|entry| match entry {
-            Entry::Decided(height) => Some(height),
+            JournalEntry::Decided(height) => Some(height),
             _ => None,
         });
         decided.max()
@@ -199,15 +199,15 @@ impl Journal {
 
     /// Was it written down, here or in what was given up, that this height is decided?
     pub(crate) fn held(&self, height: Height) -> bool {
-        let entry = Entry::Decided(height);
+        let entry = JournalEntry::Decided(height);
         self.places.contains_key(&entry) || self.given_up.contains(&entry)
     }
 
     /// The last height of which it is written down that it is decided.
     pub(crate) fn last_decided(&self) -> Option<Height> {
-        let all = Entry::Decided(Height(0))..=Entry::Decided(Height(u64::MAX));
+        let all = JournalEntry::Decided(Height(0))..=JournalEntry::Decided(Height(u64::MAX));
         self.places.range(all).next_back().and_then(|(entry, _)| match entry {
-            Entry::Decided(height) => Some(*height),
+            JournalEntry::Decided(height) => Some(*height),
             _ => None,
         })
     }
@@ -221,12 +221,12 @@ impl Journal {
 #[cfg(test)]
 mod tests {
     use super::Journal;
-    use crate::disk::{Append, Disk};
+    use crate::disk::{Append, LogDisk};
 
     /// A log of one segment, of which so many bytes are durable.
     struct Paper(Vec<u8>, usize);
 
-    impl Disk for Paper {
+    impl LogDisk for Paper {
         fn bytes(&self, segment: u64) -> &[u8] {
             if segment == 0 { &self.0 } else { &[] }
         }

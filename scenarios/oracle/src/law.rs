@@ -93,6 +93,10 @@ laws! {
     LateTurn => "a-turn-in-time",
     /// After the faults an act that all servers know is in one of the next `f + 2` turns.
     LateAct => "acts-in-time",
+    /// After the faults, while frames between honest servers arrive within a turn, the login of a
+    /// steward that all of them were given is in one of the next `f + 2` turns, and is refused for no
+    /// fullness.
+    Reserved => "stewards-come-in",
     /// After the faults servers that were behind catch up.
     Behind => "everybody-catches-up",
     /// After the faults every member votes again.
@@ -107,7 +111,7 @@ impl fmt::Display for Law {
 
 /// A law that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fault {
+pub struct Violation {
     /// When.
     pub at: Duration,
     /// By whom, if it is somebody.
@@ -118,7 +122,7 @@ pub struct Fault {
     pub what: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:.3?}", self.at)?;
         if let Some(seat) = self.seat {

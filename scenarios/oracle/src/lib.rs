@@ -17,14 +17,14 @@
 //! ```
 //! use std::sync::Arc;
 //! use metatopia_consensus::Message;
-//! use metatopia_oracle::{Disk, Founding, Law, Oracle};
+//! use metatopia_oracle::{LogDisk, Founding, Law, Oracle};
 //! use metatopia_types::{
 //!     Digest, Ed25519, Height, Millis, Root, Round, Sign, SigningKey, SimId, Vote, VoteKind,
 //! };
 //!
 //! /// A disk on which nothing was written.
 //! struct Blank;
-//! impl Disk for Blank {
+//! impl LogDisk for Blank {
 //!     fn bytes(&self, _: u64) -> &[u8] {
 //!         &[]
 //!     }
@@ -70,8 +70,8 @@ mod oracle;
 mod samples;
 mod words;
 
-pub use disk::{Append, Disk};
+pub use disk::{Append, LogDisk};
 pub use founding::Founding;
-pub use history::History;
-pub use law::{Fault, Law};
+pub use history::TurnHistory;
+pub use law::{Law, Violation};
 pub use oracle::{Forbidden, Logs, Oracle};

@@ -9,12 +9,12 @@ use metatopia_consensus::{Decision, Message};
 use metatopia_types::{Evidence, HeaderId, Height, Millis, PublicKey, Root};
 
 use crate::clocks::Clocks;
-use crate::disk::{Append, Disk};
+use crate::disk::{Append, LogDisk};
 use crate::electorate::Electorate;
 use crate::founding::Founding;
-use crate::history::History;
-use crate::journal::{Journal, Note};
-use crate::law::{Fault, Law};
+use crate::history::TurnHistory;
+use crate::journal::{Journal, JournalNote};
+use crate::law::{Law, Violation};
 use crate::locks::Locks;
 use crate::words::{Slot, Words};
 
@@ -48,11 +48,11 @@ pub struct Oracle {
     /// Which seats are held to the rules.
     pub(crate) honest: Vec<bool>,
     pub(crate) now: Duration,
-    faults: Vec<Fault>,
+    faults: Vec<Violation>,
     pub(crate) words: Words,
     pub(crate) locks: Locks,
     pub(crate) journals: Vec<Journal>,
-    pub(crate) history: History,
+    pub(crate) history: TurnHistory,
     pub(crate) electorate: Electorate,
     /// Which acts of each turn the servers say they carried out.
     carried_out: BTreeMap<Height, Vec<bool>>,
@@ -77,7 +77,7 @@ impl Oracle {
     #[must_use]
     pub fn new(founding: Founding, liars: &[usize]) -> Self {
         let seats = founding.names.len();
-        let mut history = History::new(seats, founding.time);
+        let mut history = TurnHistory::new(seats, founding.time);
         for seat in 0..seats {
             history.note_root(seat, Height(0), founding.root);
         }
@@ -109,7 +109,7 @@ impl Oracle {
 
     /// What is wrong so far.
     #[must_use]
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[Violation] {
         &self.faults
     }
 
@@ -121,7 +121,7 @@ impl Oracle {
 
     /// The turns that were told to be decided.
     #[must_use]
-    pub const fn history(&self) -> &History {
+    pub const fn history(&self) -> &TurnHistory {
         &self.history
     }
 
@@ -152,7 +152,7 @@ impl Oracle {
     /// Writes a fault down.
     pub fn blame(&mut self, seat: Option<usize>, law: Law, what: impl FnOnce() -> String) {
         if self.faults.len() < FAULTS_KEPT {
-            let fault = Fault { at: self.now, seat, law, what: what() };
+            let fault = Violation { at: self.now, seat, law, what: what() };
             self.faults.push(fault);
         }
     }
@@ -160,9 +160,9 @@ impl Oracle {
     /// A server is about to append to its log.
     pub fn saw_write(&mut self, seat: usize, append: &Append<'_>) {
         match self.journals[seat].note(append) {
-            Some(Note::Root(height, root)) => self.saw_root(seat, height, root),
-            Some(Note::Healed(from)) => self.history.forget_roots(seat, from),
-            Some(Note::Decided(decision)) => self.check_decided(seat, &decision),
+            Some(JournalNote::Root(height, root)) => self.saw_root(seat, height, root),
+            Some(JournalNote::Healed(from)) => self.history.forget_roots(seat, from),
+            Some(JournalNote::Decided(decision)) => self.check_decided(seat, &decision),
             None => {}
         }
     }
@@ -214,14 +214,14 @@ impl Oracle {
     }
 
     /// A process died, before its disk changes.
-    pub fn saw_death(&mut self, seat: usize, disk: &dyn Disk) {
+    pub fn saw_death(&mut self, seat: usize, disk: &dyn LogDisk) {
         self.muted.remove(&seat);
         self.heard.retain(|(by, _), _| *by != seat);
         self.journals[seat].note_death(disk);
     }
 
     /// A process started, after it recovered its log.
-    pub fn saw_start(&mut self, seat: usize, disk: &dyn Disk) {
+    pub fn saw_start(&mut self, seat: usize, disk: &dyn LogDisk) {
         if let Some((segment, at)) = self.journals[seat].strange(disk) {
             let what = || format!("it goes on from segment {segment}, and did not write byte {at}");
             self.blame(Some(seat), Law::Damage, what);
@@ -233,7 +233,7 @@ impl Oracle {
 
     /// A process started whose disk was damaged behind its back, and put aside what was. What it
     /// signed still counts.
-    pub fn saw_damage(&mut self, seat: usize, disk: &dyn Disk) {
+    pub fn saw_damage(&mut self, seat: usize, disk: &dyn LogDisk) {
         self.journals[seat].note_damage(disk);
         self.history.forget_told(seat);
         self.history.begin_after(seat, self.history.last());
@@ -362,7 +362,7 @@ impl Oracle {
                     self.blame(Some(*seat), Law::Lost, what);
                 }
             }
-            for what in History::lanes_go_back(decisions) {
+            for what in TurnHistory::lanes_go_back(decisions) {
                 self.blame(Some(*seat), Law::Lane, || what);
             }
         }

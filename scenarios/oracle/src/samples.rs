@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Body, Digest, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign, SignedEnvelope,
-    SigningKey, SimId, Turn,
+    Digest, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign, SignedEnvelope,
+    SigningKey, SimId, Turn, TurnBody,
 };
 
 use crate::founding::Founding;
@@ -39,7 +39,7 @@ pub(crate) fn with_acts(
     previous: HeaderId,
     acts: Vec<SignedEnvelope>,
 ) -> Turn {
-    let body = Body::new(acts, Vec::new()).expect("a few acts are a body");
+    let body = TurnBody::new(acts, Vec::new()).expect("a few acts are a body");
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = Header {
         sim: SIM,

@@ -77,6 +77,7 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "SetChange",
         "Ready",
         "Report",
+        "Ticket",
         "Place",
         "Move",
         "Rotate",

@@ -8,12 +8,12 @@ use metatopia_scenarios::{
     golden::{genesis, server_key, visitor_key},
     plaza,
 };
-use metatopia_sim::{ENGINE, Seen, Serial, Tools, World};
+use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, Body, BodyShape, Build, Contact, Ed25519, Emote, Envelope,
-    Evidence, Header, HeaderId, Height, Lane, Look, Millis, ObjectId, Outcome, Outline, Root,
-    Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, Turn, ValidatorSet, Vote,
-    VoteKind, wire,
+    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Ed25519, Emote, Envelope, Evidence,
+    Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Outcome, Outline, Root,
+    Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody,
+    ValidatorSet, Vote, VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -163,7 +163,7 @@ impl Teller {
     /// A deed near the visitor, mostly on something of the visitor's own.
     fn build(&self, visitor: u8, here: Vec2, dice: &mut Stream) -> Build {
         let me = visitor_key(visitor).public();
-        let own: Vec<Seen> = self.world.things(&me).collect();
+        let own: Vec<WorldObject> = self.world.things(&me).collect();
         let near = self.world.scene(here, Fx::from_int(8), 9);
         let pick = if dice.below(5) == 0 { &near } else { &own };
         let thing = dice.pick(pick);
@@ -206,7 +206,12 @@ impl Teller {
                 let package = dice.pick(&packages).expect("there are some").id();
                 Build::Attach { object, package }
             }
-            17 => Build::Detach { object, script },
+            17 => {
+                // Few things have scripts: one that has is looked for.
+                let running = own.iter().find_map(|seen| Some((seen.id, seen.scripts.first()?.0)));
+                let (object, script) = running.unwrap_or((object, script));
+                Build::Detach { object, script }
+            }
             _ => Build::Undo { skip: u8::try_from(dice.below(4) / 3).expect("small") },
         }
     }
@@ -223,19 +228,25 @@ impl Teller {
         self.act(visitor, Act::Say { channel, body });
     }
 
-    /// The admin brings in two servers, one of which is caught lying; visitors may not do that.
+    /// The admin brings in two servers, one of which is caught lying, and has a ticket for some days;
+    /// visitors may not do that.
     fn servers(&mut self, height: Height) {
         let add = |n: u8| SetChange::Add {
             key: server_key(n).public(),
-            contact: Contact {
+            contact: NodeContact {
                 peer_id: format!("golden-{n}"),
                 address: "/ip4/127.0.0.1".to_owned(),
             },
         };
+        let ticket = server_key(9).public();
         match height.0 {
             100 | 200 | 300 => self.login_admin(),
             101 => self.act(0, Act::SetChange(add(4))),
             102 => self.act(1, Act::SetChange(add(5))),
+            103 => self.act(0, Act::Ticket(TicketOrder::Issue { ticket, uses: 3, days: 7 })),
+            104 => self.act(1, Act::Ticket(TicketOrder::Withdraw { ticket })),
+            202 | 203 => self.act(0, Act::Ticket(TicketOrder::Withdraw { ticket })),
+            204 => self.act(0, Act::Ticket(TicketOrder::Issue { ticket, uses: 0, days: 7 })),
             110 => {
                 let wrong = Act::Ready { height: Height(100), proof: Default::default() };
                 self.sign(&server_key(4), 204, 1, wrong);
@@ -276,7 +287,7 @@ impl Teller {
     }
 
     fn turn(&mut self, height: Height, dice: &mut Stream) {
-        let body = Body::new(core::mem::take(&mut self.acts), core::mem::take(&mut self.blobs))
+        let body = TurnBody::new(core::mem::take(&mut self.acts), core::mem::take(&mut self.blobs))
             .expect("a few acts");
         let set = |at| self.world.validators(at).expect("the sets of the next heights");
         // Now and then a proposer misses its turn.
@@ -338,6 +349,7 @@ fn kind(act: &Act) -> &'static str {
         Act::SetChange(_) => "SetChange",
         Act::Ready { .. } => "Ready",
         Act::Report(_) => "Report",
+        Act::Ticket(_) => "Ticket",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",
             Build::Move { .. } => "Move",

@@ -19,8 +19,8 @@ use metatopia_replica::{ClientId, views::Views};
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Serial, Tile, Tools, World};
 use metatopia_types::{
-    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, Lane, Look, Millis, Seq, Sign,
-    Signature, SignedEnvelope, SigningKey, Turn, wire,
+    Act, Certificate, Ed25519, Envelope, Header, Lane, Look, Millis, NodeContact, Seq, Sign,
+    Signature, SignedEnvelope, SigningKey, Turn, TurnBody, wire,
 };
 
 /// Turns of a second.
@@ -45,7 +45,7 @@ impl Plaza {
             SigningKey::from_seed(seed)
         };
         let servers: Vec<SigningKey> = (0..4).map(|n| key(2, n)).collect();
-        let contacts = servers.iter().map(|key| (key.public(), Contact::default()));
+        let contacts = servers.iter().map(|key| (key.public(), NodeContact::default()));
         let genesis = plaza::genesis(contacts.collect(), BTreeSet::new());
         let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("the plaza");
         let walkers = (0..walkers).map(|n| key(1, n)).collect();
@@ -75,7 +75,7 @@ impl Plaza {
     }
 
     fn turn(&mut self) -> Turn {
-        let body = Body::new(self.acts(), Vec::new()).expect("a small turn");
+        let body = TurnBody::new(self.acts(), Vec::new()).expect("a small turn");
         let height = self.world.height().plus(1);
         let header = Header {
             sim: self.world.sim(),

@@ -10,7 +10,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use metatopia_world::agreement::Seed;
-use metatopia_world::agreement::stories::{Ending, Story, Tally, crash_settings, stories};
+use metatopia_world::agreement::stories::{
+    ExpectedEnding, SeedStory, StoryTally, crash_settings, stories,
+};
 
 struct Options {
     seeds: u64,
@@ -65,7 +67,7 @@ fn main() -> ExitCode {
         "took",
         "faults"
     );
-    let chosen = |story: &Story| {
+    let chosen = |story: &SeedStory| {
         options.stories.is_empty() || options.stories.iter().any(|name| name == story.name)
     };
     if options.points {
@@ -78,9 +80,9 @@ fn main() -> ExitCode {
     if as_told { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn tell(story: &Story, options: &Options) -> bool {
+fn tell(story: &SeedStory, options: &Options) -> bool {
     let began = Instant::now();
-    let mut tally = Tally::default();
+    let mut tally = StoryTally::default();
     for seed in options.from..options.from.saturating_add(options.seeds) {
         let outcome = (story.play)(Seed { number: seed, written: options.trace });
         outcome.history.iter().for_each(|line| println!("{line}"));
@@ -88,14 +90,14 @@ fn tell(story: &Story, options: &Options) -> bool {
     }
     row(story.name, &tally, began.elapsed());
     match story.ending {
-        Ending::Sound => {
+        ExpectedEnding::Sound => {
             if let Some(report) = &tally.report {
                 println!("{report}");
             }
             tally.faulty == 0
         }
         // Fewer seeds than its budget, or other ones, prove nothing.
-        Ending::Found(_, budget) => {
+        ExpectedEnding::Found(_, budget) => {
             let enough = options.from == 0 && options.seeds >= budget;
             !enough || tally.is_as_told(story.ending)
         }
@@ -106,9 +108,9 @@ fn tell_points() -> bool {
     let mut sound = true;
     for setting in crash_settings() {
         for seat in 0..setting.scenario.founders {
-            let (began, mut tally) = (Instant::now(), Tally::default());
+            let (began, mut tally) = (Instant::now(), StoryTally::default());
             for (number, point) in (0..).zip(setting.points(seat)) {
-                tally.add(Ending::Sound, number, &setting.play(point));
+                tally.add(ExpectedEnding::Sound, number, &setting.play(point));
             }
             row(&format!("{} ({seat})", setting.scenario.name), &tally, began.elapsed());
             if let Some(report) = &tally.report {
@@ -120,7 +122,7 @@ fn tell_points() -> bool {
     sound
 }
 
-fn row(name: &str, tally: &Tally, took: Duration) {
+fn row(name: &str, tally: &StoryTally, took: Duration) {
     let first = tally.first.map_or(String::new(), |first| format!(" (first {first})"));
     println!(
         "{name:<38} {:>6} {:>7} {:>7} {:>8} {:>6} {:>8} {:>7} s {:>5} s {:>7}{first}",

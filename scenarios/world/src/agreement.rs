@@ -1,7 +1,7 @@
 //! Agreement as the world plays it: servers, their application, who misbehaves, and who watches.
 //!
-//! A [`Scenario`] is a story as data. It is played on a [`Stage`], watched by the [`Oracle`], and
-//! ends in an [`Outcome`] that says what was law, if anything was, and how to play it again.
+//! A [`Scenario`] is a story as data. It is played on a [`AgreementStage`], watched by the [`Oracle`], and
+//! ends in an [`ScenarioOutcome`] that says what was law, if anything was, and how to play it again.
 
 mod ambush;
 pub mod bugs;
@@ -21,16 +21,16 @@ mod twins;
 mod villain;
 
 pub use ambush::Ambush;
-pub use ledger::{Ledger, LedgerState};
-pub use metatopia_oracle::{Fault, History, Law, Oracle};
-pub use outcome::{Outcome, percentile};
+pub use ledger::{LedgerDouble, LedgerState};
+pub use metatopia_oracle::{Law, Oracle, TurnHistory, Violation};
+pub use outcome::{ScenarioOutcome, percentile};
 pub use scenario::{Scenario, Seed};
-pub use server::{Apply, Report, Server, Start, Wake};
-pub use servers::{Decided, Servers};
-pub use setting::{ENGINE, Flaw, Setting, Unlogged};
-pub use signatures::Scheme;
-pub use stage::Stage;
-pub use swarm::{Moment, Plan, Played, Recovery, Swarm, shrink};
+pub use server::{AgreementReport, AgreementServer, AgreementTimer, Apply, StartState};
+pub use servers::{AgreementServers, FirstDecision};
+pub use setting::{AgreementSetting, ENGINE, Flaw, Unlogged};
+pub use signatures::SignatureKind;
+pub use stage::AgreementStage;
+pub use swarm::{AgreementPlan, FaultRecovery, PlannedFault, Played, Swarm, shrink};
 pub use twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
-pub use villain::Deed;
-pub(crate) use villain::{Ground, Villain};
+pub use villain::ByzantineBehaviour;
+pub(crate) use villain::{Villain, VillainContext};

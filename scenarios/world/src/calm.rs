@@ -25,7 +25,7 @@ const SETTLE: Duration = Duration::from_millis(1_000);
 
 /// How the world went on after its faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Recovery {
+pub struct FaultRecovery {
     /// From the end of the faults to a new turn.
     pub turn: Duration,
     /// What it might have taken.
@@ -38,7 +38,7 @@ pub struct Recovery {
 
 /// What a world waits for in the calm.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Pace<'a> {
+pub(crate) struct CalmSettings<'a> {
     pub(crate) conditions: &'a Conditions,
     pub(crate) patience: Patience,
     /// From one turn to the next.
@@ -49,7 +49,7 @@ pub(crate) struct Pace<'a> {
     pub(crate) faults_borne: u32,
 }
 
-impl Pace<'_> {
+impl CalmSettings<'_> {
     /// `f + 1` time-outs of proposers, of the rounds in which servers are now, the latest of which
     /// is `first`, and what it takes them to come together.
     pub(crate) fn turn_bound(&self, first: u32) -> Duration {

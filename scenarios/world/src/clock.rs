@@ -11,7 +11,7 @@ const PPM: i128 = 1_000_000;
 
 /// The two clocks of one server. The world's own time is a [`Duration`] since its beginning.
 #[derive(Debug, Clone, Copy)]
-pub struct Clock {
+pub struct VirtualClock {
     /// How far the wall clock is ahead (or, negative, behind), in milliseconds.
     offset_ms: i64,
     /// How much faster (or, negative, slower) both clocks run, in parts per million.
@@ -20,7 +20,7 @@ pub struct Clock {
     born: Duration,
 }
 
-impl Clock {
+impl VirtualClock {
     /// A clock that is `offset_ms` ahead and runs `rate_ppm` faster than the world's time.
     ///
     /// # Panics
@@ -82,13 +82,13 @@ fn duration(nanos: i128) -> Duration {
 
 #[cfg(test)]
 mod tests {
-    use super::{Clock, DAWN};
+    use super::{DAWN, VirtualClock};
     use std::time::Duration;
 
     #[test]
     fn a_fast_clock_reaches_a_deadline_early_and_never_before_it_shows_it() {
         for rate in [-100_000, -1, 0, 1, 3, 100_000] {
-            let mut clock = Clock::new(0, rate);
+            let mut clock = VirtualClock::new(0, rate);
             clock.restart(Duration::from_millis(17));
             for nanos in [0, 1, 7, 999_999, 50_000_001, 1_000_000_007] {
                 let deadline = Duration::from_nanos(nanos);
@@ -98,13 +98,13 @@ mod tests {
                 assert!(clock.read(at).monotonic >= deadline, "rate {rate}, {nanos} ns");
             }
         }
-        let fast = Clock::new(0, 100_000);
+        let fast = VirtualClock::new(0, 100_000);
         assert!(fast.moment(Duration::from_secs(11)) == Duration::from_secs(10));
     }
 
     #[test]
     fn a_jump_moves_the_wall_clock_and_leaves_deadlines_alone() {
-        let mut clock = Clock::new(250, 0);
+        let mut clock = VirtualClock::new(250, 0);
         let at = Duration::from_secs(2);
         let before = clock.read(at);
 

@@ -7,10 +7,10 @@ use metatopia_types::{Millis, Now};
 
 use crate::chance::Span;
 use crate::class::Class;
-use crate::clock::Clock;
-use crate::crash::Tail;
-use crate::lent::{Change, LentDisk};
-use crate::machine::{FileChange, Machine, Mark};
+use crate::clock::VirtualClock;
+use crate::crash::UnsyncedWrites;
+use crate::lent::{DiskChange, LentDisk};
+use crate::machine::{DurableMark, FileChange, Machine};
 use crate::network::Links;
 
 /// The frames of a cluster's servers.
@@ -42,7 +42,7 @@ pub trait Cluster: Sized + std::fmt::Debug {
         seat: usize,
         now: Now,
         disk: &mut LentDisk,
-    ) -> Result<Opened<Self::Server>, String>;
+    ) -> Result<StartedServer<Self::Server>, String>;
 
     /// A few bytes that tell a frame from others, for traces.
     fn stamp(frame: &FrameOf<Self>) -> [u8; 8];
@@ -55,7 +55,7 @@ pub trait Cluster: Sized + std::fmt::Debug {
     /// `frame` leaves `from` for `to`: watch it, and return what really goes out in its place.
     fn leaves(
         &mut self,
-        scene: &mut Scene<'_, Self>,
+        scene: &mut ClusterView<'_, Self>,
         to: usize,
         frame: &FrameOf<Self>,
     ) -> Vec<FrameOf<Self>> {
@@ -64,39 +64,39 @@ pub trait Cluster: Sized + std::fmt::Debug {
     }
 
     /// The server tells the outside something.
-    fn told(&mut self, scene: &mut Scene<'_, Self>, report: ReportOf<Self>);
+    fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: ReportOf<Self>);
 
     /// The server is about to change a file.
-    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+    fn writes(&mut self, scene: &mut ClusterView<'_, Self>, change: &FileChange) {
         let _ = (scene, change);
     }
 
     /// The server has done this to its disk while that was lent to it.
-    fn wrote(&mut self, scene: &mut Scene<'_, Self>, change: &Change) {
+    fn wrote(&mut self, scene: &mut ClusterView<'_, Self>, change: &DiskChange) {
         let _ = (scene, change);
     }
 
     /// The server stopped for good, by its own decision or because it could not start.
-    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str);
+    fn halted(&mut self, scene: &mut ClusterView<'_, Self>, reason: &str);
 
     /// The process in this seat died; `Cluster::open` follows if it starts again.
-    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+    fn died(&mut self, scene: &mut ClusterView<'_, Self>) {
         let _ = scene;
     }
 }
 
 /// A server that started.
 #[derive(Debug)]
-pub struct Opened<M> {
+pub struct StartedServer<M> {
     /// The server.
     pub server: M,
     /// The end of the log it read, all of which is durable.
-    pub durable: Mark,
+    pub durable: DurableMark,
 }
 
 /// What whoever watches or meddles may see and order.
 #[derive(Debug)]
-pub struct Scene<'a, C: Cluster> {
+pub struct ClusterView<'a, C: Cluster> {
     /// The world's time.
     pub at: Duration,
     /// The seat this is about.
@@ -106,14 +106,14 @@ pub struct Scene<'a, C: Cluster> {
     /// Its disk.
     pub disk: &'a MemoryDisk,
     /// All servers' clocks.
-    pub clocks: &'a [Clock],
+    pub clocks: &'a [VirtualClock],
     /// What shall happen, now or later.
-    pub orders: &'a mut Vec<(Duration, Order)>,
+    pub orders: &'a mut Vec<(Duration, ClusterOrder)>,
 }
 
-impl<C: Cluster> Scene<'_, C> {
+impl<C: Cluster> ClusterView<'_, C> {
     /// Lets `order` happen `delay` from now.
-    pub fn order(&mut self, delay: Duration, order: Order) {
+    pub fn order(&mut self, delay: Duration, order: ClusterOrder) {
         self.orders.push((self.at.saturating_add(delay), order));
     }
 
@@ -126,7 +126,7 @@ impl<C: Cluster> Scene<'_, C> {
 
 /// Trouble, or the end of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Order {
+pub enum ClusterOrder {
     /// The server in this seat starts, if it does not run.
     Start(usize),
     /// The same, after a start that failed for its disk, unless it was stopped meanwhile.
@@ -136,14 +136,14 @@ pub enum Order {
         /// Whose.
         seat: usize,
         /// What becomes of unsynced bytes.
-        tail: Tail,
+        tail: UnsyncedWrites,
         /// How long it is away.
         down: Duration,
     },
     /// All processes die at once; each starts again after `down`, plus `stagger` times its seat.
     PowerLoss {
         /// What becomes of unsynced bytes.
-        tail: Tail,
+        tail: UnsyncedWrites,
         /// How long they are away.
         down: Duration,
         /// What each further seat waits in addition.

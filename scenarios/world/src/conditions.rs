@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::chance::{Dice, Span};
-use crate::crash::Tail;
+use crate::crash::UnsyncedWrites;
 use crate::network::Links;
 
 /// The faults and delays of one world. Probabilities are parts per million.
@@ -26,7 +26,7 @@ pub struct Conditions {
     /// How long a process that dies by itself is away.
     pub down: Span,
     /// What may become of unsynced bytes when a process dies by itself.
-    pub tails: Vec<Tail>,
+    pub tails: Vec<UnsyncedWrites>,
     /// Servers notice when a peer dies or comes back, after one network delay.
     pub notices: bool,
     /// Effects wait for the disk as they ask. Only a negative control says no.
@@ -85,8 +85,9 @@ impl Conditions {
     }
 
     /// What becomes of unsynced bytes when a process dies by itself, and how long it is away.
-    pub(crate) fn death(&self, dice: &mut Dice) -> (Tail, Duration) {
-        let tail = if self.tails.is_empty() { Tail::Kept } else { dice.pick(&self.tails) };
+    pub(crate) fn death(&self, dice: &mut Dice) -> (UnsyncedWrites, Duration) {
+        let tail =
+            if self.tails.is_empty() { UnsyncedWrites::Kept } else { dice.pick(&self.tails) };
         (tail, dice.within(self.down))
     }
 

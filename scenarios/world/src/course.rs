@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use metatopia_oracle::Fault;
+use metatopia_oracle::Violation;
 use metatopia_types::Digest;
 
 use crate::agreement::{self, Seed};
-use crate::calm::Recovery;
+use crate::calm::FaultRecovery;
 use crate::class::{Class, Fired, Level};
-use crate::fall::{self, Fall};
+use crate::fall::{self, WorldPanic};
 use crate::replica;
 
 /// Times are not narrowed down further than this.
@@ -18,7 +18,7 @@ const FINEST: Duration = Duration::from_millis(500);
 
 /// A seed, and what a shorter retelling leaves out of its world.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Course {
+pub struct SeedRun {
     /// Decides everything else.
     pub seed: Seed,
     /// How long the world lives.
@@ -33,7 +33,7 @@ pub struct Course {
     pub apart: bool,
 }
 
-impl Course {
+impl SeedRun {
     /// The whole world of a seed.
     #[must_use]
     pub fn new(seed: Seed, span: Duration) -> Self {
@@ -63,21 +63,21 @@ pub struct Breach {
     pub what: String,
 }
 
-impl From<&Fault> for Breach {
-    fn from(fault: &Fault) -> Self {
+impl From<&Violation> for Breach {
+    fn from(fault: &Violation) -> Self {
         Self { law: fault.law.name(), what: fault.to_string() }
     }
 }
 
 /// What is told of a world after it was played.
 #[derive(Debug, Clone)]
-pub struct Tale {
+pub struct RunReport {
     /// What was broken, the first thing first.
     pub breaches: Vec<Breach>,
     /// How often which fault fired.
     pub fired: Fired,
     /// How it went on after the faults; none if it did not come to that.
-    pub recovery: Option<Recovery>,
+    pub recovery: Option<FaultRecovery>,
     /// When each height was first decided, and in which round its turn was built.
     pub decided: BTreeMap<u64, (Duration, u32)>,
     /// The last decided height of every server that runs.
@@ -98,7 +98,7 @@ pub struct Tale {
     pub digest: Digest,
 }
 
-impl Tale {
+impl RunReport {
     /// No law was broken.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -112,8 +112,8 @@ impl Tale {
     }
 
     /// Of a world that fell over nothing else is known.
-    fn of_fall(fall: Fall) -> Self {
-        let Fall { why, history } = fall;
+    fn of_fall(fall: WorldPanic) -> Self {
+        let WorldPanic { why, history } = fall;
         Self {
             breaches: vec![Breach { law: fall::LAW, what: why }],
             fired: Fired::default(),
@@ -156,14 +156,14 @@ impl Tale {
 impl Level {
     /// Which faults a course stands for, and all of it in words.
     #[must_use]
-    pub fn plan(self, course: &Course) -> (BTreeSet<Class>, String) {
+    pub fn plan(self, course: &SeedRun) -> (BTreeSet<Class>, String) {
         match self {
             Self::Agreement => {
                 let plan = agreement::Swarm::from(course).plan();
                 (plan.classes.clone(), plan.to_string())
             }
             Self::Whole => {
-                let plan = replica::Plan::draw(course);
+                let plan = replica::ReplicaPlan::draw(course);
                 (plan.classes.clone(), plan.to_string())
             }
         }
@@ -171,17 +171,17 @@ impl Level {
 
     /// Plays a course. It ends with the first law that is broken, or with its time.
     #[must_use]
-    pub fn play(self, course: &Course) -> Tale {
+    pub fn play(self, course: &SeedRun) -> RunReport {
         let play = || match self {
-            Self::Agreement => Tale::of_agreement(agreement::Swarm::from(course).play()),
+            Self::Agreement => RunReport::of_agreement(agreement::Swarm::from(course).play()),
             Self::Whole => replica::play(course),
         };
-        fall::survive(play).unwrap_or_else(Tale::of_fall)
+        fall::survive(play).unwrap_or_else(RunReport::of_fall)
     }
 }
 
-impl From<&Course> for agreement::Swarm {
-    fn from(course: &Course) -> Self {
+impl From<&SeedRun> for agreement::Swarm {
+    fn from(course: &SeedRun) -> Self {
         Self::new(course.seed, course.span).on(course)
     }
 }
@@ -191,10 +191,10 @@ impl From<&Course> for agreement::Swarm {
 /// then the smallest course so far comes back.
 #[must_use]
 pub fn shrink(
-    found: &Course,
+    found: &SeedRun,
     classes: &BTreeSet<Class>,
-    mut breaks: impl FnMut(&Course) -> Option<bool>,
-) -> Course {
+    mut breaks: impl FnMut(&SeedRun) -> Option<bool>,
+) -> SeedRun {
     let mut smallest = found.clone();
     for class in classes {
         let mut smaller = smallest.clone();
@@ -209,7 +209,7 @@ pub fn shrink(
     let (mut early, mut late) = (smallest.from, smallest.calm_from());
     while late.saturating_sub(early) > FINEST {
         let middle = (early + late) / 2;
-        let smaller = Course { until: Some(middle), ..smallest.clone() };
+        let smaller = SeedRun { until: Some(middle), ..smallest.clone() };
         match breaks(&smaller) {
             Some(true) => (late, smallest) = (middle, smaller),
             Some(false) => early = middle,
@@ -220,7 +220,7 @@ pub fn shrink(
     let (mut early, mut late) = (smallest.from, smallest.calm_from());
     while late.saturating_sub(early) > FINEST {
         let middle = (early + late) / 2;
-        let smaller = Course { from: middle, ..smallest.clone() };
+        let smaller = SeedRun { from: middle, ..smallest.clone() };
         match breaks(&smaller) {
             Some(true) => (early, smallest) = (middle, smaller),
             Some(false) => late = middle,
@@ -234,12 +234,12 @@ pub fn shrink(
 mod tests {
     use std::time::Duration;
 
-    use super::{Course, Level, fall};
+    use super::{Level, SeedRun, fall};
 
     #[test]
     fn a_world_that_falls_over_has_broken_a_law() {
         // No moment is so late: drawing its plan panics.
-        let endless = Course::new(7.into(), Duration::MAX);
+        let endless = SeedRun::new(7.into(), Duration::MAX);
 
         for level in [Level::Agreement, Level::Whole] {
             let tale = level.play(&endless);

@@ -8,7 +8,7 @@ use crate::chance::Dice;
 
 /// What becomes of what a server wrote and did not sync when its process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tail {
+pub enum UnsyncedWrites {
     /// The power goes, and all of it is gone.
     Lost,
     /// The power goes; each file ends somewhere, with holes, and each change of a name happened
@@ -19,11 +19,11 @@ pub enum Tail {
     Kept,
 }
 
-impl Tail {
+impl UnsyncedWrites {
     pub(crate) fn befall(self, disk: &mut MemoryDisk, dice: &mut Dice) {
         match self {
-            Self::Lost => disk.crash(memory::Tail::Lost),
-            Self::Torn => disk.crash(memory::Tail::Torn(dice.below(u64::MAX))),
+            Self::Lost => disk.crash(memory::CrashEffect::Lost),
+            Self::Torn => disk.crash(memory::CrashEffect::Torn(dice.below(u64::MAX))),
             Self::Kept => {}
         }
     }
@@ -48,14 +48,14 @@ pub struct CrashPoint {
     /// When.
     pub point: Point,
     /// What becomes of unsynced bytes.
-    pub tail: Tail,
+    pub tail: UnsyncedWrites,
     /// How long it is away.
     pub down: Duration,
 }
 
 /// How many steps a server took, over all its lives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Steps {
+pub struct StepCounts {
     /// Changes of files.
     pub changes: u64,
     /// Syncs that were done.
@@ -64,7 +64,7 @@ pub struct Steps {
     pub sends: u64,
 }
 
-impl Steps {
+impl StepCounts {
     /// Every point of a run with these steps, with every kind of tail, and a time away that goes
     /// round `down`.
     #[must_use]
@@ -75,7 +75,7 @@ impl Steps {
             .chain((1..=self.sends).map(Point::Send));
         let mut all = Vec::new();
         for point in points {
-            for tail in [Tail::Lost, Tail::Torn, Tail::Kept] {
+            for tail in [UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept] {
                 // Neighbouring points with one kind of tail get different times away. (A stride
                 // that shares a factor with the number of tails would never see some pairs.)
                 let down = down[(all.len() + all.len() / 3) % down.len()];
@@ -88,19 +88,19 @@ impl Steps {
 
 #[cfg(test)]
 mod tests {
-    use super::{Steps, Tail};
+    use super::{StepCounts, UnsyncedWrites};
     use std::collections::BTreeSet;
     use std::time::Duration;
 
     #[test]
     fn each_kind_of_tail_meets_each_time_away() {
         let down = [0, 3, 120].map(Duration::from_millis);
-        let steps = Steps { changes: 9, syncs: 9, sends: 9 };
+        let steps = StepCounts { changes: 9, syncs: 9, sends: 9 };
 
         let points = steps.crash_points(1, &down);
 
         assert_eq!(points.len(), 27 * 3);
-        for tail in [Tail::Lost, Tail::Torn, Tail::Kept] {
+        for tail in [UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept] {
             let met: BTreeSet<_> =
                 points.iter().filter(|p| p.tail == tail).map(|p| p.down).collect();
             assert_eq!(met.len(), down.len(), "{tail:?}");

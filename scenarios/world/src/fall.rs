@@ -17,7 +17,7 @@ thread_local! {
 
 /// How a world fell over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fall {
+pub struct WorldPanic {
     /// What panicked said so.
     pub why: String,
     /// The end of its history, if that was written.
@@ -28,9 +28,9 @@ pub struct Fall {
 ///
 /// # Errors
 /// It fell over.
-pub fn survive<T>(play: impl FnOnce() -> T) -> Result<T, Fall> {
+pub fn survive<T>(play: impl FnOnce() -> T) -> Result<T, WorldPanic> {
     LAST_LINES.take();
-    panic::catch_unwind(AssertUnwindSafe(play)).map_err(|cause| Fall {
+    panic::catch_unwind(AssertUnwindSafe(play)).map_err(|cause| WorldPanic {
         why: format!("the world itself fell over: {}", panicked(&*cause)),
         history: LAST_LINES.take(),
     })

@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 
 use metatopia_store::memory::{self, MemoryDisk};
 use metatopia_store::{
-    Cause, Disk, DiskError, FileKind, FileName, Folder, Operation, Place, ReadDisk,
+    Cause, Disk, DiskError, DiskTarget, FileKind, FileName, Folder, Operation, ReadDisk,
 };
 
 use metatopia_types::Now;
@@ -12,14 +12,14 @@ use metatopia_types::Now;
 use crate::chance::Dice;
 use crate::class::Class;
 use crate::cluster::Cluster;
-use crate::crash::{Point, Steps};
+use crate::crash::{Point, StepCounts};
 use crate::life::panicked;
 use crate::machine::Machine as _;
-use crate::world::{Event, World};
+use crate::world::{Simulator, SimulatorEvent};
 
 /// What was done to a disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub enum DiskChange {
     /// Bytes at the end of a segment of the log; perhaps not all of them, if the disk failed.
     Append {
         /// Which file.
@@ -45,7 +45,7 @@ pub(crate) struct Peril {
 
 /// Why a process died.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Death {
+pub(crate) enum DeathCause {
     /// Its point was there.
     Due,
     /// By chance.
@@ -57,12 +57,12 @@ pub(crate) enum Death {
 #[derive(Debug, Default)]
 pub struct LentDisk {
     pub(crate) disk: MemoryDisk,
-    pub(crate) steps: Steps,
+    pub(crate) steps: StepCounts,
     pub(crate) peril: Option<Peril>,
     /// The process dies after so many steps more, of any kind.
     pub(crate) steps_left: Option<u64>,
-    pub(crate) death: Option<Death>,
-    pub(crate) changes: Vec<Change>,
+    pub(crate) death: Option<DeathCause>,
+    pub(crate) changes: Vec<DiskChange>,
     /// Did the disk refuse something?
     pub(crate) refused: bool,
 }
@@ -85,7 +85,7 @@ impl LentDisk {
         }
     }
 
-    fn alive(&self, operation: Operation, place: Place) -> Result<(), DiskError> {
+    fn alive(&self, operation: Operation, place: DiskTarget) -> Result<(), DiskError> {
         let gone = || Cause::Other("the process is gone".to_owned());
         match self.death {
             Some(_) => Err(DiskError { operation, place, cause: gone() }),
@@ -95,7 +95,7 @@ impl LentDisk {
 
     fn step<T>(
         &mut self,
-        point: fn(&mut Steps) -> Point,
+        point: fn(&mut StepCounts) -> Point,
         done: Result<T, DiskError>,
     ) -> Result<T, DiskError> {
         match &done {
@@ -112,99 +112,99 @@ impl LentDisk {
         if let Some(left) = &mut self.steps_left {
             *left = left.saturating_sub(1);
             if *left == 0 {
-                self.death = Some(Death::Due);
+                self.death = Some(DeathCause::Due);
             }
         }
         let Some(Peril { point: due, ppm, dice }) = &mut self.peril else {
             return;
         };
         if *due == Some(point) {
-            self.death = Some(Death::Due);
+            self.death = Some(DeathCause::Due);
         } else if matches!(point, Point::Change(_)) && dice.happens(*ppm) {
-            self.death = Some(Death::Chance);
+            self.death = Some(DeathCause::Chance);
         }
     }
 }
 
-const fn change(steps: &mut Steps) -> Point {
+const fn change(steps: &mut StepCounts) -> Point {
     steps.changes += 1;
     Point::Change(steps.changes)
 }
 
-const fn sync(steps: &mut Steps) -> Point {
+const fn sync(steps: &mut StepCounts) -> Point {
     steps.syncs += 1;
     Point::Sync(steps.syncs)
 }
 
 impl ReadDisk for LentDisk {
     fn list(&self, folder: Folder) -> Result<Vec<FileName>, DiskError> {
-        self.alive(Operation::List, Place::Folder(folder))?;
+        self.alive(Operation::List, DiskTarget::Folder(folder))?;
         self.disk.list(folder)
     }
 
     fn length(&self, file: FileName) -> Result<u64, DiskError> {
-        self.alive(Operation::Length, Place::File(file))?;
+        self.alive(Operation::Length, DiskTarget::File(file))?;
         self.disk.length(file)
     }
 
     fn read(&self, file: FileName, at: u64, length: u32) -> Result<Vec<u8>, DiskError> {
-        self.alive(Operation::Read, Place::File(file))?;
+        self.alive(Operation::Read, DiskTarget::File(file))?;
         self.disk.read(file, at, length)
     }
 }
 
 impl Disk for LentDisk {
     fn append(&mut self, file: FileName, bytes: &[u8]) -> Result<(), DiskError> {
-        self.alive(Operation::Append, Place::File(file))?;
+        self.alive(Operation::Append, DiskTarget::File(file))?;
         if matches!(file.kind, FileKind::Segment(_)) && !file.temporary {
             let from = self.disk.bytes(file).map_or(0, <[u8]>::len);
-            self.changes.push(Change::Append { file, from, bytes: bytes.to_vec() });
+            self.changes.push(DiskChange::Append { file, from, bytes: bytes.to_vec() });
         }
         let done = self.disk.append(file, bytes);
         self.step(change, done)
     }
 
     fn rename(&mut self, from: FileName, to: FileName) -> Result<(), DiskError> {
-        self.alive(Operation::Rename, Place::File(from))?;
+        self.alive(Operation::Rename, DiskTarget::File(from))?;
         let done = self.disk.rename(from, to);
         self.step(change, done)
     }
 
     fn remove(&mut self, file: FileName) -> Result<(), DiskError> {
-        self.alive(Operation::Remove, Place::File(file))?;
+        self.alive(Operation::Remove, DiskTarget::File(file))?;
         let done = self.disk.remove(file);
         if done.is_ok() && !file.temporary {
-            self.changes.push(Change::Removed(file));
+            self.changes.push(DiskChange::Removed(file));
         }
         self.step(change, done)
     }
 
     fn sync(&mut self, file: FileName, length: u64) -> Result<(), DiskError> {
-        self.alive(Operation::Sync, Place::File(file))?;
+        self.alive(Operation::Sync, DiskTarget::File(file))?;
         let done = self.disk.sync(file, length);
         self.step(sync, done)
     }
 
     fn sync_dir(&mut self, folder: Folder) -> Result<(), DiskError> {
-        self.alive(Operation::Sync, Place::Folder(folder))?;
+        self.alive(Operation::Sync, DiskTarget::Folder(folder))?;
         let done = self.disk.sync_dir(folder);
         self.step(sync, done)
     }
 }
 
-impl<C: Cluster> World<C> {
+impl<C: Cluster> Simulator<C> {
     pub(crate) fn begin_work(&mut self, seat: usize) {
         self.seats[seat].at_work = true;
         self.lend(seat, |server, _, disk| server.begin_work(disk));
         let took = self.disk_dice.within(self.conditions.sync);
         let life = self.seats[seat].life;
-        self.agenda.plan(self.now + took, Event::Work { seat, life });
+        self.agenda.plan(self.now + took, SimulatorEvent::Work { seat, life });
     }
 
     pub(crate) fn end_work(&mut self, seat: usize) {
         if self.disk_dice.happens(self.conditions.sync_error_ppm) {
             let disk = &mut self.seats[seat].disk;
-            disk.fail_operation(disk.operations(), memory::Fault::Fail);
+            disk.fail_operation(disk.operations(), memory::DiskFault::Fail);
         }
         self.lend(seat, |server, now, disk| server.end_work(now, disk));
         if self.seats[seat].server.is_none() {
@@ -244,12 +244,12 @@ impl<C: Cluster> World<C> {
             self.note_disk_trouble(seat);
         }
         match (death, done) {
-            (Some(Death::Due), _) => {
+            (Some(DeathCause::Due), _) => {
                 if let Some(crash) = self.crash_point.take() {
                     self.crash(seat, crash.tail, Some(crash.down));
                 }
             }
-            (Some(Death::Chance), _) => self.die(seat, Class::CrashAtWrite),
+            (Some(DeathCause::Chance), _) => self.die(seat, Class::CrashAtWrite),
             (None, Err(cause)) => self.halt(seat, &panicked(&*cause)),
             (None, Ok(())) => {}
         }
@@ -271,7 +271,7 @@ mod tests {
         let mut disk = lent(Point::Change(2));
         disk.append(file, b"first").expect("it lives");
         disk.append(file, b" second").expect("it dies right after it");
-        assert_eq!(disk.death, Some(Death::Due));
+        assert_eq!(disk.death, Some(DeathCause::Due));
 
         assert!(disk.append(file, b" third").is_err() && disk.remove(file).is_err());
         assert!(disk.list(Folder::Log).is_err());

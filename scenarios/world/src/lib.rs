@@ -1,6 +1,6 @@
 //! The seeded simulated world: whole clusters of servers in one process.
 //!
-//! A [`World`] has a virtual clock, a seeded network, and for every server a disk that forgets what
+//! A [`Simulator`] has a virtual clock, a seeded network, and for every server a disk that forgets what
 //! was not synced and two clocks that may be wrong. It crashes processes at exact points, cuts
 //! links, lets time jump, and plays one seed as one history: the same seed twice gives the same
 //! [`Trace`].
@@ -12,12 +12,12 @@
 //! ```
 //! use std::time::Duration;
 //! use metatopia_world::agreement::Scenario;
-//! use metatopia_world::{Conditions, Links, Order, Tail};
+//! use metatopia_world::{Conditions, Links, ClusterOrder, UnsyncedWrites};
 //!
 //! let mut scenario = Scenario::new("an example", 7.into());
 //! scenario.conditions.links = Links { loss_ppm: 50_000, ..Links::steady(20) };
-//! let (tail, down) = (Tail::Torn, Duration::from_millis(80));
-//! scenario.orders = vec![(Duration::from_millis(300), Order::Crash { seat: 2, tail, down })];
+//! let (tail, down) = (UnsyncedWrites::Torn, Duration::from_millis(80));
+//! scenario.orders = vec![(Duration::from_millis(300), ClusterOrder::Crash { seat: 2, tail, down })];
 //!
 //! let outcome = scenario.play(10, Duration::from_secs(20));
 //!
@@ -54,18 +54,20 @@ mod weather;
 mod world;
 
 pub use agenda::Agenda;
-pub use calm::Recovery;
+pub use calm::FaultRecovery;
 pub use chance::{CERTAIN_PPM, Dice, Span};
 pub use class::{Class, Fired, Level};
-pub use clock::{Clock, DAWN};
-pub use cluster::{Cluster, FrameOf, Opened, Order, PeerOf, ReportOf, RequestOf, Scene};
+pub use clock::{DAWN, VirtualClock};
+pub use cluster::{
+    Cluster, ClusterOrder, ClusterView, FrameOf, PeerOf, ReportOf, RequestOf, StartedServer,
+};
 pub use conditions::Conditions;
-pub use course::{Breach, Course, Tale, shrink};
-pub use crash::{CrashPoint, Point, Steps, Tail};
-pub use fall::{Fall, survive};
-pub use lent::{Change, LentDisk};
-pub use machine::{Effect, FileChange, Input, Machine, Mark, To};
+pub use course::{Breach, RunReport, SeedRun, shrink};
+pub use crash::{CrashPoint, Point, StepCounts, UnsyncedWrites};
+pub use fall::{WorldPanic, survive};
+pub use lent::{DiskChange, LentDisk};
+pub use machine::{DurableMark, FileChange, FrameRecipients, Machine, MachineEffect, MachineInput};
 pub use network::{Links, Network};
 pub use trace::Trace;
-pub use weather::Moment;
-pub use world::World;
+pub use weather::PlannedFault;
+pub use world::Simulator;

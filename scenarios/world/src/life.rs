@@ -6,57 +6,63 @@ use std::time::Duration;
 use metatopia_store::memory;
 
 use crate::class::Class;
-use crate::cluster::{Cluster, Order, PeerOf};
-use crate::crash::Tail;
-use crate::machine::Input;
+use crate::cluster::{Cluster, ClusterOrder, PeerOf};
+use crate::crash::UnsyncedWrites;
+use crate::machine::MachineInput;
 use crate::seat::Life;
-use crate::world::{Event, World};
+use crate::world::{Simulator, SimulatorEvent};
 
 /// How long a machine is away that is started anew.
 const REBOOT: Duration = Duration::from_millis(50);
 
-impl<C: Cluster> World<C> {
-    pub(crate) fn obey(&mut self, order: Order) {
+impl<C: Cluster> Simulator<C> {
+    pub(crate) fn obey(&mut self, order: ClusterOrder) {
         self.trace.note(self.now, 0, "order", &[]);
         self.trace.write(self.now, 0, || format!("== {order:?}"));
         match order {
-            Order::Start(seat) => {
+            ClusterOrder::Start(seat) => {
                 self.seats[seat].wanted = true;
                 if self.seats[seat].server.is_none() {
                     self.open(seat);
                 }
             }
-            Order::Retry(seat) if self.seats[seat].wanted => self.obey(Order::Start(seat)),
+            ClusterOrder::Retry(seat) if self.seats[seat].wanted => {
+                self.obey(ClusterOrder::Start(seat))
+            }
             // Somebody stopped it meanwhile: its disk may be gone.
-            Order::Retry(_) => {}
-            Order::Crash { seat, tail, down } => {
+            ClusterOrder::Retry(_) => {}
+            ClusterOrder::Crash { seat, tail, down } => {
                 self.fired.note(Class::Crash);
                 self.crash(seat, tail, Some(down));
             }
-            Order::PowerLoss { tail, down, stagger } => {
+            ClusterOrder::PowerLoss { tail, down, stagger } => {
                 self.fired.note(Class::PowerLoss);
                 for seat in 0..self.seats.len() {
                     let wait = stagger.saturating_mul(u32::try_from(seat).unwrap_or(u32::MAX));
                     self.crash(seat, tail, Some(down.saturating_add(wait)));
                 }
             }
-            Order::Kill(seat) => self.crash(seat, Tail::Lost, None),
-            Order::Reboot(seat) => self.reboot(seat),
-            Order::Cut(from, to) => self.network.cut(from, to, Class::OneWay),
-            Order::Split(group) => self.network.split(&group, self.seats.len(), Class::Split),
-            Order::SplitFor(class, group) => self.network.split(&group, self.seats.len(), class),
-            Order::Mend(class) => self.network.mend(class),
-            Order::Reconnect { seat, from, to } => self.reconnect(seat, from, to),
-            Order::Heal => self.network.heal(),
-            Order::Clog(from, to, span) => self.network.clog(from, to, self.now + span),
-            Order::Links(links) => self.network.set_links(links),
-            Order::SetClock(seat, ms) => {
+            ClusterOrder::Kill(seat) => self.crash(seat, UnsyncedWrites::Lost, None),
+            ClusterOrder::Reboot(seat) => self.reboot(seat),
+            ClusterOrder::Cut(from, to) => self.network.cut(from, to, Class::OneWay),
+            ClusterOrder::Split(group) => {
+                self.network.split(&group, self.seats.len(), Class::Split)
+            }
+            ClusterOrder::SplitFor(class, group) => {
+                self.network.split(&group, self.seats.len(), class)
+            }
+            ClusterOrder::Mend(class) => self.network.mend(class),
+            ClusterOrder::Reconnect { seat, from, to } => self.reconnect(seat, from, to),
+            ClusterOrder::Heal => self.network.heal(),
+            ClusterOrder::Clog(from, to, span) => self.network.clog(from, to, self.now + span),
+            ClusterOrder::Links(links) => self.network.set_links(links),
+            ClusterOrder::SetClock(seat, ms) => {
                 self.fired.note(Class::ClockJump);
                 self.clocks[seat].jump(ms);
             }
-            Order::Pause(seat, span) => self.pause(seat, span),
-            Order::Slow(seat, span) => self.seats[seat].slow = span,
-            Order::DiskFull(seat, room) => {
+            ClusterOrder::Pause(seat, span) => self.pause(seat, span),
+            ClusterOrder::Slow(seat, span) => self.seats[seat].slow = span,
+            ClusterOrder::DiskFull(seat, room) => {
                 let disk = &mut self.seats[seat].disk;
                 let files = disk.files();
                 let lengths = files.iter().filter_map(|file| disk.bytes(*file));
@@ -64,13 +70,13 @@ impl<C: Cluster> World<C> {
                 disk.limit_capacity(Some(used.saturating_add(room)));
                 self.seats[seat].disk_trouble = Some(Class::DiskFull);
             }
-            Order::DiskFails(seat, number) => {
+            ClusterOrder::DiskFails(seat, number) => {
                 let disk = &mut self.seats[seat].disk;
                 let at = disk.operations().saturating_add(number);
-                disk.fail_operation(at, memory::Fault::Fail);
+                disk.fail_operation(at, memory::DiskFault::Fail);
                 self.seats[seat].disk_trouble = Some(Class::IoError);
             }
-            Order::DiskMends(seat) => self.mend_disk(seat),
+            ClusterOrder::DiskMends(seat) => self.mend_disk(seat),
         }
     }
 
@@ -100,7 +106,7 @@ impl<C: Cluster> World<C> {
     }
 
     /// The process in `seat` dies; it starts again after `down`, or stays away.
-    pub(crate) fn crash(&mut self, seat: usize, tail: Tail, down: Option<Duration>) {
+    pub(crate) fn crash(&mut self, seat: usize, tail: UnsyncedWrites, down: Option<Duration>) {
         if down.is_none() {
             self.seats[seat].wanted = false;
         }
@@ -116,15 +122,15 @@ impl<C: Cluster> World<C> {
         self.note_tail(seat, tail);
         tail.befall(&mut self.seats[seat].disk, &mut self.disk_dice);
         if let Some(down) = down {
-            self.plan(self.now.saturating_add(down), Order::Start(seat));
+            self.plan(self.now.saturating_add(down), ClusterOrder::Start(seat));
         }
     }
 
-    pub(crate) fn note_tail(&mut self, seat: usize, tail: Tail) {
+    pub(crate) fn note_tail(&mut self, seat: usize, tail: UnsyncedWrites) {
         let unsynced = self.seats[seat].has_unsynced();
         match tail {
-            Tail::Lost if unsynced => self.fired.note(Class::LostTail),
-            Tail::Torn if unsynced => self.fired.note(Class::TornTail),
+            UnsyncedWrites::Lost if unsynced => self.fired.note(Class::LostTail),
+            UnsyncedWrites::Torn if unsynced => self.fired.note(Class::TornTail),
             _ => {}
         }
     }
@@ -132,7 +138,7 @@ impl<C: Cluster> World<C> {
     /// The machine goes down, and up again at once. So it must after a failed sync: nobody knows
     /// what is on the disk.
     pub(crate) fn reboot(&mut self, seat: usize) {
-        self.crash(seat, Tail::Torn, Some(REBOOT));
+        self.crash(seat, UnsyncedWrites::Torn, Some(REBOOT));
     }
 
     pub(crate) fn halt(&mut self, seat: usize, reason: &str) {
@@ -157,10 +163,13 @@ impl<C: Cluster> World<C> {
                 continue;
             }
             let delay = self.network.delay();
-            self.agenda.plan(self.now + delay, Event::Notice { seat: other, peer: seat, life, up });
+            self.agenda.plan(
+                self.now + delay,
+                SimulatorEvent::Notice { seat: other, peer: seat, life, up },
+            );
             if up {
                 let life = self.seats[other].life;
-                let notice = Event::Notice { seat, peer: other, life, up };
+                let notice = SimulatorEvent::Notice { seat, peer: other, life, up };
                 self.agenda.plan(self.now + delay, notice);
             }
         }
@@ -181,12 +190,12 @@ impl<C: Cluster> World<C> {
         self.trace
             .write(self.now, seat, || format!("peer {peer} {}", if up { "up" } else { "down" }));
         let name: PeerOf<C> = self.cluster.peer(peer);
-        self.hand(seat, if up { Input::PeerUp(name) } else { Input::PeerDown(name) });
+        self.hand(seat, if up { MachineInput::PeerUp(name) } else { MachineInput::PeerDown(name) });
     }
 }
 
 /// Two processes of one name: others are connected with one of them.
-impl<C: Cluster> World<C> {
+impl<C: Cluster> Simulator<C> {
     /// These two have no connection: to the first, the name of the second is that of another process.
     pub fn keep_apart(&mut self, one: usize, other: usize) {
         self.apart.insert((one.min(other), one.max(other)));
@@ -202,7 +211,7 @@ impl<C: Cluster> World<C> {
         }
         self.keep_apart(seat, from);
         for (seat, peer) in [(from, seat), (to, seat), (seat, to)] {
-            self.agenda.plan(self.now, Event::Moved { seat, peer });
+            self.agenda.plan(self.now, SimulatorEvent::Moved { seat, peer });
         }
     }
 
@@ -211,9 +220,9 @@ impl<C: Cluster> World<C> {
         let name = |world: &Self| world.cluster.peer(peer);
         self.trace.note(self.now, seat, "peer moved", &[]);
         self.trace.write(self.now, seat, || format!("peer {peer} is another process"));
-        self.hand(seat, Input::PeerDown(name(self)));
+        self.hand(seat, MachineInput::PeerDown(name(self)));
         if self.seats[peer].server.is_some() && !self.is_apart(seat, peer) {
-            self.hand(seat, Input::PeerUp(name(self)));
+            self.hand(seat, MachineInput::PeerUp(name(self)));
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::lent::LentDisk;
 /// How much of a server's log must be durable: a count that grows with every append of one life, in
 /// the unit of the machine (records or bytes).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Mark(pub u64);
+pub struct DurableMark(pub u64);
 
 /// A server as the world sees it. Answers to `handle` are drained with `poll`.
 pub trait Machine: Sized + Debug {
@@ -29,13 +29,13 @@ pub trait Machine: Sized + Debug {
     type Report: Debug;
 
     /// Something happened.
-    fn handle(&mut self, now: Now, input: Input<Self>);
+    fn handle(&mut self, now: Now, input: MachineInput<Self>);
 
     /// What the server wants done, in order, until there is nothing more.
-    fn poll(&mut self) -> Option<Effect<Self>>;
+    fn poll(&mut self) -> Option<MachineEffect<Self>>;
 
     /// Does what it wants done to its disk, up to what has to wait for the medium: see
-    /// [`Effect::Work`].
+    /// [`MachineEffect::Work`].
     fn begin_work(&mut self, disk: &mut LentDisk) {
         let _ = disk;
     }
@@ -51,7 +51,7 @@ pub trait Machine: Sized + Debug {
 
 /// What happens to a server.
 #[derive(Debug)]
-pub enum Input<M: Machine> {
+pub enum MachineInput<M: Machine> {
     /// A frame arrived.
     Frame {
         /// Who sent it, as the transport knows.
@@ -64,7 +64,7 @@ pub enum Input<M: Machine> {
     /// Everything appended up to `mark` survives a power loss.
     Synced {
         /// Up to where.
-        mark: Mark,
+        mark: DurableMark,
         /// What was asked of the disk.
         request: SyncRequest,
     },
@@ -80,22 +80,22 @@ pub enum Input<M: Machine> {
 
 /// What a server wants done.
 #[derive(Debug)]
-pub enum Effect<M: Machine> {
+pub enum MachineEffect<M: Machine> {
     /// Send a frame, once the log is durable up to `after`.
     Send {
         /// To whom.
-        to: To<M::Peer>,
+        to: FrameRecipients<M::Peer>,
         /// What.
         frame: M::Frame,
         /// What must be durable first.
-        after: Mark,
+        after: DurableMark,
     },
     /// Tell the outside something, once the log is durable up to `after`.
     Tell {
         /// What.
         report: M::Report,
         /// What must be durable first.
-        after: Mark,
+        after: DurableMark,
     },
     /// Wake the server when its monotonic clock shows `at`.
     SetTimer {
@@ -112,7 +112,7 @@ pub enum Effect<M: Machine> {
         /// Of which file, and how much.
         request: SyncRequest,
         /// What is durable then.
-        mark: Mark,
+        mark: DurableMark,
     },
     /// Lend the server its disk, for [`Machine::begin_work`] now and, after the time of a sync, for
     /// [`Machine::end_work`]. If it is at work already, do so once more afterwards. For servers
@@ -126,7 +126,7 @@ pub enum Effect<M: Machine> {
 
 /// Whom a frame is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To<P> {
+pub enum FrameRecipients<P> {
     /// Every other server.
     All,
     /// The servers with this name.

@@ -20,9 +20,9 @@ use clap::{Parser, Subcommand};
 /// of its time takes much less of yours.
 #[derive(Debug, Parser)]
 #[command(name = "metatopia-world", version, after_help = ENDS)]
-struct Arguments {
+struct SimulatorArgs {
     #[command(subcommand)]
-    command: Command,
+    command: SimulatorCommand,
 }
 
 const ENDS: &str = "Ends with:
@@ -33,25 +33,25 @@ const ENDS: &str = "Ends with:
   3  a file that was named is not there";
 
 #[derive(Debug, Subcommand)]
-enum Command {
+enum SimulatorCommand {
     /// Plays worlds with faults drawn from their seeds, class by class
-    Swarm(swarm::Arguments),
+    Swarm(swarm::SwarmArgs),
     /// Plays schedules of a server that runs twice, with every leader and partition
-    Twins(twins::Arguments),
+    Twins(twins::TwinsArgs),
     /// Breaks one rule after the other, and sees whether the world notices
-    Bugbank(bugbank::Arguments),
+    Bugbank(bugbank::BugbankArgs),
     /// Tells the world of one seed, and what it stands for
-    Replay(replay::Arguments),
+    Replay(replay::SeedReplayArgs),
     /// Plays stories from files, with whole servers and people
     Scenario {
         #[command(subcommand)]
-        command: scenario::Command,
+        command: scenario::StoryCommand,
     },
 }
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Exit {
+pub(crate) enum SimulatorExit {
     /// All laws held.
     Sound,
     /// One did not, or the run proves nothing.
@@ -63,17 +63,17 @@ pub(crate) enum Exit {
 }
 
 pub(crate) fn main() -> ExitCode {
-    let exit = match Arguments::parse().command {
-        Command::Swarm(arguments) => swarm::run(&arguments),
-        Command::Twins(arguments) => twins::run(&arguments),
-        Command::Bugbank(arguments) => bugbank::run(&arguments),
-        Command::Replay(arguments) => replay::run(&arguments),
-        Command::Scenario { command } => scenario::run(&command),
+    let exit = match SimulatorArgs::parse().command {
+        SimulatorCommand::Swarm(arguments) => swarm::run(&arguments),
+        SimulatorCommand::Twins(arguments) => twins::run(&arguments),
+        SimulatorCommand::Bugbank(arguments) => bugbank::run(&arguments),
+        SimulatorCommand::Replay(arguments) => replay::run(&arguments),
+        SimulatorCommand::Scenario { command } => scenario::run(&command),
     };
     match exit {
-        Exit::Sound => ExitCode::SUCCESS,
-        Exit::Broken => ExitCode::FAILURE,
-        Exit::Usage => ExitCode::from(2),
-        Exit::NotFound => ExitCode::from(3),
+        SimulatorExit::Sound => ExitCode::SUCCESS,
+        SimulatorExit::Broken => ExitCode::FAILURE,
+        SimulatorExit::Usage => ExitCode::from(2),
+        SimulatorExit::NotFound => ExitCode::from(3),
     }
 }

@@ -1,14 +1,15 @@
 //! Whole servers as the world plays them, with people who visit.
 //!
-//! A [`Server`] is a real [`Replica`](metatopia_replica::Replica) with its world, its log and
+//! A [`ReplicaServer`] is a real [`Replica`](metatopia_replica::Replica) with its world, its log and
 //! snapshots on a seeded disk, and the bounded lines to its clients. A [`Person`] is a real
 //! [`Session`](metatopia_client::Session) with real frames that walks, pushes and talks, and goes to
-//! another server when one dies; a [`Stranger`] sends whatever frames it likes. A [`Stage`] plays
-//! them together; a [`Plan`] is what the swarm plays there. The [`Oracle`] sees what servers applied,
+//! another server when one dies; a [`Stranger`] sends whatever frames it likes. A [`ReplicaStage`] plays
+//! them together; a [`ReplicaPlan`] is what the swarm plays there. The [`ReplicaOracle`] sees what servers applied,
 //! stored and told, and in the end reads every log and plays it again.
 
 mod account;
 mod bad_invite;
+mod crowd;
 mod files;
 mod gateway;
 mod lanes;
@@ -20,6 +21,7 @@ mod server;
 mod servers;
 mod setting;
 mod shared;
+mod siege;
 mod stage;
 pub mod stories;
 mod stranger;
@@ -27,17 +29,19 @@ mod swarm;
 
 pub use account::Account;
 pub use bad_invite::BadInvite;
+pub use crowd::{Crowd, Steward, log_in_everywhere};
 pub use files::SEGMENT_BYTES;
 pub use gateway::{HELD_BYTES_MAX, Hangup, WINDOW_BYTES};
-pub use lanes::{Frame, Stream};
+pub use lanes::{PeerStream, StreamFrame};
 pub use newcomer::{Newcomer, invite};
-pub use oracle::{Log, Oracle, Step};
-pub use person::{Deed, Fate, Manner, Person};
-pub use report::{Report, Request};
-pub use server::{Job, Server, Start, Wake};
-pub use servers::{Letter, Mail, Servers, Tamper};
+pub use oracle::{ReplicaOracle, TurnLog, TurnResult};
+pub use person::{ActStatus, Person, PersonAct, PersonProfile};
+pub use report::{ReplicaReport, Request};
+pub use server::{ReplicaJob, ReplicaServer, ReplicaTimer, ServerStart};
+pub use servers::{DecodedFrame, Mail, ReplicaServers, Tamper};
 pub(crate) use setting::contact;
-pub use setting::{Broken, Flip, Setting, Trap};
-pub use stage::Stage;
+pub use setting::{ControlsFn, Flip, ReplicaSetting, Rogue, Trap};
+pub use siege::{Besieged, Siege};
+pub use stage::ReplicaStage;
 pub use stranger::Stranger;
-pub use swarm::{Plan, play};
+pub use swarm::{ReplicaPlan, play};

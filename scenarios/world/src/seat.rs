@@ -10,9 +10,9 @@ use metatopia_store::{Disk as _, DiskError, FileName, SyncRequest};
 use crate::chance::Span;
 use crate::class::Class;
 use crate::cluster::{Cluster, FrameOf, PeerOf, ReportOf};
-use crate::crash::{Point, Steps};
-use crate::machine::{Effect, FileChange, Machine, Mark, To};
-use crate::world::{Event, World};
+use crate::crash::{Point, StepCounts};
+use crate::machine::{DurableMark, FileChange, FrameRecipients, Machine, MachineEffect};
+use crate::world::{Simulator, SimulatorEvent};
 
 /// A slow machine has at most so much work before it.
 const SLOW_BACKLOG: Duration = Duration::from_secs(1);
@@ -22,9 +22,9 @@ pub(crate) type Life = u32;
 
 /// A message that may wait for the disk.
 #[derive(Debug)]
-pub(crate) enum Word<M: Machine> {
+pub(crate) enum HeldMessage<M: Machine> {
     /// For other servers.
-    Send(To<M::Peer>, M::Frame),
+    Send(FrameRecipients<M::Peer>, M::Frame),
     /// For the outside.
     Tell(M::Report),
 }
@@ -37,14 +37,14 @@ pub(crate) struct Seat<M: Machine> {
     pub(crate) wanted: bool,
     pub(crate) life: Life,
     pub(crate) disk: MemoryDisk,
-    pub(crate) steps: Steps,
+    pub(crate) steps: StepCounts,
     /// How much of the log is durable.
-    pub(crate) synced: Mark,
-    held: VecDeque<(Mark, Word<M>)>,
+    pub(crate) synced: DurableMark,
+    held: VecDeque<(DurableMark, HeldMessage<M>)>,
     /// The sync under way, and what it will make durable.
-    syncing: Option<(SyncRequest, Mark)>,
+    syncing: Option<(SyncRequest, DurableMark)>,
     /// The sync that comes next.
-    sync_next: Option<(SyncRequest, Mark)>,
+    sync_next: Option<(SyncRequest, DurableMark)>,
     /// Does the server work at its disk?
     pub(crate) at_work: bool,
     /// Does it want to again afterwards?
@@ -68,8 +68,8 @@ impl<M: Machine> Default for Seat<M> {
             wanted: false,
             life: 0,
             disk: MemoryDisk::new(),
-            steps: Steps::default(),
-            synced: Mark(0),
+            steps: StepCounts::default(),
+            synced: DurableMark(0),
             held: VecDeque::new(),
             syncing: None,
             sync_next: None,
@@ -93,7 +93,7 @@ impl<M: Machine> Seat<M> {
         self.sync_next = None;
         self.at_work = false;
         self.work_waits = false;
-        self.synced = Mark(0);
+        self.synced = DurableMark(0);
         self.busy_until = Duration::ZERO;
         self.paused_until = Duration::ZERO;
     }
@@ -108,7 +108,7 @@ impl<M: Machine> Seat<M> {
     }
 
     /// The sync is done. Returns what is durable now.
-    pub(crate) fn end_sync(&mut self) -> Result<(SyncRequest, Mark), DiskError> {
+    pub(crate) fn end_sync(&mut self) -> Result<(SyncRequest, DurableMark), DiskError> {
         let (request, mark) = self.syncing.take().expect("a sync was under way");
         request.perform(&mut self.disk)?;
         self.synced = self.synced.max(mark);
@@ -134,13 +134,13 @@ impl<M: Machine> Seat<M> {
         self.disk.files().iter().any(shorter)
     }
 
-    fn next_released(&mut self) -> Option<Word<M>> {
+    fn next_released(&mut self) -> Option<HeldMessage<M>> {
         let at = self.held.iter().position(|(after, _)| *after <= self.synced)?;
         self.held.remove(at).map(|(_, word)| word)
     }
 }
 
-impl<C: Cluster> World<C> {
+impl<C: Cluster> Simulator<C> {
     /// Does what the server in `seat` wants done, until it wants no more or is dead.
     pub(crate) fn drain(&mut self, seat: usize) {
         while let Some(effect) = self.seats[seat].server.as_mut().and_then(Machine::poll) {
@@ -148,16 +148,20 @@ impl<C: Cluster> World<C> {
         }
     }
 
-    fn perform(&mut self, seat: usize, effect: Effect<C::Server>) {
+    fn perform(&mut self, seat: usize, effect: MachineEffect<C::Server>) {
         match effect {
-            Effect::Send { to, frame, after } => self.speak(seat, after, Word::Send(to, frame)),
-            Effect::Tell { report, after } => self.speak(seat, after, Word::Tell(report)),
-            Effect::SetTimer { id, at } => {
+            MachineEffect::Send { to, frame, after } => {
+                self.speak(seat, after, HeldMessage::Send(to, frame))
+            }
+            MachineEffect::Tell { report, after } => {
+                self.speak(seat, after, HeldMessage::Tell(report))
+            }
+            MachineEffect::SetTimer { id, at } => {
                 let at = self.clocks[seat].moment(at).max(self.now);
                 let life = self.seats[seat].life;
-                self.agenda.plan(at, Event::Timer { seat, life, id });
+                self.agenda.plan(at, SimulatorEvent::Timer { seat, life, id });
             }
-            Effect::Change(change) => {
+            MachineEffect::Change(change) => {
                 self.watch(seat, |cluster, scene| cluster.writes(scene, &change));
                 if self.seats[seat].change(&change).is_err() {
                     self.fail_disk(seat);
@@ -166,18 +170,18 @@ impl<C: Cluster> World<C> {
                 self.die_if_due(seat, Point::Change(self.seats[seat].steps.changes));
                 self.perhaps_die(seat, self.conditions.dies_after_write_ppm, Class::CrashAtWrite);
             }
-            Effect::Sync { request, mark } => {
+            MachineEffect::Sync { request, mark } => {
                 self.seats[seat].sync_next = Some((request, mark));
                 self.begin_next_sync(seat);
             }
-            Effect::Work => {
+            MachineEffect::Work => {
                 if self.seats[seat].at_work {
                     self.seats[seat].work_waits = true;
                 } else {
                     self.begin_work(seat);
                 }
             }
-            Effect::Begin(job) => {
+            MachineEffect::Begin(job) => {
                 // What a start applies again is much, and would be slow for minutes.
                 let backlog = self.seats[seat].busy_until.saturating_sub(self.now);
                 let slow = self.seats[seat].slow.filter(|_| backlog < SLOW_BACKLOG);
@@ -188,14 +192,14 @@ impl<C: Cluster> World<C> {
                 let place = &mut self.seats[seat];
                 place.busy_until = place.busy_until.max(self.now) + took;
                 let (at, life) = (place.busy_until, place.life);
-                self.agenda.plan(at, Event::Done { seat, life, job });
+                self.agenda.plan(at, SimulatorEvent::Done { seat, life, job });
             }
-            Effect::Halt(reason) => self.halt(seat, &reason),
+            MachineEffect::Halt(reason) => self.halt(seat, &reason),
         }
     }
 
     /// Lets a word out, now or when the log is durable as far as it asks.
-    fn speak(&mut self, seat: usize, after: Mark, word: Word<C::Server>) {
+    fn speak(&mut self, seat: usize, after: DurableMark, word: HeldMessage<C::Server>) {
         let place = &mut self.seats[seat];
         if self.conditions.barrier && after > place.synced {
             place.held.push_back((after, word));
@@ -211,10 +215,10 @@ impl<C: Cluster> World<C> {
         }
     }
 
-    fn let_out(&mut self, seat: usize, word: Word<C::Server>) {
+    fn let_out(&mut self, seat: usize, word: HeldMessage<C::Server>) {
         match word {
-            Word::Tell(report) => self.tell(seat, report),
-            Word::Send(to, frame) => {
+            HeldMessage::Tell(report) => self.tell(seat, report),
+            HeldMessage::Send(to, frame) => {
                 for receiver in 0..self.seats.len() {
                     if self.is_for(seat, receiver, to) && !self.is_apart(seat, receiver) {
                         self.send(seat, receiver, &frame);
@@ -227,11 +231,11 @@ impl<C: Cluster> World<C> {
         }
     }
 
-    fn is_for(&self, from: usize, receiver: usize, to: To<PeerOf<C>>) -> bool {
+    fn is_for(&self, from: usize, receiver: usize, to: FrameRecipients<PeerOf<C>>) -> bool {
         receiver != from
             && match to {
-                To::All => true,
-                To::One(name) => self.cluster.peer(receiver) == name,
+                FrameRecipients::All => true,
+                FrameRecipients::One(name) => self.cluster.peer(receiver) == name,
             }
     }
 
@@ -244,7 +248,7 @@ impl<C: Cluster> World<C> {
         let frames = self.watch(from, |cluster, scene| cluster.leaves(scene, to, frame));
         for frame in frames {
             for delay in self.network.deliver(self.now, from, to) {
-                let event = Event::Frame { to, from, frame: frame.clone() };
+                let event = SimulatorEvent::Frame { to, from, frame: frame.clone() };
                 self.agenda.plan(self.now + delay, event);
             }
         }

@@ -5,10 +5,10 @@ use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
 use crate::class::Class;
-use crate::cluster::{Cluster, Opened, Order};
+use crate::cluster::{Cluster, ClusterOrder, StartedServer};
 use crate::lent::LentDisk;
 use crate::life::panicked;
-use crate::world::World;
+use crate::world::Simulator;
 
 /// When a start that failed because of its disk is tried again.
 const RETRY: Duration = Duration::from_millis(200);
@@ -20,7 +20,7 @@ pub(crate) const CUT_OFF_MAX: u32 = 4;
 /// thirty if damage is to be put aside. Early ones are the likelier ones.
 const STEPS_MAX: u64 = 32;
 
-impl<C: Cluster> World<C> {
+impl<C: Cluster> Simulator<C> {
     pub(crate) fn open(&mut self, seat: usize) {
         self.clocks[seat].restart(self.now);
         let now = self.clocks[seat].read(self.now);
@@ -34,7 +34,7 @@ impl<C: Cluster> World<C> {
             // Whatever becomes of its disk, a start may only fail.
             Err(cause) => self.halt(seat, &panicked(&*cause)),
             Ok(_) if lent.death.is_some() => self.cut_off(seat),
-            Ok(Ok(Opened { server, durable })) => {
+            Ok(Ok(StartedServer { server, durable })) => {
                 self.seats[seat].cut_off = 0;
                 self.seats[seat].server = Some(server);
                 self.seats[seat].synced = durable;
@@ -43,7 +43,7 @@ impl<C: Cluster> World<C> {
             }
             Ok(Err(_)) if self.seats[seat].disk_trouble.is_some() => {
                 self.note_disk_trouble(seat);
-                self.plan(self.now + RETRY, Order::Retry(seat));
+                self.plan(self.now + RETRY, ClusterOrder::Retry(seat));
             }
             Ok(Err(reason)) => self.halt(seat, &reason),
         }
@@ -73,6 +73,6 @@ impl<C: Cluster> World<C> {
         self.note_tail(seat, tail);
         tail.befall(&mut self.seats[seat].disk, &mut self.start_dice);
         // Unless somebody takes its disk away meanwhile.
-        self.plan(self.now.saturating_add(down), Order::Retry(seat));
+        self.plan(self.now.saturating_add(down), ClusterOrder::Retry(seat));
     }
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use metatopia_types::{Contact, PublicKey, SetChange};
+use metatopia_types::{NodeContact, PublicKey, SetChange};
 
 use crate::class::Class;
-use crate::cluster::{Cluster, Order};
+use crate::cluster::{Cluster, ClusterOrder};
 use crate::conditions::Conditions;
-use crate::weather::Moment;
-use crate::world::World;
+use crate::weather::PlannedFault;
+use crate::world::Simulator;
 
 /// Between two looks at what people want: what they do, and a step of a change of members.
 const TICK: Duration = Duration::from_millis(500);
@@ -19,7 +19,7 @@ pub(crate) trait Stormy {
     type Cluster: Cluster;
 
     /// Where it is played.
-    fn world(&mut self) -> &mut World<Self::Cluster>;
+    fn world(&mut self) -> &mut Simulator<Self::Cluster>;
 
     /// Was no law broken?
     fn is_sound(&self) -> bool;
@@ -28,7 +28,7 @@ pub(crate) trait Stormy {
     fn run_until(&mut self, until: Duration);
 
     /// Trouble whose victim depends on how the world is now.
-    fn befall(&mut self, moment: Moment);
+    fn befall(&mut self, moment: PlannedFault);
 
     /// What people do again and again.
     fn stir(&mut self);
@@ -38,14 +38,14 @@ pub(crate) trait Stormy {
 #[derive(Debug)]
 pub(crate) struct Storm {
     pub(crate) conditions: Conditions,
-    pub(crate) moments: Vec<(Duration, Moment)>,
+    pub(crate) moments: Vec<(Duration, PlannedFault)>,
     pub(crate) from: Duration,
     pub(crate) until: Duration,
 }
 
 impl Storm {
     /// What a world is like before it.
-    pub(crate) fn announce<C: Cluster>(&self, world: &mut World<C>) {
+    pub(crate) fn announce<C: Cluster>(&self, world: &mut Simulator<C>) {
         let clocks = self.conditions.clocks.clone();
         if clocks.iter().any(|(_, rate)| *rate != 0) {
             world.note_fault(Class::ClockRate);
@@ -80,22 +80,22 @@ impl Storm {
 }
 
 /// Whoever is to propose is cut off for a while.
-pub(crate) fn cut_leader<C: Cluster>(world: &mut World<C>, leader: usize, span: Duration) {
+pub(crate) fn cut_leader<C: Cluster>(world: &mut Simulator<C>, leader: usize, span: Duration) {
     let now = world.now();
-    world.plan(now, Order::SplitFor(Class::LeaderCut, vec![leader]));
-    world.plan(now + span, Order::Mend(Class::LeaderCut));
+    world.plan(now, ClusterOrder::SplitFor(Class::LeaderCut, vec![leader]));
+    world.plan(now + span, ClusterOrder::Mend(Class::LeaderCut));
 }
 
 /// A change of the members that is under way: of the server in a seat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum MemberChange {
     /// It shall vote.
     Promote(usize),
     /// It shall not vote any more.
     Remove(usize),
 }
 
-impl Change {
+impl MemberChange {
     /// Whose server it is about.
     pub(crate) const fn seat(self) -> usize {
         match self {
@@ -107,7 +107,7 @@ impl Change {
     /// cannot do without who is to go.
     pub(crate) fn due(
         self,
-        (key, contact): (PublicKey, Contact),
+        (key, contact): (PublicKey, NodeContact),
         is_member: bool,
         may_go: bool,
     ) -> Option<SetChange> {
@@ -120,22 +120,22 @@ impl Change {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Contact, PublicKey, SetChange};
+    use metatopia_types::{NodeContact, PublicKey, SetChange};
 
-    use super::Change;
+    use super::MemberChange;
 
     #[test]
     fn an_admin_asks_until_a_change_has_come_about() {
-        let (key, contact) = (PublicKey([7; 32]), Contact::default());
-        let due = |change: Change, is_member, may_go| {
+        let (key, contact) = (PublicKey([7; 32]), NodeContact::default());
+        let due = |change: MemberChange, is_member, may_go| {
             change.due((key, contact.clone()), is_member, may_go)
         };
 
         let add = SetChange::Add { key, contact: contact.clone() };
-        assert_eq!(due(Change::Promote(4), false, false), Some(add));
-        assert_eq!(due(Change::Promote(4), true, true), None);
-        assert_eq!(due(Change::Remove(2), true, true), Some(SetChange::Remove { key }));
-        assert_eq!(due(Change::Remove(2), true, false), None, "the others need it");
-        assert_eq!(due(Change::Remove(2), false, true), None);
+        assert_eq!(due(MemberChange::Promote(4), false, false), Some(add));
+        assert_eq!(due(MemberChange::Promote(4), true, true), None);
+        assert_eq!(due(MemberChange::Remove(2), true, true), Some(SetChange::Remove { key }));
+        assert_eq!(due(MemberChange::Remove(2), true, false), None, "the others need it");
+        assert_eq!(due(MemberChange::Remove(2), false, true), None);
     }
 }

@@ -2,7 +2,7 @@
 //! servers play it in the simulated world.
 //!
 //! [`Story::parse`] reads a file, strictly: whatever it does not know is a mistake with its line.
-//! [`Story::play`] plays it with a seed, and [`Story::judge`] holds its [`Ending`] against what the
+//! [`Story::play`] plays it with a seed, and [`Story::judge`] holds its [`StoryEnding`] against what the
 //! file expects. `docs/stories.md` describes the format, `scenarios/stories` holds some.
 
 mod check;
@@ -22,13 +22,13 @@ use std::time::Duration;
 
 use metatopia_scenarios::{Mistake, Place};
 
-pub use ending::{Ending, Group};
+pub use ending::{Group, StoryEnding};
 pub use expect::{Expectation, Unmet};
 pub use units::span;
 
 use crate::conditions::Conditions;
 use crate::replica::{Flip, Trap};
-use step::{Rude, Step, Visitor};
+use step::{StoryStep, StrangerAction, Visitor};
 
 /// A story, ready to be played. Playing it changes nothing: the same seed is the same history.
 #[derive(Debug, Clone)]
@@ -53,15 +53,15 @@ pub struct Story {
     snapshot_turns: Option<u64>,
     conditions: Conditions,
     people: Vec<Visitor>,
-    strangers: Vec<Rude>,
+    strangers: Vec<StrangerAction>,
     /// In the order in which they happen.
-    steps: Vec<(Duration, Step)>,
+    steps: Vec<(Duration, StoryStep)>,
     flips: Vec<Flip>,
     trap: Option<Trap>,
 }
 
 /// Where the files are that a story names. Paths are as the story has them.
-pub trait Shelf {
+pub trait StoryFileSource {
     /// The text of a file.
     ///
     /// # Errors
@@ -79,7 +79,7 @@ pub trait Shelf {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct EmptyShelf;
 
-impl Shelf for EmptyShelf {
+impl StoryFileSource for EmptyShelf {
     fn text(&self, path: &str) -> Result<String, String> {
         Err(format!("{path} cannot be read from here"))
     }
@@ -94,13 +94,13 @@ impl Story {
     ///
     /// # Errors
     /// The first mistake, with line and column.
-    pub fn parse(file: &str, text: &str, shelf: &dyn Shelf) -> Result<Self, Mistake> {
+    pub fn parse(file: &str, text: &str, shelf: &dyn StoryFileSource) -> Result<Self, Mistake> {
         check::story(file, text, shelf)
     }
 
     /// What did not come true.
     #[must_use]
-    pub fn judge(&self, ending: &Ending) -> Vec<Unmet> {
+    pub fn judge(&self, ending: &StoryEnding) -> Vec<Unmet> {
         self.expectations.iter().filter_map(|expectation| expectation.judge(ending)).collect()
     }
 

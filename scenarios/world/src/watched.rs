@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use metatopia_consensus::{Base, Decision};
-use metatopia_oracle::{Append, Disk, Founding};
+use metatopia_oracle::{Append, Founding, LogDisk};
 use metatopia_replica::decode_patch;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName, Patches, Write, load_patch};
 use metatopia_types::{HeaderId, Height, PublicKey, Verify};
 
-use crate::agreement::Ground;
+use crate::agreement::VillainContext;
 
 /// A sim with so many seats, as it begins. Nobody is named who may change the members.
 pub(crate) fn founding(
-    ground: &dyn Ground,
+    ground: &dyn VillainContext,
     verifier: &Arc<dyn Verify>,
     seats: usize,
     base: &Base,
@@ -33,12 +33,12 @@ pub(crate) fn founding(
     }
 }
 
-use crate::lent::Change;
+use crate::lent::DiskChange;
 
 /// The log on a disk, and what was put back beside it.
-pub(crate) struct Watched<'a>(pub(crate) &'a MemoryDisk);
+pub(crate) struct WatchedDisk<'a>(pub(crate) &'a MemoryDisk);
 
-impl Disk for Watched<'_> {
+impl LogDisk for WatchedDisk<'_> {
     fn bytes(&self, segment: u64) -> &[u8] {
         self.0.bytes(FileName::segment(segment)).unwrap_or_default()
     }
@@ -69,8 +69,8 @@ pub(crate) fn append<'a>(write: &'a Write, disk: &MemoryDisk, kind: u8) -> Optio
 }
 
 /// What a server appended to its log while its disk was lent to it, if this is such a change.
-pub(crate) fn appended(change: &Change, kind: u8) -> Option<Append<'_>> {
-    let Change::Append { file, from, bytes } = change else {
+pub(crate) fn appended(change: &DiskChange, kind: u8) -> Option<Append<'_>> {
+    let DiskChange::Append { file, from, bytes } = change else {
         return None;
     };
     let FileKind::Segment(segment) = file.kind else {
@@ -95,13 +95,13 @@ mod tests {
     use std::sync::Arc;
 
     use metatopia_consensus::Decision;
-    use metatopia_oracle::Disk as _;
+    use metatopia_oracle::LogDisk as _;
     use metatopia_replica::encode_patch;
-    use metatopia_store::memory::{MemoryDisk, Tail};
+    use metatopia_store::memory::{CrashEffect, MemoryDisk};
     use metatopia_store::{FileKind, FileName, Identity, Opening, Store, recover};
-    use metatopia_types::{Body, Certificate, Header, Height, PublicKey, Round, SimId, Turn};
+    use metatopia_types::{Certificate, Header, Height, PublicKey, Round, SimId, Turn, TurnBody};
 
-    use super::{Watched, append};
+    use super::{WatchedDisk, append};
 
     #[test]
     fn what_is_appended_lies_where_it_is_said_to_be() {
@@ -112,21 +112,21 @@ mod tests {
             let shown = append(&write, &disk, 2).expect("it goes to the log");
             write.perform(&mut disk).expect("a good disk");
 
-            let log = Watched(&disk);
+            let log = WatchedDisk(&disk);
             assert_eq!(&log.bytes(shown.segment)[shown.from..], shown.bytes, "{text}");
             let payload = (kind == 2).then_some(text.as_bytes());
             assert_eq!(shown.payload, payload);
         }
-        let header = Watched(&disk).durable(0).len();
-        disk.crash(Tail::Lost);
-        assert_eq!(Watched(&disk).bytes(0).len(), header);
+        let header = WatchedDisk(&disk).durable(0).len();
+        disk.crash(CrashEffect::Lost);
+        assert_eq!(WatchedDisk(&disk).bytes(0).len(), header);
     }
 
     #[test]
     fn turns_that_were_put_back_are_shown_as_long_as_they_can_be_read() {
         let turn = |height| {
             let header = Header { height: Height(height), ..Header::default() };
-            let turn = Arc::new(Turn { header, body: Body::default() });
+            let turn = Arc::new(Turn { header, body: TurnBody::default() });
             let (header, signatures) = (turn.id(), Vec::new());
             let round = Round(0);
             let certificate = Certificate { height: Height(height), round, header, signatures };
@@ -139,11 +139,12 @@ mod tests {
         let mut store = opened.expect("a new log").store;
         store.put_patch(&patch).expect("a good disk");
         let mut disk = store.into_disk();
-        let shown = |disk: &MemoryDisk| [6, 7, 8, 9].map(|at| Watched(disk).put_back(Height(at)));
+        let shown =
+            |disk: &MemoryDisk| [6, 7, 8, 9].map(|at| WatchedDisk(disk).put_back(Height(at)));
 
         let both = [None, Some(turns[0].id()), Some(turns[1].id()), None];
         assert_eq!(shown(&disk), both);
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         assert_eq!(shown(&disk), both);
         let file = FileName::new(FileKind::Patch { from: 7, to: 8 });
         assert!(disk.flip(file, 1000));

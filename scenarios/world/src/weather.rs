@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::crash::Tail;
+use crate::crash::UnsyncedWrites;
 use crate::replica::BadInvite;
 
 /// An hour in milliseconds.
@@ -16,7 +16,7 @@ const HOUR_MS: i64 = 3_600_000;
 
 /// Trouble whose moment is drawn, but whose victim depends on how the world is then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Moment {
+pub enum PlannedFault {
     /// Whoever is to propose is cut off for a while.
     CutLeader(Duration),
     /// The power of one server fails, and what is on its disk is not what was written. The number
@@ -78,16 +78,16 @@ fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
 
 /// A plan in the making. Each class throws dice of its own: without one, the others stay the same.
 #[derive(Debug)]
-pub(crate) struct Draft {
+pub(crate) struct FaultPlanDraft {
     pub(crate) on: BTreeSet<Class>,
     number: u64,
     pub(crate) founders: usize,
     pub(crate) until: Duration,
-    pub(crate) orders: Vec<(Duration, Order)>,
-    pub(crate) moments: Vec<(Duration, Moment)>,
+    pub(crate) orders: Vec<(Duration, ClusterOrder)>,
+    pub(crate) moments: Vec<(Duration, PlannedFault)>,
 }
 
-impl Draft {
+impl FaultPlanDraft {
     /// What a seed stands for, without what is left out. All trouble is over at the moment `until`.
     pub(crate) fn new(
         level: Level,
@@ -114,7 +114,7 @@ impl Draft {
     pub(crate) fn narrow(&mut self, from: Duration, until: Duration) {
         self.orders.retain(|(at, _)| (from..until).contains(at));
         for (at, order) in &mut self.orders {
-            if let Order::Pause(_, span) | Order::Clog(_, _, span) = order {
+            if let ClusterOrder::Pause(_, span) | ClusterOrder::Clog(_, _, span) = order {
                 *span = (*span).min(until - *at);
             }
         }
@@ -180,10 +180,10 @@ impl Draft {
     }
 
     /// What may become of unsynced bytes.
-    fn tails(&self) -> Vec<Tail> {
-        let mut tails = vec![Tail::Kept];
-        tails.extend(self.on.contains(&Class::LostTail).then_some(Tail::Lost));
-        tails.extend(self.on.contains(&Class::TornTail).then_some(Tail::Torn));
+    fn tails(&self) -> Vec<UnsyncedWrites> {
+        let mut tails = vec![UnsyncedWrites::Kept];
+        tails.extend(self.on.contains(&Class::LostTail).then_some(UnsyncedWrites::Lost));
+        tails.extend(self.on.contains(&Class::TornTail).then_some(UnsyncedWrites::Torn));
         tails
     }
 
@@ -194,13 +194,13 @@ impl Draft {
             for at in self.times(&mut dice, Span::ms(1_000, 20_000)) {
                 let order = if class == Class::Split {
                     let group = (0..seats).filter(|_| dice.below(2) == 0).collect();
-                    Order::SplitFor(class, group)
+                    ClusterOrder::SplitFor(class, group)
                 } else {
-                    Order::Cut(dice.index(seats), dice.index(seats))
+                    ClusterOrder::Cut(dice.index(seats), dice.index(seats))
                 };
                 self.orders.push((at, order));
                 let ends = at + dice.within(Span::ms(100, 5_000));
-                self.orders.push((ends.min(self.until), Order::Mend(class)));
+                self.orders.push((ends.min(self.until), ClusterOrder::Mend(class)));
             }
         }
         if let Some(mut dice) = self.dice(Class::Flapping) {
@@ -208,9 +208,9 @@ impl Draft {
                 let group = vec![dice.index(seats)];
                 let mut at = at;
                 for _ in 0..10 {
-                    self.orders.push((at, Order::SplitFor(Class::Flapping, group.clone())));
+                    self.orders.push((at, ClusterOrder::SplitFor(Class::Flapping, group.clone())));
                     at += dice.within(Span::ms(30, 400));
-                    self.orders.push((at, Order::Mend(Class::Flapping)));
+                    self.orders.push((at, ClusterOrder::Mend(Class::Flapping)));
                     at += dice.within(Span::ms(30, 400));
                 }
             }
@@ -218,14 +218,14 @@ impl Draft {
         if let Some(mut dice) = self.dice(Class::LeaderCut) {
             for at in self.times(&mut dice, Span::ms(2_000, 20_000)) {
                 let span = dice.within(Span::ms(100, 3_000));
-                self.moments.push((at, Moment::CutLeader(span)));
+                self.moments.push((at, PlannedFault::CutLeader(span)));
             }
         }
         if let Some(mut dice) = self.dice(Class::Clog) {
             for at in self.times(&mut dice, Span::ms(500, 10_000)) {
                 let (from, to) = (dice.index(seats), dice.index(seats));
                 let span = dice.within(Span::ms(100, 5_000)).min(self.until - at);
-                self.orders.push((at, Order::Clog(from, to, span)));
+                self.orders.push((at, ClusterOrder::Clog(from, to, span)));
             }
         }
         self.orders.retain(|(at, _)| *at <= self.until);
@@ -238,14 +238,14 @@ impl Draft {
             for at in self.times(&mut dice, Span::ms(500, 15_000)) {
                 let (seat, tail) = (dice.index(self.founders), dice.pick(&tails));
                 let down = dice.within(Span::ms(0, down));
-                self.orders.push((at, Order::Crash { seat, tail, down }));
+                self.orders.push((at, ClusterOrder::Crash { seat, tail, down }));
             }
         }
         if let Some(mut dice) = self.dice(Class::PowerLoss) {
             for at in self.times(&mut dice, Span::ms(5_000, 60_000)) {
                 let (tail, down) = (dice.pick(&tails), dice.within(Span::ms(0, 500)));
                 let stagger = dice.within(Span::ms(0, 100));
-                self.orders.push((at, Order::PowerLoss { tail, down, stagger }));
+                self.orders.push((at, ClusterOrder::PowerLoss { tail, down, stagger }));
             }
         }
     }
@@ -255,7 +255,7 @@ impl Draft {
             let Some(mut dice) = self.dice(class) else { continue };
             for at in self.times(&mut dice, Span::ms(8_000, 40_000)) {
                 let (seat, place) = (dice.index(self.founders), dice.below(u64::MAX));
-                self.moments.push((at, Moment::Damage(seat, class, place)));
+                self.moments.push((at, PlannedFault::Damage(seat, class, place)));
             }
         }
         for class in [Class::DiskFull, Class::IoError] {
@@ -263,13 +263,13 @@ impl Draft {
             for at in self.times(&mut dice, Span::ms(3_000, 30_000)) {
                 let seat = dice.index(self.founders);
                 let order = if class == Class::DiskFull {
-                    Order::DiskFull(seat, dice.below(4_000))
+                    ClusterOrder::DiskFull(seat, dice.below(4_000))
                 } else {
-                    Order::DiskFails(seat, dice.below(20))
+                    ClusterOrder::DiskFails(seat, dice.below(20))
                 };
                 self.orders.push((at, order));
                 let ends = at + dice.within(Span::ms(200, 4_000));
-                self.orders.push((ends.min(self.until), Order::DiskMends(seat)));
+                self.orders.push((ends.min(self.until), ClusterOrder::DiskMends(seat)));
             }
         }
     }
@@ -278,16 +278,16 @@ impl Draft {
         if let Some(mut dice) = self.dice(Class::ClockJump) {
             for at in self.times(&mut dice, Span::ms(2_000, 30_000)) {
                 let ms = dice.pick(&[-HOUR_MS, HOUR_MS, -700, 700, -60_000, 5_000]);
-                self.orders.push((at, Order::SetClock(dice.index(self.founders), ms)));
+                self.orders.push((at, ClusterOrder::SetClock(dice.index(self.founders), ms)));
             }
         }
         if let Some(mut dice) = self.dice(Class::SlowApply) {
             for at in self.times(&mut dice, Span::ms(2_000, 30_000)) {
                 let seat = dice.index(self.founders);
                 let job = Span::ms(20, 50 + dice.below(300));
-                self.orders.push((at, Order::Slow(seat, Some(job))));
+                self.orders.push((at, ClusterOrder::Slow(seat, Some(job))));
                 let ends = at + dice.within(Span::ms(500, 8_000));
-                self.orders.push((ends.min(self.until), Order::Slow(seat, None)));
+                self.orders.push((ends.min(self.until), ClusterOrder::Slow(seat, None)));
             }
         }
         if let Some(mut dice) = self.dice(Class::Pause) {
@@ -295,7 +295,7 @@ impl Draft {
             for at in self.times(&mut dice, Span::ms(2_000, 30_000)) {
                 let seat = dice.index(self.founders);
                 let span = dice.within(Span::ms(100, longest)).min(self.until - at);
-                self.orders.push((at, Order::Pause(seat, span)));
+                self.orders.push((at, ClusterOrder::Pause(seat, span)));
             }
         }
     }
@@ -304,8 +304,8 @@ impl Draft {
 /// Writes all trouble down, by its time.
 pub(crate) fn write_all(
     f: &mut fmt::Formatter<'_>,
-    orders: &[(Duration, Order)],
-    moments: &[(Duration, Moment)],
+    orders: &[(Duration, ClusterOrder)],
+    moments: &[(Duration, PlannedFault)],
 ) -> fmt::Result {
     let orders = orders.iter().map(|(at, order)| (*at, format!("{order:?}")));
     let moments = moments.iter().map(|(at, moment)| (*at, format!("{moment:?}")));

@@ -4,40 +4,40 @@ use std::collections::BTreeSet;
 use std::panic::{self, AssertUnwindSafe};
 use std::time::Duration;
 
-use metatopia_store::memory::{MemoryDisk, Tail};
+use metatopia_store::memory::{CrashEffect, MemoryDisk};
 use metatopia_types::Digest;
 
 use crate::agenda::Agenda;
 use crate::chance::Dice;
 use crate::class::{Class, Fired};
-use crate::clock::Clock;
-use crate::cluster::{Cluster, FrameOf, Order, RequestOf, Scene};
+use crate::clock::VirtualClock;
+use crate::cluster::{Cluster, ClusterOrder, ClusterView, FrameOf, RequestOf};
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Point, Steps};
+use crate::crash::{CrashPoint, Point, StepCounts};
 use crate::life::panicked;
-use crate::machine::{Input, Machine, Mark};
+use crate::machine::{DurableMark, Machine, MachineInput};
 use crate::network::Network;
 use crate::seat::{Life, Seat};
 use crate::trace::Trace;
 
 /// Servers of a cluster in one process, with virtual clocks, a seeded network and seeded disks.
 #[derive(Debug)]
-pub struct World<C: Cluster> {
+pub struct Simulator<C: Cluster> {
     /// What is played; its oracle may be asked at any time.
     pub cluster: C,
     pub(crate) conditions: Conditions,
     pub(crate) now: Duration,
-    pub(crate) agenda: Agenda<Event<C>>,
+    pub(crate) agenda: Agenda<SimulatorEvent<C>>,
     pub(crate) network: Network,
     pub(crate) seats: Vec<Seat<C::Server>>,
-    pub(crate) clocks: Vec<Clock>,
+    pub(crate) clocks: Vec<VirtualClock>,
     pub(crate) disk_dice: Dice,
     pub(crate) death_dice: Dice,
     pub(crate) start_dice: Dice,
     pub(crate) crash_point: Option<CrashPoint>,
     /// Seats that have no connection, the lower one first.
     pub(crate) apart: BTreeSet<(usize, usize)>,
-    pub(crate) orders: Vec<(Duration, Order)>,
+    pub(crate) orders: Vec<(Duration, ClusterOrder)>,
     pub(crate) trace: Trace,
     pub(crate) crashes: u64,
     pub(crate) fired: Fired,
@@ -45,7 +45,7 @@ pub struct World<C: Cluster> {
 
 /// What is on the agenda of a world.
 #[derive(Debug)]
-pub(crate) enum Event<C: Cluster> {
+pub(crate) enum SimulatorEvent<C: Cluster> {
     /// A frame arrives.
     Frame { to: usize, from: usize, frame: FrameOf<C> },
     /// A timer of one life of a server is due.
@@ -63,10 +63,10 @@ pub(crate) enum Event<C: Cluster> {
     /// A client asks.
     Request { seat: usize, request: RequestOf<C> },
     /// Trouble, or the end of it.
-    Order(Order),
+    Order(ClusterOrder),
 }
 
-impl<C: Cluster> Event<C> {
+impl<C: Cluster> SimulatorEvent<C> {
     /// Which server must run for this.
     fn seat(&self) -> Option<usize> {
         match self {
@@ -83,13 +83,13 @@ impl<C: Cluster> Event<C> {
     }
 }
 
-impl<C: Cluster> World<C> {
+impl<C: Cluster> Simulator<C> {
     /// A world with `seats` empty seats. `written` keeps the trace as text, too.
     #[must_use]
     pub fn new(cluster: C, seats: usize, seed: u64, conditions: Conditions, written: bool) -> Self {
         let clock = |seat| {
             let (offset, rate) = conditions.clocks.get(seat).copied().unwrap_or((0, 0));
-            Clock::new(offset, rate)
+            VirtualClock::new(offset, rate)
         };
         Self {
             cluster,
@@ -112,18 +112,18 @@ impl<C: Cluster> World<C> {
     }
 
     /// Plans an order for the moment `at`.
-    pub fn plan(&mut self, at: Duration, order: Order) {
-        self.agenda.plan(at, Event::Order(order));
+    pub fn plan(&mut self, at: Duration, order: ClusterOrder) {
+        self.agenda.plan(at, SimulatorEvent::Order(order));
     }
 
     /// Lets a client ask the server in `seat` at the moment `at`; lost if it does not run then.
     pub fn request(&mut self, at: Duration, seat: usize, request: RequestOf<C>) {
-        self.agenda.plan(at, Event::Request { seat, request });
+        self.agenda.plan(at, SimulatorEvent::Request { seat, request });
     }
 
     /// Puts a frame on the network as if `from` had sent it; it arrives at once.
     pub fn inject(&mut self, from: usize, to: usize, frame: FrameOf<C>) {
-        self.agenda.plan(self.now, Event::Frame { to, from, frame });
+        self.agenda.plan(self.now, SimulatorEvent::Frame { to, from, frame });
     }
 
     /// The process of one seat dies at this point of its history.
@@ -146,7 +146,7 @@ impl<C: Cluster> World<C> {
             self.seats[seat].slow = None;
             self.mend_disk(seat);
             if self.seats[seat].wanted {
-                self.plan(self.now, Order::Start(seat));
+                self.plan(self.now, ClusterOrder::Start(seat));
             }
         }
     }
@@ -227,7 +227,7 @@ impl<C: Cluster> World<C> {
     pub fn salvaged(&self, seat: usize) -> MemoryDisk {
         let mut disk = self.disk(seat).clone();
         disk.limit_capacity(None);
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         disk
     }
 
@@ -239,13 +239,13 @@ impl<C: Cluster> World<C> {
 
     /// The clock of `seat`.
     #[must_use]
-    pub fn clock(&self, seat: usize) -> &Clock {
+    pub fn clock(&self, seat: usize) -> &VirtualClock {
         &self.clocks[seat]
     }
 
     /// The steps of `seat` so far.
     #[must_use]
-    pub fn steps(&self, seat: usize) -> Steps {
+    pub fn steps(&self, seat: usize) -> StepCounts {
         self.seats[seat].steps
     }
 
@@ -272,7 +272,7 @@ impl<C: Cluster> World<C> {
         Digest::of("metatopia simulated world digest v1", &bytes)
     }
 
-    fn step(&mut self, event: Event<C>) {
+    fn step(&mut self, event: SimulatorEvent<C>) {
         if let Some(until) = event.seat().map(|seat| self.seats[seat].paused_until)
             && until > self.now
         {
@@ -281,39 +281,39 @@ impl<C: Cluster> World<C> {
             return;
         }
         match event {
-            Event::Frame { to, from, frame } => {
+            SimulatorEvent::Frame { to, from, frame } => {
                 if self.seats[to].server.is_some() && !self.is_apart(from, to) {
                     self.trace.note(self.now, to, "frame", &C::stamp(&frame));
                     self.trace
                         .write(self.now, to, || format!("<- {from}: {}", C::describe(&frame)));
                     let from = self.cluster.peer(from);
-                    self.hand(to, Input::Frame { from, frame });
+                    self.hand(to, MachineInput::Frame { from, frame });
                 }
             }
-            Event::Timer { seat, life, id } if self.lives(seat, life) => {
+            SimulatorEvent::Timer { seat, life, id } if self.lives(seat, life) => {
                 self.trace.note(self.now, seat, "timer", &[]);
-                self.hand(seat, Input::Timer(id));
+                self.hand(seat, MachineInput::Timer(id));
             }
-            Event::Synced { seat, life } if self.lives(seat, life) => self.end_sync(seat),
-            Event::Work { seat, life } if self.lives(seat, life) => self.end_work(seat),
-            Event::Done { seat, life, job } if self.lives(seat, life) => {
+            SimulatorEvent::Synced { seat, life } if self.lives(seat, life) => self.end_sync(seat),
+            SimulatorEvent::Work { seat, life } if self.lives(seat, life) => self.end_work(seat),
+            SimulatorEvent::Done { seat, life, job } if self.lives(seat, life) => {
                 self.trace.note(self.now, seat, "job done", &[]);
                 self.trace.write(self.now, seat, || "job done".to_owned());
-                self.hand(seat, Input::Done(job));
+                self.hand(seat, MachineInput::Done(job));
             }
-            Event::Notice { seat, peer, life, up } => self.notice(seat, peer, life, up),
-            Event::Moved { seat, peer } => self.moved(seat, peer),
-            Event::Request { seat, request } => {
+            SimulatorEvent::Notice { seat, peer, life, up } => self.notice(seat, peer, life, up),
+            SimulatorEvent::Moved { seat, peer } => self.moved(seat, peer),
+            SimulatorEvent::Request { seat, request } => {
                 if self.seats[seat].server.is_some() {
                     self.trace.note(self.now, seat, "request", &[]);
-                    self.hand(seat, Input::Request(request));
+                    self.hand(seat, MachineInput::Request(request));
                 }
             }
-            Event::Order(order) => self.obey(order),
-            Event::Timer { .. }
-            | Event::Synced { .. }
-            | Event::Work { .. }
-            | Event::Done { .. } => {}
+            SimulatorEvent::Order(order) => self.obey(order),
+            SimulatorEvent::Timer { .. }
+            | SimulatorEvent::Synced { .. }
+            | SimulatorEvent::Work { .. }
+            | SimulatorEvent::Done { .. } => {}
         }
     }
 
@@ -330,7 +330,7 @@ impl<C: Cluster> World<C> {
     }
 
     /// Gives one input to a server and does what it wants done.
-    pub(crate) fn hand(&mut self, seat: usize, input: Input<C::Server>) {
+    pub(crate) fn hand(&mut self, seat: usize, input: MachineInput<C::Server>) {
         let now = self.clocks[seat].read(self.now);
         let Some(server) = &mut self.seats[seat].server else {
             return;
@@ -347,10 +347,10 @@ impl<C: Cluster> World<C> {
     pub(crate) fn watch<R>(
         &mut self,
         seat: usize,
-        look: impl FnOnce(&mut C, &mut Scene<'_, C>) -> R,
+        look: impl FnOnce(&mut C, &mut ClusterView<'_, C>) -> R,
     ) -> R {
         let place = &self.seats[seat];
-        let mut scene = Scene {
+        let mut scene = ClusterView {
             at: self.now,
             seat,
             server: place.server.as_ref(),
@@ -380,7 +380,7 @@ impl<C: Cluster> World<C> {
         }
         self.begin_next_sync(seat);
         self.release(seat);
-        self.hand(seat, Input::Synced { mark, request });
+        self.hand(seat, MachineInput::Synced { mark, request });
     }
 
     /// Begins the sync that waits, if none is under way.
@@ -388,13 +388,13 @@ impl<C: Cluster> World<C> {
         if self.seats[seat].begin_sync() {
             let took = self.disk_dice.within(self.conditions.sync);
             let life = self.seats[seat].life;
-            self.agenda.plan(self.now + took, Event::Synced { seat, life });
+            self.agenda.plan(self.now + took, SimulatorEvent::Synced { seat, life });
         }
     }
 
     /// The mark up to which the log of `seat` is durable.
     #[must_use]
-    pub fn durable(&self, seat: usize) -> Mark {
+    pub fn durable(&self, seat: usize) -> DurableMark {
         self.seats[seat].synced
     }
 }

@@ -7,8 +7,9 @@ use std::time::Duration;
 use metatopia_store::{Disk as _, FileName, Folder, NewSegment, Position, SyncRequest, Write};
 use metatopia_types::{Digest, Now};
 use metatopia_world::{
-    Class, Cluster, Conditions, CrashPoint, Effect, FileChange, Input, LentDisk, Links, Machine,
-    Mark, Opened, Order, Point, Scene, Span, Tail, To, World,
+    Class, Cluster, ClusterOrder, ClusterView, Conditions, CrashPoint, DurableMark, FileChange,
+    FrameRecipients, LentDisk, Links, Machine, MachineEffect, MachineInput, Point, Simulator, Span,
+    StartedServer, UnsyncedWrites,
 };
 
 const DIARY: FileName = FileName::segment(0);
@@ -20,7 +21,7 @@ struct Diary {
     heard: Vec<u8>,
     peers: BTreeMap<usize, bool>,
     woken: u32,
-    effects: VecDeque<Effect<Self>>,
+    effects: VecDeque<MachineEffect<Self>>,
 }
 
 impl Machine for Diary {
@@ -31,12 +32,12 @@ impl Machine for Diary {
     type Request = u8;
     type Report = u8;
 
-    fn handle(&mut self, now: Now, input: Input<Self>) {
+    fn handle(&mut self, now: Now, input: MachineInput<Self>) {
         match input {
-            Input::Request(entry) => {
+            MachineInput::Request(entry) => {
                 self.entries.push(entry);
                 let length = self.entries.len() as u64;
-                let (after, end) = (Mark(length), Position(length));
+                let (after, end) = (DurableMark(length), Position(length));
                 let begins = NewSegment { seal: None, header: Vec::new() };
                 let write = Write {
                     file: DIARY,
@@ -46,25 +47,28 @@ impl Machine for Diary {
                     end,
                 };
                 self.effects.extend([
-                    Effect::Change(FileChange::Append(write)),
-                    Effect::Sync { request: SyncRequest { file: DIARY, length, end }, mark: after },
-                    Effect::Send { to: To::All, frame: entry, after },
-                    Effect::Tell { report: entry, after },
-                    Effect::Begin(entry),
+                    MachineEffect::Change(FileChange::Append(write)),
+                    MachineEffect::Sync {
+                        request: SyncRequest { file: DIARY, length, end },
+                        mark: after,
+                    },
+                    MachineEffect::Send { to: FrameRecipients::All, frame: entry, after },
+                    MachineEffect::Tell { report: entry, after },
+                    MachineEffect::Begin(entry),
                 ]);
             }
-            Input::Frame { frame, .. } => self.heard.push(frame),
-            Input::Timer(_) => {
+            MachineInput::Frame { frame, .. } => self.heard.push(frame),
+            MachineInput::Timer(_) => {
                 self.woken += 1;
                 self.wake_later(now);
             }
-            Input::PeerUp(peer) => drop(self.peers.insert(peer, true)),
-            Input::PeerDown(peer) => drop(self.peers.insert(peer, false)),
-            Input::Synced { .. } | Input::Done(_) => {}
+            MachineInput::PeerUp(peer) => drop(self.peers.insert(peer, true)),
+            MachineInput::PeerDown(peer) => drop(self.peers.insert(peer, false)),
+            MachineInput::Synced { .. } | MachineInput::Done(_) => {}
         }
     }
 
-    fn poll(&mut self) -> Option<Effect<Self>> {
+    fn poll(&mut self) -> Option<MachineEffect<Self>> {
         self.effects.pop_front()
     }
 
@@ -76,7 +80,7 @@ impl Machine for Diary {
 impl Diary {
     fn wake_later(&mut self, now: Now) {
         let at = now.monotonic + Duration::from_millis(100);
-        self.effects.push_back(Effect::SetTimer { id: "tick", at });
+        self.effects.push_back(MachineEffect::SetTimer { id: "tick", at });
     }
 }
 
@@ -95,7 +99,12 @@ impl Cluster for Diaries {
         seat
     }
 
-    fn open(&mut self, _: usize, now: Now, disk: &mut LentDisk) -> Result<Opened<Diary>, String> {
+    fn open(
+        &mut self,
+        _: usize,
+        now: Now,
+        disk: &mut LentDisk,
+    ) -> Result<StartedServer<Diary>, String> {
         let entries = disk.disk().bytes(DIARY).unwrap_or_default().to_vec();
         for _ in 0..self.steps_of_start {
             disk.sync_dir(Folder::Log).map_err(|error| error.to_string())?;
@@ -103,39 +112,39 @@ impl Cluster for Diaries {
         if entries.contains(&0) {
             return Err("the diary is damaged".to_owned());
         }
-        let durable = Mark(entries.len() as u64);
+        let durable = DurableMark(entries.len() as u64);
         let mut server = Diary { entries, ..Diary::default() };
         server.wake_later(now);
-        Ok(Opened { server, durable })
+        Ok(StartedServer { server, durable })
     }
 
     fn stamp(frame: &u8) -> [u8; 8] {
         [*frame; 8]
     }
 
-    fn told(&mut self, scene: &mut Scene<'_, Self>, report: u8) {
+    fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: u8) {
         self.told.push((scene.seat, report));
     }
 
-    fn halted(&mut self, _: &mut Scene<'_, Self>, reason: &str) {
+    fn halted(&mut self, _: &mut ClusterView<'_, Self>, reason: &str) {
         self.halted.push(reason.to_owned());
     }
 
-    fn died(&mut self, _: &mut Scene<'_, Self>) {
+    fn died(&mut self, _: &mut ClusterView<'_, Self>) {
         self.died += 1;
     }
 }
 
-fn diaries(seed: u64, conditions: Conditions) -> World<Diaries> {
-    let mut world = World::new(Diaries::default(), 4, seed, conditions, true);
+fn diaries(seed: u64, conditions: Conditions) -> Simulator<Diaries> {
+    let mut world = Simulator::new(Diaries::default(), 4, seed, conditions, true);
     for seat in 0..4 {
-        world.plan(Duration::ZERO, Order::Start(seat));
+        world.plan(Duration::ZERO, ClusterOrder::Start(seat));
     }
     world
 }
 
 /// Four diaries with crashes, loss and 60 entries.
-fn stormy(seed: u64) -> World<Diaries> {
+fn stormy(seed: u64) -> Simulator<Diaries> {
     let mut world = diaries(seed, Conditions::draw(seed, 4));
     for entry in 1..=60 {
         let at = Duration::from_millis(u64::from(entry) * 17);
@@ -143,7 +152,10 @@ fn stormy(seed: u64) -> World<Diaries> {
     }
     for (ms, seat) in [(100, 1), (333, 2), (340, 1), (700, 0)] {
         let down = Duration::from_millis(40);
-        world.plan(Duration::from_millis(ms), Order::Crash { seat, tail: Tail::Lost, down });
+        world.plan(
+            Duration::from_millis(ms),
+            ClusterOrder::Crash { seat, tail: UnsyncedWrites::Lost, down },
+        );
     }
     world.run_until(2 * SECOND);
     world
@@ -168,7 +180,11 @@ fn what_was_told_survives_the_loss_of_unsynced_bytes() {
         let mut world = stormy(seed);
         world.plan(
             2 * SECOND,
-            Order::PowerLoss { tail: Tail::Lost, down: SECOND, stagger: Duration::ZERO },
+            ClusterOrder::PowerLoss {
+                tail: UnsyncedWrites::Lost,
+                down: SECOND,
+                stagger: Duration::ZERO,
+            },
         );
         world.run_until(4 * SECOND);
 
@@ -188,7 +204,7 @@ fn without_the_barrier_something_told_is_forgotten() {
         let mut world = diaries(seed, Conditions { barrier: false, ..conditions });
         world.request(SECOND, 0, 7);
         let at = SECOND + Duration::from_millis(2);
-        world.plan(at, Order::Crash { seat: 0, tail: Tail::Lost, down: SECOND });
+        world.plan(at, ClusterOrder::Crash { seat: 0, tail: UnsyncedWrites::Lost, down: SECOND });
         world.run_until(3 * SECOND);
         assert_eq!(world.cluster.told, [(0, 7)]);
         world.disk(0).bytes(DIARY) == Some(&[])
@@ -218,7 +234,7 @@ fn a_crash_point_stops_a_server_right_there() {
     let run = |point| {
         let mut world = diaries(1, Conditions::calm(1));
         let down = Duration::from_millis(100);
-        world.crash_at(CrashPoint { seat: 0, point, tail: Tail::Lost, down });
+        world.crash_at(CrashPoint { seat: 0, point, tail: UnsyncedWrites::Lost, down });
         world.request(SECOND, 0, 5);
         world.run_until(3 * SECOND);
         let heard: Vec<_> = (1..4).map(|s| world.server(s).unwrap().heard.len()).collect();
@@ -236,7 +252,10 @@ fn a_crash_point_stops_a_server_right_there() {
 fn timers_of_a_dead_process_never_ring() {
     let mut world = diaries(1, Conditions::calm(1));
     let at = Duration::from_millis(350);
-    world.plan(at, Order::Crash { seat: 2, tail: Tail::Kept, down: Duration::ZERO });
+    world.plan(
+        at,
+        ClusterOrder::Crash { seat: 2, tail: UnsyncedWrites::Kept, down: Duration::ZERO },
+    );
 
     world.run_until(SECOND);
 
@@ -248,7 +267,7 @@ fn timers_of_a_dead_process_never_ring() {
 #[test]
 fn servers_notice_who_died_and_who_came_back() {
     let mut world = diaries(1, Conditions::calm(10));
-    world.plan(SECOND, Order::Crash { seat: 3, tail: Tail::Kept, down: SECOND });
+    world.plan(SECOND, ClusterOrder::Crash { seat: 3, tail: UnsyncedWrites::Kept, down: SECOND });
 
     world.run_until(SECOND - Duration::from_millis(1));
     assert_eq!(world.server(0).unwrap().peers, BTreeMap::from([(1, true), (2, true), (3, true)]));
@@ -285,11 +304,11 @@ fn a_failed_sync_ends_the_process_before_anything_is_told() {
 #[test]
 fn a_server_that_cannot_start_stays_away_and_says_why() {
     let mut world = diaries(1, Conditions::calm(1));
-    world.plan(SECOND, Order::Kill(0));
+    world.plan(SECOND, ClusterOrder::Kill(0));
     world.run_until(SECOND);
     world.disk_mut(0).append(DIARY, &[0]).unwrap();
 
-    world.plan(2 * SECOND, Order::Start(0));
+    world.plan(2 * SECOND, ClusterOrder::Start(0));
     world.run_until(3 * SECOND);
 
     assert!(world.server(0).is_none());
@@ -301,8 +320,8 @@ fn a_start_that_is_cut_off_is_tried_again_until_one_comes_through() {
     let conditions = Conditions { dies_at_start_ppm: 1_000_000, ..Conditions::calm(1) };
     let play = |steps_of_start| {
         let cluster = Diaries { steps_of_start, ..Diaries::default() };
-        let mut world = World::new(cluster, 1, 1, conditions.clone(), true);
-        world.plan(Duration::ZERO, Order::Start(0));
+        let mut world = Simulator::new(cluster, 1, 1, conditions.clone(), true);
+        world.plan(Duration::ZERO, ClusterOrder::Start(0));
         world.run_until(5 * SECOND);
         assert!(world.server(0).is_some() && world.cluster.halted.is_empty());
         (world.fired().times(Class::CrashAtStart), world.crashes())
@@ -321,9 +340,9 @@ fn who_is_stopped_while_its_start_was_cut_off_stays_away() {
         ..Conditions::calm(1)
     };
     let cluster = Diaries { steps_of_start: 40, ..Diaries::default() };
-    let mut world = World::new(cluster, 1, 1, conditions, true);
-    world.plan(Duration::ZERO, Order::Start(0));
-    world.plan(SECOND / 5, Order::Kill(0));
+    let mut world = Simulator::new(cluster, 1, 1, conditions, true);
+    world.plan(Duration::ZERO, ClusterOrder::Start(0));
+    world.plan(SECOND / 5, ClusterOrder::Kill(0));
 
     world.run_until(5 * SECOND);
 
@@ -334,10 +353,10 @@ fn who_is_stopped_while_its_start_was_cut_off_stays_away() {
 #[test]
 fn healing_ends_every_trouble() {
     let mut world = stormy(3);
-    world.plan(world.now(), Order::Split(vec![0]));
+    world.plan(world.now(), ClusterOrder::Split(vec![0]));
     world.run_until(3 * SECOND);
     world.heal();
-    let heard = |world: &World<Diaries>| -> Vec<usize> {
+    let heard = |world: &Simulator<Diaries>| -> Vec<usize> {
         (0..4).map(|seat| world.server(seat).unwrap().heard.len()).collect()
     };
     world.run_until(4 * SECOND);

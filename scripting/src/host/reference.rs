@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write;
 
-use super::{FUNCTIONS, HostFunction, Kind, NAMES, PROPERTIES};
+use super::{FUNCTIONS, HostFunction, NAMES, PROPERTIES, ValueKind};
 use crate::EventKind;
 
 /// The reference of handlers, names, functions and properties, in Markdown.
@@ -36,7 +36,7 @@ fn write_reference(page: &mut String) -> core::fmt::Result {
     for property in PROPERTIES {
         let write = match (property.is_writable(), property.of) {
             (false, _) => "no",
-            (true, Kind::Object) => "own object",
+            (true, ValueKind::Object) => "own object",
             (true, _) => "yes",
         };
         let (of, name, kind, doc) = (property.of, property.name, property.kind, property.doc);

@@ -1,14 +1,18 @@
 //! The one table of what scripts can use. Executors register from it, the documentation is printed
 //! from it, and the check of a source looks names up in it.
 //!
-//! Gas is counted in units of about 0.3 microseconds of the first executor; changing a number here
+//! Gas is counted in units of 0.1 microseconds of the first executor, at worst 0.2
+//! (`metatopia-abuse scripts`). A function also pays for the bytes of its arguments and its result,
+//! `nearby` for what is looked at, and who writes `pos` or `angle` for what is near. Changing a number here
 //! changes what calls cost, and is a new engine.
 
 use super::{
     Access::{Coordinate, Field},
-    HostFunction, HostName, HostProperty,
-    Kind::{Any, Array, Bool, Fixed, Int, Map, Number, Object, Range, State, Text, Unit, Vec2},
-    Purity, Run, numbers, text, vectors, world,
+    HostFunction, HostImplementation, HostName, HostProperty, Purity,
+    ValueKind::{
+        Any, Array, Bool, Fixed, Int, Map, Number, Object, Range, State, Text, Unit, Vec2,
+    },
+    numbers, text, vectors, world,
 };
 use crate::Value;
 
@@ -28,9 +32,9 @@ macro_rules! functions {
     ),*]};
     (@purity Executor) => { Purity::Pure };
     (@purity $purity:ident) => { Purity::$purity };
-    (@run Executor) => { Run::Executor };
-    (@run Pure $work:path) => { Run::Pure($work) };
-    (@run $purity:ident $work:path) => { Run::Scene($work) };
+    (@run Executor) => { HostImplementation::Executor };
+    (@run Pure $work:path) => { HostImplementation::Pure($work) };
+    (@run $purity:ident $work:path) => { HostImplementation::Scene($work) };
 }
 
 /// `kind.name -> kind, how it is read and written, what it holds;`
@@ -203,7 +207,7 @@ pub const PROPERTIES: &[HostProperty] = properties! {
 
 const fn name(
     name: &'static str,
-    kind: super::Kind,
+    kind: super::ValueKind,
     value: Option<metatopia_math::Fx>,
     doc: &'static str,
 ) -> HostName {

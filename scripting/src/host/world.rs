@@ -4,22 +4,22 @@ use metatopia_math::Angle;
 use metatopia_types::ObjectId;
 
 use super::{numbers::fixed_of, wrong_types};
-use crate::{ErrorKind, Fault, ObjectView, Scene, Value};
+use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, Value};
 
-type Outcome = Result<Value, Fault>;
+type WorldResult = Result<Value, HostFault>;
 
-fn done(result: Result<(), Fault>) -> Outcome {
+fn done(result: Result<(), HostFault>) -> WorldResult {
     result.map(|()| Value::Unit)
 }
 
-pub(super) fn exists(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn exists(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(id)] => Ok(Value::Bool(scene.exists(*id))),
         _ => Err(wrong_types("exists", args)),
     }
 }
 
-pub(super) fn nearby(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn nearby(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     let [radius] = args else {
         return Err(wrong_types("nearby", args));
     };
@@ -27,12 +27,12 @@ pub(super) fn nearby(scene: &mut Scene, args: &[Value]) -> Outcome {
     Ok(Value::Array(found.into_iter().map(Value::Object).collect()))
 }
 
-pub(super) fn now(scene: &mut Scene, _: &[Value]) -> Outcome {
+pub(super) fn now(scene: &mut ScriptContext, _: &[Value]) -> WorldResult {
     Ok(Value::Fixed(scene.now()))
 }
 
-pub(super) fn random(scene: &mut Scene, args: &[Value]) -> Outcome {
-    let swapped = || Fault::new(ErrorKind::Argument, "random: the bounds are swapped");
+pub(super) fn random(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    let swapped = || HostFault::new(ErrorKind::Argument, "random: the bounds are swapped");
     match args {
         [] => Ok(Value::Fixed(scene.random().fx_unit())),
         [Value::Int(low), Value::Int(high)] => {
@@ -57,49 +57,49 @@ pub(super) fn random(scene: &mut Scene, args: &[Value]) -> Outcome {
     }
 }
 
-pub(super) fn say(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn say(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(text)] => done(scene.say(text)),
         _ => Err(wrong_types("say", args)),
     }
 }
 
-pub(super) fn send(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn send(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(to), Value::Text(topic), data] => done(scene.send(*to, topic, data.clone())),
         _ => Err(wrong_types("send", args)),
     }
 }
 
-pub(super) fn impulse(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn impulse(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Vec2(impulse)] => done(scene.push(scene.me(), *impulse)),
         _ => Err(wrong_types("impulse", args)),
     }
 }
 
-pub(super) fn push(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn push(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(object), Value::Vec2(impulse)] => done(scene.push(*object, *impulse)),
         _ => Err(wrong_types("push", args)),
     }
 }
 
-pub(super) fn timer(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn timer(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(name), seconds] => done(scene.timer(name, fixed_of("timer", seconds)?)),
         _ => Err(wrong_types("timer", args)),
     }
 }
 
-pub(super) fn cancel(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn cancel(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(name)] => done(scene.cancel(name)),
         _ => Err(wrong_types("cancel", args)),
     }
 }
 
-pub(super) fn log(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn log(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [line] => {
             scene.log(&alloc::format!("{line}"));
@@ -109,42 +109,42 @@ pub(super) fn log(scene: &mut Scene, args: &[Value]) -> Outcome {
     }
 }
 
-pub(super) fn set_pos(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_pos(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Vec2(pos)] => done(scene.set_pos(*pos)),
         _ => Err(wrong_types("pos", args)),
     }
 }
 
-pub(super) fn set_velocity(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_velocity(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Vec2(velocity)] => done(scene.set_velocity(*velocity)),
         _ => Err(wrong_types("velocity", args)),
     }
 }
 
-pub(super) fn set_angle(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_angle(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [radians] => done(scene.set_angle(Angle::from_radians(fixed_of("angle", radians)?))),
         _ => Err(wrong_types("angle", args)),
     }
 }
 
-pub(super) fn set_spin(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_spin(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [spin] => done(scene.set_spin(fixed_of("spin", spin)?)),
         _ => Err(wrong_types("spin", args)),
     }
 }
 
-pub(super) fn set_color(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_color(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Int(color)] => done(scene.set_color(*color)),
         _ => Err(wrong_types("color", args)),
     }
 }
 
-pub(super) fn set_text(scene: &mut Scene, args: &[Value]) -> Outcome {
+pub(super) fn set_text(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(text)] => done(scene.set_text(text)),
         _ => Err(wrong_types("text", args)),

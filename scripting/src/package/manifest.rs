@@ -17,7 +17,7 @@ const ENTRY_SUFFIX: &str = ".rhai";
 
 /// Name, files, licence and authors. Its digest is the package's id; signatures stay outside.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Manifest {
+pub struct PackageManifest {
     /// Lowercase letters, digits and hyphens; begins with a letter.
     pub name: String,
     /// Chosen by the author.
@@ -33,14 +33,14 @@ pub struct Manifest {
     /// What everybody may do with it.
     pub licence: Licence,
     /// Who wrote it.
-    pub authors: Vec<Author>,
+    pub authors: Vec<PackageAuthor>,
     /// The package that this one was made from.
     pub parent: Option<PackageId>,
 }
 
 /// Somebody who wrote a package.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Author {
+pub struct PackageAuthor {
     /// How they want to be called.
     pub name: String,
     /// Their key, if they have one.
@@ -98,7 +98,7 @@ pub enum ManifestError {
     Author(String),
 }
 
-impl Manifest {
+impl PackageManifest {
     /// Does it keep the rules? The licence has rules of its own.
     pub(super) fn check(&self) -> Result<(), ManifestError> {
         if !is_name(&self.name) {

@@ -9,27 +9,27 @@ use metatopia_types::{
     wire,
 };
 
-use super::{Scene, gone, short};
+use super::{ScriptContext, gone, short};
 use crate::{
-    Effect, ErrorKind, Fault, Value,
+    ErrorKind, HostFault, ScriptEffect, Value,
     limits::{
         EFFECT_BYTES_MAX, EFFECTS_MAX, IMPULSE_MAX, LOG_LINE_BYTES_MAX, LOG_LINES_MAX,
         TIMER_SECONDS_MAX, TOPIC_BYTES_MAX,
     },
 };
 
-impl Scene {
+impl ScriptContext {
     /// The own object says something.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for an empty text, one longer than [`CHAT_BYTES_MAX`] or with
     /// control characters; [`ErrorKind::Effects`] for too many effects, as all that follow.
-    pub fn say(&mut self, text: &str) -> Result<(), Fault> {
+    pub fn say(&mut self, text: &str) -> Result<(), HostFault> {
         if text.is_empty() {
-            return Err(Fault::new(ErrorKind::Argument, "nothing to say"));
+            return Err(HostFault::new(ErrorKind::Argument, "nothing to say"));
         }
         let text = short("what is said", text, CHAT_BYTES_MAX)?;
-        self.queue(Effect::Say { text })
+        self.queue(ScriptEffect::Say { text })
     }
 
     /// Sends a message to the scripts on an object. It may be gone: then nobody gets it.
@@ -37,10 +37,11 @@ impl Scene {
     /// # Errors
     /// [`ErrorKind::Argument`] for a topic longer than [`TOPIC_BYTES_MAX`], or data that no
     /// script can hold.
-    pub fn send(&mut self, to: ObjectId, topic: &str, data: Value) -> Result<(), Fault> {
-        data.check().map_err(|error| Fault::new(ErrorKind::Argument, format!("data: {error}")))?;
+    pub fn send(&mut self, to: ObjectId, topic: &str, data: Value) -> Result<(), HostFault> {
+        data.check()
+            .map_err(|error| HostFault::new(ErrorKind::Argument, format!("data: {error}")))?;
         let topic = short("a topic", topic, TOPIC_BYTES_MAX)?;
-        self.queue(Effect::Send { to, topic, data })
+        self.queue(ScriptEffect::Send { to, topic, data })
     }
 
     /// Kicks an object, the own one or another, in kilogram metres a second.
@@ -48,16 +49,16 @@ impl Scene {
     /// # Errors
     /// [`ErrorKind::Gone`] if there is no such object; [`ErrorKind::Argument`] if a component is
     /// beyond [`IMPULSE_MAX`].
-    pub fn push(&mut self, object: ObjectId, impulse: Vec2) -> Result<(), Fault> {
+    pub fn push(&mut self, object: ObjectId, impulse: Vec2) -> Result<(), HostFault> {
         let most = Fx::from_int(IMPULSE_MAX);
         if impulse.x.saturating_abs() > most || impulse.y.saturating_abs() > most {
             let message = format!("an impulse is at most {IMPULSE_MAX} each way, not {impulse}");
-            return Err(Fault::new(ErrorKind::Argument, message));
+            return Err(HostFault::new(ErrorKind::Argument, message));
         }
         if !self.exists(object) {
             return Err(gone(object));
         }
-        self.queue(Effect::Push { object, impulse })
+        self.queue(ScriptEffect::Push { object, impulse })
     }
 
     /// Starts a timer, or starts it anew. Seconds are rounded up to ticks, to at least one.
@@ -65,24 +66,24 @@ impl Scene {
     /// # Errors
     /// [`ErrorKind::Argument`] for a name longer than [`TOPIC_BYTES_MAX`], or seconds below 0 or
     /// above [`TIMER_SECONDS_MAX`].
-    pub fn timer(&mut self, name: &str, seconds: Fx) -> Result<(), Fault> {
+    pub fn timer(&mut self, name: &str, seconds: Fx) -> Result<(), HostFault> {
         let name = short("a timer's name", name, TOPIC_BYTES_MAX)?;
         if seconds < Fx::ZERO || seconds > Fx::from_int(TIMER_SECONDS_MAX) {
             let message = format!("a timer runs 0 to {TIMER_SECONDS_MAX} seconds, not {seconds}");
-            return Err(Fault::new(ErrorKind::Argument, message));
+            return Err(HostFault::new(ErrorKind::Argument, message));
         }
         // Below 2^49 times 60.
         let ticks = (seconds.to_bits().unsigned_abs() * TICKS_PER_SECOND).div_ceil(1 << 32);
-        self.queue(Effect::Timer { name, ticks: ticks.max(1) })
+        self.queue(ScriptEffect::Timer { name, ticks: ticks.max(1) })
     }
 
     /// Stops a timer; nothing happens if there is none.
     ///
     /// # Errors
     /// [`ErrorKind::Argument`] for a name longer than [`TOPIC_BYTES_MAX`].
-    pub fn cancel(&mut self, name: &str) -> Result<(), Fault> {
+    pub fn cancel(&mut self, name: &str) -> Result<(), HostFault> {
         let name = short("a timer's name", name, TOPIC_BYTES_MAX)?;
-        self.queue(Effect::Cancel { name })
+        self.queue(ScriptEffect::Cancel { name })
     }
 
     /// Notes a line for the author. Lines past [`LOG_LINES_MAX`], and characters past
@@ -94,7 +95,7 @@ impl Scene {
         }
     }
 
-    fn queue(&mut self, effect: Effect) -> Result<(), Fault> {
+    fn queue(&mut self, effect: ScriptEffect) -> Result<(), HostFault> {
         self.effect_bytes += wire::length(&effect);
         let message = if self.part.effects.len() == EFFECTS_MAX {
             format!("more than {EFFECTS_MAX} effects in one call")
@@ -104,6 +105,6 @@ impl Scene {
             self.part.effects.push(effect);
             return Ok(());
         };
-        Err(Fault::new(ErrorKind::Effects, message))
+        Err(HostFault::new(ErrorKind::Effects, message))
     }
 }

@@ -18,7 +18,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rhai::Dynamic;
 
 use super::values::{Size, StateRoot};
-use crate::{ErrorKind, Fault, Scene};
+use crate::{ErrorKind, HostFault, ScriptContext};
 
 /// Constants of a script and the literals in it, by name. The literal `1.5` has the name `#1.5`.
 pub(super) type Globals = BTreeMap<String, Global>;
@@ -33,7 +33,7 @@ pub(super) struct Global {
 
 impl Global {
     /// A fault if the value is larger than values may be.
-    pub(super) fn of(value: Dynamic) -> Result<Self, Fault> {
+    pub(super) fn of(value: Dynamic) -> Result<Self, HostFault> {
         let gas = Size::of(&value)?.gas();
         Ok(Self { value, gas })
     }
@@ -42,7 +42,7 @@ impl Global {
 /// What a running script works on.
 pub(super) struct Active {
     /// The world; nothing while constants are computed.
-    pub(super) scene: Option<Scene>,
+    pub(super) scene: Option<ScriptContext>,
     pub(super) globals: Arc<Globals>,
     pub(super) gas_left: u64,
     /// More was asked for than there was: the call has failed, whatever else happens.
@@ -76,47 +76,50 @@ fn words(cause: &(dyn Any + Send)) -> String {
 }
 
 /// Works on the call that runs on this thread.
-pub(super) fn with<T>(work: impl FnOnce(&mut Active) -> Result<T, Fault>) -> Result<T, Fault> {
+pub(super) fn with<T>(
+    work: impl FnOnce(&mut Active) -> Result<T, HostFault>,
+) -> Result<T, HostFault> {
     ACTIVE.with_borrow_mut(|active| match active {
         Some(active) => work(active),
-        None => Err(Fault::new(ErrorKind::Panic, "no script runs on this thread")),
+        None => Err(HostFault::new(ErrorKind::Panic, "no script runs on this thread")),
     })
 }
 
 /// Takes gas from the call that runs on this thread.
-pub(super) fn charge(gas: u64) -> Result<(), Fault> {
+pub(super) fn charge(gas: u64) -> Result<(), HostFault> {
     with(|active| active.charge(gas))
 }
 
 impl Active {
-    pub(super) fn new(scene: Option<Scene>, globals: Arc<Globals>, gas: u64) -> Self {
+    pub(super) fn new(scene: Option<ScriptContext>, globals: Arc<Globals>, gas: u64) -> Self {
         Self { scene, globals, gas_left: gas, out_of_gas: false, accesses: 0 }
     }
 
-    pub(super) fn charge(&mut self, gas: u64) -> Result<(), Fault> {
+    pub(super) fn charge(&mut self, gas: u64) -> Result<(), HostFault> {
         let left = self.gas_left.checked_sub(gas);
         self.out_of_gas |= left.is_none();
         self.gas_left = left.unwrap_or(0);
         if self.out_of_gas {
-            return Err(Fault::new(ErrorKind::Gas, "the call has used all its gas"));
+            return Err(HostFault::new(ErrorKind::Gas, "the call has used all its gas"));
         }
         Ok(())
     }
 
-    pub(super) fn scene(&mut self) -> Result<&mut Scene, Fault> {
-        let missing = || Fault::new(ErrorKind::Argument, "a constant cannot depend on the world");
+    pub(super) fn scene(&mut self) -> Result<&mut ScriptContext, HostFault> {
+        let missing =
+            || HostFault::new(ErrorKind::Argument, "a constant cannot depend on the world");
         self.scene.as_mut().ok_or_else(missing)
     }
 
     /// A name that is no variable of the function.
-    pub(super) fn global(&mut self, name: &str) -> Result<Dynamic, Fault> {
+    pub(super) fn global(&mut self, name: &str) -> Result<Dynamic, HostFault> {
         match name {
             "self_" => Ok(Dynamic::from(self.scene()?.me())),
             "state" => Ok(Dynamic::from(StateRoot)),
             _ => {
                 let globals = Arc::clone(&self.globals);
                 let found = globals.get(name).ok_or_else(|| {
-                    Fault::new(ErrorKind::Unknown, format!("there is no variable {name}"))
+                    HostFault::new(ErrorKind::Unknown, format!("there is no variable {name}"))
                 })?;
                 self.charge(found.gas)?;
                 Ok(found.value.clone())
@@ -126,11 +129,11 @@ impl Active {
 }
 
 /// A fault as the interpreter passes it on; it adds the place.
-pub(super) fn raise(fault: Fault) -> Box<rhai::EvalAltResult> {
+pub(super) fn raise(fault: HostFault) -> Box<rhai::EvalAltResult> {
     let token = Dynamic::from(Raised(fault));
     Box::new(rhai::EvalAltResult::ErrorRuntime(token, rhai::Position::NONE))
 }
 
 /// A fault on its way through the interpreter.
 #[derive(Clone, Debug)]
-pub(super) struct Raised(pub(super) Fault);
+pub(super) struct Raised(pub(super) HostFault);

@@ -15,7 +15,7 @@ use rhai::{
 
 use super::{active, containers, registry, values::Size};
 use crate::{
-    ErrorKind, Fault,
+    ErrorKind, HostFault,
     limits::{
         ARRAY_LENGTH_MAX, CALL_DEPTH_MAX, EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, HEAP_BYTES_MAX,
         MAP_LENGTH_MAX, STRING_BYTES_MAX, VARIABLES_MAX,
@@ -116,7 +116,7 @@ fn variable(
 }
 
 /// How many values all variables of a function hold; a fault if that is more than they may.
-fn sum(scope: &Scope<'_>) -> Result<usize, Fault> {
+fn sum(scope: &Scope<'_>) -> Result<usize, HostFault> {
     let (mut bytes, mut values) = (0, 0);
     for (_, _, value) in scope.iter_raw() {
         let size = Size::of(value)?;
@@ -125,7 +125,7 @@ fn sum(scope: &Scope<'_>) -> Result<usize, Fault> {
     }
     if bytes > HEAP_BYTES_MAX {
         let message = format!("the variables of a function hold more than {HEAP_BYTES_MAX} bytes");
-        return Err(Fault::new(ErrorKind::Memory, message));
+        return Err(HostFault::new(ErrorKind::Memory, message));
     }
     Ok(values)
 }

@@ -10,19 +10,19 @@ use alloc::{
 use rhai::{EvalAltResult, Position};
 
 use super::{active::Raised, registry, values::to_value};
-use crate::{ErrorKind, Fault};
+use crate::{ErrorKind, HostFault};
 
 /// A failure, with the place it is about and the functions under way.
-pub(super) struct Failure {
-    pub(super) fault: Fault,
+pub(super) struct TracedFault {
+    pub(super) fault: HostFault,
     pub(super) at: Position,
     pub(super) trace: Vec<String>,
 }
 
-impl Failure {
+impl TracedFault {
     /// A failure of which no place is known.
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { fault: Fault::new(kind, message), at: Position::NONE, trace: vec![] }
+        Self { fault: HostFault::new(kind, message), at: Position::NONE, trace: vec![] }
     }
 
     /// The same at another place, if none is known.
@@ -48,7 +48,7 @@ fn place(at: Position) -> String {
     format!("{}:{}", at.line().unwrap_or(0), at.position().unwrap_or(0))
 }
 
-fn fault_of(error: &EvalAltResult) -> Fault {
+fn fault_of(error: &EvalAltResult) -> HostFault {
     use EvalAltResult as E;
     let kind = match error {
         E::ErrorRuntime(value, _) => {
@@ -58,11 +58,11 @@ fn fault_of(error: &EvalAltResult) -> Fault {
             };
         }
         E::ErrorTerminated(..) | E::ErrorTooManyOperations(_) => {
-            return Fault::new(ErrorKind::Gas, "the call has used all its gas");
+            return HostFault::new(ErrorKind::Gas, "the call has used all its gas");
         }
         E::ErrorStackOverflow(_) => {
             let message = format!("more than {} calls deep", crate::limits::CALL_DEPTH_MAX);
-            return Fault::new(ErrorKind::Depth, message);
+            return HostFault::new(ErrorKind::Depth, message);
         }
         E::ErrorTooManyVariables(_) | E::ErrorDataTooLarge(..) => ErrorKind::Memory,
         E::ErrorArithmetic(..) => ErrorKind::Arithmetic,
@@ -84,12 +84,12 @@ fn fault_of(error: &EvalAltResult) -> Fault {
         | E::ErrorFor(_) => ErrorKind::Type,
         _ => ErrorKind::Panic,
     };
-    Fault::new(kind, words(error))
+    HostFault::new(kind, words(error))
 }
 
-fn thrown(value: &rhai::Dynamic) -> Fault {
+fn thrown(value: &rhai::Dynamic) -> HostFault {
     let text = to_value(value).map_or_else(|fault| fault.message, |value| value.to_string());
-    Fault::new(ErrorKind::Thrown, text)
+    HostFault::new(ErrorKind::Thrown, text)
 }
 
 /// The interpreter's own words without the place, which is reported apart, and with the names that

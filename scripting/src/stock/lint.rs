@@ -223,7 +223,12 @@ impl Lint {
             Expr::DynamicConstant(..) => {}
             Expr::InterpolatedString(parts, _) => parts.iter().for_each(|e| self.expression(e)),
             Expr::Array(values, _) => values.iter().for_each(|e| self.expression(e)),
-            Expr::Map(entries, _) => entries.0.iter().for_each(|(_, e)| self.expression(e)),
+            Expr::Map(entries, at) => {
+                for (name, value) in &entries.0 {
+                    self.entry(&name.name, *at);
+                    self.expression(value);
+                }
+            }
             Expr::And(parts, _) | Expr::Or(parts, _) | Expr::Coalesce(parts, _) => {
                 parts.iter().for_each(|e| self.expression(e));
             }

@@ -15,21 +15,34 @@ use super::{
     values::{StateRoot, to_dynamic, to_value, weight},
 };
 use crate::{
-    Fault, Value,
-    host::{Access, FUNCTIONS, GetField, HostFunction, Kind, PROPERTIES, Run, SetField, to_fixed},
+    HostFault, ScriptContext, Value,
+    host::{
+        Access, FUNCTIONS, GetField, HostFunction, HostImplementation, PROPERTIES, SetField,
+        ValueKind, to_fixed,
+    },
 };
 
 /// Bytes of arguments and result that cost a unit of gas.
 const BYTES_PER_GAS: usize = 128;
 
-type Result<T> = core::result::Result<T, Box<EvalAltResult>>;
+/// Objects that `nearby` looks at for a unit of gas: a look takes some 50 nanoseconds.
+const LOOKS_PER_GAS: usize = 2;
+
+/// Gas of putting or turning the own object: its body is held against all that is near it, at worst for
+/// 40 microseconds.
+const POSE_GAS: u64 = 200;
+
+/// What is written so.
+const POSE: [&str; 2] = ["pos", "angle"];
+
+type RegistryResult<T> = Result<T, Box<EvalAltResult>>;
 
 pub(super) fn register(engine: &mut Engine) {
     for (path, name) in names_of_types() {
         engine.register_type_with_name_raw(path, name);
     }
     for function in FUNCTIONS {
-        if matches!(function.run, Run::Executor) {
+        if matches!(function.run, HostImplementation::Executor) {
             continue;
         }
         for types in overloads(function) {
@@ -61,21 +74,21 @@ pub(super) fn names_of_types() -> [(&'static str, &'static str); 8] {
 }
 
 /// The interpreter's types for a kind of argument.
-fn types_of(kind: Kind) -> Vec<TypeId> {
+fn types_of(kind: ValueKind) -> Vec<TypeId> {
     match kind {
-        Kind::Unit => vec![TypeId::of::<()>()],
-        Kind::Bool => vec![TypeId::of::<bool>()],
-        Kind::Int => vec![TypeId::of::<rhai::INT>()],
-        Kind::Fixed => vec![TypeId::of::<Fx>()],
-        Kind::Number => vec![TypeId::of::<rhai::INT>(), TypeId::of::<Fx>()],
-        Kind::Text => vec![TypeId::of::<ImmutableString>(), TypeId::of::<char>()],
-        Kind::Vec2 => vec![TypeId::of::<Vec2>()],
-        Kind::Object => vec![TypeId::of::<ObjectId>()],
-        Kind::Array => vec![TypeId::of::<Array>()],
-        Kind::Map => vec![TypeId::of::<Map>()],
-        Kind::Range => vec![TypeId::of::<Range<rhai::INT>>()],
-        Kind::State => vec![TypeId::of::<StateRoot>()],
-        Kind::Any => vec![TypeId::of::<Dynamic>()],
+        ValueKind::Unit => vec![TypeId::of::<()>()],
+        ValueKind::Bool => vec![TypeId::of::<bool>()],
+        ValueKind::Int => vec![TypeId::of::<rhai::INT>()],
+        ValueKind::Fixed => vec![TypeId::of::<Fx>()],
+        ValueKind::Number => vec![TypeId::of::<rhai::INT>(), TypeId::of::<Fx>()],
+        ValueKind::Text => vec![TypeId::of::<ImmutableString>(), TypeId::of::<char>()],
+        ValueKind::Vec2 => vec![TypeId::of::<Vec2>()],
+        ValueKind::Object => vec![TypeId::of::<ObjectId>()],
+        ValueKind::Array => vec![TypeId::of::<Array>()],
+        ValueKind::Map => vec![TypeId::of::<Map>()],
+        ValueKind::Range => vec![TypeId::of::<Range<rhai::INT>>()],
+        ValueKind::State => vec![TypeId::of::<StateRoot>()],
+        ValueKind::Any => vec![TypeId::of::<Dynamic>()],
     }
 }
 
@@ -98,17 +111,23 @@ fn overloads(function: &HostFunction) -> Vec<Vec<TypeId>> {
     all
 }
 
-fn invoke(function: &'static HostFunction, args: &mut [&mut Dynamic]) -> Result<Dynamic> {
+fn invoke(function: &'static HostFunction, args: &mut [&mut Dynamic]) -> RegistryResult<Dynamic> {
     let run = || {
         let args = args.iter().map(|arg| to_value(arg));
-        let args = args.collect::<core::result::Result<Vec<_>, Fault>>()?;
+        let args = args.collect::<Result<Vec<_>, HostFault>>()?;
         active::charge(function.gas + gas_for(args.iter().map(weight).sum()))?;
         let result = match function.run {
-            Run::Pure(work) => work(&args)?,
-            Run::Scene(work) => active::with(|active| work(active.scene()?, &args))?,
-            Run::Executor => unreachable!("the executor's own functions are registered elsewhere"),
+            HostImplementation::Pure(work) => work(&args)?,
+            HostImplementation::Scene(work) => active::with(|active| work(active.scene()?, &args))?,
+            HostImplementation::Executor => {
+                unreachable!("the executor's own functions are registered elsewhere")
+            }
         };
         active::charge(gas_for(weight(&result)))?;
+        active::with(|active| {
+            let looked = active.scene.as_mut().map_or(0, ScriptContext::take_looked);
+            active.charge((looked / LOOKS_PER_GAS) as u64)
+        })?;
         Ok(to_dynamic(result))
     };
     run().map_err(raise)
@@ -123,7 +142,7 @@ fn register_coordinate(engine: &mut Engine, name: &str, at: fn(&mut Vec2) -> &mu
         .register_into_engine(engine, move |vector: &mut Vec2| *at(vector));
     FuncRegistration::new_setter(name).register_into_engine(
         engine,
-        move |vector: &mut Vec2, value: Dynamic| -> Result<()> {
+        move |vector: &mut Vec2, value: Dynamic| -> RegistryResult<()> {
             let value = to_value(&value).and_then(|value| to_fixed("a coordinate", &value));
             *at(vector) = value.map_err(raise)?;
             Ok(())
@@ -134,7 +153,7 @@ fn register_coordinate(engine: &mut Engine, name: &str, at: fn(&mut Vec2) -> &mu
 fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: Option<SetField>) {
     FuncRegistration::new_getter(name).register_into_engine(
         engine,
-        move |object: &mut ObjectId| -> Result<Dynamic> {
+        move |object: &mut ObjectId| -> RegistryResult<Dynamic> {
             let value = active::with(|active| Ok(get(&active.scene()?.object(*object)?)));
             value.map(to_dynamic).map_err(raise)
         },
@@ -142,7 +161,7 @@ fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: O
     // Handles may be constant: writing through one changes no variable.
     FuncRegistration::new_setter(name).with_purity(true).register_into_engine(
         engine,
-        move |object: &mut ObjectId, value: Dynamic| -> Result<()> {
+        move |object: &mut ObjectId, value: Dynamic| -> RegistryResult<()> {
             let written = to_value(&value).and_then(|value| {
                 active::with(|active| {
                     let scene = active.scene()?;
@@ -154,7 +173,8 @@ fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: O
                     if *object != scene.me() {
                         return Err(not_own(name));
                     }
-                    set(scene, &[value]).map(|_| ())
+                    set(scene, &[value])?;
+                    active.charge(if POSE.contains(&name) { POSE_GAS } else { 0 })
                 })
             });
             written.map_err(raise)
@@ -162,19 +182,19 @@ fn register_field(engine: &mut Engine, name: &'static str, get: GetField, set: O
     );
 }
 
-fn read_only(name: &str) -> Fault {
-    Fault::new(crate::ErrorKind::Argument, alloc::format!("{name} cannot be written"))
+fn read_only(name: &str) -> HostFault {
+    HostFault::new(crate::ErrorKind::Argument, alloc::format!("{name} cannot be written"))
 }
 
-fn not_own(name: &str) -> Fault {
+fn not_own(name: &str) -> HostFault {
     let message = alloc::format!("{name} of another object cannot be written: send it a message");
-    Fault::new(crate::ErrorKind::Argument, message)
+    HostFault::new(crate::ErrorKind::Argument, message)
 }
 
 fn register_state(engine: &mut Engine) {
     FuncRegistration::new_index_getter().register_into_engine(
         engine,
-        |_: &mut StateRoot, name: ImmutableString| -> Result<Dynamic> {
+        |_: &mut StateRoot, name: ImmutableString| -> RegistryResult<Dynamic> {
             let value = active::with(|active| {
                 let gas = active.scene()?.state().0.get(name.as_str()).map_or(0, weight);
                 active.charge(gas_for(gas))?;
@@ -186,7 +206,7 @@ fn register_state(engine: &mut Engine) {
     );
     FuncRegistration::new_index_setter().with_purity(true).register_into_engine(
         engine,
-        |_: &mut StateRoot, name: ImmutableString, value: Dynamic| -> Result<()> {
+        |_: &mut StateRoot, name: ImmutableString, value: Dynamic| -> RegistryResult<()> {
             let kept = to_value(&value).and_then(|value| {
                 active::with(|active| {
                     active.charge(gas_for(weight(&value)))?;

@@ -7,7 +7,7 @@ use metatopia_types::ObjectId;
 use rhai::{Array, Dynamic, ImmutableString, Map};
 
 use crate::{
-    ErrorKind, Fault, Value,
+    ErrorKind, HostFault, Value,
     limits::{ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, VALUE_DEPTH_MAX},
 };
 
@@ -22,13 +22,13 @@ const VALUE_BYTES: usize = 16;
 const CONVERSION_DEPTH_MAX: u32 = 64;
 
 /// The interpreter's value as ours.
-pub(super) fn to_value(value: &Dynamic) -> Result<Value, Fault> {
+pub(super) fn to_value(value: &Dynamic) -> Result<Value, HostFault> {
     convert(value, CONVERSION_DEPTH_MAX)
 }
 
-fn convert(value: &Dynamic, levels: u32) -> Result<Value, Fault> {
+fn convert(value: &Dynamic, levels: u32) -> Result<Value, HostFault> {
     let Some(levels) = levels.checked_sub(1) else {
-        return Err(Fault::new(ErrorKind::Depth, "a value is nested too deeply"));
+        return Err(HostFault::new(ErrorKind::Depth, "a value is nested too deeply"));
     };
     if value.is_unit() {
         return Ok(Value::Unit);
@@ -66,7 +66,7 @@ fn convert(value: &Dynamic, levels: u32) -> Result<Value, Fault> {
         let values: Result<BTreeMap<_, _>, _> = values.iter().map(entry).collect();
         return values.map(Value::Map);
     }
-    Err(Fault::new(ErrorKind::Type, "a function, a range or state itself is no value to keep"))
+    Err(HostFault::new(ErrorKind::Type, "a function, a range or state itself is no value to keep"))
 }
 
 /// Our value as the interpreter's.
@@ -107,7 +107,7 @@ mod work {
     pub(super) const TEXT: usize = 8;
     /// A byte of the longest text. Copies share their texts, but a letter that is written takes a walk
     /// over all of one, and nothing tells which access does that.
-    pub(super) const TEXT_BYTE: usize = 3;
+    pub(super) const TEXT_BYTE: usize = 5;
 }
 
 /// Work for a unit of gas.
@@ -137,7 +137,7 @@ impl Size {
     }
 
     /// A fault if arrays and maps are nested deeper, or are longer, than they may be.
-    pub(super) fn of(value: &Dynamic) -> Result<Self, Fault> {
+    pub(super) fn of(value: &Dynamic) -> Result<Self, HostFault> {
         let mut size = Self::default();
         size.add(value, VALUE_DEPTH_MAX)?;
         let message = if size.elements > ARRAY_LENGTH_MAX {
@@ -147,13 +147,13 @@ impl Size {
         } else {
             return Ok(size);
         };
-        Err(Fault::new(ErrorKind::Memory, message))
+        Err(HostFault::new(ErrorKind::Memory, message))
     }
 
-    fn add(&mut self, value: &Dynamic, levels: u32) -> Result<(), Fault> {
+    fn add(&mut self, value: &Dynamic, levels: u32) -> Result<(), HostFault> {
         let deeper = || {
             let message = format!("arrays and maps nested deeper than {VALUE_DEPTH_MAX}");
-            levels.checked_sub(1).ok_or_else(|| Fault::new(ErrorKind::Depth, message))
+            levels.checked_sub(1).ok_or_else(|| HostFault::new(ErrorKind::Depth, message))
         };
         self.bytes += VALUE_BYTES;
         self.values += 1;

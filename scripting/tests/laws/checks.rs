@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use metatopia_scripting::{
     CompileError, EventKind, Handler, Package, RhaiHandler, check,
-    host::{FUNCTIONS, Kind, NAMES, PROPERTIES, reference},
+    host::{FUNCTIONS, NAMES, PROPERTIES, ValueKind, reference},
 };
 
 use crate::stage::{draft, handler};
@@ -195,7 +195,7 @@ fn the_reference_lists_everything() {
 fn the_table_has_no_entry_twice() {
     let mut seen = BTreeSet::new();
     for function in FUNCTIONS {
-        let kinds: Vec<Kind> = function.arguments.iter().map(|(_, kind)| *kind).collect();
+        let kinds: Vec<ValueKind> = function.arguments.iter().map(|(_, kind)| *kind).collect();
         assert!(seen.insert((function.name, kinds)), "{}", function.signature());
         assert!(function.gas > 0, "{}", function.name);
         assert!(!function.doc.is_empty(), "{}", function.name);
@@ -203,20 +203,20 @@ fn the_table_has_no_entry_twice() {
 }
 
 /// An argument of a kind, as a script writes it.
-fn sample(kind: Kind) -> &'static str {
+fn sample(kind: ValueKind) -> &'static str {
     match kind {
-        Kind::Unit => "()",
-        Kind::Bool => "true",
-        Kind::Int | Kind::Number => "1",
-        Kind::Fixed => "0.5",
-        Kind::Text => "\"1\"",
-        Kind::Vec2 => "vec2(1, 0)",
-        Kind::Object => "self_",
-        Kind::Array => "[1, 2, 3]",
-        Kind::Map => "#{a: 1}",
-        Kind::Range => "(1..3)",
-        Kind::State => "state",
-        Kind::Any => "()",
+        ValueKind::Unit => "()",
+        ValueKind::Bool => "true",
+        ValueKind::Int | ValueKind::Number => "1",
+        ValueKind::Fixed => "0.5",
+        ValueKind::Text => "\"1\"",
+        ValueKind::Vec2 => "vec2(1, 0)",
+        ValueKind::Object => "self_",
+        ValueKind::Array => "[1, 2, 3]",
+        ValueKind::Map => "#{a: 1}",
+        ValueKind::Range => "(1..3)",
+        ValueKind::State => "state",
+        ValueKind::Any => "()",
     }
 }
 
@@ -234,8 +234,8 @@ fn every_function_of_the_table_can_be_called() {
         let log = result.unwrap_or_else(|error| panic!("{call}: {error}")).log;
         let kind = function.result;
         let fits = match (kind, log[0].as_str()) {
-            (Kind::Any, _) => true,
-            (Kind::Number | Kind::Fixed, found) => found == "int" || found == "fixed",
+            (ValueKind::Any, _) => true,
+            (ValueKind::Number | ValueKind::Fixed, found) => found == "int" || found == "fixed",
             (kind, found) => kind.to_string() == found,
         };
         assert!(fits, "{call} gives {}, not {kind}", log[0]);

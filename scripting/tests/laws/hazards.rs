@@ -1,8 +1,10 @@
 //! What stock interpretation leaks, each ending in a clean refusal or error, and soon.
 
-use metatopia_scripting::{ErrorKind, check, limits};
+use metatopia_math::Vec2;
+use metatopia_scripting::{ErrorKind, Event, ScriptState, check, limits};
+use metatopia_types::ObjectId;
 
-use crate::stage::start;
+use crate::stage::{Thing, handler, point, run_in, start, world};
 
 /// The source is refused, at this line, with these words.
 fn refused(source: &str, line: u32, words: &str) {
@@ -81,9 +83,9 @@ fn loops_and_recursion_without_end_run_out_of_gas_or_depth() {
 fn running_out_inside_of_a_function_names_a_line() {
     let run = |body: &str| {
         let source = format!("fn f(n) {{\n{body}\n}}\nfn on_start() {{\n  f(1);\n}}");
-        let (handler, state) = (crate::stage::handler(&source), Default::default());
-        let event = metatopia_scripting::Event::Start;
-        let error = crate::stage::run_in(crate::stage::world(), &handler, &event, state);
+        let (handler, state) = (handler(&source), Default::default());
+        let event = Event::Start;
+        let error = run_in(world(), &handler, &event, state);
         error.unwrap_err().report.line
     };
     // The interpreter forgets the inner place when it is stopped; then it is the handler's line.
@@ -108,9 +110,11 @@ fn strings_arrays_and_maps_cannot_grow_without_end() {
          let m = #{}; for i in 0..5000 { m[`k${i}`] = TEN; }",
         ErrorKind::Memory,
     );
+    let text = "x".repeat(limits::LITERAL_TEXT_BYTES_MAX);
     fails(
-        "let s = \"x\"; while s.len() < 2048 { s += s; }
-         let a = []; for i in 0..64 { a += 0; } for i in 0..64 { a[i] = s + i; }",
+        &format!(
+            "let a = []; for i in 0..64 {{ a += 0; }} for i in 0..64 {{ a[i] = \"{text}\"; }}"
+        ),
         ErrorKind::Memory,
     );
     fails("let a = split(\"x\".to_string(), \"\"); loop { a.insert(0, a); }", ErrorKind::Depth);
@@ -125,9 +129,9 @@ fn functions_inside_one_another_cannot_hold_much() {
             "fn f(n, a) {{ {copies} for i in 0..16 {{ i; }} f(n + 1, a) }}
             fn on_start() {{ let a = []; for i in 0..500 {{ a += i; }} f(0, a); }}"
         );
-        let (handler, state) = (crate::stage::handler(&source), Default::default());
-        let event = metatopia_scripting::Event::Start;
-        crate::stage::run_in(crate::stage::world(), &handler, &event, state).unwrap_err()
+        let (handler, state) = (handler(&source), Default::default());
+        let event = Event::Start;
+        run_in(world(), &handler, &event, state).unwrap_err()
     };
     assert_eq!(run(7).kind, ErrorKind::Depth);
     assert_eq!(run(8).kind, ErrorKind::Memory);
@@ -183,10 +187,9 @@ fn gas_of(value: &str, statement: &str) -> u64 {
             "const B = {value};\nfn f(a, b) {{ }}\n\
             fn on_start() {{ let b = B; for i in 0..{count} {{ {statement} }} }}"
         );
-        let handler = crate::stage::handler(&source);
-        let event = metatopia_scripting::Event::Start;
-        let part =
-            crate::stage::run_in(crate::stage::world(), &handler, &event, Default::default());
+        let handler = handler(&source);
+        let event = Event::Start;
+        let part = run_in(world(), &handler, &event, Default::default());
         part.unwrap_or_else(|error| panic!("{statement}: {error}")).gas
     };
     run(6) - run(4)
@@ -234,19 +237,53 @@ fn large_literals_have_a_name() {
         refused(&with("#{a: #{}, b: #{}, c: #{}}"), 2, "name it with const or let");
     }
     assert_eq!(check(&in_handler(&format!("let a = {};", list(200)))), []);
+    let named = |bytes: usize| format!("#{{{}: 1}}", "n".repeat(bytes));
+    let longest = limits::LITERAL_NAME_BYTES_MAX;
+    assert_eq!(check(&in_handler(&format!("let a = {};", named(longest)))), []);
+    refused(&in_handler(&format!("let a = {};", named(longest + 1))), 2, "name the map with const");
+    assert_eq!(check(&format!("const A = {};", named(longest + 1))), []);
     assert_eq!(check(&in_handler(&text(limits::LITERAL_TEXT_BYTES_MAX))), []);
     refused(&in_handler(&text(limits::LITERAL_TEXT_BYTES_MAX + 1)), 2, "name it with const");
     assert_eq!(check(&format!("const T = {};", text(4_096))), []);
 }
 
+/// In a crowd of three thousand things a look around took fifteen times as long as its price said.
+#[test]
+fn a_look_around_pays_for_all_that_is_looked_at() {
+    let gas = |things: u64| {
+        let mut crowd = world();
+        crowd.things.extend((100..100 + things).map(|id| Thing {
+            id: ObjectId(id),
+            name: "disc",
+            kind: "disc",
+            pos: point("50", "0"),
+            velocity: Vec2::ZERO,
+        }));
+        let handler = handler("fn on_start() { nearby(1); }");
+        run_in(crowd, &handler, &Event::Start, ScriptState::default())
+            .expect("it is cheap enough")
+            .gas
+    };
+    assert_eq!(gas(600) - gas(0), 300);
+}
+
+#[test]
+fn who_puts_or_turns_an_object_pays_for_what_is_near_it() {
+    let gas = |statement: &str| start(statement).expect("it is well").gas;
+    let written = gas("self_.spin = 2;");
+    for statement in ["self_.angle = 2;", "self_.pos = vec2(1, 2);"] {
+        assert!(gas(statement) >= written + 200, "{statement}");
+    }
+}
+
 #[test]
 fn a_call_pays_for_the_state_that_comes_with_it() {
-    let handler = crate::stage::handler("fn on_start() { }");
+    let handler = handler("fn on_start() { }");
     let gas = |bytes: usize| {
         let text = metatopia_scripting::Value::Text("x".repeat(bytes));
-        let state = metatopia_scripting::State([("t".to_owned(), text)].into());
-        let event = metatopia_scripting::Event::Start;
-        crate::stage::run_in(crate::stage::world(), &handler, &event, state).unwrap().gas
+        let state = ScriptState([("t".to_owned(), text)].into());
+        let event = Event::Start;
+        run_in(world(), &handler, &event, state).unwrap().gas
     };
     assert_eq!(gas(3_200) - gas(0), 3_200 / limits::STATE_BYTES_PER_GAS as u64);
 }

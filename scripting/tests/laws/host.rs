@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Call, Effect, ErrorKind, Event, Handler, Own, Part, ScriptError, State, Value, View,
-    limits::GAS_PER_CALL_MAX,
+    Call, ErrorKind, Event, Handler, ObjectWrites, ScriptEffect, ScriptError, ScriptOutput,
+    ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{ObjectId, ScriptId, Tick};
 
@@ -56,7 +56,7 @@ fn own_writes_are_seen_at_once_and_returned() {
          state.angle = self_.angle == PI;",
     )
     .unwrap();
-    let expected = Own {
+    let expected = ObjectWrites {
         pos: Some(point("1", "2.5")),
         velocity: Some(point("0", "1")),
         angle: Some(Angle::HALF),
@@ -83,15 +83,17 @@ fn reading_or_writing_the_same_is_no_write() {
         "let x = self_.pos.x; let l = self_.pos.length(); self_.pos = self_.pos; self_.text = \"\";
          self_.name.len(); state.none = (); let y = state.none ?? 1;",
     );
-    assert_eq!(part.map(|part| (part.own, part.state)), Ok((Own::default(), None)));
+    assert_eq!(part.map(|part| (part.own, part.state)), Ok((ObjectWrites::default(), None)));
 }
 
 #[test]
 fn earlier_writes_of_the_tick_are_seen() {
     let handler = handler("fn on_start() { state.pos = self_.pos; self_.pos.x += 1; }");
-    let view: Arc<dyn View> = Arc::new(world());
-    let (state, own) =
-        (Arc::new(State::default()), Own { pos: Some(point("7", "8")), ..Own::default() });
+    let view: Arc<dyn WorldView> = Arc::new(world());
+    let (state, own) = (
+        Arc::new(ScriptState::default()),
+        ObjectWrites { pos: Some(point("7", "8")), ..ObjectWrites::default() },
+    );
     let part = handler.call(&Call {
         view: &view,
         script: ScriptId(1),
@@ -131,19 +133,19 @@ fn effects_come_in_the_order_of_the_calls() {
          timer(\"odd\", 0.01); cancel(\"ring\"); self_.send(\"own\", ());",
     );
     let expected = vec![
-        Effect::Say { text: "hi".into() },
-        Effect::Send {
+        ScriptEffect::Say { text: "hi".into() },
+        ScriptEffect::Send {
             to: ObjectId(2),
             topic: "knock".into(),
             data: Value::Map([("n".into(), Value::Int(1))].into()),
         },
-        Effect::Push { object: ME, impulse: point("0", "1") },
-        Effect::Push { object: ObjectId(2), impulse: point("-1", "0.5") },
-        Effect::Timer { name: "ring".into(), ticks: 30 },
-        Effect::Timer { name: "now".into(), ticks: 1 },
-        Effect::Timer { name: "odd".into(), ticks: 1 },
-        Effect::Cancel { name: "ring".into() },
-        Effect::Send { to: ME, topic: "own".into(), data: Value::Unit },
+        ScriptEffect::Push { object: ME, impulse: point("0", "1") },
+        ScriptEffect::Push { object: ObjectId(2), impulse: point("-1", "0.5") },
+        ScriptEffect::Timer { name: "ring".into(), ticks: 30 },
+        ScriptEffect::Timer { name: "now".into(), ticks: 1 },
+        ScriptEffect::Timer { name: "odd".into(), ticks: 1 },
+        ScriptEffect::Cancel { name: "ring".into() },
+        ScriptEffect::Send { to: ME, topic: "own".into(), data: Value::Unit },
     ];
     assert_eq!(part.unwrap().effects, expected);
 }
@@ -157,7 +159,7 @@ fn a_gone_object_is_an_error_that_can_be_asked_for() {
         let event = Event::Message { from: ObjectId(2), topic: "t".into(), data: Value::Unit };
         let mut small = world();
         small.things.truncate(1);
-        run_in(small, &handler(&source), &event, State::default())
+        run_in(small, &handler(&source), &event, ScriptState::default())
     };
     assert_eq!(gone("from.pos").unwrap_err().kind, ErrorKind::Gone);
     assert_eq!(gone("push(from, vec2(1, 0));").unwrap_err().kind, ErrorKind::Gone);
@@ -177,7 +179,7 @@ fn every_event_reaches_its_handler() {
         fn on_message(from, topic, data) { log(`${from.name} ${topic} ${data}`); }
         fn on_timer(name) { log(name); }";
     let handler = handler(source);
-    let log = |event| run_in(world(), &handler, &event, State::default()).unwrap().log;
+    let log = |event| run_in(world(), &handler, &event, ScriptState::default()).unwrap().log;
     let other = ObjectId(3);
     assert_eq!(log(Event::Start), ["start"]);
     assert_eq!(log(Event::Tick { dt: fx("0.25") }), ["0.25"]);
@@ -193,8 +195,8 @@ fn every_event_reaches_its_handler() {
 fn an_event_without_a_handler_changes_nothing_and_costs_nothing() {
     let handler = handler("fn on_tick() {}");
     assert!(!handler.handles(Event::Start.kind()));
-    let part = run_in(world(), &handler, &Event::Start, State::default());
-    assert_eq!(part, Ok(Part::default()));
+    let part = run_in(world(), &handler, &Event::Start, ScriptState::default());
+    assert_eq!(part, Ok(ScriptOutput::default()));
 }
 
 #[test]
@@ -208,7 +210,7 @@ fn state_is_kept_between_calls() {
             if state.count == 3 { state.list = (); }
         }",
     );
-    let mut state = State::default();
+    let mut state = ScriptState::default();
     for round in 1..=3 {
         let part = run_in(world(), &handler, &Event::Start, state).unwrap();
         state = part.state.unwrap();
@@ -235,7 +237,7 @@ fn constants_cannot_be_changed() {
         let source = format!(
             "const K = [0]; const V = vec2(0, 0); fn on_start() {{ {statement} log(K); log(V); }}"
         );
-        let part = run_in(world(), &handler(&source), &Event::Start, State::default());
+        let part = run_in(world(), &handler(&source), &Event::Start, ScriptState::default());
         match part {
             Ok(part) => assert_eq!(part.log, ["[0]", "(0.0, 0.0)"], "{statement}"),
             Err(error) => assert_eq!(error.kind, ErrorKind::Type, "{statement}: {error}"),
@@ -247,7 +249,8 @@ fn constants_cannot_be_changed() {
 fn a_failing_call_says_where_and_keeps_its_log() {
     let source = "// A bell.\nfn ring(times) {\n    log(`ring ${times}`);\n    10 / times\n}\n\
                   fn on_start() {\n    say(\"lost\");\n    let x = ring(1);\n    ring(0);\n}\n";
-    let error = run_in(world(), &handler(source), &Event::Start, State::default()).unwrap_err();
+    let error =
+        run_in(world(), &handler(source), &Event::Start, ScriptState::default()).unwrap_err();
     let ScriptError { kind, gas, report } = error.clone();
     assert_eq!(kind, ErrorKind::Arithmetic);
     assert!(gas > 40);
@@ -265,9 +268,14 @@ fn what_a_script_throws_is_reported_as_it_prints() {
 
 #[test]
 fn merging_writes_keeps_the_later_of_each_field() {
-    let mut own = Own { spin: Some(Fx::ONE), pos: Some(Vec2::X), ..Own::default() };
-    own.merge(Own { pos: Some(Vec2::Y), color: Some(1), ..Own::default() });
-    let expected =
-        Own { spin: Some(Fx::ONE), pos: Some(Vec2::Y), color: Some(1), ..Own::default() };
+    let mut own =
+        ObjectWrites { spin: Some(Fx::ONE), pos: Some(Vec2::X), ..ObjectWrites::default() };
+    own.merge(ObjectWrites { pos: Some(Vec2::Y), color: Some(1), ..ObjectWrites::default() });
+    let expected = ObjectWrites {
+        spin: Some(Fx::ONE),
+        pos: Some(Vec2::Y),
+        color: Some(1),
+        ..ObjectWrites::default()
+    };
     assert_eq!(own, expected);
 }

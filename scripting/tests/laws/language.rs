@@ -41,7 +41,7 @@ fn a_literal_in_a_function_and_in_a_constant_is_the_same_number() {
         crate::stage::world(),
         &crate::stage::handler(source),
         &metatopia_scripting::Event::Start,
-        metatopia_scripting::State::default(),
+        metatopia_scripting::ScriptState::default(),
     );
     let state = part.unwrap().state.unwrap();
     assert_eq!(state.0["x"], fixed("0.125"));

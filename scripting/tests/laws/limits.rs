@@ -2,7 +2,7 @@
 
 use metatopia_math::Fx;
 use metatopia_scripting::{
-    ErrorKind, Event, Handler, State, StateError, Value, ValueError, check, limits::*,
+    ErrorKind, Event, Handler, ScriptState, StateError, Value, ValueError, check, limits::*,
 };
 use metatopia_types::{limits::CHAT_BYTES_MAX, wire};
 
@@ -41,15 +41,15 @@ fn host_functions_cost_what_the_table_says() {
 fn a_caller_can_give_less_gas_but_not_more() {
     let handler = handler("fn on_start() { loop { } }");
     let used = |gas| {
-        let view: std::sync::Arc<dyn metatopia_scripting::View> = std::sync::Arc::new(world());
+        let view: std::sync::Arc<dyn metatopia_scripting::WorldView> = std::sync::Arc::new(world());
         let call = metatopia_scripting::Call {
             view: &view,
             script: metatopia_types::ScriptId(1),
             object: crate::stage::ME,
             index: 0,
             event: &Event::Start,
-            state: &std::sync::Arc::new(State::default()),
-            own: &metatopia_scripting::Own::default(),
+            state: &std::sync::Arc::new(ScriptState::default()),
+            own: &metatopia_scripting::ObjectWrites::default(),
             gas,
         };
         handler.call(&call).unwrap_err().gas
@@ -64,7 +64,7 @@ fn call_depth() {
     let nested = |times: usize| {
         let source =
             format!("fn f(n) {{ if n > 1 {{ f(n - 1) }} }} fn on_start() {{ f({times}); }}");
-        run_in(world(), &handler(&source), &Event::Start, State::default())
+        run_in(world(), &handler(&source), &Event::Start, ScriptState::default())
     };
     assert!(nested(CALL_DEPTH_MAX).is_ok());
     assert_eq!(nested(CALL_DEPTH_MAX + 1).unwrap_err().kind, ErrorKind::Depth);
@@ -170,7 +170,7 @@ fn a_state_knows_its_own_limits() {
     let longest = |name: &str| (name.to_owned(), Value::Text("x".repeat(STRING_BYTES_MAX)));
     let state = |rest: usize| {
         let rest = ("e".to_owned(), Value::Text("x".repeat(rest)));
-        State(["a", "b", "c"].map(longest).into_iter().chain([rest]).collect())
+        ScriptState(["a", "b", "c"].map(longest).into_iter().chain([rest]).collect())
     };
     let overhead = 1 + 4 * (3 + 2);
     let fits = STATE_BYTES_MAX - 3 * STRING_BYTES_MAX - overhead;
@@ -178,7 +178,7 @@ fn a_state_knows_its_own_limits() {
     let bytes = STATE_BYTES_MAX + 1;
     assert_eq!(state(fits + 1).check(), Err(StateError::Bytes { bytes }));
     let name = "deep".to_owned();
-    let deep = State([(name.clone(), nested(VALUE_DEPTH_MAX + 1))].into());
+    let deep = ScriptState([(name.clone(), nested(VALUE_DEPTH_MAX + 1))].into());
     let error = ValueError::Depth;
     assert_eq!(deep.check(), Err(StateError::Variable { name, error }));
 }
@@ -281,7 +281,7 @@ fn nearby_objects() {
         });
     }
     let handler = handler("fn on_start() { state.near = nearby(64); }");
-    let part = run_in(crowd, &handler, &Event::Start, State::default()).unwrap();
+    let part = run_in(crowd, &handler, &Event::Start, ScriptState::default()).unwrap();
     let expected = (10..10 + u64::from(NEARBY_MAX)).map(metatopia_types::ObjectId);
     assert_eq!(part.state.unwrap().0["near"], Value::Array(expected.map(Value::Object).collect()));
 }

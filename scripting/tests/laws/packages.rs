@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::{
-    Author, Draft, Licence, LicenceError, ManifestError, Package, PackageError, SourceError,
+    Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError, SourceError,
     limits::{
         AUTHORS_MAX, FILE_BYTES_MAX, FILES_MAX, LICENCE_BYTES_MAX, PACKAGE_BYTES_MAX,
         PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX,
@@ -228,7 +228,7 @@ fn a_package_of_another_language_is_refused() {
 
 #[test]
 fn authors_are_named() {
-    let author = |name: &str| Author { name: name.into(), key: None };
+    let author = |name: &str| PackageAuthor { name: name.into(), key: None };
     for name in ["", "  ", "A\nB", "A\u{202E}", &"x".repeat(PACKAGE_NAME_BYTES_MAX + 1)] {
         let error = manifest_error(|draft| draft.authors = vec![author(name)]);
         assert_eq!(error, ManifestError::Author(name.into()));

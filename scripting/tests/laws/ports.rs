@@ -2,8 +2,8 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    Call, ErrorKind, Event, EventKind, Fault, Handler, Package, Part, Report, Scene, ScriptError,
-    State, Value, limits::IMPULSE_MAX,
+    Call, ErrorKind, Event, EventKind, FailureReport, Handler, HostFault, Package, ScriptContext,
+    ScriptError, ScriptOutput, ScriptState, Value, limits::IMPULSE_MAX,
 };
 use metatopia_types::{ObjectId, PackageId};
 
@@ -38,7 +38,7 @@ struct Guard {
 }
 
 impl Guard {
-    fn handle(scene: &mut Scene, event: &Event) -> Result<(), Fault> {
+    fn handle(scene: &mut ScriptContext, event: &Event) -> Result<(), HostFault> {
         match event {
             Event::Chat { from, text } => {
                 let heard = match scene.state().0.get("heard") {
@@ -72,8 +72,8 @@ impl Guard {
     }
 }
 
-fn overflow() -> Fault {
-    Fault::new(ErrorKind::Arithmetic, "out of range")
+fn overflow() -> HostFault {
+    HostFault::new(ErrorKind::Arithmetic, "out of range")
 }
 
 impl Handler for Guard {
@@ -85,13 +85,13 @@ impl Handler for Guard {
         matches!(kind, EventKind::Chat | EventKind::Touch | EventKind::Timer)
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
-        let mut scene = Scene::new(call);
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+        let mut scene = ScriptContext::new(call);
         let handled = Self::handle(&mut scene, call.event);
         match handled.and_then(|()| scene.finish()) {
-            Ok(part) => Ok(Part { gas: GAS, ..part }),
-            Err(Fault { kind, message }) => {
-                let report = Box::new(Report { message, ..Report::default() });
+            Ok(part) => Ok(ScriptOutput { gas: GAS, ..part }),
+            Err(HostFault { kind, message }) => {
+                let report = Box::new(FailureReport { message, ..FailureReport::default() });
                 Err(ScriptError { kind, gas: GAS, report })
             }
         }
@@ -121,8 +121,8 @@ fn recorded() -> Vec<Event> {
 }
 
 /// What servers must agree on, without gas: the manifest states that for both forms.
-fn agreed(result: Result<Part, ScriptError>) -> Result<Part, ErrorKind> {
-    result.map(|part| Part { gas: 0, log: vec![], ..part }).map_err(|error| error.kind)
+fn agreed(result: Result<ScriptOutput, ScriptError>) -> Result<ScriptOutput, ErrorKind> {
+    result.map(|part| ScriptOutput { gas: 0, log: vec![], ..part }).map_err(|error| error.kind)
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn a_port_gives_the_parts_of_the_script_it_replaces() {
         assert_eq!(port.handles(kind), script.handles(kind), "{kind:?}");
     }
 
-    let mut state = State::default();
+    let mut state = ScriptState::default();
     let (mut done, mut failed) = (0, 0);
     for event in recorded() {
         let expected = agreed(run_in(world(), &script, &event, state.clone()));
@@ -164,8 +164,8 @@ fn a_port_cannot_break_the_limits_of_a_call() {
             true
         }
 
-        fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
-            let mut scene = Scene::new(call);
+        fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+            let mut scene = ScriptContext::new(call);
             let fault = loop {
                 if let Err(fault) = scene.say("again") {
                     break fault;
@@ -174,6 +174,6 @@ fn a_port_cannot_break_the_limits_of_a_call() {
             Err(ScriptError { kind: fault.kind, gas: 1, report: Box::default() })
         }
     }
-    let error = run_in(world(), &Chatter, &Event::Start, State::default()).unwrap_err();
+    let error = run_in(world(), &Chatter, &Event::Start, ScriptState::default()).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Effects);
 }

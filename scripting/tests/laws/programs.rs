@@ -1,7 +1,7 @@
 //! Random programs: whatever they do, they end, do it again, and never trip the interpreter.
 
 use metatopia_scripting::{
-    Draft, ErrorKind, Event, Package, RhaiHandler, State, check, limits::GAS_PER_CALL_MAX,
+    Draft, ErrorKind, Event, Package, RhaiHandler, ScriptState, check, limits::GAS_PER_CALL_MAX,
 };
 use proptest::prelude::*;
 
@@ -106,7 +106,7 @@ proptest! {
     fn random_programs_end_and_repeat(body in statements()) {
         let source = format!("fn on_start() {{ let a = 1; let b = 2;\n{body};\n}}");
         let Some(handler) = compile(&source) else { return Ok(()) };
-        let run = || run_in(world(), &handler, &Event::Start, State::default());
+        let run = || run_in(world(), &handler, &Event::Start, ScriptState::default());
 
         let first = run();
 

@@ -3,8 +3,8 @@
 use std::{sync::Arc, thread};
 
 use metatopia_scripting::{
-    Call, ErrorKind, Event, Handler, Own, Part, ScriptError, State, View, check,
-    limits::GAS_PER_CALL_MAX,
+    Call, ErrorKind, Event, Handler, ObjectWrites, ScriptError, ScriptOutput, ScriptState,
+    WorldView, check, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
@@ -38,8 +38,8 @@ fn on_stack<T: Send>(kib: usize, work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-fn busy() -> Result<Part, ScriptError> {
-    run_in(world(), &handler(BUSY), &Event::Start, State::default())
+fn busy() -> Result<ScriptOutput, ScriptError> {
+    run_in(world(), &handler(BUSY), &Event::Start, ScriptState::default())
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn parts_are_these_very_bits() {
     let digest = Digest::of("test of a part", &metatopia_types::wire::encode(&part));
     assert_eq!(
         digest.to_string(),
-        "2d7376d9fcc7affce7565f207e817ed53d41d0b347a83d900c1f7238ef8b4be7",
+        "4021cbab7f1a8bd41de413e7a9f070666e39fa1210ba457151ab65683b59a97a",
         "{part:?}"
     );
 }
@@ -71,7 +71,7 @@ fn one_handler_serves_many_threads() {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..50 {
-                    let part = run_in(world(), &handler, &Event::Start, State::default());
+                    let part = run_in(world(), &handler, &Event::Start, ScriptState::default());
                     assert_eq!(part.unwrap(), expected);
                 }
             });
@@ -86,8 +86,8 @@ fn random_numbers_depend_on_turn_tick_script_and_call() {
         let mut world = world();
         world.seed = Digest([seed; 32]);
         world.tick = Tick(tick);
-        let view: Arc<dyn View> = Arc::new(world);
-        let (state, own) = (Arc::new(State::default()), Own::default());
+        let view: Arc<dyn WorldView> = Arc::new(world);
+        let (state, own) = (Arc::new(ScriptState::default()), ObjectWrites::default());
         let part = handler.call(&Call {
             view: &view,
             script: ScriptId(script),
@@ -148,7 +148,7 @@ fn the_deepest_scripts_fail_alike_on_small_and_large_stacks() {
         ("abs([`${", "}`][0])"),
     ] {
         let source = deepest(open, close);
-        let run = || run_in(world(), &handler(&source), &Event::Start, State::default());
+        let run = || run_in(world(), &handler(&source), &Event::Start, ScriptState::default());
 
         let small = on_stack(512, run).expect_err(open);
 
@@ -163,7 +163,7 @@ fn a_panic_is_a_failed_call_like_any_other() {
         let mut world = world();
         world.cursed = Some(ObjectId(2));
         let handler = handler("fn on_start() { say(\"a\"); log(\"b\"); nearby(9)[0].name }");
-        run_in(world, &handler, &Event::Start, State::default())
+        run_in(world, &handler, &Event::Start, ScriptState::default())
     };
 
     let error = cursed().unwrap_err();

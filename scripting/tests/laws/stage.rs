@@ -4,8 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Author, Call, Draft, Event, Handler, ObjectView, Own, Package, Part, RhaiHandler, ScriptError,
-    State, Value, View, limits::GAS_PER_CALL_MAX,
+    Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
+    RhaiHandler, ScriptError, ScriptOutput, ScriptState, Value, WorldView,
+    limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
@@ -53,7 +54,7 @@ pub(crate) fn world() -> World {
     }
 }
 
-impl View for World {
+impl WorldView for World {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         assert!(self.cursed != Some(id), "object {id} is cursed");
         self.things.iter().find(|thing| thing.id == id).map(|thing| ObjectView {
@@ -69,7 +70,7 @@ impl View for World {
         })
     }
 
-    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Vec<ObjectId> {
+    fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
         let mut found: Vec<_> = self
             .things
             .iter()
@@ -77,7 +78,8 @@ impl View for World {
             .filter(|(distance, _)| *distance <= radius)
             .collect();
         found.sort();
-        found.into_iter().map(|(_, id)| id).take(max as usize).collect()
+        let objects = found.into_iter().map(|(_, id)| id).take(max as usize).collect();
+        Nearby { objects, looked: self.things.len() }
     }
 
     fn tick(&self) -> Tick {
@@ -96,7 +98,7 @@ pub(crate) fn draft(source: &str) -> Draft {
         entry: "main.rhai".into(),
         files: BTreeMap::from([("main.rhai".into(), source.into())]),
         licence: "AGPL-3.0-or-later".into(),
-        authors: vec![Author { name: "Ada".into(), key: None }],
+        authors: vec![PackageAuthor { name: "Ada".into(), key: None }],
         ..Draft::default()
     }
 }
@@ -111,9 +113,9 @@ pub(crate) fn run_in(
     world: World,
     handler: &dyn Handler,
     event: &Event,
-    state: State,
-) -> Result<Part, ScriptError> {
-    let view: Arc<dyn View> = Arc::new(world);
+    state: ScriptState,
+) -> Result<ScriptOutput, ScriptError> {
+    let view: Arc<dyn WorldView> = Arc::new(world);
     handler.call(&Call {
         view: &view,
         script: ScriptId(9),
@@ -121,15 +123,15 @@ pub(crate) fn run_in(
         index: 0,
         event,
         state: &Arc::new(state),
-        own: &Own::default(),
+        own: &ObjectWrites::default(),
         gas: GAS_PER_CALL_MAX,
     })
 }
 
 /// Runs the statements as `on_start`, in the usual world.
-pub(crate) fn start(statements: &str) -> Result<Part, ScriptError> {
+pub(crate) fn start(statements: &str) -> Result<ScriptOutput, ScriptError> {
     let handler = handler(&format!("fn on_start() {{\n{statements}\n}}"));
-    run_in(world(), &handler, &Event::Start, State::default())
+    run_in(world(), &handler, &Event::Start, ScriptState::default())
 }
 
 /// The value of an expression: it goes through the state.

@@ -1,7 +1,7 @@
 //! Values have one encoding, and hostile bytes cannot exhaust the stack.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_scripting::{State, Value, limits::VALUE_DEPTH_MAX};
+use metatopia_scripting::{ScriptState, Value, limits::VALUE_DEPTH_MAX};
 use metatopia_types::{ObjectId, wire};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ proptest! {
             data: value.clone(),
         };
         let handler = crate::stage::handler(source);
-        let part = crate::stage::run_in(crate::stage::world(), &handler, &event, State::default());
+        let part = crate::stage::run_in(crate::stage::world(), &handler, &event, ScriptState::default());
         let state = part.unwrap().state.unwrap().0;
         prop_assert_eq!(&state["y"], &Value::Array(vec![value.clone()]));
         prop_assert_eq!(state.get("x").cloned().unwrap_or(Value::Unit), value);

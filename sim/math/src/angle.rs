@@ -1,4 +1,4 @@
-//! Directions in the plane.
+//! Angles, as directions in the plane.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ use crate::vec2::Vec2;
 
 /// A direction, as a share of a full turn in units of 2^-32 turns.
 ///
-/// It grows from the x axis towards the y axis and wraps exactly: after 2^32 units it is the same
-/// direction and the same bits. The serialised form is the `u32`.
+/// Angles grow from the x axis towards the y axis and wrap exactly: 2^32 units make a full turn,
+/// which is the same direction with the same bits. The serialised form is the `u32`.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -18,99 +18,101 @@ use crate::vec2::Vec2;
 pub struct Angle(u32);
 
 impl Angle {
-    /// Along the x axis.
+    /// The direction of the x axis.
     pub const ZERO: Self = Self(0);
     /// An eighth of a turn.
     pub const EIGHTH: Self = Self(1 << 29);
-    /// A quarter of a turn: along the y axis.
+    /// A quarter of a turn: the direction of the y axis.
     pub const QUARTER: Self = Self(1 << 30);
-    /// Half a turn: against the x axis.
+    /// Half a turn: the direction opposite to the x axis.
     pub const HALF: Self = Self(1 << 31);
 
-    /// The angle `bits` * 2^-32 turns.
+    /// Returns the angle `bits` * 2^-32 turns.
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(bits)
     }
 
-    /// The angle in units of 2^-32 turns.
+    /// Returns the angle in units of 2^-32 turns.
     #[must_use]
     pub const fn to_bits(self) -> u32 {
         self.0
     }
 
-    /// The angle of so many radians, whole turns taken off, rounded to the nearest.
+    /// Returns the angle of a number of radians, without whole turns, rounded to the nearest.
     #[must_use]
     pub const fn from_radians(radians: Fx) -> Self {
         Self::from_turn(trig::turn_from_radians(radians))
     }
 
-    /// The angle in radians, rounded to the nearest number: above -pi and up to [`Fx::PI`].
-    /// [`Angle::from_radians`] gives the same angle again.
+    /// Returns the angle in radians, rounded to the nearest number: above -pi and up to [`Fx::PI`].
+    /// [`Angle::from_radians`] returns the same angle again.
     #[must_use]
     pub const fn to_radians(self) -> Fx {
         let turn = (self.0 as i128) << 32;
         trig::radians_from_turn(if self.0 > Self::HALF.0 { turn - (1 << 64) } else { turn })
     }
 
-    /// The angle of so many turns, whole turns taken off; exact.
+    /// Returns the angle of a number of turns, without whole turns; exact.
     #[must_use]
     pub const fn from_turns(turns: Fx) -> Self {
         Self(turns.to_bits() as u32)
     }
 
-    /// The sum of two angles.
+    /// Returns the sum of two angles.
     #[must_use]
     pub const fn wrapping_add(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// The angle from `other` to `self`.
+    /// Returns the angle from `other` to `self`.
     #[must_use]
     pub const fn wrapping_sub(self, other: Self) -> Self {
         Self(self.0.wrapping_sub(other.0))
     }
 
-    /// The angle as far on the other side of the x axis.
+    /// Returns the opposite angle, mirrored at the x axis.
     #[must_use]
     pub const fn wrapping_neg(self) -> Self {
         Self(self.0.wrapping_neg())
     }
 
-    /// The sine and the cosine. Exact at whole quarters; elsewhere wrong by at most 2^-32.9.
+    /// Returns the sine and the cosine. They are exact at whole quarters, and elsewhere have an
+    /// error of at most 2^-32.9.
     #[must_use]
     pub const fn sin_cos(self) -> (Fx, Fx) {
         let (sine, cosine) = self.wide_sin_cos();
         (trig::fx_from_sine(sine), trig::fx_from_sine(cosine))
     }
 
-    /// The sine.
+    /// Returns the sine.
     #[must_use]
     pub const fn sin(self) -> Fx {
         self.sin_cos().0
     }
 
-    /// The cosine.
+    /// Returns the cosine.
     #[must_use]
     pub const fn cos(self) -> Fx {
         self.sin_cos().1
     }
 
-    /// The point at distance one in this direction.
+    /// Returns the point at distance one in this direction.
     #[must_use]
     pub const fn direction(self) -> Vec2 {
         let (y, x) = self.sin_cos();
         Vec2 { x, y }
     }
 
-    /// The direction of the point (x, y), rounded to the nearest angle; zero for the origin.
+    /// Returns the direction of the point (x, y), rounded to the nearest angle; zero for the
+    /// origin.
     #[must_use]
     pub const fn atan2(y: Fx, x: Fx) -> Self {
         let turn = trig::turn_of(y.to_bits(), x.to_bits());
         Self::from_turn(if y.to_bits() < 0 { turn.wrapping_neg() } else { turn })
     }
 
-    /// Sine and cosine in units of 2^-62.
+    /// Returns sine and cosine in units of 2^-62.
     pub(crate) const fn wide_sin_cos(self) -> (i64, i64) {
         trig::sin_cos((self.0 as u64) << 32)
     }

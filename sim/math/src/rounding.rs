@@ -1,6 +1,6 @@
 //! The one rounding rule of this crate, nearest with ties to even, over wide integers.
 
-/// `value / 2^bits`, to the nearest integer, a tie to the even one. `bits` is 1 to 126.
+/// Returns `value / 2^bits`, to the nearest integer, a tie to the even one. `bits` is 1 to 126.
 pub(crate) const fn shift_right(value: i128, bits: u32) -> i128 {
     let floor = value >> bits;
     // The shift is arithmetic, so the rest is not negative, also below zero.
@@ -9,8 +9,8 @@ pub(crate) const fn shift_right(value: i128, bits: u32) -> i128 {
     if rest > half || (rest == half && floor & 1 == 1) { floor + 1 } else { floor }
 }
 
-/// `numerator / denominator`, to the nearest integer, a tie to the even one.
-/// The denominator is not zero; both magnitudes are below 2^126.
+/// Returns `numerator / denominator`, to the nearest integer, a tie to the even one. The
+/// denominator is not zero; both magnitudes are below 2^126.
 pub(crate) const fn divide(numerator: i128, denominator: i128) -> i128 {
     let quotient = numerator / denominator;
     let rest = (numerator % denominator).unsigned_abs();

@@ -62,9 +62,9 @@ const ARC_TANGENTS: [u64; 17] = {
     table
 };
 
-/// The arc tangent of k/16 in units of 2^-64 turns, wrong by at most one of them, by Euler's series
-/// for x = k/16: the sum of t(n), where t(0) = x / (1 + x^2) and
-/// t(n) = t(n-1) * 2n / (2n + 1) * x^2 / (1 + x^2).
+/// Returns the arc tangent of k/16 in units of 2^-64 turns, with an error of at most one of them, by
+/// Euler's series for x = k/16: the sum of t(n), where t(0) = x / (1 + x^2) and t(n) = t(n-1) * 2n
+/// / (2n + 1) * x^2 / (1 + x^2).
 const fn arc_tangent_of_sixteenths(k: u128) -> u64 {
     // In units of 2^-100 radians. No term is above a half, so that its products fit.
     let (mut sum, mut n) = (0, 0);
@@ -77,12 +77,12 @@ const fn arc_tangent_of_sixteenths(k: u128) -> u64 {
     ((((sum >> 36) * INVERSE_TAU_64 as u128) + (1 << 63)) >> 64) as u64
 }
 
-/// 1/n in units of 2^-64, rounded to the nearest.
+/// Returns 1/n in units of 2^-64, rounded to the nearest.
 const fn inverse(n: u128) -> u64 {
     (((1 << 64) + n / 2) / n) as u64
 }
 
-/// 1/n! in units of 2^-64, rounded to the nearest.
+/// Returns 1/n! in units of 2^-64, rounded to the nearest.
 const fn inverse_factorial(n: u128) -> u64 {
     let (mut product, mut factor) = (1, 2);
     while factor <= n {
@@ -92,13 +92,13 @@ const fn inverse_factorial(n: u128) -> u64 {
     inverse(product)
 }
 
-/// The product of two fractions in units of 2^-64, rounded down.
+/// Returns the product of two fractions in units of 2^-64, rounded down.
 const fn times(a: u64, b: u64) -> u64 {
     ((a as u128 * b as u128) >> 64) as u64
 }
 
-/// `t0 - z * (t1 - z * (t2 - ..))`, all in units of 2^-64. The terms fall and `z` is below one, so
-/// that no difference is below zero.
+/// Returns `t0 - z * (t1 - z * (t2 - ..))`, all in units of 2^-64. The terms fall and `z` is below
+/// one, so that no difference is below zero.
 const fn alternating(terms: &[u64], z: u64) -> u64 {
     let mut last = terms.len() - 1;
     let mut sum = terms[last];
@@ -109,11 +109,10 @@ const fn alternating(terms: &[u64], z: u64) -> u64 {
     sum
 }
 
-/// An angle in radians as a share of a turn, in units of 2^-64 turns, rounded down (towards the
-/// angle zero for negative angles).
+/// Converts radians to a share of a turn in units of 2^-64 turns, rounded towards zero.
 ///
-/// The product of 64 and 126 bits keeps what whole turns leave to within 2^-95 turns for any
-/// argument, before it is rounded down.
+/// The product of 64 and 126 bits keeps the share beyond whole turns to within 2^-95 turns for any
+/// argument, before it is rounded.
 pub(crate) const fn turn_from_radians(radians: Fx) -> u64 {
     let bits = radians.to_bits();
     let (high, low) = ((INVERSE_TAU_128 >> 64) as u64, INVERSE_TAU_128 as u64);
@@ -124,14 +123,14 @@ pub(crate) const fn turn_from_radians(radians: Fx) -> u64 {
     if bits < 0 { share.wrapping_neg() } else { share }
 }
 
-/// A share of a turn, -1/2 to 1/2, in units of 2^-64 turns, in radians.
+/// Converts a share of a turn, -1/2 to 1/2 in units of 2^-64 turns, to radians.
 pub(crate) const fn radians_from_turn(turn: i128) -> Fx {
     // 2^-64 * 2^-61 down to 2^-32.
     Fx::saturating_from_wide(rounding::shift_right(turn * TAU_61 as i128, 93))
 }
 
-/// Sine and cosine of a share of a turn in units of 2^-64 turns, in units of 2^-62, each wrong by
-/// less than 2^-60.
+/// Returns sine and cosine of a share of a turn in units of 2^-64 turns, in units of 2^-62, each
+/// with an error below 2^-60.
 pub(crate) const fn sin_cos(turn: u64) -> (i64, i64) {
     let quadrant = turn >> 62;
     let rest = turn & (QUARTER - 1);
@@ -147,7 +146,7 @@ pub(crate) const fn sin_cos(turn: u64) -> (i64, i64) {
     }
 }
 
-/// Sine and cosine of at most an eighth of a turn.
+/// Returns sine and cosine of at most an eighth of a turn.
 const fn first_eighth(turn: u64) -> (i64, i64) {
     // 2^-64 * 2^-61 to 2^-64; at most pi / 4.
     let angle = ((turn as u128 * TAU_61 as u128) >> 61) as u64;
@@ -157,8 +156,8 @@ const fn first_eighth(turn: u64) -> (i64, i64) {
     ((sine >> 2) as i64, (1 << SINE_BITS) - (below_one >> 2) as i64)
 }
 
-/// How far the direction of the point (x, y) is from the x axis, on whichever side, as a share of a
-/// turn in units of 2^-64 turns: up to a half, wrong by less than 2^-61 turns; zero for the origin.
+/// Returns the angle between the direction of the point (x, y) and the x axis, without a sign, in
+/// units of 2^-64 turns: up to half a turn, with an error below 2^-61 turns; zero for the origin.
 pub(crate) const fn turn_of(y: i64, x: i64) -> u64 {
     let (rise, run) = (y.unsigned_abs(), x.unsigned_abs());
     let steep = rise > run;
@@ -167,7 +166,7 @@ pub(crate) const fn turn_of(y: i64, x: i64) -> u64 {
     if x < 0 { HALF - quarter } else { quarter }
 }
 
-/// The arc tangent of `low / high`, at most 1, in units of 2^-64 turns; zero for 0 / 0.
+/// Returns the arc tangent of `low / high`, at most 1, in units of 2^-64 turns; zero for 0 / 0.
 const fn arc(low: u64, high: u64) -> u64 {
     if high == 0 {
         return 0;
@@ -187,36 +186,36 @@ const fn arc(low: u64, high: u64) -> u64 {
     if gain >= loss { base + turn } else { base - turn }
 }
 
-/// A sine or cosine in units of 2^-62, as a number.
+/// Rounds a sine or cosine in units of 2^-62 to a number.
 pub(crate) const fn fx_from_sine(sine: i64) -> Fx {
     Fx::saturating_from_wide(rounding::shift_right(sine as i128, SINE_BITS - 32))
 }
 
-/// Angles are in radians; all of the range is valid, and the error of a sine or cosine is the same
-/// for all of it: at most 2^-32.9, barely more than the half unit that rounding costs.
+/// Angles are in radians, and every number is valid. The error of a sine or cosine is at most
+/// 2^-32.9 for all of them, barely more than the half unit that rounding costs.
 impl Fx {
-    /// The sine and the cosine.
+    /// Returns the sine and the cosine.
     #[must_use]
     pub const fn sin_cos(self) -> (Self, Self) {
         let (sine, cosine) = sin_cos(turn_from_radians(self));
         (fx_from_sine(sine), fx_from_sine(cosine))
     }
 
-    /// The sine.
+    /// Returns the sine.
     #[must_use]
     pub const fn sin(self) -> Self {
         self.sin_cos().0
     }
 
-    /// The cosine.
+    /// Returns the cosine.
     #[must_use]
     pub const fn cos(self) -> Self {
         self.sin_cos().1
     }
 
-    /// The direction of the point (x, y) in radians, from the x axis towards the y axis: between
-    /// -[`Fx::PI`] and [`Fx::PI`], with the sign of `y`, and wrong by at most 2^-32.9. Zero for the
-    /// origin.
+    /// Returns the direction of the point (x, y) in radians, from the x axis towards the y axis:
+    /// between -[`Fx::PI`] and [`Fx::PI`], with the sign of `y`, and with an error of at most 2^-32.9. Zero
+    /// for the origin.
     #[must_use]
     pub const fn atan2(y: Self, x: Self) -> Self {
         let turn = turn_of(y.to_bits(), x.to_bits()) as i128;
@@ -228,7 +227,7 @@ impl Fx {
 mod tests {
     use super::{ARC_TANGENTS, EIGHTH, INVERSE_TAU_64, INVERSE_TAU_128, TAU_61};
 
-    /// pi in units of 2^-124, by Machin's formula, wrong by a few hundred of them at most.
+    /// Returns pi in units of 2^-124, by Machin's formula, wrong by a few hundred of them at most.
     fn pi() -> u128 {
         let arc_tangent_of_inverse = |n: u128| {
             let (mut sum, mut power, mut odd) = (0, (1 << 124) / n, 1);
@@ -242,7 +241,7 @@ mod tests {
         16 * arc_tangent_of_inverse(5) - 4 * arc_tangent_of_inverse(239)
     }
 
-    /// The upper half of a product of 256 bits, wrong by at most three.
+    /// Returns the upper half of a product of 256 bits, with an error of at most three.
     fn high_product(a: u128, b: u128) -> u128 {
         let halves = |x: u128| (x >> 64, x & u128::from(u64::MAX));
         let ((a_high, a_low), (b_high, b_low)) = (halves(a), halves(b));
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_constants_are_those_of_pi() {
+    fn the_constants_agree_with_pi() {
         let one = 1 << 124;
         assert!(high_product(INVERSE_TAU_128, 2 * pi()).abs_diff(one) < 1 << 10);
         assert_eq!(u128::from(TAU_61), (2 * pi() + (1 << 62)) >> 63);
@@ -258,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_arc_tangents_adds_up() {
+    fn the_table_of_arc_tangents_obeys_the_addition_rule() {
         let near = |a: u64, b: u64| a.abs_diff(b) <= 4;
 
         // atan(1) is an eighth of a turn; atan(4/3) = 2 atan(1/2) is a quarter less atan(3/4).

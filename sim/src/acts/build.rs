@@ -1,4 +1,4 @@
-//! Building: what may be made, changed and given away, and where.
+//! Building: decides what may be made, changed and given away, and where.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Pose, Shape, limits::SIZE_MIN};
@@ -7,21 +7,32 @@ use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
 };
 
-use super::{Case, Change, Ruling, share::Share};
+use super::{ActContext, ActResult, StateChange, quota::QuotaUse};
 use crate::{
-    building::{Job, Work},
-    limits::{BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DEED_BYTES_MAX, DENSITY},
+    building::{BuildStep, ObjectEdit},
+    footprint::Footprint,
+    limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
     object::{AVATAR, Object},
     parameters::BuildingParameters,
     players::{is_line, is_name},
-    reach::Footprint,
 };
 
-impl Case<'_> {
-    pub(super) fn build(&self, build: &Build) -> Ruling {
-        let player = self.present()?;
-        let own = self.tally.builds_by.get(&self.author()).copied().unwrap_or(0);
-        if self.tally.builds >= BUILDS_PER_TURN_MAX || own >= BUILDS_PER_AUTHOR_MAX {
+/// Friction of what builders make against other bodies, as of wood on wood.
+const BUILT_FRICTION: Fx = Fx::from_ratio(4, 10);
+
+/// Restitution of what builders make: an impact takes nearly all of the speed.
+const BUILT_RESTITUTION: Fx = Fx::from_ratio(1, 10);
+
+/// Linear and angular damping of what builders make, in parts of the speed a second. It stands for the
+/// friction of the ground: a crate of 24 kg that is pushed with 90 kg m/s slides for some 1.2 m.
+const BUILT_DAMPING: Fx = Fx::from_int(3);
+
+impl ActContext<'_> {
+    /// Decides a building act.
+    pub(super) fn build(&self, build: &Build) -> ActResult {
+        let player = self.renewed_player()?;
+        let own = self.counts.builds_by.get(&self.author()).copied().unwrap_or(0);
+        if self.counts.builds >= BUILDS_PER_TURN_MAX || own >= BUILDS_PER_AUTHOR_MAX {
             return Err(Refusal::TooOften);
         }
         let change = match build {
@@ -29,38 +40,38 @@ impl Case<'_> {
             Build::Place(blueprint) => self.place(blueprint)?,
             Build::Copy { object, position } => self.copy(*object, *position)?,
             Build::Give { object, to } => match self.give(*object, to)? {
-                Some(job) => on(*object, job),
-                None => return Ok(vec![Change::Player(self.author(), player)]),
+                Some(edit) => on(*object, edit),
+                None => return Ok(vec![StateChange::Player(self.author(), player)]),
             },
             Build::Delete { object } => {
                 self.changeable(*object)?;
-                on(*object, Job::Raze)
+                on(*object, ObjectEdit::Delete)
             }
             Build::Move { object, position } => on(*object, self.relocate(*object, *position)?),
             Build::Rotate { object, angle } => {
                 let (body, _) = self.within_reach(*object)?;
                 let pose = Pose { angle: *angle, ..body.pose() };
                 self.fits(body, Footprint { shape: body.shape(), pose })?;
-                on(*object, Job::Face(*angle))
+                on(*object, ObjectEdit::Rotate(*angle))
             }
             Build::Resize { object, outline } => on(*object, self.resize(*object, *outline)?),
             Build::Recolor { object, color } => {
                 self.within_reach(*object)?;
                 check_color(*color)?;
-                on(*object, Job::Recolor(*color))
+                on(*object, ObjectEdit::Recolor(*color))
             }
             Build::Rename { object, name } => {
                 self.within_reach(*object)?;
                 if !is_name(name) {
                     return Err(Refusal::BadText);
                 }
-                on(*object, Job::Rename(name.clone()))
+                on(*object, ObjectEdit::Rename(name.clone()))
             }
             Build::Write { object, text } => {
                 let (_, thing) = self.within_reach(*object)?;
                 check_text(text)?;
                 self.check_more_text(thing, text)?;
-                on(*object, Job::Write(text.clone()))
+                on(*object, ObjectEdit::SetText(text.clone()))
             }
             Build::Attach { object, package } => on(*object, self.attach(*object, *package)?),
             Build::Detach { object, script } => {
@@ -68,17 +79,18 @@ impl Case<'_> {
                 if !thing.scripts.contains(script) {
                     return Err(Refusal::NoScript);
                 }
-                on(*object, Job::Detach(*script))
+                on(*object, ObjectEdit::Detach(*script))
             }
         };
-        if self.grows(&change) && !self.state.room.has(DEED_BYTES_MAX) {
+        if self.grows(&change) && !self.state.byte_budget.has(BUILD_BYTES_MAX) {
             return Err(Refusal::Full);
         }
-        // What may fail comes first.
-        Ok(vec![change, Change::Player(self.author(), player)])
+        // The step comes before the lease: it alone may fail, and an act that fails changes nothing.
+        Ok(vec![change, StateChange::Player(self.author(), player)])
     }
 
-    fn place(&self, blueprint: &Blueprint) -> Result<Change, Refusal> {
+    /// Decides the making of an object from a blueprint.
+    fn place(&self, blueprint: &Blueprint) -> Result<StateChange, Refusal> {
         let Blueprint { kind, name, text, color, outline, movable, position, angle, licence } =
             blueprint;
         if !is_name(kind) || kind == AVATAR || !is_name(name) {
@@ -92,10 +104,10 @@ impl Case<'_> {
         let mut body = BodySpec::new(shape, motion, *position);
         body.pose.angle = *angle;
         body.mass = mass(shape);
-        body.friction = Fx::from_ratio(4, 10);
-        body.restitution = Fx::from_ratio(1, 10);
-        body.linear_damping = Fx::from_int(3);
-        body.angular_damping = Fx::from_int(3);
+        body.friction = BUILT_FRICTION;
+        body.restitution = BUILT_RESTITUTION;
+        body.linear_damping = BUILT_DAMPING;
+        body.angular_damping = BUILT_DAMPING;
         let object = Object {
             kind: kind.clone(),
             name: name.clone(),
@@ -108,11 +120,12 @@ impl Case<'_> {
             author: Some(self.author()),
             parent: None,
         };
-        self.erect(object, body, Vec::new())
+        self.create(object, body, Vec::new())
     }
 
-    /// A copy of what is one's own, or freely licensed. Its scripts are: every package here is.
-    fn copy(&self, id: ObjectId, position: Vec2) -> Result<Change, Refusal> {
+    /// Decides a copy of an object that is the author's own or freely licensed. The scripts are copied too:
+    /// every package of the sim is freely licensed.
+    fn copy(&self, id: ObjectId, position: Vec2) -> Result<StateChange, Refusal> {
         let (body, source) = self.seen_within_reach(id)?;
         if source.owner != Some(self.author()) && !source.licence.is_free() {
             return Err(Refusal::NotFree);
@@ -129,51 +142,53 @@ impl Case<'_> {
         };
         let mut spec = body.spec();
         (spec.pose.position, spec.velocity, spec.spin) = (position, Vec2::ZERO, Fx::ZERO);
-        self.erect(object, spec, packages)
+        self.create(object, spec, packages)
     }
 
-    fn erect(
+    /// Decides whether a new object with this body and these scripts may be made.
+    fn create(
         &self,
         object: Object,
         body: BodySpec,
         packages: Vec<PackageId>,
-    ) -> Result<Change, Refusal> {
+    ) -> Result<StateChange, Refusal> {
         let footprint = Footprint { shape: body.shape, pose: body.pose };
         self.check_place(&footprint, body.motion)?;
-        if !self.state.has_room_for_things() {
-            return Err(Refusal::Full);
-        }
-        let more = Share { objects: 1, scripts: packages.len(), text: object.text.len() };
-        self.check_share(&self.author(), more, 1)?;
-        Ok(Change::Work(Box::new(Work::Erect(object, body, packages))))
+        self.check_slots(body.motion)?;
+        let more = QuotaUse::of(&object, body.motion, packages.len());
+        self.check_quota(&self.author(), more, 1)?;
+        Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
     }
 
-    fn relocate(&self, id: ObjectId, position: Vec2) -> Result<Job, Refusal> {
+    /// Decides a move of an object to this position.
+    fn relocate(&self, id: ObjectId, position: Vec2) -> Result<ObjectEdit, Refusal> {
         let (body, _) = self.within_reach(id)?;
         let pose = Pose { position, ..body.pose() };
         self.fits(body, Footprint { shape: body.shape(), pose })?;
-        Ok(Job::Move(position))
+        Ok(ObjectEdit::Move(position))
     }
 
-    fn resize(&self, id: ObjectId, outline: Outline) -> Result<Job, Refusal> {
+    /// Decides a change of the outline of an object.
+    fn resize(&self, id: ObjectId, outline: Outline) -> Result<ObjectEdit, Refusal> {
         let (body, _) = self.within_reach(id)?;
         check_size(self.rules(), outline)?;
         let shape = shape(outline);
         self.fits(body, Footprint { shape, pose: body.pose() })?;
-        Ok(Job::Shape(shape, mass(shape), drawn(outline)))
+        Ok(ObjectEdit::Resize(shape, mass(shape), drawn(outline)))
     }
 
-    fn attach(&self, id: ObjectId, package: PackageId) -> Result<Job, Refusal> {
+    /// Decides whether an object gets a script of this package.
+    fn attach(&self, id: ObjectId, package: PackageId) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(id)?;
         if !self.state.packages.contains_key(&package) {
             return Err(Refusal::NoPackage);
         }
         self.check_one_more_script(thing)?;
-        Ok(Job::Attach(package))
+        Ok(ObjectEdit::Attach(package))
     }
 
-    /// Nothing if it is the receiver's already.
-    fn give(&self, id: ObjectId, to: &PublicKey) -> Result<Option<Job>, Refusal> {
+    /// Decides a gift. Returns nothing if the object is the receiver's already.
+    fn give(&self, id: ObjectId, to: &PublicKey) -> Result<Option<ObjectEdit>, Refusal> {
         let thing = self.changeable(id)?;
         if self.state.players.get(to).is_none() {
             return Err(Refusal::NoPlayer);
@@ -181,20 +196,23 @@ impl Case<'_> {
         if thing.owner == Some(*to) {
             return Ok(None);
         }
-        let more = Share { objects: 1, scripts: thing.scripts.len(), text: thing.text.len() };
-        self.check_share(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
-        Ok(Some(Job::Give(*to)))
+        let body = self.state.region.body(id).ok_or(Refusal::NoObject)?;
+        let more = QuotaUse::of(thing, body.motion(), thing.scripts.len());
+        self.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
+        Ok(Some(ObjectEdit::Give(*to)))
     }
 
+    /// Returns the rules of building in this sim.
     pub(super) fn rules(&self) -> &BuildingParameters {
         &self.state.charter.parameters.building
     }
 
+    /// Says whether the author is an admin now.
     pub(super) fn is_admin(&self) -> bool {
         self.state.governance.is_admin(&self.author())
     }
 
-    /// A thing that the author may change: its owner does, and admins.
+    /// Returns an object that the author may change: owners may, and admins.
     pub(super) fn changeable(&self, id: ObjectId) -> Result<&Object, Refusal> {
         let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
         if thing.player.is_some() {
@@ -206,13 +224,13 @@ impl Case<'_> {
         Ok(thing)
     }
 
-    /// A thing with its body that the author may change, near enough to do it.
+    /// Returns an object with its body that the author may change, and that is near enough.
     fn within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
         self.changeable(id)?;
         self.seen_within_reach(id)
     }
 
-    /// Any thing with its body, near enough to build with.
+    /// Returns any object with its body that is near enough to build with.
     fn seen_within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
         let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
         if thing.player.is_some() {
@@ -224,24 +242,27 @@ impl Case<'_> {
     }
 }
 
-fn on(object: ObjectId, job: Job) -> Change {
-    Change::Work(Box::new(Work::On(object, job)))
+/// Returns the change that edits an object.
+fn on(object: ObjectId, edit: ObjectEdit) -> StateChange {
+    StateChange::Build(Box::new(BuildStep::Edit(object, edit)))
 }
 
-/// Colours have 24 bits.
+/// Checks that a colour has 24 bits.
 fn check_color(color: u32) -> Result<(), Refusal> {
     if color > 0x00ff_ffff { Err(Refusal::OutOfRange) } else { Ok(()) }
 }
 
-/// What is shown is one line that is not too long.
+/// Checks that a text is one line that is not too long.
 fn check_text(text: &str) -> Result<(), Refusal> {
     if text.len() > SIGN_BYTES_MAX || !is_line(text) { Err(Refusal::BadText) } else { Ok(()) }
 }
 
+/// Checks that an outline is neither too small nor too large.
 fn check_size(rules: &BuildingParameters, outline: Outline) -> Result<(), Refusal> {
     check_shape(rules, shape(outline))
 }
 
+/// Checks that a shape is neither too small nor too large.
 fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> {
     let (least, most) = match shape {
         Shape::Circle { radius } => (radius, radius),
@@ -253,6 +274,7 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
     Ok(())
 }
 
+/// Returns the shape of the body of an outline.
 fn shape(outline: Outline) -> Shape {
     match outline {
         Outline::Disc { radius } => Shape::Circle { radius },
@@ -260,6 +282,7 @@ fn shape(outline: Outline) -> Shape {
     }
 }
 
+/// Returns how an outline is drawn.
 fn drawn(outline: Outline) -> BodyShape {
     match outline {
         Outline::Disc { .. } => BodyShape::Round,
@@ -267,7 +290,7 @@ fn drawn(outline: Outline) -> BodyShape {
     }
 }
 
-/// Kilograms of what builders make.
+/// Returns the mass of what builders make with this shape, in kilograms.
 fn mass(shape: Shape) -> Fx {
     let area = match shape {
         Shape::Circle { radius } => radius.saturating_mul(radius).saturating_mul(Fx::PI),

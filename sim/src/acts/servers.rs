@@ -1,16 +1,16 @@
-//! Who votes: admins' changes, standbys that are ready, and evidence against liars.
+//! Who votes: decides admins' changes, standbys that are ready, and evidence against servers.
 
 use metatopia_types::{
     Digest, Evidence, Height, Refusal, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
 };
 
-use super::{Case, Change, Ruling};
+use super::{ActContext, ActResult, StateChange};
 
-impl Case<'_> {
-    /// An admin names a standby or takes a server out. What a temp admin asks for waits, so that a
-    /// permanent admin can still come.
-    pub(super) fn set_change(&self, change: &SetChange) -> Ruling {
-        let player = self.present()?;
+impl ActContext<'_> {
+    /// Decides an admin's order to name a standby or to remove a server. An order of a temp admin waits,
+    /// so that a permanent admin can still come.
+    pub(super) fn set_change(&self, change: &SetChange) -> ActResult {
+        let player = self.renewed_player()?;
         if !self.state.governance.is_admin(&self.author()) {
             return Err(Refusal::NotAdmin);
         }
@@ -18,7 +18,7 @@ impl Case<'_> {
         let fine = match change {
             SetChange::Add { key, contact } | SetChange::Reserve { key, contact } => {
                 let lines = [&contact.peer_id, &contact.address];
-                self.court.verify.is_key(key) && lines.iter().all(|line| crate::is_line(line))
+                self.executor.verify.is_key(key) && lines.iter().all(|line| crate::is_line(line))
             }
             SetChange::Remove { .. } => true,
         };
@@ -33,20 +33,20 @@ impl Case<'_> {
             _ => {
                 let mut roster = roster.clone();
                 roster.change(change).map_err(|_| Refusal::BadSetChange)?;
-                Change::Standbys(roster)
+                StateChange::Standbys(roster)
             }
         };
         if is_permanent {
-            return Ok(vec![Change::Player(self.author(), player), made]);
+            return Ok(vec![StateChange::Player(self.author(), player), made]);
         }
         if !self.state.governance.has_room_for(change) {
             return Err(Refusal::ChangesWait);
         }
-        Ok(vec![Change::Player(self.author(), player), Change::Delay(change.clone())])
+        Ok(vec![StateChange::Player(self.author(), player), StateChange::Delay(change.clone())])
     }
 
-    /// A standby shows that it follows: the state of a moment ago is there.
-    pub(super) fn ready(&self, height: Height, proof: &Digest) -> Ruling {
+    /// Decides whether a standby is promoted, which proves that it has the state of a moment ago.
+    pub(super) fn ready(&self, height: Height, proof: &Digest) -> ActResult {
         if !self.state.roster.standbys().contains_key(&self.author()) {
             return Err(Refusal::BadSetChange);
         }
@@ -59,33 +59,35 @@ impl Case<'_> {
         Ok(vec![change])
     }
 
-    /// Anybody may show that a server signed two things at once. It is removed, unless the set
-    /// would become too small: then a standby must come first, and the evidence again.
-    pub(super) fn report(&self, evidence: &Evidence) -> Ruling {
+    /// Decides evidence that a server signed two things at once, which anybody may submit. The server is
+    /// removed, unless the set would become too small: then a standby must come first, and the evidence
+    /// again.
+    pub(super) fn report(&self, evidence: &Evidence) -> ActResult {
         let sim = self.state.charter.sim;
-        let liar = evidence.verify(sim, self.court.verify).map_err(|_| Refusal::BadEvidence)?;
+        let accused =
+            evidence.verify(sim, self.executor.verify).map_err(|_| Refusal::BadEvidence)?;
         let (_, height) = evidence.accused();
-        let exposed = self.state.governance.exposed.get(&liar);
+        let exposed = self.state.governance.exposed.get(&accused);
         let old = exposed.is_some_and(|removed| height <= *removed);
-        if old || !self.state.roster.members().contains_key(&liar) {
+        if old || !self.state.roster.members().contains_key(&accused) {
             return Err(Refusal::BadEvidence);
         }
-        let removal = SetChange::Remove { key: liar };
+        let removal = SetChange::Remove { key: accused };
         let change =
             self.members(|roster| roster.change(&removal).map_err(|_| Refusal::BadSetChange))?;
-        Ok(vec![change, Change::Expose(liar)])
+        Ok(vec![change, StateChange::Expose(accused)])
     }
 
-    /// A change of the members, of which a turn may bring only so many.
+    /// Returns a change of the members, of which a turn may have only so many.
     fn members(
         &self,
         change: impl FnOnce(&mut Roster) -> Result<(), Refusal>,
-    ) -> Result<Change, Refusal> {
-        if self.tally.set_changes >= SET_CHANGES_PER_TURN_MAX {
+    ) -> Result<StateChange, Refusal> {
+        if self.counts.set_changes >= SET_CHANGES_PER_TURN_MAX {
             return Err(Refusal::TooOften);
         }
         let mut roster = self.state.roster.clone();
         change(&mut roster)?;
-        Ok(Change::Members(roster))
+        Ok(StateChange::Members(roster))
     }
 }

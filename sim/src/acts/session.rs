@@ -1,26 +1,35 @@
-//! Coming, staying and going.
+//! Logging in, staying and leaving.
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Shape};
-use metatopia_types::{AssetLicence, Look, Refusal};
+use metatopia_types::{AssetLicence, Look, Pass, Refusal};
 
-use super::{Case, Change, Ruling};
+use super::{ActContext, ActResult, StateChange};
 use crate::{
+    footprint::distance_to,
     object::{AVATAR, Object},
-    players::{Player, Session, Since, is_name},
-    reach::distance_to,
+    players::{Player, PlayerSession, Since, is_name},
 };
+
+/// Friction of avatars: little, so that a walker slides along a wall in place of sticking to it.
+const AVATAR_FRICTION: Fx = Fx::from_ratio(1, 10);
 
 /// Places that are tried for a new avatar before it appears in a crowd.
 const SPAWN_TRIES: usize = 16;
 
-impl Case<'_> {
-    /// The first login of a key makes a player, each login of one who is away an avatar. A login in
-    /// another lane takes over the avatar.
+impl ActContext<'_> {
+    /// Decides a login. The first login of a key makes a player, and each login of a player who is away
+    /// makes an avatar. A login in another lane takes over the avatar.
     ///
-    /// Those without whom the sim stops are refused for nothing that others can use up: where there
-    /// is no seat they are logged in without an avatar, as is whoever lost a seat.
-    pub(super) fn login(&self, name: &str, look: Look, bot: bool) -> Ruling {
+    /// Stewards are refused for nothing that others can use up: if there is no seat, they are logged in
+    /// without an avatar, and so is a player who lost a seat.
+    pub(super) fn login(
+        &self,
+        name: &str,
+        look: Look,
+        bot: bool,
+        pass: Option<&Pass>,
+    ) -> ActResult {
         if !is_name(name) {
             return Err(Refusal::BadText);
         }
@@ -28,8 +37,9 @@ impl Case<'_> {
         let known = self.state.players.get(&self.author());
         let steward = self.state.is_steward(&self.author());
         let mut changes = Vec::new();
+        let ticket = if known.is_none() { self.used_ticket(pass)? } else { None };
         if known.is_none() {
-            changes.extend(self.make_room(steward)?.map(Change::Forget));
+            changes.extend(self.player_to_forget(steward)?.map(StateChange::Forget));
         }
         let (now, height) = (self.state.governance.time, self.state.clock.height);
         let before = known.and_then(|player| player.session.as_ref());
@@ -41,7 +51,7 @@ impl Case<'_> {
             days: known.map_or(0, |player| player.days),
             bot,
             since: known.map_or(Since { player: height, regular: None }, |player| player.since),
-            session: Some(Session {
+            session: Some(PlayerSession {
                 lane: self.envelope.lane,
                 avatar: before.and_then(|session| session.avatar),
                 heading: Vec2::ZERO,
@@ -56,22 +66,26 @@ impl Case<'_> {
         let (player, seat) = self.seated(player, steward || before.is_some())?;
         changes.extend(seat);
         if known.is_none() {
-            changes.push(Change::FirstLogin);
+            changes.push(StateChange::FirstLogin(ticket));
         }
-        changes.push(Change::Player(self.author(), player));
-        changes.push(Change::Login(self.author()));
-        changes.push(Change::BoundSeatless);
+        changes.push(StateChange::Player(self.author(), player));
+        changes.push(StateChange::Login(self.author()));
+        changes.push(StateChange::BoundSeatless);
         Ok(changes)
     }
 
-    /// Returns a player who logs in with an avatar, and what makes that one; `without` is for who is
-    /// logged in also without one.
-    fn seated(&self, mut player: Player, without: bool) -> Result<(Player, Vec<Change>), Refusal> {
+    /// Returns the player who logs in, with an avatar, and the changes that make the avatar. With
+    /// `without`, a player for whom there is no seat is logged in without an avatar.
+    fn seated(
+        &self,
+        mut player: Player,
+        without: bool,
+    ) -> Result<(Player, Vec<StateChange>), Refusal> {
         let (name, look, regular) = (player.name.clone(), player.look, self.is_regular(&player));
         let Some(session) = player.session.as_mut() else { return Ok((player, Vec::new())) };
         let seat = match session.avatar {
-            Some(avatar) => vec![Change::Dress(avatar, name, look)],
-            None => match self.sit(&name, look, regular) {
+            Some(avatar) => vec![StateChange::Dress(avatar, name, look)],
+            None => match self.give_seat(&name, look, regular) {
                 Ok(seat) => {
                     session.avatar = Some(self.state.clock.next_object);
                     seat
@@ -83,15 +97,18 @@ impl Case<'_> {
         Ok((player, seat))
     }
 
-    pub(super) fn leave(&self) -> Ruling {
-        self.present()?;
-        Ok(vec![Change::Despawn(self.author())])
+    /// Decides a logout.
+    pub(super) fn leave(&self) -> ActResult {
+        self.renewed_player()?;
+        Ok(vec![StateChange::Despawn(self.author())])
     }
 
-    pub(super) fn heartbeat(&self) -> Ruling {
-        Ok(vec![Change::Player(self.author(), self.present()?)])
+    /// Decides a heartbeat, which renews the lease and nothing else.
+    pub(super) fn heartbeat(&self) -> ActResult {
+        Ok(vec![StateChange::Player(self.author(), self.renewed_player()?)])
     }
 
+    /// Returns a new avatar of the author, and its body.
     pub(super) fn avatar(&self, name: &str, look: Look) -> (Object, BodySpec) {
         let parameters = &self.state.charter.parameters;
         let object = Object {
@@ -109,13 +126,13 @@ impl Case<'_> {
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());
         body.mass = parameters.avatar.mass;
-        body.friction = Fx::from_ratio(1, 10);
+        body.friction = AVATAR_FRICTION;
         body.fixed_rotation = true;
         (object, body)
     }
 
-    /// A place near the spawn point where no body is; if a few tries find none, the last one tried:
-    /// bodies that overlap push each other out.
+    /// Returns a place near the spawn point where no body is. If a few tries find none, it is the last
+    /// place that was tried: bodies that overlap push each other out.
     fn free_place(&self) -> Vec2 {
         let avatar = &self.state.charter.parameters.avatar;
         let parts = [self.tick().0, self.state.clock.next_object.0];
@@ -140,7 +157,7 @@ impl Case<'_> {
     }
 }
 
-/// Colours have 24 bits.
+/// Checks that the colour of a look has 24 bits.
 pub(super) fn check_look(look: Look) -> Result<(), Refusal> {
     if look.color > 0x00ff_ffff { Err(Refusal::OutOfRange) } else { Ok(()) }
 }

@@ -1,26 +1,27 @@
-//! Words, gestures and looks.
+//! Speech, gestures and looks.
 
 use metatopia_scripting::Event;
 use metatopia_types::{BlobId, Emote, Look, Refusal};
 
-use super::{Case, Change, Ruling, session::check_look};
+use super::{ActContext, ActResult, StateChange, session::check_look};
 use crate::{
-    chat::{ChatLine, EVERYWHERE, NEARBY, words},
+    chat::{EVERYWHERE, NEARBY, SpokenLine, words},
     hearing::Hearers,
     limits::{DELIVERIES_PER_AUTHOR_MAX, DELIVERIES_PER_TURN_MAX},
 };
 
-impl Case<'_> {
-    pub(super) fn say(&self, channel: u8, body: BlobId) -> Ruling {
+impl ActContext<'_> {
+    /// Decides a line of chat.
+    pub(super) fn say(&self, channel: u8, body: BlobId) -> ActResult {
         let (player, session) = self.with_session(|_| ())?;
         if channel != NEARBY && channel != EVERYWHERE {
             return Err(Refusal::NoChannel);
         }
-        let blob = self.court.blobs.get(&body).ok_or(Refusal::NoBlob)?;
+        let blob = self.executor.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
         let speaker = session.avatar.ok_or(Refusal::NoSeat)?;
         let avatar = self.state.region.body(speaker).ok_or(Refusal::NoSeat)?;
-        let line = ChatLine {
+        let line = SpokenLine {
             height: self.state.clock.height,
             tick: self.tick(),
             channel,
@@ -31,46 +32,49 @@ impl Case<'_> {
             text: text.to_owned(),
         };
         let event = Event::Chat { from: speaker, text: line.text.clone() };
-        let mut changes = vec![Change::Player(self.author(), player)];
-        changes.extend(self.hearers(&line).map(|hearers| Change::Heard(hearers, event)));
-        changes.push(Change::Chat(line));
+        let mut changes = vec![StateChange::Player(self.author(), player)];
+        changes
+            .extend(self.hearers(&line).map(|hearers| StateChange::HeardByScripts(hearers, event)));
+        changes.push(StateChange::Chat(line));
         Ok(changes)
     }
 
-    /// The scripts that hear a line; none if its speaker has no gas to pay for them, or the turn no
-    /// room for what it becomes: then it is not even looked who they would be.
-    fn hearers(&self, line: &ChatLine) -> Option<Hearers> {
-        let (tally, author) = (self.tally, self.author());
-        let own = tally.deliveries_by.get(&author).copied().unwrap_or(0);
+    /// Returns the scripts that hear a line. If the speaker has no gas to pay for them, or the turn has as
+    /// many deliveries as it may, no script hears it, and none is looked for.
+    fn hearers(&self, line: &SpokenLine) -> Option<Hearers> {
+        let (counts, author) = (self.counts, self.author());
+        let own = counts.deliveries_by.get(&author).copied().unwrap_or(0);
         let income = self.state.owner_income();
         let purse = self.state.owners.get(&Some(author));
-        if tally.deliveries >= DELIVERIES_PER_TURN_MAX
+        if counts.deliveries >= DELIVERIES_PER_TURN_MAX
             || own >= DELIVERIES_PER_AUTHOR_MAX
             || purse.is_some_and(|purse| purse.level(self.tick(), income) <= 0)
         {
             return None;
         }
         let reach = (line.channel == NEARBY).then_some(self.state.charter.parameters.hearing);
-        let hearers = Hearers::of(self.state, self.court.programs, line.place, reach);
-        let room =
-            (DELIVERIES_PER_TURN_MAX - tally.deliveries).min(DELIVERIES_PER_AUTHOR_MAX - own);
-        Some(hearers.at_most(room))
+        let hearers = Hearers::of(self.state, self.executor.programs, line.place, reach);
+        let deliveries_left =
+            (DELIVERIES_PER_TURN_MAX - counts.deliveries).min(DELIVERIES_PER_AUTHOR_MAX - own);
+        Some(hearers.at_most(deliveries_left))
     }
 
-    pub(super) fn emote(&self, emote: Emote) -> Ruling {
+    /// Decides a gesture.
+    pub(super) fn emote(&self, emote: Emote) -> ActResult {
         let tick = self.tick();
         let (player, session) =
             self.with_session(|session| session.gesture = Some((emote, tick)))?;
         session.avatar.ok_or(Refusal::NoSeat)?;
-        Ok(vec![Change::Player(self.author(), player)])
+        Ok(vec![StateChange::Player(self.author(), player)])
     }
 
-    pub(super) fn set_look(&self, look: Look) -> Ruling {
+    /// Decides how the author looks from now on.
+    pub(super) fn set_look(&self, look: Look) -> ActResult {
         check_look(look)?;
         let (mut player, session) = self.with_session(|_| ())?;
         player.look = look;
         let name = player.name.clone();
-        let dress = session.avatar.map(|avatar| Change::Dress(avatar, name, look));
-        Ok([Change::Player(self.author(), player)].into_iter().chain(dress).collect())
+        let dress = session.avatar.map(|avatar| StateChange::Dress(avatar, name, look));
+        Ok([StateChange::Player(self.author(), player)].into_iter().chain(dress).collect())
     }
 }

@@ -3,11 +3,11 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{
-    Act, Body, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
-    ObjectId, PublicKey, Refusal, Root, Round, Seq, SimId, Turn, ValidatorsId,
+    Act, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId,
+    PublicKey, Refusal, Root, Round, Seq, SimId, Turn, TurnBody, ValidatorsId,
 };
 
-use super::{Case, Court, Faults, Ruling, Tally};
+use super::{ActContext, ActExecutor, ActResult, InjectedPanics, TurnCounts};
 use crate::{
     Genesis, Parameters,
     limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
@@ -30,11 +30,11 @@ fn state() -> State {
         asset_licence: "CC0-1.0".to_owned(),
         parent: None,
     };
-    State::found(&genesis).expect("a small genesis")
+    State::from_genesis(&genesis).expect("a small genesis")
 }
 
 fn turn() -> Turn {
-    let body = Body::default();
+    let body = TurnBody::default();
     let header = Header {
         sim: SimId(Digest::ZERO),
         engine: crate::ENGINE,
@@ -54,12 +54,13 @@ fn turn() -> Turn {
     Turn { header, body }
 }
 
-fn rule(state: &State, author: PublicKey, act: Act) -> Ruling {
-    let (programs, faults, turn) = (Programs::default(), Faults::default(), turn());
-    let court = Court::new(&programs, &Ed25519, &faults, &turn);
+fn decide(state: &State, author: PublicKey, act: Act) -> ActResult {
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
+    let executor = ActExecutor::new(&programs, &Ed25519, &panics, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
     let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
-    Case { court: &court, state, envelope: &envelope, tally: &Tally::default() }.rule()
+    ActContext { executor: &executor, state, envelope: &envelope, counts: &TurnCounts::default() }
+        .decide()
 }
 
 fn login() -> Act {
@@ -67,7 +68,7 @@ fn login() -> Act {
 }
 
 #[test]
-fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
+fn a_sim_knows_so_many_players_and_forgets_players_for_newcomers() {
     let mut state = state();
     let key = |n: u64| {
         let mut key = [2; 32];
@@ -85,9 +86,9 @@ fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
         session: None,
     };
     let forgets = |state: &State, author: PublicKey| {
-        let changes = rule(state, author, login()).expect("there is room");
+        let changes = decide(state, author, login()).expect("there is room");
         changes.iter().find_map(|change| match change {
-            super::Change::Forget(key) => Some(*key),
+            super::StateChange::Forget(key) => Some(*key),
             _ => None,
         })
     };
@@ -106,14 +107,14 @@ fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
     let regular = Player { days: 4, ..away };
     (roomy..PLAYERS_MAX as u64).for_each(|n| state.put_player(key(n), regular.clone()));
     assert_eq!(state.players.len(), PLAYERS_MAX);
-    let first = state.passer(None).expect("somebody");
+    let first = state.first_forgettable(None).expect("somebody");
     assert_eq!(forgets(&state, newcomer), Some(first));
     assert_eq!(state.players.get(&first).map(|player| player.days), Some(3));
 
     // Nobody is forgotten who owns something; only a steward comes in then.
     (0..PLAYERS_MAX as u64).for_each(|n| state.own(key(n), ObjectId(n + 1)));
-    assert!(matches!(rule(&state, newcomer, login()), Err(Refusal::Full)));
-    assert!(rule(&state, key(7), login()).is_ok());
+    assert!(matches!(decide(&state, newcomer, login()), Err(Refusal::Full)));
+    assert!(decide(&state, key(7), login()).is_ok());
     assert_eq!(forgets(&state, PublicKey([1; 32])), None, "a server");
 }
 
@@ -121,26 +122,28 @@ fn a_sim_knows_so_many_players_and_forgets_passers_by_for_newcomers() {
 fn builders_together_do_so_much_in_a_turn() {
     let mut state = state();
     let author = PublicKey([9; 32]);
-    let (programs, faults, turn) = (Programs::default(), Faults::default(), turn());
-    let court = Court::new(&programs, &Ed25519, &faults, &turn);
-    let mut brought = super::Brought::default();
-    for change in rule(&state, author, login()).expect("there is room") {
-        super::make(&mut state, &mut brought, author, change).expect("there is room");
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
+    let executor = ActExecutor::new(&programs, &Ed25519, &panics, &turn);
+    let mut effects = super::ActEffects::default();
+    for change in decide(&state, author, login()).expect("there is room") {
+        super::apply_change(&mut state, &mut effects, author, change).expect("there is room");
     }
-    let rule = |tally: &Tally| {
+    let decide = |counts: &TurnCounts| {
         let act = Act::Build(Build::Recolor { object: ObjectId(99), color: 0 });
         let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
         let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
-        Case { court: &court, state: &state, envelope: &envelope, tally }.rule().err()
+        ActContext { executor: &executor, state: &state, envelope: &envelope, counts }
+            .decide()
+            .err()
     };
-    let mut tally = Tally::default();
-    (1..BUILDS_PER_TURN_MAX).for_each(|n| tally.build(PublicKey([n as u8; 32])));
+    let mut counts = TurnCounts::default();
+    (1..BUILDS_PER_TURN_MAX).for_each(|n| counts.count_build(PublicKey([n as u8; 32])));
     // Nine did one, as the others; the object is not there.
-    assert_eq!(rule(&tally), Some(Refusal::NoObject));
+    assert_eq!(decide(&counts), Some(Refusal::NoObject));
 
-    tally.build(PublicKey([200; 32]));
+    counts.count_build(PublicKey([200; 32]));
 
-    assert_eq!(rule(&tally), Some(Refusal::TooOften));
+    assert_eq!(decide(&counts), Some(Refusal::TooOften));
 }
 
 #[test]
@@ -161,11 +164,11 @@ fn a_newcomer_appears_where_there_is_room() {
     let mut free = 0;
     for n in 0..50 {
         state.clock.tick = metatopia_types::Tick(n);
-        let changes = rule(&state, PublicKey([9; 32]), login()).expect("there is room");
-        let Some(super::Change::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
+        let changes = decide(&state, PublicKey([9; 32]), login()).expect("there is room");
+        let Some(super::StateChange::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
         let place = body.pose.position;
         let mut others = state.region.bodies().iter();
-        free += u32::from(others.all(|other| crate::reach::distance_to(other, place) > radius));
+        free += u32::from(others.all(|other| crate::footprint::distance_to(other, place) > radius));
     }
     // A seventeenth of the square is free, and sixteen places are tried: three in five find it.
     assert!(free >= 20, "{free} of 50 found the free place");

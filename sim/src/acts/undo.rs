@@ -1,53 +1,56 @@
-//! Taking back what one did last as a builder, as long as the world allows it.
+//! Undoing: decides whether a building step can be undone.
 
 use metatopia_physics::{Aspect, Body, Pose};
 use metatopia_types::{ObjectId, Refusal, ScriptId};
 
-use super::{Case, Change, share::Share};
+use super::{ActContext, StateChange, quota::QuotaUse};
 use crate::{
-    history::{Back, Lost},
+    footprint::Footprint,
+    history::{DeletedObject, Inverse},
     object::Object,
-    reach::Footprint,
 };
 
-impl Case<'_> {
-    /// A deed is taken back from wherever its author is, and whoever's land it was on; but neither
-    /// beyond what the owner may have, nor onto people, nor from somebody else's hands.
-    pub(super) fn undo(&self, skip: u8) -> Result<Change, Refusal> {
+impl ActContext<'_> {
+    /// Decides an undo. The author may be anywhere, and the land may be anybody's; but an undo neither
+    /// exceeds a quota, nor puts a body onto people, nor takes a thing from another owner.
+    pub(super) fn undo(&self, skip: u8) -> Result<StateChange, Refusal> {
         let history = self.state.histories.get(&self.author());
-        let deed = history.and_then(|history| history.deed(skip)).ok_or(Refusal::NothingToUndo)?;
-        let id = deed.object;
-        match &deed.back {
-            Back::Nothing => return Err(Refusal::GiftStays),
-            Back::Rebuild(lost) => self.check_rebuilt(lost)?,
-            Back::Raze | Back::Recolor(_) | Back::Rename(_) => drop(self.changeable(id)?),
-            Back::Write(text) => self.check_more_text(self.changeable(id)?, text)?,
-            Back::Revert(before, aspect, _) => self.check_reverted(id, before, *aspect)?,
-            Back::Detach(script) => {
+        let entry =
+            history.and_then(|history| history.entry(skip)).ok_or(Refusal::NothingToUndo)?;
+        let id = entry.object;
+        match &entry.inverse {
+            Inverse::Nothing => return Err(Refusal::GiftStays),
+            Inverse::Restore(deleted) => self.check_restored(deleted)?,
+            Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) => {
+                self.changeable(id)?;
+            }
+            Inverse::SetText(text) => self.check_more_text(self.changeable(id)?, text)?,
+            Inverse::RevertBody(before, aspect, _) => self.check_reverted(id, before, *aspect)?,
+            Inverse::Detach(script) => {
                 if !self.changeable(id)?.scripts.contains(script) {
                     return Err(Refusal::NoScript);
                 }
             }
-            Back::Attach(script, _) => self.check_script_again(self.changeable(id)?, *script)?,
+            Inverse::Attach(script, _) => self.check_script_again(self.changeable(id)?, *script)?,
         }
-        Ok(Change::Undo(skip))
+        Ok(StateChange::Undo(skip))
     }
 
-    fn check_rebuilt(&self, lost: &Lost) -> Result<(), Refusal> {
-        let Lost { object, body, packages } = lost;
+    /// Checks that a deleted object may be restored.
+    fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
+        let DeletedObject { object, body, packages } = deleted;
         if object.owner != Some(self.author()) && !self.is_admin() {
             return Err(Refusal::NotYours);
         }
-        if !self.state.has_room_for_things() {
-            return Err(Refusal::Full);
-        }
+        self.check_slots(body.motion())?;
         if let Some(owner) = object.owner {
-            let more = Share { objects: 1, scripts: packages.len(), text: object.text.len() };
-            self.check_share(&owner, more, 1)?;
+            let more = QuotaUse::of(object, body.motion(), packages.len());
+            self.check_quota(&owner, more, 1)?;
         }
         self.check_nobody_is_there(&Footprint::of(body))
     }
 
+    /// Checks that one aspect of a body may become what it was.
     fn check_reverted(&self, id: ObjectId, before: &Body, aspect: Aspect) -> Result<(), Refusal> {
         self.changeable(id)?;
         let body = self.state.region.body(id).ok_or(Refusal::NoObject)?;
@@ -60,6 +63,7 @@ impl Case<'_> {
         self.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
     }
 
+    /// Checks that a script may be put on its object again.
     fn check_script_again(&self, thing: &Object, script: ScriptId) -> Result<(), Refusal> {
         if self.state.scripts.contains(&script) {
             return Err(Refusal::NoScript);

@@ -8,7 +8,7 @@ use crate::{
     governance::DAY_MS,
     land::{Area, Land, Title},
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
-    players::{Player, Session, Since},
+    players::{Player, PlayerSession, Since},
     state::State,
 };
 
@@ -36,7 +36,7 @@ fn state() -> State {
         asset_licence: "CC0-1.0".to_owned(),
         parent: None,
     };
-    State::found(&genesis).expect("a small genesis")
+    State::from_genesis(&genesis).expect("a small genesis")
 }
 
 fn player(days: u32, first_seen: u64, last_login: u64) -> Player {
@@ -52,9 +52,9 @@ fn player(days: u32, first_seen: u64, last_login: u64) -> Player {
     }
 }
 
-fn session(avatar: Option<ObjectId>, acted: Tick) -> Session {
+fn session(avatar: Option<ObjectId>, acted: Tick) -> PlayerSession {
     let (lane, heading, lease) = (Lane(1), Vec2::ZERO, Tick(u64::MAX / 2));
-    Session { lane, avatar, heading, lease, acted, pushed: None, gesture: None }
+    PlayerSession { lane, avatar, heading, lease, acted, pushed: None, gesture: None }
 }
 
 /// Who gives up a seat, by a look at everybody.
@@ -85,9 +85,9 @@ fn line(state: &State) -> Vec<PublicKey> {
     line.into_iter().map(|(_, key)| key).collect()
 }
 
-fn passer(state: &State) -> Option<PublicKey> {
+fn first_forgettable(state: &State) -> Option<PublicKey> {
     let kept: Vec<PublicKey> = line(state).into_iter().take(FIRST_IN_LINE).collect();
-    let passers = state.players.iter().filter(|(of, player)| {
+    let forgettable = state.players.iter().filter(|(of, player)| {
         let owns = state.objects.iter().any(|(_, object)| object.owner == Some(**of));
         player.session.is_none()
             && !owns
@@ -95,7 +95,10 @@ fn passer(state: &State) -> Option<PublicKey> {
             && !kept.contains(of)
             && state.governance.temp_admin != Some(**of)
     });
-    passers.map(|(key, player)| (player.days, player.last_login, *key)).min().map(|first| first.2)
+    forgettable
+        .map(|(key, player)| (player.days, player.last_login, *key))
+        .min()
+        .map(|first| first.2)
 }
 
 fn thing(owner: PublicKey) -> crate::object::Object {
@@ -149,9 +152,9 @@ fn step(state: &mut State, dice: &mut Stream, now: Tick) {
             state.appoint();
         }
         (7, _) => {
-            if let Some(passer) = state.passer(None) {
-                state.forget(&passer);
-                assert!(state.players.get(&passer).is_none());
+            if let Some(player) = state.first_forgettable(None) {
+                state.forget(&player);
+                assert!(state.players.get(&player).is_none());
             }
         }
         _ => {}
@@ -169,7 +172,7 @@ fn the_lists_are_what_a_look_at_everybody_finds_after_any_steps() {
 
             let here = format!("seed {seed}, step {n}");
             assert_eq!(state.census.idlest(now), idlest(&state, now), "{here}");
-            assert_eq!(state.passer(None), passer(&state), "{here}");
+            assert_eq!(state.first_forgettable(None), first_forgettable(&state), "{here}");
             assert_eq!(state.census.line().copied().collect::<Vec<_>>(), line(&state), "{here}");
             let followed = state.census.clone();
             state.count_players();
@@ -233,15 +236,15 @@ fn who_was_seen_on_the_fewest_days_is_forgotten_first_then_who_was_away_for_long
     state.put_player(key(5), Player { session, ..player(1, 0, 0) });
 
     let mut gone = Vec::new();
-    while let Some(passer) = state.passer(Some(3)) {
-        state.forget(&passer);
-        gone.push(passer);
+    while let Some(player) = state.first_forgettable(Some(3)) {
+        state.forget(&player);
+        gone.push(player);
     }
     assert_eq!(gone, [key(11), key(13), key(10), key(12)]);
     // Only who stands in line is never forgotten.
-    while let Some(passer) = state.passer(None) {
-        state.forget(&passer);
-        gone.push(passer);
+    while let Some(player) = state.first_forgettable(None) {
+        state.forget(&player);
+        gone.push(player);
     }
     assert_eq!(gone[4..], [key(14), key(16)]);
     assert_eq!(state.forgotten.iter().map(|(key, _)| *key).collect::<Vec<_>>(), gone);

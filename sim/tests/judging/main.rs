@@ -15,9 +15,9 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, Blob, Body, BodyError, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Millis,
+    Act, Blob, BodyError, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Millis,
     PublicKey, Root, Round, Seq, Sign, Signature, SignedEnvelope, SigningKey, SimId, Turn,
-    ValidatorsId,
+    TurnBody, ValidatorsId,
     limits::{ACTS_PER_TURN_MAX, EXPIRY_HEIGHTS_MAX},
 };
 use proptest::prelude::*;
@@ -39,7 +39,7 @@ fn unsigned(envelope: Envelope) -> SignedEnvelope {
 }
 
 fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
-    let body = Body::new(acts, Vec::new()).expect("within the limits of a turn");
+    let body = TurnBody::new(acts, Vec::new()).expect("within the limits of a turn");
     let header = Header {
         sim: SIM,
         engine: metatopia_sim::ENGINE,
@@ -264,7 +264,7 @@ fn a_turn_from_the_wire_with_a_broken_body_is_void() {
     let acts: Vec<SignedEnvelope> =
         (0..=ACTS_PER_TURN_MAX as u64).map(|seq| unsigned(envelope(ADA, 1, seq, 100))).collect();
     let bytes = metatopia_types::wire::encode(&(acts, Vec::<Blob>::new()));
-    let body: Body = metatopia_types::wire::decode(&bytes, bytes.len()).expect("it decodes");
+    let body: TurnBody = metatopia_types::wire::decode(&bytes, bytes.len()).expect("it decodes");
     let crowded = Turn { body, ..turn(1, Vec::new()) };
 
     let void = judge_turn(SIM, &crowded, &LaneWindows::default(), &*OPEN, &Ed25519);

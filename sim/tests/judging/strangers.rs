@@ -8,7 +8,8 @@ use metatopia_sim::{
     limits::{FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, Ed25519, Envelope, Height, Look, PublicKey, Puzzle, Seq, Sign as _, Work, limits,
+    Act, Ed25519, Envelope, Height, Look, Pass, PublicKey, Puzzle, Seq, Sign as _, SigningKey,
+    TicketPass, Work, limits,
 };
 
 use super::{ADA, ADMIN, SIM, envelope, key, numbered, open, turn};
@@ -21,7 +22,11 @@ fn sim(first_login: FirstLogin) -> Register {
 }
 
 fn login(author: PublicKey, work: Option<Work>) -> Envelope {
-    let act = Act::Login { name: "new".to_owned(), look: Look::default(), bot: false, work };
+    shows(author, work.map(Pass::Work))
+}
+
+fn shows(author: PublicKey, pass: Option<Pass>) -> Envelope {
+    let act = Act::Login { name: "new".to_owned(), look: Look::default(), bot: false, pass };
     Envelope { act, ..envelope(author, 1, 1, 100) }
 }
 
@@ -108,6 +113,36 @@ fn a_closed_sim_lets_in_nobody_new() {
 
     assert_eq!(check(&register, 1, &login(ADA, Some(shown))), Err(ActFault::Closed));
     assert_eq!(check(&register, 1, &login(ADMIN, None)), Ok(()));
+}
+
+#[test]
+fn a_ticket_that_is_not_in_the_state_lets_nobody_in() {
+    let ticket = key(9);
+    let pass = |author: &PublicKey| Some(Pass::Ticket(TicketPass::new(&ticket, SIM, author)));
+    for rule in [FirstLogin::Invite, FirstLogin::Work] {
+        let register = sim(rule);
+        let shown = shows(ADA, pass(&ADA));
+        assert_eq!(check(&register, 1, &shown), Err(ActFault::NoTicket), "{rule:?}");
+    }
+    let register = sim(FirstLogin::Invite);
+    assert_eq!(check(&register, 1, &login(ADA, None)), Err(ActFault::NoTicket));
+    let worked = login(ADA, Some(work(&register, &ADA)));
+    assert_eq!(check(&register, 1, &worked), Err(ActFault::NoTicket));
+    assert_eq!(check(&register, 1, &login(ADMIN, None)), Ok(()));
+    assert_eq!(check(&sim(FirstLogin::Closed), 1, &shows(ADA, pass(&ADA))), Err(ActFault::Closed));
+}
+
+/// Whoever sees a ticket in an act cannot come in by it.
+#[test]
+fn an_act_whose_ticket_signed_another_key_is_not_signed() {
+    let (ticket, ada, eve) = (key(9), key(101), key(102));
+    let pass = TicketPass::new(&ticket, SIM, &ada.public());
+    let shown = |author: &SigningKey| {
+        let act = shows(author.public(), Some(Pass::Ticket(pass)));
+        act.sign(author).verify(&Ed25519)
+    };
+    assert!(shown(&ada));
+    assert!(!shown(&eve));
 }
 
 #[test]

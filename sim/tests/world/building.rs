@@ -2,9 +2,9 @@
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion};
-use metatopia_scripting::{Event, EventKind, Part};
+use metatopia_scripting::{Event, EventKind, ScriptOutput};
 use metatopia_sim::{
-    Area, Land, ObjectSpec, Seen, Shape, Title,
+    Area, Land, ObjectSpec, Shape, Title, WorldObject,
     limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX},
 };
 use metatopia_types::{
@@ -52,11 +52,11 @@ pub(crate) fn place(yard: &mut Yard, n: u8, blueprint: Blueprint) -> ObjectId {
     }
 }
 
-fn refused(why: Refusal) -> Outcome {
+pub(crate) fn refused(why: Refusal) -> Outcome {
     Outcome::Refused(why)
 }
 
-fn seen(yard: &Yard, id: ObjectId) -> Seen {
+fn seen(yard: &Yard, id: ObjectId) -> WorldObject {
     yard.world.object(id).expect("it is there")
 }
 
@@ -223,8 +223,7 @@ fn numbers_of_any_size_are_refused_and_harm_nobody() {
 fn building_reaches_so_far_and_deleting_anywhere() {
     let mut yard = site(&mut Builder::new());
     let near = place(&mut yard, 1, block(19, 0));
-    yard.act(1, Act::Walk { heading: vec2(-1, 0) });
-    yard.idle(40);
+    yard.walk_to(1, vec2(-4, 0));
     for build in [
         Build::Recolor { object: near, color: 1 },
         Build::Copy { object: near, position: vec2(0, 3) },
@@ -275,13 +274,9 @@ fn land_decides_who_builds_where() {
 fn nobody_is_built_in() {
     let mut yard = site(&mut Builder::new());
     // Out of each other's way.
-    for (player, heading) in [(1, vec2(-1, 0)), (100, vec2(1, 0)), (2, vec2(0, 1))] {
-        yard.act(player, Act::Walk { heading });
-        yard.idle(20);
-        yard.act(player, Act::Walk { heading: Vec2::ZERO });
+    for (player, to) in [(1, vec2(-4, 0)), (100, vec2(4, 0)), (2, vec2(0, 6))] {
+        yard.walk_to(player, to);
     }
-    yard.act(2, Act::Walk { heading: Vec2::ZERO });
-    yard.idle(10);
     let there = yard.position(yard.avatar(2));
     let id = place(&mut yard, 1, Blueprint { movable: true, ..block(3, 4) });
     let long = Blueprint {
@@ -457,7 +452,7 @@ fn a_gift_is_the_receivers_and_fills_half_of_a_share_at_most() {
 /// A package that says on its object what it hears, and costs its owner something.
 fn talkative(builder: &mut Builder) -> PackageId {
     builder.port("talkative", &[EventKind::Start, EventKind::Touch], |call| {
-        let mut part = Part { gas: 100, ..Part::default() };
+        let mut part = ScriptOutput { gas: 100, ..ScriptOutput::default() };
         part.own.text = Some(match call.event {
             Event::Start => "started".to_owned(),
             _ => "touched".to_owned(),

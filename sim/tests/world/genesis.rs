@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Motion, Shape};
-use metatopia_scripting::{State, Value, limits::STATE_BYTES_MAX};
+use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError, ScriptSpec, Title,
     World,
@@ -14,7 +14,7 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Contact, Digest, PackageId, PublicKey, limits::LEAF_BYTES_MAX, wire::DecodeError,
+    Digest, NodeContact, PackageId, PublicKey, limits::LEAF_BYTES_MAX, wire::DecodeError,
 };
 
 use crate::yard::{Builder, public, vec2};
@@ -45,7 +45,7 @@ fn a_genesis_decodes_to_itself_and_its_id_covers_all_of_it() {
     others[1].admins.insert(public(7));
     others[2].parameters.lease_ticks += 1;
     others[3].objects[0].look.color = 1;
-    others[4].validators.insert(public(8), Contact::default());
+    others[4].validators.insert(public(8), NodeContact::default());
     let ids: BTreeSet<_> = others.iter().map(Genesis::id).collect();
     assert_eq!(ids.len(), 5);
 }
@@ -83,7 +83,7 @@ fn counts_are_limited() {
     assert_eq!(objects, too_many("objects", 4, 3));
 
     let validators = fault(|builder| {
-        let many = (0..32).map(|n| (key(n), Contact::default()));
+        let many = (0..32).map(|n| (key(n), NodeContact::default()));
         builder.genesis.validators = many.collect();
     });
     assert!(matches!(validators, GenesisError::Validators(_)), "{validators}");
@@ -99,7 +99,7 @@ fn texts_are_short_lines() {
     let error = fault(|builder| builder.genesis.asset_licence = "two\nlines".to_owned());
     assert_eq!(error, text("the licence of assets"));
     let error = fault(|builder| {
-        let contact = Contact { peer_id: "x".repeat(129), address: String::new() };
+        let contact = NodeContact { peer_id: "x".repeat(129), address: String::new() };
         builder.genesis.validators.insert(public(9), contact);
     });
     assert_eq!(error, text(&format!("the contact of validator {}", public(9))));
@@ -111,8 +111,8 @@ fn parameters_have_ranges() {
     assert_eq!(error, GenesisError::Parameters(ParametersError::TicksPerTurn(0)));
     let error = fault(|builder| builder.genesis.parameters.avatar.radius = Fx::ZERO);
     assert!(error.to_string().starts_with("avatar.radius is 0, outside of 0.1"), "{error}");
-    let error = fault(|builder| builder.genesis.parameters.gas.tick = 24_999);
-    assert_eq!(error.to_string(), "gas.tick is 24999, outside of 25000 to 1073741824");
+    let error = fault(|builder| builder.genesis.parameters.gas.tick = 16_999);
+    assert_eq!(error.to_string(), "gas.tick is 16999, outside of 17000 to 1073741824");
     let error = fault(|builder| builder.genesis.parameters.objects_max = 16_385);
     assert_eq!(error.to_string(), "objects_max is 16385, outside of 1 to 16384");
 }
@@ -169,7 +169,7 @@ fn objects_have_rules() {
     assert_eq!(object(|object| object.name.clear()), ObjectSpecError::Name(String::new()));
     assert_eq!(object(|object| object.text = "x".repeat(257)), ObjectSpecError::Text(257));
     assert_eq!(object(|object| object.look.color = 1 << 24), ObjectSpecError::Color(1 << 24));
-    let script = ScriptSpec { package: PackageId::default(), state: State::default() };
+    let script = ScriptSpec { package: PackageId::default(), state: ScriptState::default() };
     let scripts = vec![script.clone(); SCRIPTS_PER_OBJECT_MAX + 1];
     let error = fault(|builder| builder.genesis.objects[0].scripts = scripts);
     let expected = ObjectSpecError::TooManyScripts(SCRIPTS_PER_OBJECT_MAX + 1);
@@ -182,7 +182,7 @@ fn objects_have_rules() {
     let error = fault(|builder| {
         let package = *builder.genesis.packages.keys().next().expect("one");
         let text = Value::Text("x".repeat(STATE_BYTES_MAX));
-        let state = State([("x".to_owned(), text)].into());
+        let state = ScriptState([("x".to_owned(), text)].into());
         builder.genesis.objects[0].scripts = vec![ScriptSpec { package, state }];
     });
     let is_state =

@@ -55,8 +55,8 @@ fn the_root_of_every_turn_is_that_of_all_leaves_hashed_anew() {
 
 #[test]
 fn the_world_after_every_tick_is_shown_and_nobody_comes_to_another_root_by_that() {
-    struct Ticks(Vec<(u64, Root, Root)>);
-    impl Watch for Ticks {
+    struct TickRoots(Vec<(u64, Root, Root)>);
+    impl Watch for TickRoots {
         fn enter(&mut self, _: Stage) {}
         fn looks_into_ticks(&self) -> bool {
             true
@@ -70,7 +70,7 @@ fn the_world_after_every_tick_is_shown_and_nobody_comes_to_another_root_by_that(
     for turn in 0..40 {
         live(&mut yard, turn);
         let applied = yard.play();
-        let mut shown = Ticks(Vec::new());
+        let mut shown = TickRoots(Vec::new());
         let again = watched.apply_watched(&yard.log[turn as usize], &Serial, &mut shown);
 
         assert_eq!((again.root, again.changed), (applied.root, applied.changed), "turn {turn}");

@@ -1,13 +1,15 @@
 //! What a world does with decided turns.
 
 mod building;
+mod byte_budget;
+mod forgetting;
 mod genesis;
-mod hands;
+mod interaction;
 mod large;
 mod leaves;
+mod movable;
 mod order;
-mod passers_by;
-mod room;
+mod seat_model;
 mod seats;
 mod servers;
 mod sessions;
@@ -16,6 +18,7 @@ mod speech;
 mod storm;
 mod succession;
 mod thrift;
+mod tickets;
 mod tiles;
 mod timers;
 mod totality;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
-use metatopia_scripting::{Effect, Event, EventKind, Part, Value};
+use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::{Received, Sender, Serial};
 use metatopia_types::{Digest, HeaderId, ObjectId, PackageId, ScriptId, Tick, wire};
 
@@ -13,7 +13,7 @@ use crate::yard::{Backwards, Builder, Shuffled, Yard};
 /// Something that writes down what it hears, and passes it on.
 fn listener(builder: &mut Builder) -> PackageId {
     builder.port("listener", &[EventKind::Chat, EventKind::Message], |call| {
-        let mut part = Part { gas: 1, ..Part::default() };
+        let mut part = ScriptOutput { gas: 1, ..ScriptOutput::default() };
         let heard = match call.event {
             Event::Chat { text, .. } => text.clone(),
             Event::Message { topic, .. } => topic.clone(),
@@ -28,10 +28,14 @@ fn listener(builder: &mut Builder) -> PackageId {
         if call.event.kind() == EventKind::Chat {
             for to in 1..=3 {
                 let topic = format!("{} {heard}", call.script);
-                part.effects.push(Effect::Send { to: ObjectId(to), topic, data: Value::Unit });
+                part.effects.push(ScriptEffect::Send {
+                    to: ObjectId(to),
+                    topic,
+                    data: Value::Unit,
+                });
             }
             let impulse = Vec2::new(Fx::from_int(call.script.0 as i32), Fx::HALF);
-            part.effects.push(Effect::Push { object: ObjectId(3), impulse });
+            part.effects.push(ScriptEffect::Push { object: ObjectId(3), impulse });
         }
         Ok(part)
     })

@@ -136,7 +136,7 @@ fn an_admin_is_let_in_without_a_seat_and_may_do_what_takes_no_avatar() {
     assert!(is_here(&yard, ADMIN) && !has_seat(&yard, ADMIN) && has_seat(&yard, 1));
     assert_eq!(yard.try_act(ADMIN, wave()), NO_SEAT);
     assert_eq!(yard.try_act(ADMIN, Act::Heartbeat), Outcome::Ok);
-    let contact = metatopia_types::Contact::default();
+    let contact = metatopia_types::NodeContact::default();
     let add = Act::SetChange(SetChange::Add { key: public(205), contact });
     assert_eq!(yard.try_act(ADMIN, add), Outcome::Ok);
     assert_eq!(yard.try_act(ADMIN, Act::SetLook(Look::default())), Outcome::Ok);

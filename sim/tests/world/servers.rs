@@ -5,7 +5,7 @@ use metatopia_sim::{
     limits::{DELAY_MS, DELAYED_MAX},
 };
 use metatopia_types::{
-    Act, Contact, Digest, Evidence, HeaderId, Height, Look, Outcome, Refusal, Round, SetChange,
+    Act, Digest, Evidence, HeaderId, Height, Look, NodeContact, Outcome, Refusal, Round, SetChange,
     Sign, Signed, SigningKey, SimId, Vote, VoteKind,
 };
 
@@ -22,7 +22,7 @@ fn with_admin() -> Yard {
 }
 
 fn add(n: u8) -> Act {
-    let contact = Contact { peer_id: format!("peer{n}"), address: "/ip4/127.0.0.1".to_owned() };
+    let contact = NodeContact { peer_id: format!("peer{n}"), address: "/ip4/127.0.0.1".to_owned() };
     Act::SetChange(SetChange::Add { key: public(n), contact })
 }
 
@@ -145,14 +145,14 @@ fn a_turn_changes_the_members_once() {
 #[test]
 fn a_contact_or_key_that_is_none_is_refused() {
     let mut yard = with_admin();
-    let contact = Contact { peer_id: "peer\n".to_owned(), address: String::new() };
+    let contact = NodeContact { peer_id: "peer\n".to_owned(), address: String::new() };
     let bad_contact = Act::SetChange(SetChange::Add { key: public(205), contact });
     assert_eq!(yard.try_act(ADMIN, bad_contact), Outcome::Refused(Refusal::BadText));
 
     // A point of small order: anybody could sign for it.
     let mut weak = metatopia_types::PublicKey([0; 32]);
     weak.0[0] = 1;
-    let bad_key = Act::SetChange(SetChange::Add { key: weak, contact: Contact::default() });
+    let bad_key = Act::SetChange(SetChange::Add { key: weak, contact: NodeContact::default() });
     assert_eq!(yard.try_act(ADMIN, bad_key), Outcome::Refused(Refusal::BadText));
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use metatopia_physics::Motion;
-use metatopia_scripting::{Effect, Event, EventKind, Part, Value};
-use metatopia_sim::{Manifest, RestoreError, Serial, Tools, World, difference, first_leaf};
+use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
+use metatopia_sim::{Manifest, Serial, StateRestoreError, Tools, World, difference, first_leaf};
 use metatopia_types::{Digest, ObjectId, Root};
 
 use crate::{
@@ -32,11 +32,15 @@ fn restored(world: &World, tools: &Tools) -> World {
 fn busy() -> (Yard, Tools) {
     let mut builder = Builder::new();
     let package = builder.port("busy", &EventKind::ALL, |call| {
-        let timer = |name: &str, ticks| Effect::Timer { name: name.to_owned(), ticks };
-        let mut part = Part { gas: 300, ..Part::default() };
+        let timer = |name: &str, ticks| ScriptEffect::Timer { name: name.to_owned(), ticks };
+        let mut part = ScriptOutput { gas: 300, ..ScriptOutput::default() };
         if call.event.kind() == EventKind::Tick {
             let to = ObjectId(call.object.0 % 3 + 1);
-            part.effects.push(Effect::Send { to, topic: "x".to_owned(), data: Value::Int(7) });
+            part.effects.push(ScriptEffect::Send {
+                to,
+                topic: "x".to_owned(),
+                data: Value::Int(7),
+            });
             return Ok(part);
         }
         if let Event::Start | Event::Timer { .. } = call.event {
@@ -107,7 +111,7 @@ fn a_leaf_that_was_changed_or_left_out_is_named() {
         // Two leaves that hold nothing hold the same.
         let mut same = manifest.leaves.iter().filter(|other| other.hash == leaf.hash);
         let first = same.next().expect("itself").key.clone();
-        assert_eq!(error, RestoreError::Missing(first.clone()));
+        assert_eq!(error, StateRestoreError::Missing(first.clone()));
 
         let mut flipped = contents.clone();
         if let Some(byte) = flipped.get_mut(&leaf.hash).and_then(|content| content.last_mut()) {
@@ -115,7 +119,7 @@ fn a_leaf_that_was_changed_or_left_out_is_named() {
         }
         let error =
             World::restore(&manifest, &flipped, root, &tools).expect_err("a bit is flipped");
-        assert_eq!(error, RestoreError::OtherContent(first));
+        assert_eq!(error, StateRestoreError::OtherContent(first));
     }
 }
 
@@ -126,10 +130,10 @@ fn a_manifest_of_another_state_or_out_of_order_is_refused() {
     let root = yard.world.root();
 
     let other = World::restore(&manifest, &contents, Root::default(), &tools);
-    assert_eq!(other.err(), Some(RestoreError::OtherRoot { found: root }));
+    assert_eq!(other.err(), Some(StateRestoreError::OtherRoot { found: root }));
     manifest.leaves.swap(0, 1);
     let swapped = World::restore(&manifest, &contents, root, &tools);
-    assert_eq!(swapped.err(), Some(RestoreError::Order(manifest.leaves[1].key.clone())));
+    assert_eq!(swapped.err(), Some(StateRestoreError::Order(manifest.leaves[1].key.clone())));
 }
 
 #[test]
@@ -151,12 +155,15 @@ fn leaves_that_are_no_state_are_refused_even_under_their_own_root() {
     };
     let key = |name: &str| metatopia_types::LeafKey(name.to_owned());
 
-    assert_eq!(drop_leaf("clock"), Some(RestoreError::Missing(key("clock"))));
-    assert_eq!(rename("script/1", "scrap/1"), Some(RestoreError::UnknownLeaf(key("scrap/1"))));
-    assert_eq!(rename("script/1", "script/x"), Some(RestoreError::UnknownLeaf(key("script/x"))));
-    assert_eq!(rename("tile/0,0", "tile/1,0"), Some(RestoreError::NotCanonical));
+    assert_eq!(drop_leaf("clock"), Some(StateRestoreError::Missing(key("clock"))));
+    assert_eq!(rename("script/1", "scrap/1"), Some(StateRestoreError::UnknownLeaf(key("scrap/1"))));
+    assert_eq!(
+        rename("script/1", "script/x"),
+        Some(StateRestoreError::UnknownLeaf(key("script/x")))
+    );
+    assert_eq!(rename("tile/0,0", "tile/1,0"), Some(StateRestoreError::NotCanonical));
     let swapped = rename("clock", "players");
-    assert!(matches!(swapped, Some(RestoreError::Malformed { .. })), "{swapped:?}");
+    assert!(matches!(swapped, Some(StateRestoreError::Malformed { .. })), "{swapped:?}");
 }
 
 #[test]
@@ -183,7 +190,7 @@ fn a_report_names_the_first_leaf_and_field_that_differ() {
     let turn = other.turn();
     other.world.apply(&turn, &Serial);
     let mut bare = turn;
-    bare.body = metatopia_types::Body::default();
+    bare.body = metatopia_types::TurnBody::default();
     one.world.apply(&bare, &Serial);
 
     let found = compare(&one.world, &other.world).expect("they differ");

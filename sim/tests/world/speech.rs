@@ -2,7 +2,9 @@
 
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
-use metatopia_scripting::{Call, Effect, Event, EventKind, Part, limits::GAS_PER_CALL_MIN};
+use metatopia_scripting::{
+    Call, Event, EventKind, ScriptEffect, ScriptOutput, limits::GAS_PER_CALL_MIN,
+};
 use metatopia_sim::{
     Applied, GESTURE_TICKS,
     limits::{
@@ -19,11 +21,15 @@ use crate::yard::{Builder, public, vec2};
 fn parrot(builder: &mut Builder) -> metatopia_types::PackageId {
     builder.port("parrot", &[EventKind::Chat], |call| {
         let Event::Chat { from, text } = call.event else {
-            return Ok(Part::default());
+            return Ok(ScriptOutput::default());
         };
         let name = call.view.object(*from).map_or("nobody", |object| object.name);
         let text = format!("{name} says {text}");
-        Ok(Part { gas: 10, effects: vec![Effect::Say { text }], ..Part::default() })
+        Ok(ScriptOutput {
+            gas: 10,
+            effects: vec![ScriptEffect::Say { text }],
+            ..ScriptOutput::default()
+        })
     })
 }
 
@@ -103,7 +109,8 @@ fn a_new_look_is_seen() {
 /// A yard with so many things, of eight scripts each, that hear. The first ones are the farthest.
 fn ears(things: i32) -> Builder {
     let mut builder = Builder::new();
-    let part = |_: &Call<'_>| Ok(Part { gas: GAS_PER_CALL_MIN + 7, ..Part::default() });
+    let part =
+        |_: &Call<'_>| Ok(ScriptOutput { gas: GAS_PER_CALL_MIN + 7, ..ScriptOutput::default() });
     let package = builder.port("ear", &[EventKind::Chat], part);
     // How much is handled in a tick is another bound.
     builder.genesis.parameters.gas.tick = 1 << 30;

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::Motion;
-use metatopia_scripting::{Effect, EventKind, Part, Value};
+use metatopia_scripting::{EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::World;
 use metatopia_types::{
-    Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Contact, Digest, Emote, Evidence,
-    HeaderId, Height, Look, ObjectId, Outline, Round, ScriptId, SetChange, Vote, VoteKind,
+    Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HeaderId,
+    Height, Look, NodeContact, ObjectId, Outline, Round, ScriptId, SetChange, Vote, VoteKind,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -20,7 +20,7 @@ fn yard() -> (Builder, Yard) {
     let restless = builder.port("restless", &EventKind::ALL, |call| {
         let seed = [call.view.tick().0, call.script.0, call.index];
         let mut dice = Stream::new(&call.view.seed().0, "restless", &seed);
-        let mut part = Part { gas: dice.below(300), ..Part::default() };
+        let mut part = ScriptOutput { gas: dice.below(300), ..ScriptOutput::default() };
         let point = |dice: &mut Stream| Vec2::new(fx(dice), fx(dice));
         match dice.below(9) {
             0 => part.own.pos = Some(point(&mut dice)),
@@ -34,12 +34,17 @@ fn yard() -> (Builder, Yard) {
         for _ in 0..dice.below(4) {
             let to = ObjectId(dice.below(12));
             part.effects.push(match dice.below(4) {
-                0 => Effect::Push { object: to, impulse: point(&mut dice) },
-                1 => Effect::Send { to, topic: "x".to_owned(), data: Value::Fixed(fx(&mut dice)) },
-                2 => Effect::Say { text: "x".to_owned() },
-                _ => {
-                    Effect::Timer { name: format!("{}", dice.below(20)), ticks: dice.below(9) + 1 }
-                }
+                0 => ScriptEffect::Push { object: to, impulse: point(&mut dice) },
+                1 => ScriptEffect::Send {
+                    to,
+                    topic: "x".to_owned(),
+                    data: Value::Fixed(fx(&mut dice)),
+                },
+                2 => ScriptEffect::Say { text: "x".to_owned() },
+                _ => ScriptEffect::Timer {
+                    name: format!("{}", dice.below(20)),
+                    ticks: dice.below(9) + 1,
+                },
             });
         }
         Ok(part)
@@ -65,7 +70,7 @@ fn fx(dice: &mut Stream) -> Fx {
     }
 }
 
-/// Any deed of a builder, with numbers of any size or of a fitting one.
+/// Any building step, with numbers of any size or of a fitting one.
 fn build(dice: &mut Stream, world: &World) -> Build {
     let object = ObjectId(dice.below(30));
     let small = |dice: &mut Stream| Fx::from_ratio(dice.below(160) as i64 - 80, 10);
@@ -118,7 +123,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
                 .to_owned(),
             look: Look { color: dice.next_u64() as u32 >> dice.below(12), shape: BodyShape::Arrow },
             bot: dice.below(4) == 0,
-            work: None,
+            pass: None,
         },
         4 => Act::Leave,
         5 | 6 => Act::Walk { heading: Vec2::new(fx(dice), fx(dice)) },
@@ -127,7 +132,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
         9 => Act::Say { channel: dice.below(4) as u8, body: BlobId(Digest([1; 32])) },
         10 => Act::Emote(Emote::Bow),
         11 => Act::SetLook(Look { color: dice.next_u64() as u32, shape: BodyShape::Star }),
-        12 => Act::SetChange(SetChange::Add { key: member, contact: Contact::default() }),
+        12 => Act::SetChange(SetChange::Add { key: member, contact: NodeContact::default() }),
         13 => Act::SetChange(SetChange::Remove { key: member }),
         14 => Act::Ready {
             height: Height(dice.next_u64() >> dice.below(64)),

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::Motion;
-use metatopia_scripting::{Effect, Event, EventKind, Part, Value};
+use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Title, World};
-use metatopia_types::{Act, Contact, Digest, Height, LeafKey, ObjectId, Outcome, Root, SimId};
+use metatopia_types::{Act, Digest, Height, LeafKey, NodeContact, ObjectId, Outcome, Root, SimId};
 
 use crate::{
     leaves::live,
@@ -18,8 +18,8 @@ const FOUNDER: u8 = 150;
 fn place() -> (Builder, Yard) {
     let mut builder = Builder::new();
     let counter = builder.port("counter", &[EventKind::Start, EventKind::Timer], |call| {
-        let mut part = Part { gas: 10, ..Part::default() };
-        part.effects.push(Effect::Timer { name: "next".to_owned(), ticks: 7 });
+        let mut part = ScriptOutput { gas: 10, ..ScriptOutput::default() };
+        part.effects.push(ScriptEffect::Timer { name: "next".to_owned(), ticks: 7 });
         let mut state = (**call.state).clone();
         let count = match (&call.event, state.0.get("count")) {
             (Event::Timer { .. }, Some(Value::Int(count))) => count + 1,
@@ -53,7 +53,7 @@ fn successor(parent: &World) -> Genesis {
         engine: charter.engine,
         parameters: charter.parameters.clone(),
         admins: BTreeSet::from([public(FOUNDER)]),
-        validators: (211..=214).map(|n| (public(n), Contact::default())).collect(),
+        validators: (211..=214).map(|n| (public(n), NodeContact::default())).collect(),
         packages: BTreeMap::new(),
         objects: Vec::new(),
         lands: Vec::new(),

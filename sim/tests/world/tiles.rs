@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
-use metatopia_scripting::{EventKind, Part};
+use metatopia_scripting::{EventKind, ScriptOutput};
 use metatopia_sim::{
-    Applied, Changed, CopyError, KnownLeaves, TILE_BYTES_MAX, TILE_ENTRIES_MAX,
+    Applied, ChangedObject, CopyError, KnownLeaves, TILE_BYTES_MAX, TILE_ENTRIES_MAX,
     TILE_ENTRY_BYTES_MAX, Tile, TileCopy, TileEntry, World, tile_key,
 };
 use metatopia_types::{Digest, LeafKey, Movement, ObjectId, wire};
@@ -123,7 +123,7 @@ fn a_tile_that_is_cut_into_many_leaves_is_cut_alike_in_a_copy() {
 fn what_scripts_write_anew_without_changing_it_is_no_change() {
     let mut builder = Builder::new();
     let painter = builder.port("painter", &[EventKind::Tick], |call| {
-        let mut part = Part { gas: 1, ..Part::default() };
+        let mut part = ScriptOutput { gas: 1, ..ScriptOutput::default() };
         part.own.color = Some((call.view.tick().0 / 60) as u32);
         Ok(part)
     });
@@ -132,7 +132,7 @@ fn what_scripts_write_anew_without_changing_it_is_no_change() {
     yard.idle(5);
     let changes: Vec<_> = (0..40).flat_map(|_| yard.play().changed).collect();
     let tile = Some(Tile { x: 0, y: 0 });
-    let change = Changed { id: painted, from: tile, to: tile, movement: None };
+    let change = ChangedObject { id: painted, from: tile, to: tile, movement: None };
     assert_eq!(changes, [change, change]);
 }
 

@@ -1,27 +1,27 @@
 //! Timers in a world that is full: none is lost for want of room, so no script stops for good.
 
 use metatopia_physics::Motion;
-use metatopia_scripting::{Call, Effect, Event, EventKind, Part, ScriptError};
+use metatopia_scripting::{Call, Event, EventKind, ScriptEffect, ScriptError, ScriptOutput};
 use metatopia_sim::{Applied, limits::WORLD_BYTES_MAX};
 use metatopia_types::ScriptId;
 
 use crate::{
-    room::{hoarder, leave, script, text},
+    byte_budget::{hoarder, leave, script, text},
     yard::{Builder, Yard},
 };
 
-fn timer(name: &str, ticks: u64) -> Effect {
-    Effect::Timer { name: name.to_owned(), ticks }
+fn timer(name: &str, ticks: u64) -> ScriptEffect {
+    ScriptEffect::Timer { name: name.to_owned(), ticks }
 }
 
 /// Strikes every seven ticks.
-fn strike(_: &Call<'_>) -> Result<Part, ScriptError> {
-    Ok(Part { gas: 20, effects: vec![timer("strike", 7)], ..Part::default() })
+fn strike(_: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+    Ok(ScriptOutput { gas: 20, effects: vec![timer("strike", 7)], ..ScriptOutput::default() })
 }
 
 /// As [`strike`], but uses so much gas that others come in between.
-fn strike_slowly(call: &Call<'_>) -> Result<Part, ScriptError> {
-    Ok(Part { gas: call.gas, ..strike(call)? })
+fn strike_slowly(call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+    Ok(ScriptOutput { gas: call.gas, ..strike(call)? })
 }
 
 /// A turn's events of timers that a script handled.
@@ -48,7 +48,7 @@ fn a_bell_strikes_while_the_world_is_full_and_after_that() {
     assert_eq!(strikes(&mut yard, 280, ScriptId(1)), 120);
     assert_eq!(script(&yard.world, 1).dropped, 0);
 
-    yard.world.confine(WORLD_BYTES_MAX);
+    yard.world.limit_bytes(WORLD_BYTES_MAX);
     assert_eq!(strikes(&mut yard, 28, ScriptId(1)), 12);
 }
 
@@ -77,7 +77,7 @@ fn a_timer_whose_event_waited_for_gas_is_set_again_without_room() {
 fn a_timer_whose_script_finds_no_room_runs_out_every_second_until_it_does() {
     let mut builder = Builder::new();
     let door = builder.port("door", &[EventKind::Start, EventKind::Timer], |call| {
-        let mut part = Part { gas: 20, ..Part::default() };
+        let mut part = ScriptOutput { gas: 20, ..ScriptOutput::default() };
         if matches!(call.event, Event::Start) {
             part.effects.push(timer("close", 10));
             return Ok(part);
@@ -96,7 +96,7 @@ fn a_timer_whose_script_finds_no_room_runs_out_every_second_until_it_does() {
     assert_eq!(strikes(&mut yard, 62, ScriptId(1)), 3);
     assert_eq!(yard.world.object(thing).expect("here").text, "");
 
-    yard.world.confine(WORLD_BYTES_MAX);
+    yard.world.limit_bytes(WORLD_BYTES_MAX);
     assert_eq!(strikes(&mut yard, 100, ScriptId(1)), 1);
     assert_eq!(yard.world.object(thing).expect("here").text, "closed");
     assert!(script(&yard.world, 1).timers.is_empty());
@@ -109,10 +109,10 @@ fn what_timers_come_to_when_they_run_out_is_kept_free_for_them() {
     // All run out at once, and the gas that there is handles few of them.
     let late = builder.port("late", &[EventKind::Start, EventKind::Timer], |call| {
         if !matches!(call.event, Event::Start) {
-            return Ok(Part { gas: call.gas, ..Part::default() });
+            return Ok(ScriptOutput { gas: call.gas, ..ScriptOutput::default() });
         }
         let effects = (0..16).map(|n| timer(&n.to_string(), 100)).collect();
-        Ok(Part { gas: 20, effects, ..Part::default() })
+        Ok(ScriptOutput { gas: 20, effects, ..ScriptOutput::default() })
     });
     let hoarder = hoarder(&mut builder);
     for n in 0..30 {

@@ -2,8 +2,8 @@
 
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
-use metatopia_scripting::{Effect, ErrorKind, EventKind, Part, ScriptError, Value};
-use metatopia_sim::Faults;
+use metatopia_scripting::{ErrorKind, EventKind, ScriptEffect, ScriptError, ScriptOutput, Value};
+use metatopia_sim::InjectedPanics;
 use metatopia_types::{Act, Look, ObjectId, Outcome, Refusal};
 
 use crate::yard::{Builder, Shuffled};
@@ -16,7 +16,7 @@ fn a_panic_in_one_act_is_a_failed_outcome() {
     let fine = yard.login(2);
     twin.login(2);
 
-    let faults = Faults { panic_in: [doomed.id()].into() };
+    let faults = InjectedPanics { panic_in: [doomed.id()].into() };
     yard.world.inject(faults);
     yard.play();
 
@@ -33,7 +33,7 @@ fn servers_with_the_same_fault_stay_together() {
             let mut yard = Builder::new().build();
             let doomed = yard.login(1);
             yard.login(2);
-            yard.world.inject(Faults { panic_in: [doomed.id()].into() });
+            yard.world.inject(InjectedPanics { panic_in: [doomed.id()].into() });
             yard.play_with(&Shuffled(seed)).root
         })
         .collect();
@@ -69,8 +69,8 @@ fn key(name: &str) -> metatopia_types::LeafKey {
     metatopia_types::LeafKey(name.to_owned())
 }
 
-fn part(text: &str) -> Part {
-    let mut part = Part { gas: 10, ..Part::default() };
+fn part(text: &str) -> ScriptOutput {
+    let mut part = ScriptOutput { gas: 10, ..ScriptOutput::default() };
     part.own.text = Some(text.to_owned());
     part
 }
@@ -84,7 +84,7 @@ fn a_call_that_panics_or_fails_loses_its_own_writes_and_sends_only() {
             EventKind::Chat => {
                 Err(ScriptError { kind: ErrorKind::Arithmetic, gas: 10, report: Box::default() })
             }
-            _ => Ok(Part::default()),
+            _ => Ok(ScriptOutput::default()),
         });
     let good = builder.port("good", &[EventKind::Touch, EventKind::Chat], |call| {
         Ok(part(call.event.kind().handler()))
@@ -117,13 +117,13 @@ fn a_call_that_panics_or_fails_loses_its_own_writes_and_sends_only() {
 fn effects_on_what_is_gone_or_cannot_move_change_nothing() {
     let mut builder = Builder::new();
     let wild = builder.port("wild", &[EventKind::Start], |call| {
-        let push = |object| Effect::Push { object, impulse: metatopia_math::Vec2::X };
-        let send = |to| Effect::Send { to, topic: "x".to_owned(), data: Value::Unit };
+        let push = |object| ScriptEffect::Push { object, impulse: metatopia_math::Vec2::X };
+        let send = |to| ScriptEffect::Send { to, topic: "x".to_owned(), data: Value::Unit };
         let mut part = part("done");
         part.own.velocity = Some(metatopia_math::Vec2::X);
         part.own.spin = Some(Fx::ONE);
         part.effects = vec![push(ObjectId(77)), push(call.object), send(ObjectId(77))];
-        part.effects.push(Effect::Cancel { name: "never".to_owned() });
+        part.effects.push(ScriptEffect::Cancel { name: "never".to_owned() });
         Ok(part)
     });
     let thing = builder.thing(Motion::Static, (1, 1), &[wild]);

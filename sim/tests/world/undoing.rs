@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_physics::Motion;
-use metatopia_scripting::{Event, EventKind, Part, Value};
-use metatopia_sim::{LeafEntry, Seen, Serial, World, limits::DEEDS_MAX};
+use metatopia_scripting::{Event, EventKind, ScriptOutput, Value};
+use metatopia_sim::{LeafEntry, Serial, World, WorldObject, limits::UNDO_ENTRIES_MAX};
 use metatopia_types::{
     Act, Blueprint, Build, Digest, ObjectId, Outcome, Outline, PackageId, Refusal,
     limits::LEAF_BYTES_MAX,
@@ -27,7 +27,7 @@ fn refused(why: Refusal) -> Outcome {
 /// A package that counts its starts and touches, and writes nothing on its object.
 fn counting(builder: &mut Builder) -> PackageId {
     builder.port("counting", &[EventKind::Start, EventKind::Touch], |call| {
-        let mut part = Part { gas: 10, ..Part::default() };
+        let mut part = ScriptOutput { gas: 10, ..ScriptOutput::default() };
         let mut state = (**call.state).clone();
         let key = if *call.event == Event::Start { "starts" } else { "touches" };
         let count = match state.0.get(key) {
@@ -150,15 +150,9 @@ fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
     assert_eq!(undo(&mut yard, 1), Outcome::Ok);
     assert_eq!(yard.world.object(other), None);
 
-    // Wherever the dice let it appear, and whoever stands in its way, it comes to where the block was.
-    let way = |yard: &Yard| vec2(3, 0).saturating_sub(yard.position(yard.avatar(2)));
-    while way(&yard).length() > Fx::HALF {
-        let heading = way(&yard);
-        yard.act(2, Act::Walk { heading });
-        yard.play();
-    }
-    yard.act(2, Act::Walk { heading: Vec2::ZERO });
-    yard.idle(10);
+    // Nobody but the second player stands where the block was.
+    yard.walk_to(1, vec2(-4, 0));
+    yard.walk_to(2, vec2(3, 0));
     assert_eq!(undo(&mut yard, 1), refused(Refusal::Occupied));
     yard.act(2, Act::Leave);
     yard.play();
@@ -170,11 +164,11 @@ fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
 fn so_many_deeds_are_remembered_and_none_after_leaving() {
     let mut yard = site(&mut Builder::new());
     let id = place(&mut yard, 1, block(3, 4));
-    for color in 1..=DEEDS_MAX as u32 {
+    for color in 1..=UNDO_ENTRIES_MAX as u32 {
         let recolor = Build::Recolor { object: id, color };
         assert_eq!(built(&mut yard, 1, recolor), Outcome::Ok);
     }
-    for _ in 0..DEEDS_MAX {
+    for _ in 0..UNDO_ENTRIES_MAX {
         assert_eq!(undo(&mut yard, 1), Outcome::Ok);
     }
     // The placing itself was one too many.
@@ -196,7 +190,7 @@ fn the_largest_history_fits_a_leaf() {
     builder.genesis.parameters.building.scripts_per_player = 1_000;
     let mut yard = site(&mut builder);
     let name = "n".repeat(32);
-    for n in 0..DEEDS_MAX as i32 {
+    for n in 0..UNDO_ENTRIES_MAX as i32 {
         let id = place(
             &mut yard,
             1,
@@ -221,8 +215,8 @@ fn the_largest_history_fits_a_leaf() {
     assert!(bytes > 8_000 && (bytes as usize) < LEAF_BYTES_MAX / 4, "{bytes} bytes");
 }
 
-/// One deed that is allowed, or mostly; on one's own things only.
-fn deed(dice: &mut Stream, own: &[Seen], column: i32, package: PackageId) -> Build {
+/// One building step that is allowed, or mostly; on one's own things only.
+fn random_build(dice: &mut Stream, own: &[WorldObject], column: i32, package: PackageId) -> Build {
     let place = |dice: &mut Stream| {
         let x = i64::from(column) * 4 + dice.below(3) as i64 - 1;
         Vec2::new(
@@ -261,7 +255,7 @@ fn deed(dice: &mut Stream, own: &[Seen], column: i32, package: PackageId) -> Bui
     }
 }
 
-fn restored(builder: &Builder, world: &World) -> World {
+pub(crate) fn restored(builder: &Builder, world: &World) -> World {
     let manifest = world.manifest();
     let leaf = |entry: &LeafEntry| (entry.hash, world.leaf(&entry.key).expect("there"));
     let contents: BTreeMap<Digest, Vec<u8>> = manifest.leaves.iter().map(leaf).collect();
@@ -282,19 +276,19 @@ fn undoing_all_of_ones_deeds_restores_ones_things_exactly() {
         let players = [1_u8, 2, 100];
         let column =
             |n: u8| players.iter().position(|player| *player == n).map_or(0, |at| at as i32);
-        let mut own: BTreeMap<u8, Vec<Vec<Seen>>> = BTreeMap::new();
+        let mut own: BTreeMap<u8, Vec<Vec<WorldObject>>> = BTreeMap::new();
         for _ in 0..60 {
             let n = *dice.pick(&players).expect("three");
-            let before: Vec<Seen> = yard.world.things(&public(n)).collect();
-            let build = deed(&mut dice, &before, column(n) * 2 - 2, package);
+            let before: Vec<WorldObject> = yard.world.things(&public(n)).collect();
+            let build = random_build(&mut dice, &before, column(n) * 2 - 2, package);
             if built(&mut yard, n, build).is_done() {
                 own.entry(n).or_default().push(before);
             }
         }
         for (n, history) in own {
-            for before in history.into_iter().rev().take(DEEDS_MAX) {
+            for before in history.into_iter().rev().take(UNDO_ENTRIES_MAX) {
                 assert_eq!(undo(&mut yard, n), Outcome::Ok, "seed {seed}, player {n}");
-                let after: Vec<Seen> = yard.world.things(&public(n)).collect();
+                let after: Vec<WorldObject> = yard.world.things(&public(n)).collect();
                 assert_eq!(after, before, "seed {seed}, player {n}");
             }
         }

@@ -8,15 +8,15 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{
-    Author, Call, Draft, EventKind, Handler, Package, Part, ScriptError, State,
+    Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
     Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools, World,
 };
 use metatopia_types::{
-    Act, AssetLicence, Blob, Body, Contact, Digest, Ed25519, Envelope, Header, HeaderId, Lane,
-    Look, Millis, ObjectId, Outcome, PackageId, PublicKey, Round, Seq, Sign, Signature,
-    SignedEnvelope, SigningKey, Turn, limits::EXPIRY_HEIGHTS_MAX,
+    Act, AssetLicence, Blob, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
+    NodeContact, ObjectId, Outcome, PackageId, PublicKey, Round, Seq, Sign, Signature,
+    SignedEnvelope, SigningKey, Turn, TurnBody, limits::EXPIRY_HEIGHTS_MAX,
 };
 
 pub(crate) const T0: u64 = 1_700_000_000_000;
@@ -31,7 +31,7 @@ pub(crate) fn public(n: u8) -> PublicKey {
 }
 
 /// What a script in Rust does with an event.
-pub(crate) type Reaction = fn(&Call<'_>) -> Result<Part, ScriptError>;
+pub(crate) type Reaction = fn(&Call<'_>) -> Result<ScriptOutput, ScriptError>;
 
 struct Port {
     package: PackageId,
@@ -48,7 +48,7 @@ impl Handler for Port {
         self.kinds.contains(&kind)
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
         (self.reaction)(call)
     }
 }
@@ -62,7 +62,7 @@ pub(crate) struct Builder {
 impl Builder {
     /// Four validators (keys 201 to 204), the admin 100, and nothing on the ground.
     pub(crate) fn new() -> Self {
-        let contact = |n: u8| Contact {
+        let contact = |n: u8| NodeContact {
             peer_id: format!("peer{n}"),
             address: format!("/ip4/127.0.0.1/tcp/{n}"),
         };
@@ -103,7 +103,7 @@ impl Builder {
             entry: "main.rhai".to_owned(),
             files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
             licence: "AGPL-3.0-or-later".to_owned(),
-            authors: vec![Author { name: "A Tester".to_owned(), key: None }],
+            authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
             ..Draft::default()
         })
         .unwrap_or_else(|error| panic!("package {name}: {error}"));
@@ -133,7 +133,7 @@ impl Builder {
             body,
             scripts: scripts
                 .iter()
-                .map(|package| ScriptSpec { package: *package, state: State::default() })
+                .map(|package| ScriptSpec { package: *package, state: ScriptState::default() })
                 .collect(),
             licence: AssetLicence::default(),
         });
@@ -221,7 +221,7 @@ impl Yard {
     /// The turn that the acts so far make.
     pub(crate) fn turn(&mut self) -> Turn {
         let acts = core::mem::take(&mut self.pending);
-        let body = Body::new(acts, core::mem::take(&mut self.blobs)).expect("a small turn");
+        let body = TurnBody::new(acts, core::mem::take(&mut self.blobs)).expect("a small turn");
         let height = self.world.height().plus(1);
         let header = Header {
             sim: self.world.sim(),
@@ -274,6 +274,21 @@ impl Yard {
 
     pub(crate) fn avatar(&self, n: u8) -> ObjectId {
         self.world.avatar(&public(n)).unwrap_or_else(|| panic!("player {n} is not here"))
+    }
+
+    /// Lets a player walk to so near a place, from wherever the dice let it appear.
+    pub(crate) fn walk_to(&mut self, n: u8, to: Vec2) {
+        for _ in 0..400 {
+            let way = to.saturating_sub(self.position(self.avatar(n)));
+            if way.length() <= Fx::HALF {
+                self.act(n, Act::Walk { heading: Vec2::ZERO });
+                self.idle(10);
+                return;
+            }
+            self.act(n, Act::Walk { heading: way });
+            self.play();
+        }
+        panic!("player {n} does not come to {to:?}");
     }
 
     pub(crate) fn position(&self, id: ObjectId) -> Vec2 {

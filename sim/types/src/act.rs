@@ -6,8 +6,8 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, PublicKey, Seq, Sign,
-    Signature, SimId, Verify, Work, wire,
+    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, Pass, PublicKey, Seq, Sign,
+    Signature, SimId, TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -21,8 +21,8 @@ pub enum Act {
         look: Look,
         /// Whether a program acts, not a person: bots make room for people, and inherit no sim.
         bot: bool,
-        /// What a key that is new to the sim shows where the sim asks for work.
-        work: Option<Work>,
+        /// What a key that is new to the sim shows, unless the sim is open to every key.
+        pass: Option<Pass>,
     },
     /// Ends the session: the avatar leaves at once.
     Leave,
@@ -67,13 +67,15 @@ pub enum Act {
     Report(Evidence),
     /// A builder changes the things of the world.
     Build(Build),
+    /// An admin lets people in whom the sim does not know.
+    Ticket(TicketOrder),
 }
 
 impl Act {
-    /// Returns the login of a person who brings no work, as a key does that the sim knows.
+    /// Returns the login of a person who shows no pass, as a key does that the sim knows.
     #[must_use]
     pub const fn login(name: String, look: Look) -> Self {
-        Self::Login { name, look, bot: false, work: None }
+        Self::Login { name, look, bot: false, pass: None }
     }
 }
 
@@ -123,7 +125,7 @@ pub enum SetChange {
         /// Signs votes.
         key: PublicKey,
         /// Where its node is reached.
-        contact: Contact,
+        contact: NodeContact,
     },
     /// Leaves the set, or the standbys.
     Remove {
@@ -136,13 +138,13 @@ pub enum SetChange {
         /// Signs votes.
         key: PublicKey,
         /// Where its node is reached.
-        contact: Contact,
+        contact: NodeContact,
     },
 }
 
 /// How to reach a validator's node: not part of what is signed in votes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Contact {
+pub struct NodeContact {
     /// The node's libp2p peer id, in its text form.
     pub peer_id: String,
     /// Its libp2p address, in its text form.
@@ -191,10 +193,17 @@ pub struct SignedEnvelope {
 }
 
 impl SignedEnvelope {
-    /// Is the signature the author's?
+    /// Checks the author's signature, and that of the ticket if the act shows one.
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
-        scheme.verify(&self.envelope.author, self.envelope.id().bytes(), &self.signature)
+        let Envelope { sim, author, act, .. } = &self.envelope;
+        let lets_in = match act {
+            Act::Login { pass: Some(Pass::Ticket(ticket)), .. } => {
+                ticket.verify(*sim, author, scheme)
+            }
+            _ => true,
+        };
+        lets_in && scheme.verify(author, self.envelope.id().bytes(), &self.signature)
     }
 
     /// The act's id.

@@ -87,3 +87,9 @@ pub const ANCHOR_HEIGHTS: u64 = 20;
 /// Work counts while the height of its header is at most so far below the turn that carries it: half
 /// a minute, so that nobody works in advance and the slowest phone has time for the dearest work.
 pub const WORK_HEIGHTS_MAX: u64 = 600;
+
+/// Keys that one ticket lets in: a school.
+pub const TICKET_USES_MAX: u32 = 1_000;
+
+/// Days of governance time that a ticket is good for.
+pub const TICKET_DAYS_MAX: u32 = 30;

@@ -65,13 +65,13 @@ impl Serialize for Movement {
 
 impl<'de> Deserialize<'de> for Movement {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_tuple(1 + usize::from(PARTS), Parts)
+        deserializer.deserialize_tuple(1 + usize::from(PARTS), MovementVisitor)
     }
 }
 
-struct Parts;
+struct MovementVisitor;
 
-impl<'de> Visitor<'de> for Parts {
+impl<'de> Visitor<'de> for MovementVisitor {
     type Value = Movement;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -130,6 +130,15 @@ pub enum Refusal {
     /// The temp admin asked for this change already, or for as many as may wait.
     #[error("the change waits already, or as many wait as may")]
     ChangesWait,
+    /// There is no such ticket, or as many keys came in by it as may.
+    #[error("there is no such ticket, or it is used up")]
+    NoTicket,
+    /// As many tickets are open in the sim, or of this admin, as may be.
+    #[error("as many tickets are open as may be; withdraw one")]
+    TooManyTickets,
+    /// The owner, or the sim, has as many things that can be pushed as may be.
+    #[error("the owner or the sim has as many things that can be pushed as may be")]
+    TooManyMovable,
 }
 
 impl core::fmt::Display for Outcome {

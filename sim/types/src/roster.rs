@@ -6,7 +6,7 @@ use alloc::{collections::BTreeMap, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Contact, Header, Height, PublicKey, Round, SetChange, Validator, ValidatorSet,
+    Header, Height, NodeContact, PublicKey, Round, SetChange, Validator, ValidatorSet,
     ValidatorSetError, limits,
 };
 
@@ -16,7 +16,7 @@ pub struct Member {
     /// Its share of the vote; none of a standby that is in reserve.
     pub power: u32,
     /// Where its node is.
-    pub contact: Contact,
+    pub contact: NodeContact,
 }
 
 /// A proposer that missed its turn.
@@ -116,7 +116,12 @@ impl Roster {
         }
     }
 
-    fn add(&mut self, key: PublicKey, power: u32, contact: &Contact) -> Result<(), RosterError> {
+    fn add(
+        &mut self,
+        key: PublicKey,
+        power: u32,
+        contact: &NodeContact,
+    ) -> Result<(), RosterError> {
         if self.members.contains_key(&key) || self.standbys.contains_key(&key) {
             return Err(RosterError::Known(key));
         }

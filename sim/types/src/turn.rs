@@ -71,7 +71,7 @@ impl core::fmt::Debug for Blob {
 
 /// The acts and blobs of a turn, in canonical order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Body {
+pub struct TurnBody {
     acts: Vec<SignedEnvelope>,
     blobs: Vec<Blob>,
 }
@@ -112,7 +112,7 @@ pub enum BodyError {
     StrayBlob(BlobId),
 }
 
-impl Body {
+impl TurnBody {
     /// Sorts acts and blobs, drops repeated ones and blobs that no act names.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl Body {
         (merkle::root(&leaves), count(self.blobs.len()))
     }
 
-    /// Order and limits; what came over the wire has not been through [`Body::new`].
+    /// Order and limits; what came over the wire has not been through [`TurnBody::new`].
     ///
     /// # Errors
     /// The first rule that is broken.
@@ -227,13 +227,13 @@ pub struct Turn {
     /// What is agreed on.
     pub header: Header,
     /// What it commits to.
-    pub body: Body,
+    pub body: TurnBody,
 }
 
 impl Turn {
     /// The turn with this body: the header is completed by what it states of the body.
     #[must_use]
-    pub fn of(header: Header, body: Body) -> Self {
+    pub fn of(header: Header, body: TurnBody) -> Self {
         let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         Self { header: Header { acts, act_count, blobs, blob_count, ..header }, body }
     }

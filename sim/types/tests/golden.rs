@@ -41,7 +41,7 @@ fn set() -> ValidatorSet {
 fn acts() -> Vec<Act> {
     let words = Blob(b"hello".to_vec());
     let look = Look { color: 0x00ff_8040, shape: BodyShape::Star };
-    let contact = Contact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
+    let contact = NodeContact { peer_id: "12D3".into(), address: "/ip4/127.0.0.1/tcp/1".into() };
     let id = HeaderId(Digest::of("golden", b"header"));
     vec![
         Act::login("ada".into(), look),
@@ -62,13 +62,24 @@ fn acts() -> Vec<Act> {
     .into_iter()
     .chain(builds().into_iter().map(Act::Build))
     .chain([
-        Act::SetChange(SetChange::Reserve { key: key(5).public(), contact: Contact::default() }),
+        Act::SetChange(SetChange::Reserve {
+            key: key(5).public(),
+            contact: NodeContact::default(),
+        }),
         Act::Login {
             name: "bot".into(),
             look,
             bot: true,
-            work: Some(Work { height: Height(280), nonce: 1 << 40 }),
+            pass: Some(Pass::Work(Work { height: Height(280), nonce: 1 << 40 })),
         },
+        Act::Login {
+            name: "guest".into(),
+            look,
+            bot: false,
+            pass: Some(Pass::Ticket(TicketPass::new(&key(6), sim(), &key(7).public()))),
+        },
+        Act::Ticket(TicketOrder::Issue { ticket: key(6).public(), uses: 1_000, days: 30 }),
+        Act::Ticket(TicketOrder::Withdraw { ticket: key(6).public() }),
     ])
     .collect()
 }
@@ -123,7 +134,7 @@ fn builds() -> Vec<Build> {
 
 fn turn() -> Turn {
     let signed = acts().into_iter().zip(1..).map(|(a, n)| act(n, a)).collect();
-    let body = Body::new(signed, vec![Blob(b"hello".to_vec())]).expect("within limits");
+    let body = TurnBody::new(signed, vec![Blob(b"hello".to_vec())]).expect("within limits");
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = Header {
         sim: sim(),
@@ -156,7 +167,7 @@ fn receipt() -> Receipt {
 }
 
 fn roster() -> Roster {
-    let member = Member { power: 1, contact: Contact::default() };
+    let member = Member { power: 1, contact: NodeContact::default() };
     let members: BTreeMap<_, _> = (1..=4).map(|n| (key(n).public(), member.clone())).collect();
     Roster::genesis(members).expect("four members")
 }

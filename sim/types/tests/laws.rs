@@ -19,7 +19,7 @@ fn act(n: u8, act: Act) -> SignedEnvelope {
 }
 
 fn roster(n: u8) -> Roster {
-    let member = Member { power: 1, contact: Contact::default() };
+    let member = Member { power: 1, contact: NodeContact::default() };
     Roster::genesis((1..=n).map(|n| (key(n).public(), member.clone())).collect())
         .expect("a handful of members")
 }
@@ -27,7 +27,7 @@ fn roster(n: u8) -> Roster {
 fn header(roster: &Roster, height: u64, round: u32) -> Header {
     let set = roster.set(Height(height)).expect("the next height");
     let ((acts, act_count), (blobs, blob_count)) =
-        (Body::default().acts_root(), Body::default().blobs_root());
+        (TurnBody::default().acts_root(), TurnBody::default().blobs_root());
     Header {
         sim: sim(),
         engine: 1,
@@ -177,8 +177,8 @@ proptest! {
         order in Just((1..30_u8).collect::<Vec<_>>()).prop_shuffle(),
     ) {
         let acts = |order: &[u8]| order.iter().map(|n| act(*n, Act::Heartbeat)).collect::<Vec<_>>();
-        let sorted = Body::new(acts(&(1..30).collect::<Vec<_>>()), vec![]);
-        prop_assert_eq!(Body::new(acts(&order), vec![]), sorted);
+        let sorted = TurnBody::new(acts(&(1..30).collect::<Vec<_>>()), vec![]);
+        prop_assert_eq!(TurnBody::new(acts(&order), vec![]), sorted);
     }
 }
 
@@ -227,11 +227,11 @@ fn a_body_holds_its_limits() {
             one
         })
         .collect::<Vec<_>>();
-    assert_eq!(Body::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
+    assert_eq!(TurnBody::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
 
     let name = "x".repeat(limits::ENVELOPE_BYTES_MAX);
     let long = act(1, Act::login(name, Look::default()));
-    assert!(matches!(Body::new(vec![long], vec![]), Err(BodyError::LongAct { .. })));
+    assert!(matches!(TurnBody::new(vec![long], vec![]), Err(BodyError::LongAct { .. })));
 
     let name = "x".repeat(700);
     let heavy = (0..300_u64).map(|seq| {
@@ -239,11 +239,11 @@ fn a_body_holds_its_limits() {
         one.envelope.seq = Seq(seq);
         one
     });
-    assert!(matches!(Body::new(heavy.collect(), vec![]), Err(BodyError::LongActs(_))));
+    assert!(matches!(TurnBody::new(heavy.collect(), vec![]), Err(BodyError::LongActs(_))));
 
     let blob = Blob(vec![7; limits::BLOB_BYTES_MAX + 1]);
     let say = act(1, Act::Say { channel: 0, body: blob.id() });
-    let error = Body::new(vec![say], vec![blob]);
+    let error = TurnBody::new(vec![say], vec![blob]);
     assert!(matches!(error, Err(BodyError::TooManyBlobs { count: 1, .. })));
 }
 
@@ -252,12 +252,13 @@ fn a_blob_that_no_act_names_is_dropped_by_builders_and_refused_from_others() {
     let named = Blob(b"hi".to_vec());
     let stray = Blob(b"free bytes".to_vec());
     let say = act(1, Act::Say { channel: 0, body: named.id() });
-    let body = Body::new(vec![say.clone()], vec![stray.clone(), named.clone()]).expect("small");
+    let body = TurnBody::new(vec![say.clone()], vec![stray.clone(), named.clone()]).expect("small");
     assert_eq!(body.blobs(), std::slice::from_ref(&named));
 
     let mut blobs = vec![named, stray.clone()];
     blobs.sort_by_key(Blob::id);
-    let foreign: Body = wire::decode(&wire::encode(&(vec![say], blobs)), 4_096).expect("a body");
+    let foreign: TurnBody =
+        wire::decode(&wire::encode(&(vec![say], blobs)), 4_096).expect("a body");
     assert_eq!(foreign.check(), Err(BodyError::StrayBlob(stray.id())));
 }
 
@@ -327,7 +328,7 @@ fn sets_that_break_a_rule_are_refused_by_name() {
 #[test]
 fn a_change_of_the_set_takes_effect_exactly_three_heights_later() {
     let mut roster = roster(4);
-    let (new, contact) = (key(9).public(), Contact::default());
+    let (new, contact) = (key(9).public(), NodeContact::default());
     roster.change(&SetChange::Add { key: new, contact }).expect("unknown so far");
     assert_eq!(roster.promote(&key(8).public()), Err(RosterError::NoStandby(key(8).public())));
     roster.close(&header(&roster, 1, 0));
@@ -346,7 +347,7 @@ fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
     assert_eq!(roster.change(&remove(2)), Err(RosterError::TooFew(4)));
     assert_eq!(roster.change(&remove(1)), Err(RosterError::Unknown(key(1).public())));
     let add = |n: u8, address: String| {
-        let contact = Contact { peer_id: String::new(), address };
+        let contact = NodeContact { peer_id: String::new(), address };
         SetChange::Add { key: key(n).public(), contact }
     };
     let long = roster.change(&add(9, "x".repeat(129)));
@@ -362,7 +363,7 @@ fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
 #[test]
 fn a_standby_in_reserve_takes_the_place_of_an_absent_member_and_of_no_other() {
     let mut roster = roster(4);
-    let (reserve, contact) = (key(9).public(), Contact::default());
+    let (reserve, contact) = (key(9).public(), NodeContact::default());
     roster.change(&SetChange::Reserve { key: reserve, contact }).expect("unknown so far");
     let dead = roster.set(Height(1)).expect("genesis").proposer(Height(1), Round(0));
     let mut height = 0;

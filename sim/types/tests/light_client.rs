@@ -97,7 +97,7 @@ fn act(n: u8, seq: u64) -> SignedEnvelope {
 
 fn header(
     height: u64,
-    body: &Body,
+    body: &TurnBody,
     votes: &ValidatorSet,
     next: &ValidatorSet,
     root: Root,
@@ -140,7 +140,7 @@ fn no_root() -> Root {
 fn a_receipt_of_three_of_four_is_believed_and_any_change_of_it_is_not() {
     let four = set(&[1, 2, 3, 4]);
     let client = LightClient::new(four.clone());
-    let body = Body::new((1..20).map(|seq| act(50, seq)).collect(), vec![]).expect("small");
+    let body = TurnBody::new((1..20).map(|seq| act(50, seq)).collect(), vec![]).expect("small");
     let header = header(7, &body, &four, &four, no_root());
     let certificate = certify(&header, 3, &[1, 2, 4]);
     let leaves = body.act_leaves();
@@ -160,7 +160,7 @@ fn a_receipt_of_three_of_four_is_believed_and_any_change_of_it_is_not() {
 fn a_certificate_needs_a_quorum_of_different_members_with_their_own_signatures() {
     let four = set(&[1, 2, 3, 4]);
     let client = LightClient::new(four.clone());
-    let header = header(7, &Body::default(), &four, &four, no_root());
+    let header = header(7, &TurnBody::default(), &four, &four, no_root());
     let verdict = |certificate: &Certificate| client.believe(&header, certificate);
     let rejected = |error| Err(Distrust::Certificate(error));
 
@@ -190,8 +190,8 @@ fn a_certificate_needs_a_quorum_of_different_members_with_their_own_signatures()
 fn set_changes_are_followed_from_header_to_header_and_old_servers_lose_their_say() {
     let (old, new) = (set(&[1, 2, 3, 4]), set(&[2, 3, 4, 5]));
     let mut client = LightClient::new(old.clone());
-    let change = header(7, &Body::default(), &old, &new, no_root());
-    let after = header(8, &Body::default(), &new, &new, no_root());
+    let change = header(7, &TurnBody::default(), &old, &new, no_root());
+    let after = header(8, &TurnBody::default(), &new, &new, no_root());
 
     let by_new = certify(&after, 0, &[3, 4, 5]);
     assert_eq!(client.believe(&after, &by_new), Err(Distrust::OtherValidators));
@@ -215,7 +215,7 @@ fn a_leaf_is_believed_only_with_its_own_key_content_and_certified_root() {
         .iter()
         .map(|(key, content)| leaf_hash(key, &Digest(*blake3::hash(content).as_bytes())))
         .collect();
-    let header = header(9, &Body::default(), &four, &four, Root(merkle::root(&hashes)));
+    let header = header(9, &TurnBody::default(), &four, &four, Root(merkle::root(&hashes)));
     let signed = certify(&header, 0, &[1, 2, 3]);
     let proof = |at: usize| StateProof {
         key: leaves[at].0.clone(),

@@ -3,12 +3,16 @@
 mod half_open;
 mod hostile;
 mod lanes;
+mod lone_world;
 mod pings;
 mod players;
 mod processor;
 mod school;
+mod scripts;
 mod seats;
+mod siege;
 mod speech;
+mod takeover;
 mod worst_call;
 
 use std::path::PathBuf;
@@ -17,7 +21,7 @@ use tokio::runtime::Runtime;
 
 pub(crate) use self::hostile::rage;
 use crate::{
-    cluster::{Cluster, Trust},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -60,9 +64,29 @@ pub(crate) const ATTACKS: &[Attack] = &[
         play: lanes::play,
     },
     Attack {
+        name: "invites",
+        about: "one server of four signs invites without end, and redeems them",
+        play: siege::invites,
+    },
+    Attack {
+        name: "turns",
+        about: "one server of four fills its turns, and asks for turns without end",
+        play: siege::turns,
+    },
+    Attack {
         name: "worst_call",
         about: "the longest call of a script that `script check` passes",
         play: worst_call::play,
+    },
+    Attack {
+        name: "scripts",
+        about: "64 keys attach all they may, and every script works to its limit",
+        play: scripts::play,
+    },
+    Attack {
+        name: "takeover",
+        about: "free keys against an admin who comes by every ten days",
+        play: takeover::play,
     },
     Attack { name: "hostile", about: "fifty clients at ten times their rate", play: hostile::play },
 ];
@@ -70,12 +94,12 @@ pub(crate) const ATTACKS: &[Attack] = &[
 /// Plays an attack on four new servers.
 fn on_servers(
     play: &Play,
-    trust: Trust,
-    attack: impl AsyncFnOnce(&Cluster) -> Result<Vec<Finding>, String>,
+    trust: TrustedSources,
+    attack: impl AsyncFnOnce(&PlazaCluster) -> Result<Vec<Finding>, String>,
 ) -> Result<Vec<Finding>, String> {
     let runtime = Runtime::new().map_err(|error| format!("no runtime: {error}"))?;
     runtime.block_on(async {
-        let cluster = Cluster::start(&play.program, trust).await?;
+        let cluster = PlazaCluster::start(&play.program, trust).await?;
         let findings = attack(&cluster).await;
         let stopped = cluster.stop().await;
         let findings = findings?;

@@ -7,10 +7,12 @@ use std::{
 
 use futures::{SinkExt as _, StreamExt as _};
 use metatopia_protocol::{
-    Answer, ClientMessage, Hello, Question, ServerMessage, Submission, decode_server, encode_client,
+    Answer, ClientMessage, Hello, LoginTerms, Question, ServerMessage, Submission, decode_server,
+    encode_client,
 };
 use metatopia_types::{
-    Act, ActId, Blob, Envelope, Height, Lane, Look, Outcome, Seq, Sign as _, SigningKey, SimId,
+    Act, ActId, Blob, Envelope, Height, Lane, Look, Outcome, Pass, PublicKey, Puzzle, Seq,
+    Sign as _, SigningKey, SimId, Work,
 };
 use tokio::{
     net::{TcpSocket, TcpStream},
@@ -70,15 +72,34 @@ impl Author {
     }
 }
 
-/// Returns the act by which a key comes in for the first time. **The one place where the price of a
-/// first login is paid**: when logins carry work, it is computed here.
+/// Returns the act by which a key comes into an open sim for the first time.
 pub(crate) fn first_login(name: &str) -> Act {
     Act::login(name.to_owned(), Look::default())
 }
 
+/// Returns the act by which a key comes in where these are the terms. **The one place where work is
+/// done**: as much as was asked for, and on average `times` as much in all. It takes a processor.
+pub(crate) fn worked_login(
+    name: &str,
+    key: &PublicKey,
+    sim: SimId,
+    terms: &LoginTerms,
+    times: u64,
+) -> Act {
+    let LoginTerms::Work { height, header, tries } = *terms else { return first_login(name) };
+    let puzzle = Puzzle::new(sim, key, &header, tries);
+    let solves = |from: u64| (from..).find(|nonce| puzzle.is_solved_by(*nonce));
+    let nonce = solves(0).expect("one number of so many solves it");
+    // What is asked for more is done, whatever comes of it.
+    let more = (nonce + 1..tries.saturating_mul(times)).filter(|nonce| puzzle.is_solved_by(*nonce));
+    std::hint::black_box(more.count());
+    let pass = Some(Pass::Work(Work { height, nonce }));
+    Act::Login { name: name.to_owned(), look: Look::default(), bot: false, pass }
+}
+
 /// An open session.
 #[derive(Debug)]
-pub(crate) struct Client {
+pub(crate) struct AbuseClient {
     socket: WebSocketStream<TcpStream>,
     sim: SimId,
     height: Height,
@@ -86,7 +107,7 @@ pub(crate) struct Client {
     asked: u32,
 }
 
-impl Client {
+impl AbuseClient {
     /// Opens a session for this key, from an address of this machine.
     pub(crate) async fn enter(
         to: SocketAddr,
@@ -179,6 +200,19 @@ impl Client {
                 _ => {}
             }
         }
+    }
+
+    /// Asks what a login of this key takes.
+    pub(crate) async fn terms(&mut self, key: PublicKey) -> Result<LoginTerms, String> {
+        match self.ask(Question::LoginTerms { key }).await? {
+            Answer::LoginTerms(terms) => Ok(terms),
+            other => Err(format!("{other:?} where terms belong")),
+        }
+    }
+
+    /// Returns the sim that it is of.
+    pub(crate) fn sim(&self) -> SimId {
+        self.sim
     }
 
     /// Returns the connection below the session.

@@ -34,7 +34,7 @@ const SERVERS: &str = "4";
 
 /// Which sources the servers trust: those are free of rations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trust {
+pub(crate) enum TrustedSources {
     /// None: what one address may have is rationed.
     Nobody,
     /// This machine: the gateway rations nothing, and rules alone must hold.
@@ -43,24 +43,24 @@ pub(crate) enum Trust {
 
 /// What `up` says once the world is open.
 #[derive(Debug, Deserialize)]
-struct Ready {
-    servers: Vec<Server>,
+struct UpOutput {
+    servers: Vec<TargetServer>,
 }
 
 /// One server process.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Server {
+pub(crate) struct TargetServer {
     pub(crate) pid: i32,
     http: String,
     p2p: String,
 }
 
 #[derive(Debug, Deserialize)]
-struct Status {
+struct ServerHeight {
     height: u64,
 }
 
-impl Server {
+impl TargetServer {
     /// Returns the URL that programs are told.
     pub(crate) fn url(&self) -> &str {
         &self.http
@@ -86,7 +86,7 @@ impl Server {
         let url = format!("{}api/status", self.http);
         let asked = tokio::task::spawn_blocking(move || {
             let mut answer = ureq::get(&url).call().map_err(|error| error.to_string())?;
-            let status: Status =
+            let status: ServerHeight =
                 answer.body_mut().read_json().map_err(|error| error.to_string())?;
             Ok::<_, String>(status.height)
         });
@@ -153,25 +153,35 @@ impl Drop for Scratch {
 
 /// Four servers of a new plaza, and the process that keeps them.
 #[derive(Debug)]
-pub(crate) struct Cluster {
-    pub(crate) servers: Vec<Server>,
+pub(crate) struct PlazaCluster {
+    pub(crate) servers: Vec<TargetServer>,
     keeper: Child,
     _said: Lines<BufReader<ChildStdout>>,
     scratch: Scratch,
 }
 
-impl Cluster {
+impl PlazaCluster {
     /// Starts them on free ports of loopback, and waits until they are ready.
-    pub(crate) async fn start(program: &Path, trust: Trust) -> Result<Self, String> {
+    pub(crate) async fn start(program: &Path, trust: TrustedSources) -> Result<Self, String> {
+        Self::found(program, trust, &[]).await
+    }
+
+    /// Does so with a world that is founded in another way than others are.
+    pub(crate) async fn found(
+        program: &Path,
+        trust: TrustedSources,
+        how: &[&str],
+    ) -> Result<Self, String> {
         let scratch = Scratch::new();
         let trusted = match trust {
-            Trust::Nobody => "",
-            Trust::Everybody => "127.0.0.0/8",
+            TrustedSources::Nobody => "",
+            TrustedSources::Everybody => "127.0.0.0/8",
         };
         let failed = |error: std::io::Error| format!("{}: {error}", program.display());
         let mut keeper = Command::new(program)
             .args(["up", "--servers", SERVERS, "--http-port", "0", "--json", "--data-dir"])
             .arg(&scratch.0)
+            .args(how)
             .env("METATOPIA_TRUSTED_SOURCES", trusted)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -185,7 +195,7 @@ impl Cluster {
         let line = timeout(READY, said.next_line()).await;
         let line = line.map_err(|_| format!("not ready after {} s", READY.as_secs()))?;
         let line = line.map_err(failed)?.ok_or("`up` ended before its servers were ready")?;
-        let ready: Ready =
+        let ready: UpOutput =
             serde_json::from_str(&line).map_err(|error| format!("{line}: {error}"))?;
         Ok(Self { servers: ready.servers, keeper, _said: said, scratch })
     }

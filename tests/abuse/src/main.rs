@@ -23,7 +23,7 @@ use crate::{
     metatopia-abuse seats pings --json   two of them, one JSON object a line\n\n\
     Exit codes:\n  0   all bounds held\n  \
     1   a figure past its bound, or an attack that could not be played\n  2   usage")]
-struct Arguments {
+struct AbuseArgs {
     /// Only these attacks [default: all].
     #[arg(value_name = "ATTACK")]
     attacks: Vec<String>,
@@ -50,7 +50,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = AbuseArgs::parse();
     if arguments.list {
         ATTACKS.iter().for_each(|attack| println!("{:<12} {}", attack.name, attack.about));
         return ExitCode::SUCCESS;

@@ -33,7 +33,7 @@ async function hasModule(plaza) {
 
 /**
  * A plaza and a browser for the journeys of one file.
- * @param {{servers?: number, module?: boolean, host?: string}} [options] `module`: nothing works here
+ * @param {{servers?: number, module?: boolean, host?: string, rule?: string}} [options] `module`: nothing works here
  * without it; `host`: a name that only the browser knows
  * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
  */

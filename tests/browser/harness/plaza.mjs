@@ -26,14 +26,15 @@ const LOG_LINES = 12;
 export class Plaza {
   /**
    * Starts a plaza and waits until it is open.
-   * @param {{servers?: number, host?: string}} [options] `host`: what pages call it
+   * @param {{servers?: number, host?: string, rule?: string}} [options] `host`: what pages call it;
+   *   `rule`: what it asks of new keys
    */
-  static async start({ servers = 4, host } = {}) {
+  static async start({ servers = 4, host, rule } = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : [])],
+      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : [])],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));

@@ -3,7 +3,7 @@
 use metatopia::framing;
 use metatopia_consensus::{Message, Record};
 use metatopia_protocol::{decode_client, decode_server, encode_client, encode_server};
-use metatopia_replica::{Guests, PeerMessage};
+use metatopia_replica::{Followers, PeerMessage};
 use metatopia_scripting::Package;
 use metatopia_sim::TileEntry;
 use metatopia_store::{Disk as _, FileName, memory::MemoryDisk, scan, survey};
@@ -59,8 +59,8 @@ pub(crate) fn peer(bytes: &[u8]) -> bool {
     only(bytes, PeerMessage::decode(bytes).ok().map(|message| message.encode()))
 }
 
-pub(crate) fn guests(bytes: &[u8]) -> bool {
-    only(bytes, Guests::decode(bytes).ok().map(|guests| guests.encode()))
+pub(crate) fn followers(bytes: &[u8]) -> bool {
+    only(bytes, Followers::decode(bytes).ok().map(|followers| followers.encode()))
 }
 
 pub(crate) fn tile_entry(bytes: &[u8]) -> bool {

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, str, sync::LazyLock};
 
-use metatopia::documents::{evidence::EvidenceFile, recovery};
+use metatopia::formats::{evidence::EvidenceFile, recovery};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_scripting::Package;
 use metatopia_world::story::{EmptyShelf, Story};

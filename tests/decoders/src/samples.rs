@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metatopia::{
-    documents::{evidence::EvidenceFile, recovery},
+    formats::{evidence::EvidenceFile, recovery},
     framing,
 };
 use metatopia_consensus::{Base, Decision, JoinPack, Message, Record, Want};
@@ -11,7 +11,7 @@ use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
     VERSION, encode_client, encode_server,
 };
-use metatopia_replica::{Guests, PeerMessage, encode_patch, encode_snapshot};
+use metatopia_replica::{Followers, PeerMessage, encode_patch, encode_snapshot};
 use metatopia_scenarios::{golden, plaza};
 use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
@@ -174,8 +174,8 @@ pub(crate) fn peer_frames() -> Vec<Vec<u8>> {
     said.iter().map(PeerMessage::encode).collect()
 }
 
-pub(crate) fn guests() -> Vec<Vec<u8>> {
-    vec![Guests::default().encode()]
+pub(crate) fn followers() -> Vec<Vec<u8>> {
+    vec![Followers::default().encode()]
 }
 
 fn leaves() -> Vec<(metatopia_types::LeafKey, Vec<u8>)> {

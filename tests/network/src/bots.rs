@@ -8,8 +8,8 @@ use std::{
 use serde_json::Value;
 
 use crate::{
-    SERVERS, Servers,
-    servers::{Told, told},
+    LabServers, SERVERS,
+    servers::{LabResult, told},
 };
 
 /// `metatopia bots` in the onlooker's seat.
@@ -18,7 +18,7 @@ pub struct Bots(Child);
 
 /// What became of their acts.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Fate {
+pub(crate) struct BotTotals {
     pub(crate) acknowledged: u64,
     pub(crate) lost: u64,
     pub(crate) unanswered: u64,
@@ -27,12 +27,16 @@ pub(crate) struct Fate {
 
 impl Bots {
     /// Eight players spread over all servers, with five acts a second each, for so long.
-    pub(crate) fn play(servers: &Servers<'_>, duration: Duration) -> Told<Self> {
+    pub(crate) fn play(servers: &LabServers<'_>, duration: Duration) -> LabResult<Self> {
         Self::at(servers, &(0..SERVERS).collect::<Vec<_>>(), duration)
     }
 
     /// The same, of these servers only.
-    pub(crate) fn at(servers: &Servers<'_>, at: &[usize], duration: Duration) -> Told<Self> {
+    pub(crate) fn at(
+        servers: &LabServers<'_>,
+        at: &[usize],
+        duration: Duration,
+    ) -> LabResult<Self> {
         let urls: Vec<String> = at.iter().map(|number| servers.url(*number)).collect();
         let child = servers
             .command()
@@ -46,13 +50,13 @@ impl Bots {
     }
 
     /// Waits for their end.
-    pub(crate) fn fate(self) -> Told<Fate> {
+    pub(crate) fn fate(self) -> LabResult<BotTotals> {
         let output = self.0.wait_with_output().map_err(told("wait for bots"))?;
         let errors = String::from_utf8_lossy(&output.stderr);
         let summary: Value = serde_json::from_slice(&output.stdout)
             .map_err(|_| format!("bots ended with {}: {errors}", output.status))?;
         let number = |key: &str| summary[key].as_u64().ok_or_else(|| format!("bots say no {key}"));
-        let fate = Fate {
+        let fate = BotTotals {
             acknowledged: number("acknowledged")?,
             lost: number("lost")?,
             unanswered: number("unanswered")?,

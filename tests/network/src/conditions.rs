@@ -2,19 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Link, Weather};
+use crate::{SeatLink, Weather};
 
 /// What a switch asks for every packet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions {
+pub struct NetworkConditions {
     /// Between all servers.
     pub everywhere: Weather,
-    cut: BTreeSet<Link>,
+    cut: BTreeSet<SeatLink>,
     /// From this seat on, seats have clear sky: those who look on are not part of the story.
     onlookers_from: usize,
 }
 
-impl Conditions {
+impl NetworkConditions {
     /// A clear sky; seats from `onlookers_from` on keep it, whatever is said about the others.
     #[must_use]
     pub fn new(onlookers_from: usize) -> Self {
@@ -22,7 +22,7 @@ impl Conditions {
     }
 
     /// Cuts one direction.
-    pub fn cut(&mut self, link: Link) {
+    pub fn cut(&mut self, link: SeatLink) {
         self.cut.insert(link);
     }
 
@@ -41,7 +41,7 @@ impl Conditions {
 
     /// What a packet meets; nothing if it does not get through.
     #[must_use]
-    pub fn of(&self, link: Link) -> Option<Weather> {
+    pub fn of(&self, link: SeatLink) -> Option<Weather> {
         if self.cut.contains(&link) {
             return None;
         }
@@ -65,7 +65,7 @@ mod tests {
 
     #[test]
     fn a_cut_holds_in_one_direction_until_it_is_mended() {
-        let mut now = Conditions::new(4);
+        let mut now = NetworkConditions::new(4);
         now.cut((0, 1));
         assert_eq!((now.of((0, 1)), now.of((1, 0))), (None, Some(Weather::default())));
         now.heal();
@@ -74,7 +74,7 @@ mod tests {
 
     #[test]
     fn a_split_leaves_each_side_and_the_onlookers_whole() {
-        let mut now = Conditions::new(4);
+        let mut now = NetworkConditions::new(4);
         now.everywhere = RAIN;
         now.split(&[0, 1]);
         let through = |link| now.of(link).is_some();

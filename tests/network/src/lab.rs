@@ -14,7 +14,7 @@ use nix::{
 };
 use tun::{Configuration, Device};
 
-use crate::{Conditions, SERVERS, Switch, switch::PACKET_BYTES_MAX};
+use crate::{NetworkConditions, SERVERS, Switch, switch::PACKET_BYTES_MAX};
 
 /// The first three numbers of every address here.
 pub(crate) const NETWORK: [u8; 3] = [10, 78, 0];
@@ -44,13 +44,13 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> LabError {
 
 /// A network namespace with one device.
 #[derive(Debug)]
-pub struct Seat {
+pub struct LabSeat {
     namespace: File,
     /// Its address.
     pub address: Ipv4Addr,
 }
 
-impl Seat {
+impl LabSeat {
     /// Starts a process in this seat's network.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Seat {
 /// A namespace for each server, one for who looks on, and a switch between all of them.
 #[derive(Debug)]
 pub struct Lab {
-    seats: Vec<Seat>,
+    seats: Vec<LabSeat>,
     /// Carries the packets.
     pub switch: Switch,
 }
@@ -82,11 +82,11 @@ impl Lab {
     /// # Errors
     /// See [`LabError`].
     pub fn new(seed: u64) -> Result<Self, LabError> {
-        let made: Result<Vec<(Seat, Device)>, LabError> = (0..=SERVERS)
+        let made: Result<Vec<(LabSeat, Device)>, LabError> = (0..=SERVERS)
             .map(|n| thread::scope(|s| s.spawn(|| seat(n)).join().expect("no panic")))
             .collect();
-        let (seats, devices): (Vec<Seat>, Vec<Device>) = made?.into_iter().unzip();
-        let switch = Switch::start(devices, Conditions::new(SERVERS), seed)
+        let (seats, devices): (Vec<LabSeat>, Vec<Device>) = made?.into_iter().unzip();
+        let switch = Switch::start(devices, NetworkConditions::new(SERVERS), seed)
             .map_err(system("start a thread"))?;
         setns(&seats[SERVERS].namespace, CloneFlags::CLONE_NEWNET)?;
         Ok(Self { seats, switch })
@@ -94,18 +94,18 @@ impl Lab {
 
     /// A server's seat.
     #[must_use]
-    pub fn seat(&self, number: usize) -> &Seat {
+    pub fn seat(&self, number: usize) -> &LabSeat {
         &self.seats[number]
     }
 
     /// A clear sky everywhere, and no cuts.
     pub fn calm(&self) {
-        *self.switch.conditions() = Conditions::new(SERVERS);
+        *self.switch.conditions() = NetworkConditions::new(SERVERS);
     }
 }
 
 /// Puts the calling thread into a new namespace, with a device.
-fn seat(number: usize) -> Result<(Seat, Device), LabError> {
+fn seat(number: usize) -> Result<(LabSeat, Device), LabError> {
     unshare(CloneFlags::CLONE_NEWNET)?;
     let [a, b, c] = NETWORK;
     let last = u8::try_from(number + 1).expect("a handful of seats");
@@ -114,5 +114,5 @@ fn seat(number: usize) -> Result<(Seat, Device), LabError> {
     device.tun_name("sim0").address(address).netmask((255, 255, 255, 0)).mtu(PACKET_BYTES_MAX).up();
     let device = tun::create(&device).map_err(|error| LabError::Device(error.to_string()))?;
     let namespace = File::open("/proc/thread-self/ns/net").map_err(system("name a namespace"))?;
-    Ok((Seat { namespace, address }, device))
+    Ok((LabSeat { namespace, address }, device))
 }

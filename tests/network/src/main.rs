@@ -9,8 +9,8 @@ use std::{
 
 use clap::Parser;
 use metatopia_network::{
-    Lab, Servers, Template,
-    stories::{Bound, Figure, Length, Outcome, STORIES, Story},
+    Lab, LabServers, Template,
+    stories::{Length, NetworkStory, STORIES, StoryBound, StoryFigure, StoryResult},
     take_rights,
 };
 use serde_json::json;
@@ -28,10 +28,10 @@ const SKIPPED: u8 = 77;
     twice its bound fails a story, but not with --short.\n\n\
     Exit codes:\n  0   all stories passed\n  1   a story failed\n  2   usage\n  \
     77  this machine does not permit namespaces")]
-struct Arguments {
+struct NetworkArgs {
     /// Only these stories [default: all].
     #[arg(long, value_name = "NAME", value_parser = story)]
-    story: Vec<&'static Story>,
+    story: Vec<&'static NetworkStory>,
     /// A few seconds for each story, figures are not judged.
     #[arg(long)]
     short: bool,
@@ -52,7 +52,7 @@ struct Arguments {
     keep: bool,
 }
 
-fn story(name: &str) -> Result<&'static Story, String> {
+fn story(name: &str) -> Result<&'static NetworkStory, String> {
     STORIES.iter().find(|story| story.name == name).ok_or_else(|| {
         let names: Vec<_> = STORIES.iter().map(|story| story.name).collect();
         format!("the stories are {}", names.join(", "))
@@ -60,7 +60,7 @@ fn story(name: &str) -> Result<&'static Story, String> {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    let arguments = NetworkArgs::parse();
     if arguments.list {
         STORIES.iter().for_each(|story| println!("{:<18} {}", story.name, story.about));
         return ExitCode::SUCCESS;
@@ -80,7 +80,7 @@ fn main() -> ExitCode {
 }
 
 /// Plays, and says how many stories failed.
-fn play(arguments: &Arguments) -> Result<usize, String> {
+fn play(arguments: &NetworkArgs) -> Result<usize, String> {
     let beside = || {
         let own = std::env::current_exe().map_err(|error| error.to_string())?;
         Ok::<_, String>(own.with_file_name("metatopia"))
@@ -98,14 +98,14 @@ fn play(arguments: &Arguments) -> Result<usize, String> {
     let template = Template::make(&program, &folder)?;
     let lab = Lab::new(arguments.seed).map_err(|error| error.to_string())?;
     eprintln!("seed {}, folders in {}", arguments.seed, folder.display());
-    let all: Vec<&Story> = STORIES.iter().collect();
+    let all: Vec<&NetworkStory> = STORIES.iter().collect();
     let chosen = if arguments.story.is_empty() { &all } else { &arguments.story };
     let length = if arguments.short { Length::Short } else { Length::Full };
     let mut failed = 0;
     for story in chosen {
         let began = Instant::now();
         let dir = folder.join(story.name);
-        let outcome = Servers::start(&lab, &template, &dir)
+        let outcome = LabServers::start(&lab, &template, &dir)
             .and_then(|mut servers| (story.play)(&mut servers, length))
             .and_then(|figures| judge(figures, length));
         failed += usize::from(outcome.is_err());
@@ -128,17 +128,17 @@ fn play(arguments: &Arguments) -> Result<usize, String> {
 }
 
 /// A figure that is far off fails its story; the others are told all the same.
-fn judge(figures: Vec<Figure>, length: Length) -> Outcome {
+fn judge(figures: Vec<StoryFigure>, length: Length) -> StoryResult {
     let off = figures.iter().find(|figure| length == Length::Full && figure.is_far_off());
     match off {
-        Some(Figure { what, value, unit, bound }) => {
+        Some(StoryFigure { what, value, unit, bound }) => {
             Err(format!("{what}: {value} {unit}, past twice its bound {bound:?}; all: {figures:?}"))
         }
         None => Ok(figures),
     }
 }
 
-fn tell(json: bool, story: &Story, outcome: &Outcome, took: Duration) {
+fn tell(json: bool, story: &NetworkStory, outcome: &StoryResult, took: Duration) {
     let took = took.as_secs_f32();
     if json {
         let figures = outcome.iter().flatten();
@@ -158,12 +158,12 @@ fn tell(json: bool, story: &Story, outcome: &Outcome, took: Duration) {
     }
 }
 
-fn line(figure: &Figure) -> String {
-    let Figure { what, value, unit, bound } = figure;
+fn line(figure: &StoryFigure) -> String {
+    let StoryFigure { what, value, unit, bound } = figure;
     let bound = match bound {
-        Bound::AtMost(bound) => format!("at most {bound}"),
-        Bound::AtLeast(bound) => format!("at least {bound}"),
-        Bound::None => return format!("{what:<30} {value:>8} {unit}"),
+        StoryBound::AtMost(bound) => format!("at most {bound}"),
+        StoryBound::AtLeast(bound) => format!("at least {bound}"),
+        StoryBound::None => return format!("{what:<30} {value:>8} {unit}"),
     };
     let verdict = if figure.is_kept() { "ok" } else { "past its bound" };
     format!("{what:<30} {value:>8} {unit:<18} {bound:<14} {verdict}")

@@ -35,7 +35,7 @@ const ANSWER: Duration = Duration::from_secs(2);
 pub(crate) const LOOK: Duration = Duration::from_millis(10);
 
 /// What went wrong in a story, for a reader.
-pub(crate) type Told<T> = Result<T, String>;
+pub(crate) type LabResult<T> = Result<T, String>;
 
 pub(crate) fn told<E: std::fmt::Display>(what: &str) -> impl Fn(E) -> String + '_ {
     move |error| format!("{what}: {error}")
@@ -77,7 +77,7 @@ impl Template {
 
 /// Four servers in a lab, and their folders. Dropped, they are killed.
 #[derive(Debug)]
-pub struct Servers<'a> {
+pub struct LabServers<'a> {
     pub(crate) lab: &'a Lab,
     program: PathBuf,
     dir: PathBuf,
@@ -87,7 +87,7 @@ pub struct Servers<'a> {
 
 /// How a server stands.
 #[derive(Clone, Debug)]
-pub(crate) struct Standing {
+pub(crate) struct ServerStanding {
     pub(crate) height: u64,
     pub(crate) root_height: u64,
     pub(crate) proposer: Option<String>,
@@ -95,7 +95,7 @@ pub(crate) struct Standing {
     pub(crate) voting: bool,
 }
 
-impl<'a> Servers<'a> {
+impl<'a> LabServers<'a> {
     /// Puts a copy of the world into `dir`, starts its servers, and waits until all vote.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl<'a> Servers<'a> {
     }
 
     /// The file that `metatopia up` wrote, with addresses of the lab.
-    fn configure(&self, number: usize) -> Told<()> {
+    fn configure(&self, number: usize) -> LabResult<()> {
         let file = self.folder(number).join("metatopia.toml");
         let text = fs::read_to_string(&file).map_err(told("read a configuration"))?;
         let mut table: Table = toml::from_str(&text).map_err(told("read a configuration"))?;
@@ -151,7 +151,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Starts a server that does not run.
-    pub(crate) fn run(&mut self, number: usize) -> Told<()> {
+    pub(crate) fn run(&mut self, number: usize) -> LabResult<()> {
         let folder = self.folder(number);
         let log = fs::File::options().create(true).append(true).open(folder.join("node.log"));
         let mut command = Command::new(&self.program);
@@ -167,20 +167,20 @@ impl<'a> Servers<'a> {
     }
 
     /// Sends a server a signal.
-    pub(crate) fn signal(&self, number: usize, which: Signal) -> Told<()> {
+    pub(crate) fn signal(&self, number: usize, which: Signal) -> LabResult<()> {
         let process = self.processes[number].as_ref().ok_or("the server does not run")?;
         signal(process, which)
     }
 
     /// Ends a server as a crash of its process would.
-    pub(crate) fn kill(&mut self, number: usize) -> Told<()> {
+    pub(crate) fn kill(&mut self, number: usize) -> LabResult<()> {
         let mut process = self.processes[number].take().ok_or("the server does not run")?;
         process.kill().and_then(|()| process.wait()).map_err(told("kill a server"))?;
         Ok(())
     }
 
     /// Ends a server as an operator does.
-    pub(crate) fn stop(&mut self, number: usize) -> Told<()> {
+    pub(crate) fn stop(&mut self, number: usize) -> LabResult<()> {
         let mut process = self.processes[number].take().ok_or("the server does not run")?;
         signal(&process, Signal::SIGTERM)?;
         let ended = process.wait().map_err(told("wait for a server"))?;
@@ -188,7 +188,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Memory of a server that is not on disk, in bytes.
-    pub(crate) fn resident(&self, number: usize) -> Told<u64> {
+    pub(crate) fn resident(&self, number: usize) -> LabResult<u64> {
         let process = self.processes[number].as_ref().ok_or("the server does not run")?;
         let text = fs::read_to_string(format!("/proc/{}/status", process.id()))
             .map_err(told("read the memory of a server"))?;
@@ -215,10 +215,10 @@ impl<'a> Servers<'a> {
     }
 
     /// How a server stands; nothing if it does not answer.
-    pub(crate) fn standing(&self, number: usize) -> Option<Standing> {
+    pub(crate) fn standing(&self, number: usize) -> Option<ServerStanding> {
         let status = self.get(number, "/api/status")?;
         let text = |key: &str| status[key].as_str().map(str::to_owned);
-        Some(Standing {
+        Some(ServerStanding {
             height: status["height"].as_u64()?,
             root_height: status["root_height"].as_u64()?,
             proposer: text("proposer"),
@@ -228,7 +228,7 @@ impl<'a> Servers<'a> {
     }
 
     /// The height of a server, once it answers.
-    pub(crate) fn height(&self, number: usize) -> Told<u64> {
+    pub(crate) fn height(&self, number: usize) -> LabResult<u64> {
         let height = Cell::new(0);
         self.until(number, "says its height", |now| {
             height.set(now.height);
@@ -238,7 +238,7 @@ impl<'a> Servers<'a> {
     }
 
     /// The height of the highest of these servers.
-    pub(crate) fn highest(&self, numbers: &[usize]) -> Told<u64> {
+    pub(crate) fn highest(&self, numbers: &[usize]) -> LabResult<u64> {
         numbers.iter().try_fold(0, |highest, n| Ok(self.height(*n)?.max(highest)))
     }
 
@@ -247,8 +247,8 @@ impl<'a> Servers<'a> {
         &self,
         number: usize,
         what: &str,
-        is_so: impl Fn(&Standing) -> bool,
-    ) -> Told<Duration> {
+        is_so: impl Fn(&ServerStanding) -> bool,
+    ) -> LabResult<Duration> {
         let began = Instant::now();
         loop {
             let standing = self.standing(number);
@@ -264,7 +264,7 @@ impl<'a> Servers<'a> {
     }
 
     /// Waits for so many more turns on a server, and says how long they took.
-    pub(crate) fn turns(&self, number: usize, more: u64) -> Told<Duration> {
+    pub(crate) fn turns(&self, number: usize, more: u64) -> LabResult<Duration> {
         let from = self.height(number)?;
         self.until(number, &format!("reaches {}", from + more), |now| now.height >= from + more)
     }
@@ -277,7 +277,7 @@ impl<'a> Servers<'a> {
 
     /// Do these servers state one root after one height? Waits until all have a newer one than
     /// the highest has now.
-    pub(crate) fn agree(&self, numbers: &[usize]) -> Told<u64> {
+    pub(crate) fn agree(&self, numbers: &[usize]) -> LabResult<u64> {
         let highest = self.highest(numbers)?;
         for number in numbers {
             let what = format!("follows to {highest}");
@@ -302,7 +302,7 @@ impl<'a> Servers<'a> {
     }
 }
 
-impl Drop for Servers<'_> {
+impl Drop for LabServers<'_> {
     fn drop(&mut self) {
         for process in self.processes.iter_mut().flatten() {
             // One that ended by itself is not there to be killed.
@@ -312,7 +312,7 @@ impl Drop for Servers<'_> {
     }
 }
 
-pub(crate) fn signal(process: &Child, which: Signal) -> Told<()> {
+pub(crate) fn signal(process: &Child, which: Signal) -> LabResult<()> {
     let pid = i32::try_from(process.id()).map_err(told("a process id"))?;
     kill(Pid::from_raw(pid), which).map_err(told("send a signal"))
 }

@@ -12,9 +12,9 @@ mod times;
 
 use std::time::Duration;
 
-use crate::Servers;
+use crate::LabServers;
 
-pub use times::{Bound, Figure};
+pub use times::{StoryBound, StoryFigure};
 
 /// How much of a story is played.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,71 +39,83 @@ impl Length {
 }
 
 /// What a story comes to: figures, or what went wrong.
-pub type Outcome = Result<Vec<Figure>, String>;
+pub type StoryResult = Result<Vec<StoryFigure>, String>;
 
 /// Something that is done to servers.
 #[derive(Clone, Copy, Debug)]
-pub struct Story {
+pub struct NetworkStory {
     /// Its name on the command line.
     pub name: &'static str,
     /// What happens, in one sentence.
     pub about: &'static str,
     /// Plays it on servers that all vote.
-    pub play: fn(&mut Servers<'_>, Length) -> Outcome,
+    pub play: fn(&mut LabServers<'_>, Length) -> StoryResult,
 }
 
 /// All of them.
-pub const STORIES: &[Story] = &[
-    Story { name: "steady", about: "nothing happens", play: links::steady },
-    Story {
+pub const STORIES: &[NetworkStory] = &[
+    NetworkStory { name: "steady", about: "nothing happens", play: links::steady },
+    NetworkStory {
         name: "rain",
         about: "2 of 100 packets are lost, and travel takes 100 ms",
         play: links::rain,
     },
-    Story {
+    NetworkStory {
         name: "shuffle",
         about: "packets overtake each other, and 10 of 100 come twice",
         play: links::shuffle,
     },
-    Story {
+    NetworkStory {
         name: "deaf",
         about: "one server hears all others, and none hears it",
         play: links::one_way,
     },
-    Story { name: "split", about: "two servers cannot reach the other two", play: links::split },
-    Story {
+    NetworkStory {
+        name: "split",
+        about: "two servers cannot reach the other two",
+        play: links::split,
+    },
+    NetworkStory {
         name: "dead-proposer",
         about: "the proposer is killed, with 20 ms of travel",
         play: crashes::dead_proposer,
     },
-    Story {
+    NetworkStory {
         name: "proposers-killed",
         about: "proposer after proposer is killed and started again",
         play: crashes::proposers_killed,
     },
-    Story {
+    NetworkStory {
         name: "rolling-restart",
         about: "one server after the other is stopped and started again",
         play: crashes::rolling_restart,
     },
-    Story { name: "away", about: "a killed server comes back after a minute", play: crashes::away },
-    Story { name: "paused", about: "a server stands still for ten seconds", play: hosts::paused },
-    Story {
+    NetworkStory {
+        name: "away",
+        about: "a killed server comes back after a minute",
+        play: crashes::away,
+    },
+    NetworkStory {
+        name: "paused",
+        about: "a server stands still for ten seconds",
+        play: hosts::paused,
+    },
+    NetworkStory {
         name: "disk-full",
         about: "the disk of a server is full for a while",
         play: hosts::disk_full,
     },
-    Story {
+    NetworkStory {
         name: "garbage",
         about: "strangers send nonsense to every port, and hold connections open",
         play: hostile::garbage,
     },
-    Story {
+    NetworkStory {
         name: "second-machine",
         about: "somebody comes by the link that `up --listen` prints",
         play: guests::second_machine,
     },
-    Story {
+    NetworkStory {
         name: "https",
         about: "the same with a certificate of an authority, which is renewed meanwhile",
         play: guests::https,

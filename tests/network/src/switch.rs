@@ -17,7 +17,7 @@ use std::{
 
 use tun::Device;
 
-use crate::{Conditions, Fates};
+use crate::{NetworkConditions, PacketDice};
 
 /// Bytes of a packet, at most: less than any real path has, so that nothing is ever in two parts.
 pub(crate) const PACKET_BYTES_MAX: u16 = 1_400;
@@ -31,7 +31,7 @@ const FLYING_MAX: usize = 65_536;
 
 /// What a switch has done so far.
 #[derive(Debug, Default)]
-pub struct Carried {
+pub struct SwitchCounters {
     /// Packets handed out.
     pub packets: AtomicU64,
     /// Packets that the weather or a cut took, or that found a queue full.
@@ -43,8 +43,8 @@ pub struct Carried {
 /// A switch that runs as long as the process.
 #[derive(Clone, Debug)]
 pub struct Switch {
-    conditions: Arc<Mutex<Conditions>>,
-    carried: Arc<Carried>,
+    conditions: Arc<Mutex<NetworkConditions>>,
+    carried: Arc<SwitchCounters>,
 }
 
 struct Packet {
@@ -66,7 +66,11 @@ impl Switch {
     ///
     /// # Errors
     /// When no thread can be started.
-    pub fn start(devices: Vec<Device>, conditions: Conditions, seed: u64) -> io::Result<Self> {
+    pub fn start(
+        devices: Vec<Device>,
+        conditions: NetworkConditions,
+        seed: u64,
+    ) -> io::Result<Self> {
         let devices: Arc<[Device]> = devices.into();
         let (arrive, arrived) = sync_channel(ARRIVED_MAX);
         let switch = Self { conditions: Arc::new(Mutex::new(conditions)), carried: Arc::default() };
@@ -83,20 +87,20 @@ impl Switch {
     }
 
     /// What holds now; it changes at once.
-    pub fn conditions(&self) -> MutexGuard<'_, Conditions> {
+    pub fn conditions(&self) -> MutexGuard<'_, NetworkConditions> {
         self.conditions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What it has done so far.
     #[must_use]
-    pub fn carried(&self) -> &Carried {
+    pub fn carried(&self) -> &SwitchCounters {
         &self.carried
     }
 
     fn carry(&self, devices: &[Device], arrived: &Receiver<Packet>, seed: u64) {
         let seats = devices.len();
-        let mut fates: Vec<Fates> =
-            (0..seats * seats).map(|n| Fates::new(seed, (n / seats, n % seats))).collect();
+        let mut fates: Vec<PacketDice> =
+            (0..seats * seats).map(|n| PacketDice::new(seed, (n / seats, n % seats))).collect();
         let (mut flying, mut number) = (BinaryHeap::<Reverse<Flying>>::new(), 0);
         loop {
             let now = Instant::now();
@@ -139,7 +143,7 @@ impl Switch {
     }
 }
 
-fn read(device: &Device, seat: usize, arrive: &SyncSender<Packet>, carried: &Carried) {
+fn read(device: &Device, seat: usize, arrive: &SyncSender<Packet>, carried: &SwitchCounters) {
     let mut buffer = [0; PACKET_BYTES_MAX as usize];
     loop {
         let Ok(length) = device.recv(&mut buffer) else {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_math::Stream;
 
-use crate::Link;
+use crate::SeatLink;
 
 /// What packets meet on their way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,12 +21,12 @@ pub struct Weather {
 
 /// The dice of one direction of one link.
 #[derive(Debug)]
-pub struct Fates(Stream);
+pub struct PacketDice(Stream);
 
-impl Fates {
+impl PacketDice {
     /// The dice of a link: each has its own, so that traffic of one does not shift those of another.
     #[must_use]
-    pub fn new(seed: u64, (from, to): Link) -> Self {
+    pub fn new(seed: u64, (from, to): SeatLink) -> Self {
         Self(Stream::new(&[0; 32], "metatopia network v1", &[seed, from as u64, to as u64]))
     }
 
@@ -58,7 +58,7 @@ mod tests {
 
     #[test]
     fn a_clear_sky_carries_every_packet_once_and_at_once() {
-        let mut fates = Fates::new(1, (0, 1));
+        let mut fates = PacketDice::new(1, (0, 1));
         for _ in 0..1_000 {
             assert_eq!(fates.of_packet(Weather::default()), [Duration::ZERO]);
         }
@@ -68,7 +68,7 @@ mod tests {
     fn packets_come_within_delay_and_jitter_and_as_often_as_told() {
         let weather =
             Weather { delay: 20 * MILLI, jitter: 10 * MILLI, loss_percent: 20, double_percent: 10 };
-        let mut fates = Fates::new(2, (3, 1));
+        let mut fates = PacketDice::new(2, (3, 1));
         let all: Vec<_> = (0..10_000).map(|_| fates.of_packet(weather)).collect();
         assert!(all.iter().flatten().all(|after| (20 * MILLI..30 * MILLI).contains(after)));
         let lost = all.iter().filter(|copies| copies.is_empty()).count();
@@ -82,7 +82,7 @@ mod tests {
     fn links_and_seeds_have_dice_of_their_own() {
         let weather = Weather { jitter: 10 * MILLI, ..Weather::default() };
         let mut three =
-            [(1, (0, 1)), (1, (1, 0)), (2, (0, 1))].map(|(seed, link)| Fates::new(seed, link));
+            [(1, (0, 1)), (1, (1, 0)), (2, (0, 1))].map(|(seed, link)| PacketDice::new(seed, link));
         let [one, back, other] = three.each_mut().map(|fates| fates.of_packet(weather));
         assert!(one != back && one != other);
     }

@@ -7,14 +7,14 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
-use metatopia_scripting::{Author, Draft, Package, PackageError, State};
+use metatopia_scripting::{Draft, Package, PackageAuthor, PackageError, ScriptState};
 use metatopia_sim::{
     Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, ScriptSpec, Serial, Tools,
     World,
 };
 use metatopia_types::{
-    AssetLicence, Body, Contact, Ed25519, Header, Height, Look, Millis, PublicKey, Sign,
-    SigningKey, Turn,
+    AssetLicence, Ed25519, Header, Height, Look, Millis, NodeContact, PublicKey, Sign, SigningKey,
+    Turn, TurnBody,
 };
 
 /// Why there is no such world.
@@ -49,7 +49,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
             look: Look::default(),
             text: String::new(),
             body: BodySpec::new(shape, Motion::Static, at),
-            scripts: vec![ScriptSpec { package: package.id(), state: State::default() }],
+            scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: AssetLicence::default(),
         });
         packages.insert(package.id(), package.encode());
@@ -59,7 +59,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
         engine: ENGINE,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
-        validators: BTreeMap::from([(server(), Contact::default())]),
+        validators: BTreeMap::from([(server(), NodeContact::default())]),
         packages,
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
@@ -80,14 +80,14 @@ fn package(name: &str, source: &str) -> Result<Package, PackageError> {
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),
-        authors: vec![Author { name: "Metatopia".to_owned(), key: None }],
+        authors: vec![PackageAuthor { name: "Metatopia".to_owned(), key: None }],
         ..Draft::default()
     })
 }
 
 /// An empty first turn: in it the scripts start.
 fn first_turn(world: &World) -> Turn {
-    let body = Body::default();
+    let body = TurnBody::default();
     let set = world.roster().newest_set().id();
     let header = Header {
         sim: world.sim(),

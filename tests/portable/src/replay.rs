@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt::Write as _, sync::Arc};
 
 use metatopia_scenarios::golden::{self, GoldenError, ROOTS};
-use metatopia_sim::{Faults, Serial, Tools, World};
+use metatopia_sim::{InjectedPanics, Serial, Tools, World};
 use metatopia_types::{Ed25519, Outcome, Refusal};
 
 use crate::Report;
@@ -50,7 +50,7 @@ fn replay_with_panics(text: &mut String) -> Result<u32, PanicsError> {
     let panic_in: BTreeSet<_> = acts.iter().step_by(every).map(|act| act.id()).collect();
     let tools = Tools::new(Arc::new(Ed25519));
     let mut world = World::genesis(&golden::genesis(), &tools).map_err(GoldenError::from)?;
-    world.inject(Faults { panic_in });
+    world.inject(InjectedPanics { panic_in });
 
     let mut found = 0;
     for turn in &turns {

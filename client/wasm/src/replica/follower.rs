@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use metatopia_sim::{Capsule, ENGINE, Serial, World};
 use metatopia_types::{Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
 
-use super::{Decided, tail::Tail};
-use crate::Fault;
+use super::{DecidedTurn, tail::TurnTail};
+use crate::CallError;
 
 /// After this height, the own root and the one that a certified header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) struct Compared {
 
 /// A world that follows decided turns.
 #[derive(Debug)]
-pub(crate) struct Follower {
+pub(crate) struct TurnFollower {
     world: World,
     /// The last applied header; nothing when the world came from a snapshot.
     last: Option<HeaderId>,
@@ -27,14 +27,14 @@ pub(crate) struct Follower {
     checked: Option<Compared>,
     mismatch: Option<Compared>,
     decided: Height,
-    tail: Tail,
+    tail: TurnTail,
 }
 
-impl Follower {
+impl TurnFollower {
     pub(crate) fn new(world: World) -> Self {
         let last = (world.height() == Height(0)).then(HeaderId::default);
         let roots = VecDeque::from([(world.height(), world.root())]);
-        let (tail, decided) = (Tail::new(&world), world.height());
+        let (tail, decided) = (TurnTail::new(&world), world.height());
         Self { world, last, roots, checked: None, mismatch: None, decided, tail }
     }
 
@@ -61,9 +61,9 @@ impl Follower {
     }
 
     /// Applies turns that follow on the world; those that it has are passed over.
-    pub(crate) fn follow(&mut self, turns: Vec<Decided>) -> Result<(), Fault> {
+    pub(crate) fn follow(&mut self, turns: Vec<DecidedTurn>) -> Result<(), CallError> {
         let has = self.world.height();
-        let mut turns: VecDeque<Decided> =
+        let mut turns: VecDeque<DecidedTurn> =
             turns.into_iter().skip_while(|(turn, _)| turn.header.height <= has).collect();
         while !turns.is_empty() && self.mismatch.is_none() {
             let count = self.certified(turns.make_contiguous())?;
@@ -79,9 +79,9 @@ impl Follower {
 
     /// How many of these turns the validators of the next height certify. Each header names the one
     /// before, so the last certificate is for all of them.
-    fn certified(&mut self, turns: &[Decided]) -> Result<usize, Fault> {
+    fn certified(&mut self, turns: &[DecidedTurn]) -> Result<usize, CallError> {
         let next = self.world.height().plus(1);
-        let unknown = || Fault::new("turns", "no validators are known");
+        let unknown = || CallError::new("turns", "no validators are known");
         let set = self.world.validators(next).ok_or_else(unknown)?;
         let (id, mut previous) = (set.id(), self.last);
         let mut count = 0_usize;
@@ -94,34 +94,34 @@ impl Follower {
                 && previous.is_none_or(|previous| header.previous == previous);
             if !follows || header.sim != self.world.sim() {
                 let text = format_args!("turn {} does not follow", header.height);
-                return Err(Fault::new("turns", text));
+                return Err(CallError::new("turns", text));
             }
             previous = Some(turn.id());
             count += 1;
         }
         let Some((turn, certificate)) = count.checked_sub(1).and_then(|last| turns.get(last))
         else {
-            return Err(Fault::new("turns", "the next turn is of validators that do not vote"));
+            return Err(CallError::new("turns", "the next turn is of validators that do not vote"));
         };
         if (certificate.height, Some(certificate.header)) != (turn.header.height, previous) {
-            return Err(Fault::new("turns", "the certificate is for another turn"));
+            return Err(CallError::new("turns", "the certificate is for another turn"));
         }
         certificate
             .verify(self.world.sim(), set, &Ed25519)
-            .map_err(|error| Fault::new("turns", error))?;
+            .map_err(|error| CallError::new("turns", error))?;
         self.decided = self.decided.max(turn.header.height);
         Ok(count)
     }
 
-    fn apply(&mut self, (turn, certificate): Decided) -> Result<(), Fault> {
+    fn apply(&mut self, (turn, certificate): DecidedTurn) -> Result<(), CallError> {
         let header = &turn.header;
         if header.engine != ENGINE {
             let text = format_args!("turn {} needs engine {}", header.height, header.engine);
-            return Err(Fault::new("engine", text));
+            return Err(CallError::new("engine", text));
         }
         if turn.check_body().is_err() {
             let text = format_args!("turn {} came with another body", header.height);
-            return Err(Fault::new("turns", text));
+            return Err(CallError::new("turns", text));
         }
         self.compare(&turn);
         if self.mismatch.is_some() {

@@ -3,12 +3,12 @@
 use metatopia_sim::World;
 use serde::Serialize;
 
-use super::follower::Follower;
+use super::follower::TurnFollower;
 
 /// What a replica does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Phase {
+pub enum ClientPhase {
     /// It follows changes of the validators.
     Links,
     /// It fetches a snapshot.
@@ -22,9 +22,9 @@ pub enum Phase {
 /// How a replica stands. Roots are hexadecimal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Status {
+pub struct ClientStatus {
     /// What it does.
-    pub phase: Phase,
+    pub phase: ClientPhase,
     /// Of the own state.
     pub height: u64,
     /// Of the own state.
@@ -45,8 +45,8 @@ pub struct Status {
     pub bytes: u64,
 }
 
-impl Status {
-    pub(super) fn waiting(phase: Phase, world: &World) -> Self {
+impl ClientStatus {
+    pub(super) fn waiting(phase: ClientPhase, world: &World) -> Self {
         Self {
             phase,
             height: world.height().0,
@@ -61,9 +61,13 @@ impl Status {
         }
     }
 
-    pub(super) fn following(follower: &Follower) -> Self {
+    pub(super) fn following(follower: &TurnFollower) -> Self {
         let compared = follower.mismatch().or(follower.checked());
-        let phase = if follower.mismatch().is_some() { Phase::Mismatch } else { Phase::Following };
+        let phase = if follower.mismatch().is_some() {
+            ClientPhase::Mismatch
+        } else {
+            ClientPhase::Following
+        };
         Self {
             checked: compared.map_or(0, |compared| compared.of.0),
             own_root: compared.map(|compared| compared.own.to_string()),
@@ -78,7 +82,7 @@ impl Status {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Followed {
     /// How the replica stands now.
-    pub status: Status,
+    pub status: ClientStatus,
     /// So many turns were applied.
     pub applied: u64,
 }
@@ -86,7 +90,7 @@ pub struct Followed {
 /// What to ask a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
-pub enum Want {
+pub enum ClientRequest {
     /// `Question::Links`.
     Links {
         /// Changes after this height.

@@ -3,7 +3,7 @@
 use metatopia_sim::{Capsule, World};
 use metatopia_types::{Certificate, Height, Root, Turn, wire};
 
-use super::Decided;
+use super::DecidedTurn;
 
 /// Turns after which a newer state takes the old one's place: half a minute.
 pub(super) const TAIL_TURNS: u64 = 600;
@@ -13,13 +13,13 @@ pub(super) const TAIL_BYTES: usize = 16 * 1_024 * 1_024;
 
 /// A state as it was after a height.
 #[derive(Clone, Debug)]
-struct Kept {
+struct StateCopy {
     height: Height,
     root: Root,
     snapshot: Vec<u8>,
 }
 
-impl Kept {
+impl StateCopy {
     fn of(world: &World) -> Self {
         Self { height: world.height(), root: world.root(), snapshot: world.snapshot() }
     }
@@ -27,19 +27,25 @@ impl Kept {
 
 /// A state that was compared with everybody's, and the turns since.
 #[derive(Debug)]
-pub(super) struct Tail {
-    base: Kept,
-    turns: Vec<Decided>,
+pub(super) struct TurnTail {
+    base: StateCopy,
+    turns: Vec<DecidedTurn>,
     /// Own roots after these turns; the last one was not applied if it showed a mismatch.
     roots: Vec<Root>,
     bytes: usize,
     /// Takes the base's place once its root was compared.
-    next: Option<Kept>,
+    next: Option<StateCopy>,
 }
 
-impl Tail {
+impl TurnTail {
     pub(super) fn new(world: &World) -> Self {
-        Self { base: Kept::of(world), turns: Vec::new(), roots: Vec::new(), bytes: 0, next: None }
+        Self {
+            base: StateCopy::of(world),
+            turns: Vec::new(),
+            roots: Vec::new(),
+            bytes: 0,
+            next: None,
+        }
     }
 
     /// The next turn, and the own root after it if it was applied.
@@ -53,7 +59,7 @@ impl Tail {
     pub(super) fn cut(&mut self, world: &World, checked: Option<Height>) {
         let since = world.height().0.saturating_sub(self.base.height.0);
         if self.next.is_none() && (since >= TAIL_TURNS || self.bytes >= TAIL_BYTES) {
-            self.next = Some(Kept::of(world));
+            self.next = Some(StateCopy::of(world));
         }
         if let Some(base) = self.next.take_if(|next| checked >= Some(next.height)) {
             let before = self.turns.iter();

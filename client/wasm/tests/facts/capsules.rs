@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_sim::Tools;
 use metatopia_types::{Ed25519, Height, limits::ROOT_LAG};
-use metatopia_wasm::{Begin, Capsule, CapsuleError, Verdict};
+use metatopia_wasm::{Capsule, CapsuleError, ReplayVerdict, StartPoint};
 
 use crate::golden::{Node, decided, other_roots_from, replica};
 
@@ -14,12 +14,12 @@ fn tools() -> Tools {
 
 #[test]
 fn a_mismatch_is_found_again_by_whoever_replays_the_capsule() {
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     let status = Node::new(other_roots_from(31, 60)).lead(&mut replica).status;
 
     let capsule = Capsule::decode(&replica.capsule().encode()).unwrap();
 
-    let Verdict::Differs { of, own, stated } = capsule.replay(&tools()).unwrap() else {
+    let ReplayVerdict::Differs { of, own, stated } = capsule.replay(&tools()).unwrap() else {
         panic!("the roots differ")
     };
     assert_eq!(of, Height(31 - ROOT_LAG));
@@ -29,15 +29,15 @@ fn a_mismatch_is_found_again_by_whoever_replays_the_capsule() {
 
 #[test]
 fn a_capsule_of_an_honest_sim_replays_to_the_same_roots() {
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     Node::new(decided(50)).lead(&mut replica);
     let verdict = replica.capsule().replay(&tools()).unwrap();
-    assert_eq!(verdict, Verdict::Same { compared: Some(Height(50 - ROOT_LAG)) });
+    assert_eq!(verdict, ReplayVerdict::Same { compared: Some(Height(50 - ROOT_LAG)) });
 }
 
 #[test]
 fn what_is_no_capsule_is_refused() {
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     Node::new(decided(5)).lead(&mut replica);
     let good = replica.capsule();
 

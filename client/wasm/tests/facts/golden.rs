@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock};
 
 use metatopia_protocol::{
-    Answer, Link, SNAPSHOT_PART_BYTES, ServerMessage, SnapshotOffer, TURNS_PER_ANSWER_MAX,
-    encode_server,
+    Answer, SNAPSHOT_PART_BYTES, ServerMessage, SnapshotOffer, TURNS_PER_ANSWER_MAX,
+    ValidatorSetLink, encode_server,
 };
 use metatopia_scenarios::golden;
 use metatopia_sim::{Genesis, Serial, Tools, World};
@@ -13,7 +13,7 @@ use metatopia_types::{
     limits::{ROOT_LAG, SET_LAG, TURN_BYTES_MAX},
     wire,
 };
-use metatopia_wasm::{Begin, Followed, Replica, Trust, Want};
+use metatopia_wasm::{ClientReplica, ClientRequest, Followed, StartPoint, TrustedGenesis};
 
 pub(crate) type Decided = (Turn, Certificate);
 
@@ -21,13 +21,13 @@ pub(crate) fn genesis() -> Genesis {
     golden::genesis()
 }
 
-pub(crate) fn trust() -> Trust {
+pub(crate) fn trust() -> TrustedGenesis {
     let genesis = genesis();
-    Trust::new(genesis.id(), &genesis.encode()).expect("the golden genesis")
+    TrustedGenesis::new(genesis.id(), &genesis.encode()).expect("the golden genesis")
 }
 
-pub(crate) fn replica(begin: Begin) -> Replica {
-    Replica::new(trust(), genesis().encode(), begin).expect("the golden genesis")
+pub(crate) fn replica(begin: StartPoint) -> ClientReplica {
+    ClientReplica::new(trust(), genesis().encode(), begin).expect("the golden genesis")
 }
 
 pub(crate) fn tools() -> Tools {
@@ -111,19 +111,19 @@ impl Node {
         Self { turns, states: Vec::new() }
     }
 
-    pub(crate) fn answer(&self, want: &Want) -> Answer {
+    pub(crate) fn answer(&self, want: &ClientRequest) -> Answer {
         match want {
-            Want::Links { after } => Answer::Links(self.links(Height(*after))),
-            Want::Snapshot => {
+            ClientRequest::Links { after } => Answer::Links(self.links(Height(*after))),
+            ClientRequest::Snapshot => {
                 self.offer().map_or(Answer::Unknown, |o| Answer::Snapshot(Box::new(o)))
             }
-            Want::Part { height, part } => {
+            ClientRequest::Part { height, part } => {
                 let state = self.states.iter().find(|(of, _)| of.0 == *height);
                 let part = state
                     .and_then(|(_, bytes)| bytes.chunks(SNAPSHOT_PART_BYTES).nth(*part as usize));
                 part.map_or(Answer::Unknown, |part| Answer::SnapshotPart(part.to_vec()))
             }
-            Want::Turns { from } => {
+            ClientRequest::Turns { from } => {
                 let mut left = TURN_BYTES_MAX;
                 let wanted = self.turns.iter().filter(|(turn, _)| turn.header.height.0 >= *from);
                 let fits = |entry: &&Decided| {
@@ -136,16 +136,14 @@ impl Node {
         }
     }
 
-    fn links(&self, after: Height) -> Vec<Link> {
-        let changes =
-            |(turn, certificate): &Decided| {
-                let (header, next) =
-                    (turn.header.clone(), SETS[turn.header.height.0 as usize].clone());
-                let certificate = certificate.clone();
-                (header.next_validators != header.validators && header.height > after)
-                    .then_some(Link { header, certificate, next })
-            };
-        self.turns.iter().filter_map(changes).take(Link::PER_ANSWER_MAX).collect()
+    fn links(&self, after: Height) -> Vec<ValidatorSetLink> {
+        let changes = |(turn, certificate): &Decided| {
+            let (header, next) = (turn.header.clone(), SETS[turn.header.height.0 as usize].clone());
+            let certificate = certificate.clone();
+            (header.next_validators != header.validators && header.height > after)
+                .then_some(ValidatorSetLink { header, certificate, next })
+        };
+        self.turns.iter().filter_map(changes).take(ValidatorSetLink::PER_ANSWER_MAX).collect()
     }
 
     fn offer(&self) -> Option<SnapshotOffer> {
@@ -157,7 +155,7 @@ impl Node {
     }
 
     /// Answers until there is nothing new; the last thing that the replica said.
-    pub(crate) fn lead(&self, replica: &mut Replica) -> Followed {
+    pub(crate) fn lead(&self, replica: &mut ClientReplica) -> Followed {
         let mut last = None;
         loop {
             let Some(want) = replica.want() else {

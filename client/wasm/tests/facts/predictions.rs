@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{Act, Sign as _};
-use metatopia_wasm::{Change, Path, TICKS_MAX, Walk};
+use metatopia_wasm::{HeadingChange, Path, PredictedWalk, TICKS_MAX};
 
 use crate::{proofs::Session, stand::Stand};
 
@@ -10,11 +10,11 @@ const EAST: [i64; 2] = [1 << 32, 0];
 const NORTH: [i64; 2] = [0, 1 << 32];
 const STAND: [i64; 2] = [0, 0];
 
-fn walk(heading: [i64; 2], ticks: u32) -> Walk {
-    Walk { heading, changes: Vec::new(), ticks }
+fn walk(heading: [i64; 2], ticks: u32) -> PredictedWalk {
+    PredictedWalk { heading, changes: Vec::new(), ticks }
 }
 
-fn ahead(session: &Session, walk: &Walk) -> Path {
+fn ahead(session: &Session, walk: &PredictedWalk) -> Path {
     session.prover.predict(walk).expect("a walk").expect("an avatar in sight")
 }
 
@@ -41,8 +41,8 @@ fn a_free_walk_is_foreseen_to_the_bit() {
 fn a_change_of_heading_takes_effect_at_its_tick() {
     let mut session = Session::new();
     session.see();
-    let changes = vec![Change { after: 3, heading: NORTH }];
-    let path = ahead(&session, &Walk { heading: EAST, changes, ticks: 9 }).path;
+    let changes = vec![HeadingChange { after: 3, heading: NORTH }];
+    let path = ahead(&session, &PredictedWalk { heading: EAST, changes, ticks: 9 }).path;
     session.stand.turns(1);
     session.stand.turn(&[Act::Walk { heading: Vec2::new(Fx::ZERO, Fx::ONE) }]);
     session.stand.turns(1);
@@ -88,8 +88,8 @@ fn walks_that_nobody_can_walk_are_faults() {
     session.see();
     assert_eq!(session.prover.predict(&walk(EAST, TICKS_MAX + 1)).unwrap_err().code, "input");
     assert_eq!(session.prover.predict(&walk([i64::MIN, 0], 1)).unwrap_err().code, "input");
-    let many = vec![Change { after: 0, heading: EAST }; 65];
-    let many = Walk { heading: EAST, changes: many, ticks: 1 };
+    let many = vec![HeadingChange { after: 0, heading: EAST }; 65];
+    let many = PredictedWalk { heading: EAST, changes: many, ticks: 1 };
     assert_eq!(session.prover.predict(&many).unwrap_err().code, "input");
     // Longer than 1 counts as 1.
     assert_eq!(ahead(&session, &walk([3 << 32, 0], 9)), ahead(&session, &walk(EAST, 9)));

@@ -1,15 +1,18 @@
 //! What a session shows is held against signed roots.
 
-use std::{collections::BTreeMap, collections::BTreeSet, sync::Arc};
+use std::sync::Arc;
 
 use metatopia_client::LATE_TURNS;
-use metatopia_protocol::{Answer, Link, ServerMessage, View, ViewProof, Welcome, encode_server};
-use metatopia_scenarios::plaza;
-use metatopia_types::{Contact, Height, Sign as _};
-use metatopia_wasm::{Difference, Drawn, DrawnBody, ProofEvent, Prover, Sameness, Trust};
+use metatopia_protocol::{
+    Answer, ServerMessage, ValidatorSetLink, View, ViewProof, Welcome, encode_server,
+};
+use metatopia_types::{Height, Sign as _};
+use metatopia_wasm::{
+    BodyDifference, Drawn, DrawnBody, ProofEvent, Prover, Sameness, TrustedGenesis,
+};
 
 use crate::elsewhere::{self, LIES};
-use crate::stand::{Stand, Watcher, certificate, key, set};
+use crate::stand::{Stand, Watcher, certificate, set};
 
 const OLD: [u8; 4] = [200, 201, 202, 203];
 const NEW: [u8; 4] = [201, 202, 203, 204];
@@ -24,11 +27,11 @@ impl Session {
     pub(crate) fn new() -> Self {
         let mut stand = Stand::new();
         stand.enter();
-        let members: BTreeMap<_, _> =
-            OLD.iter().map(|n| (key(*n).public(), Contact::default())).collect();
-        let genesis = Arc::new(plaza::genesis(members, BTreeSet::new()));
-        let prover =
-            Prover::new(Trust { genesis, light: stand.light() }, Stand::visitor().public());
+        let genesis = Arc::new(Stand::genesis());
+        let prover = Prover::new(
+            TrustedGenesis { genesis, light: stand.light() },
+            Stand::visitor().public(),
+        );
         let mut session = Self { stand, watcher: Watcher::default(), prover };
         session.welcome();
         session
@@ -203,7 +206,11 @@ fn proofs_by_new_servers_wait_for_the_change_and_ask_for_it_once() {
     let mut change = session.stand.proof(of, &[]).header;
     change.height = Height(proof.header.height.0 - 1);
     change.next_validators = set(&NEW).id();
-    let link = Link { certificate: certificate(&change, &OLD), header: change, next: set(&NEW) };
+    let link = ValidatorSetLink {
+        certificate: certificate(&change, &OLD),
+        header: change,
+        next: set(&NEW),
+    };
     proof.header.validators = set(&NEW).id();
     proof.certificate = certificate(&proof.header, &NEW);
 
@@ -289,9 +296,9 @@ fn what_is_drawn_is_compared_with_the_copies() {
     assert_eq!(shown(height, &bodies), Some(Sameness::Same { same: bodies.len() }));
     assert_eq!(shown(height - 1, &bodies), None);
     for (code, spoil) in [
-        (Difference::Position, (|body| body.position[0] += 1) as fn(&mut DrawnBody)),
-        (Difference::Facing, |body| body.facing[1] -= 1),
-        (Difference::Absent, |body| body.id.0 += 1_000_000),
+        (BodyDifference::Position, (|body| body.position[0] += 1) as fn(&mut DrawnBody)),
+        (BodyDifference::Facing, |body| body.facing[1] -= 1),
+        (BodyDifference::Absent, |body| body.id.0 += 1_000_000),
     ] {
         let mut other = bodies.clone();
         spoil(&mut other[7]);

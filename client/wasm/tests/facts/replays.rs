@@ -2,7 +2,7 @@
 
 use metatopia_protocol::{Answer, SNAPSHOT_PART_BYTES, ServerMessage, encode_server};
 use metatopia_types::{Height, limits::ROOT_LAG};
-use metatopia_wasm::{Begin, Fault, Phase, Replica, Want};
+use metatopia_wasm::{CallError, ClientPhase, ClientReplica, ClientRequest, StartPoint};
 
 use crate::golden::{
     Decided, Node, certificate, decided, frame, other_roots_from, replica, world_at,
@@ -12,7 +12,7 @@ fn turns(turns: &[Decided]) -> Vec<u8> {
     frame(Answer::Turns(turns.to_vec()))
 }
 
-fn refused(replica: &mut Replica, frame: &[u8]) -> Fault {
+fn refused(replica: &mut ClientReplica, frame: &[u8]) -> CallError {
     let before = replica.status();
     let fault = replica.frame(frame).expect_err("no honest node says that");
     assert_eq!(replica.status(), before, "{fault}");
@@ -22,12 +22,12 @@ fn refused(replica: &mut Replica, frame: &[u8]) -> Fault {
 #[test]
 fn a_replay_from_genesis_comes_to_the_certified_roots() {
     let node = Node::new(decided(400));
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
 
     let followed = node.lead(&mut replica);
 
     let status = followed.status;
-    assert_eq!((status.phase, status.height), (Phase::Following, 400));
+    assert_eq!((status.phase, status.height), (ClientPhase::Following, 400));
     assert_eq!(status.checked, 400 - ROOT_LAG);
     assert_eq!(status.own_root, status.stated_root);
     assert_eq!(status.root, world_at(400).root().to_string());
@@ -37,11 +37,11 @@ fn a_replay_from_genesis_comes_to_the_certified_roots() {
 fn a_replay_from_a_snapshot_comes_to_the_same_state() {
     let mut node = Node::new(decided(300));
     node.states.push((Height(250), world_at(250).snapshot()));
-    let mut replica = replica(Begin::Snapshot);
+    let mut replica = replica(StartPoint::Snapshot);
 
     let status = node.lead(&mut replica).status;
 
-    assert_eq!((status.phase, status.height), (Phase::Following, 300));
+    assert_eq!((status.phase, status.height), (ClientPhase::Following, 300));
     assert_eq!(status.root, world_at(300).root().to_string());
     assert_eq!(status.checked, 300 - ROOT_LAG);
 }
@@ -49,14 +49,14 @@ fn a_replay_from_a_snapshot_comes_to_the_same_state() {
 #[test]
 fn where_there_is_no_snapshot_yet_a_replay_begins_with_the_first_turn() {
     let node = Node::new(decided(20));
-    let mut replica = replica(Begin::Snapshot);
+    let mut replica = replica(StartPoint::Snapshot);
     assert_eq!(node.lead(&mut replica).status.height, 20);
 }
 
 #[test]
 fn one_turn_at_a_time_is_followed_as_well_as_many() {
     let all = decided(40);
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     for one in &all {
         let followed = replica.frame(&turns(core::slice::from_ref(one))).unwrap();
         assert_eq!(followed.applied, 1);
@@ -64,17 +64,17 @@ fn one_turn_at_a_time_is_followed_as_well_as_many() {
     }
     // Told again, turns are passed over.
     assert_eq!(replica.frame(&turns(&all)).unwrap().applied, 0);
-    assert_eq!(replica.want(), Some(Want::Turns { from: 41 }));
+    assert_eq!(replica.want(), Some(ClientRequest::Turns { from: 41 }));
 }
 
 #[test]
 fn another_certified_root_than_the_own_one_stops_the_replay_and_is_told() {
     let node = Node::new(other_roots_from(31, 60));
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
 
     let status = node.lead(&mut replica).status;
 
-    assert_eq!(status.phase, Phase::Mismatch);
+    assert_eq!(status.phase, ClientPhase::Mismatch);
     assert_eq!(status.checked, 31 - ROOT_LAG);
     assert_ne!(status.own_root, status.stated_root);
     assert_eq!(replica.want(), None);
@@ -85,7 +85,7 @@ fn turns_that_too_few_signed_are_refused() {
     let mut all = decided(10);
     let (turn, signed) = &mut all[9];
     *signed = certificate(&turn.header, &[0, 1]);
-    let fault = refused(&mut replica(Begin::Genesis), &turns(&all));
+    let fault = refused(&mut replica(StartPoint::Genesis), &turns(&all));
     assert_eq!(fault.code, "turns");
     assert!(fault.text.contains("voting power"), "{fault}");
 }
@@ -93,7 +93,7 @@ fn turns_that_too_few_signed_are_refused() {
 #[test]
 fn turns_that_do_not_follow_each_other_are_refused() {
     let all = decided(10);
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     refused(&mut replica, &turns(&all[1..]));
     refused(&mut replica, &turns(&[all[0].clone(), all[2].clone()]));
 
@@ -113,8 +113,8 @@ fn acts_that_are_not_those_of_the_header_are_refused() {
     let mut all = decided(400);
     let with_acts = |(turn, _): &&Decided| !turn.body.acts().is_empty();
     let at = all.iter().position(|turn| with_acts(&turn)).expect("somebody did something");
-    all[at].0.body = metatopia_types::Body::default();
-    let mut replica = replica(Begin::Genesis);
+    all[at].0.body = metatopia_types::TurnBody::default();
+    let mut replica = replica(StartPoint::Genesis);
 
     let fault = replica.frame(&turns(&all[..at + 1])).unwrap_err();
 
@@ -126,7 +126,7 @@ fn acts_that_are_not_those_of_the_header_are_refused() {
 fn a_snapshot_of_another_state_than_the_certified_one_is_refused() {
     let mut node = Node::new(decided(60));
     node.states.push((Height(50), world_at(49).snapshot()));
-    let mut replica = replica(Begin::Snapshot);
+    let mut replica = replica(StartPoint::Snapshot);
     let fault = loop {
         let want = replica.want().unwrap();
         if let Err(fault) = replica.frame(&frame(node.answer(&want))) {
@@ -134,17 +134,17 @@ fn a_snapshot_of_another_state_than_the_certified_one_is_refused() {
         }
     };
     assert_eq!(fault.code, "snapshot");
-    assert_eq!(replica.want(), Some(Want::Snapshot));
+    assert_eq!(replica.want(), Some(ClientRequest::Snapshot));
 }
 
 #[test]
 fn offers_that_cannot_be_believed_are_refused() {
     let mut node = Node::new(decided(60));
     node.states.push((Height(50), world_at(50).snapshot()));
-    let Answer::Snapshot(good) = node.answer(&Want::Snapshot) else { panic!("an offer") };
-    let mut replica = replica(Begin::Snapshot);
+    let Answer::Snapshot(good) = node.answer(&ClientRequest::Snapshot) else { panic!("an offer") };
+    let mut replica = replica(StartPoint::Snapshot);
     replica.frame(&frame(Answer::Links(Vec::new()))).unwrap();
-    assert_eq!(replica.want(), Some(Want::Snapshot));
+    assert_eq!(replica.want(), Some(ClientRequest::Snapshot));
 
     let mut unsigned = good.clone();
     unsigned.certificate = certificate(&good.header, &[2]);
@@ -165,19 +165,19 @@ fn offers_that_cannot_be_believed_are_refused() {
 fn a_snapshot_that_is_gone_while_it_is_fetched_gives_way_to_a_newer_one() {
     let mut node = Node::new(decided(60));
     node.states.push((Height(50), world_at(50).snapshot()));
-    let mut replica = replica(Begin::Snapshot);
+    let mut replica = replica(StartPoint::Snapshot);
     replica.frame(&frame(Answer::Links(Vec::new()))).unwrap();
-    replica.frame(&frame(node.answer(&Want::Snapshot))).unwrap();
-    assert_eq!(replica.want(), Some(Want::Part { height: 50, part: 0 }));
+    replica.frame(&frame(node.answer(&ClientRequest::Snapshot))).unwrap();
+    assert_eq!(replica.want(), Some(ClientRequest::Part { height: 50, part: 0 }));
 
     replica.frame(&frame(Answer::Unknown)).unwrap();
 
-    assert_eq!(replica.want(), Some(Want::Snapshot));
+    assert_eq!(replica.want(), Some(ClientRequest::Snapshot));
 }
 
 #[test]
 fn what_it_did_not_want_changes_nothing_and_garbage_is_a_fault() {
-    let mut replica = replica(Begin::Genesis);
+    let mut replica = replica(StartPoint::Genesis);
     let before = replica.status();
     for message in [
         ServerMessage::Pong { token: 1 },

@@ -3,33 +3,32 @@
 
 use std::sync::Arc;
 
-use metatopia_consensus::{Decision, JoinError, certified};
+use metatopia_consensus::{Decision, JoinPackError, certified};
 use metatopia_sim::Genesis;
 use metatopia_types::{Certificate, Height, Now, Turn, ValidatorSet};
 
 use super::{ASK_PAUSE, Batch, CHECK_PAUSE, FILL_BYTES_MAX, SIGNATURES_AT_ONCE};
-use crate::{Effect, FetchNews, RECALL_HEIGHTS, Replica, fetch::Misdeed, start::outcomes};
+use crate::{Effect, FetchEvent, RECALL_HEIGHTS, Replica, fetch::ProviderFault, start::outcomes};
 
 impl Replica {
-    /// Proves some of the turns that came; hands the batch over once it is whole.
+    /// Proves some of the turns that came, and hands the batch over once it is whole.
     pub(super) fn prove(&mut self, now: Now) {
-        let Some(mut batch) = self.backfill.batch.take() else {
-            return;
-        };
+        let batch = self.backfill.batch.take();
+        let mut batch = batch.expect("turns are proved only for a batch that asked for them");
         self.look_at_voters();
         let mut checked = 0;
         while checked < SIGNATURES_AT_ONCE
             && let Some((turn, certificate)) = batch.came.pop_front()
         {
             let Some(voters) = self.voters_at(batch.next) else {
-                // They were forgotten meanwhile: the next batch does not ask for these.
+                // The set changes were forgotten meanwhile: the next batch asks for later turns.
                 return;
             };
             checked += certificate.signatures.len().max(1);
             if let Err(why) = self.check_missing(&batch, &turn, &certificate, &voters) {
                 let peer = batch.from;
                 self.backfill.liars.insert(peer);
-                self.effects.push_back(Effect::Fetch(FetchNews::Dropped { peer, why }));
+                self.effects.push_back(Effect::Fetch(FetchEvent::Dropped { peer, why }));
                 self.backfill.rests = now.monotonic + ASK_PAUSE;
                 return;
             }
@@ -53,42 +52,43 @@ impl Replica {
         }
     }
 
-    /// Is this what was decided at the batch's next height?
+    /// Checks that this turn was decided at the batch's next height.
     fn check_missing(
         &self,
         batch: &Batch,
         turn: &Turn,
         certificate: &Certificate,
         voters: &ValidatorSet,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let (header, height) = (&turn.header, batch.next);
         if header.height != height {
-            return Err(Misdeed::Unasked);
+            return Err(ProviderFault::Unasked);
         }
         certified(self.config.sim, header, certificate, voters, &*self.config.agreement.scheme)?;
-        turn.check_body().map_err(|_| Misdeed::OtherBody(height))?;
+        turn.check_body().map_err(|_| ProviderFault::OtherBody(height))?;
         if batch.proved.back().is_some_and(|before| before.id() != header.previous) {
-            return Err(JoinError::Chain(height).into());
+            return Err(JoinPackError::Chain(height).into());
         }
         if height < batch.last {
             return Ok(());
         }
-        // What follows is there, or the state that this server began with.
+        // The turn after it names it, or the state that this server began with.
         let named = self.backfill.gaps.ending(height).and_then(|gap| gap.names);
         let named = named.or_else(|| self.agreement.base(height).map(|base| base.header));
         match named {
-            Some(named) if named != certificate.header => Err(JoinError::Chain(height).into()),
+            Some(named) if named != certificate.header => Err(JoinPackError::Chain(height).into()),
             _ => Ok(()),
         }
     }
 
-    /// Looks from which height on it is known who voted, and says so if turns are missing before it.
+    /// Finds the first height whose voters are known, and reports it if turns are missing before it.
     pub(super) fn look_at_voters(&mut self) {
         let (oldest, named) = match self.agreement.links().first() {
             Some(link) => (link.header.height.plus(1), link.header.validators),
             None => {
                 let height = self.agreement.height();
                 let Some(current) = self.agreement.validators(height) else {
+                    // Not an error: the set of this height follows from a turn that is being applied.
                     return;
                 };
                 (height, current.id())
@@ -100,14 +100,14 @@ impl Replica {
         fill.provable = if genesis { Height(1) } else { oldest };
         let unprovable = fill.gaps.newest.iter().find(|gap| gap.last < fill.provable);
         if let Some(gap) = unprovable
-            && gap.last > fill.told_unprovable
+            && gap.last > fill.reported_unprovable
         {
-            fill.told_unprovable = gap.last;
-            self.effects.push_back(Effect::Fetch(FetchNews::Unprovable(gap.last)));
+            fill.reported_unprovable = gap.last;
+            self.effects.push_back(Effect::Fetch(FetchEvent::Unprovable(gap.last)));
         }
     }
 
-    /// Who voted at a height of the past, if that is still known.
+    /// Returns the voters of a past height, if they are still known.
     fn voters_at(&mut self, height: Height) -> Option<ValidatorSet> {
         if height < self.backfill.provable {
             return None;
@@ -129,13 +129,13 @@ impl Replica {
         genesis.as_ref()
     }
 
-    /// Clients may ask about a turn that was missing.
+    /// Lets clients ask about a turn that was missing, if it is recent enough.
     fn recall(&mut self, turn: &Decision) {
         let height = turn.height();
         if height.plus(RECALL_HEIGHTS) > self.height {
             self.archive.decided(&turn.turn);
             let outcomes = self.world().map(|world| outcomes(world, height));
-            self.archive.settle(height, &outcomes.unwrap_or_default());
+            self.archive.record_outcomes(height, &outcomes.unwrap_or_default());
         }
     }
 }

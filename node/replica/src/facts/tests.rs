@@ -5,11 +5,11 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
-use metatopia_scripting::{Author, Draft, Package};
+use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
 use metatopia_types::{
-    Act, AssetLicence, Body, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
-    ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn,
+    Act, AssetLicence, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
+    ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn, TurnBody,
 };
 
 use super::*;
@@ -28,7 +28,7 @@ fn sulker() -> Package {
         entry: "sulker.rhai".into(),
         files: [("sulker.rhai".into(), "fn on_touch(other) { throw \"no\"; }\n".into())].into(),
         licence: "AGPL-3.0-or-later".into(),
-        authors: vec![Author { name: "Ada".into(), key: None }],
+        authors: vec![PackageAuthor { name: "Ada".into(), key: None }],
         ..Draft::default()
     })
     .expect("a whole package")
@@ -55,12 +55,15 @@ fn yard() -> (World, PackageId) {
 fn plan() -> (Genesis, PackageId) {
     let (package, round) = (sulker(), Shape::Circle { radius: Fx::HALF });
     let id = package.id();
+    let mut parameters = Parameters { seen_days: 1, ..Parameters::default() };
+    // Wherever the dice let people appear, the stone is in their reach.
+    parameters.avatar.spawn_radius = Fx::HALF;
     let genesis = Genesis {
         name: "yard".to_owned(),
         engine: ENGINE,
-        parameters: Parameters { seen_days: 1, ..Parameters::default() },
+        parameters,
         admins: BTreeSet::from([key(1).public()]),
-        validators: BTreeMap::from([(key(9).public(), Contact::default())]),
+        validators: BTreeMap::from([(key(9).public(), NodeContact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
         objects: vec![ObjectSpec {
             kind: "stone".to_owned(),
@@ -69,7 +72,10 @@ fn plan() -> (Genesis, PackageId) {
             look: Look::default(),
             text: String::new(),
             body: BodySpec::new(round, Motion::Static, Vec2::new(Fx::ONE, Fx::ZERO)),
-            scripts: vec![ScriptSpec { package: id, state: metatopia_scripting::State::default() }],
+            scripts: vec![ScriptSpec {
+                package: id,
+                state: metatopia_scripting::ScriptState::default(),
+            }],
             licence: AssetLicence::default(),
         }],
         lands: Vec::new(),
@@ -85,7 +91,7 @@ fn play(world: &mut World, n: u8, seq: u64, act: Act) {
     let author = key(n).public();
     let (lane, seq, last_valid) = (Lane(1), Seq(seq), world.height().plus(100));
     let envelope = Envelope { sim: world.sim(), author, lane, seq, last_valid, act };
-    let body = Body::new(vec![envelope.sign(&key(n))], Vec::new()).expect("a small body");
+    let body = TurnBody::new(vec![envelope.sign(&key(n))], Vec::new()).expect("a small body");
     let set = world.roster().newest_set().id();
     let height = world.height().plus(1);
     let header = Header {

@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use metatopia_consensus::{Base, Checkpoint, JoinError, JoinPack};
+use metatopia_consensus::{Base, Checkpoint, JoinPack, JoinPackError};
 use metatopia_protocol::Question;
-use metatopia_sim::{Manifest, RestoreError, Tools, World};
+use metatopia_sim::{Manifest, StateRestoreError, Tools, World};
 use metatopia_types::{Digest, Height, PublicKey, limits::SET_LAG};
 
 use super::{
     ANSWER, ASKED_MAX, About, Asked, Fetch, FetchEffect, OFFERS, PAUSE,
-    provider::{Misdeed, Provider, Stage},
+    provider::{Provider, ProviderFault, ProviderStage},
     target::Target,
 };
 
@@ -18,7 +18,7 @@ use super::{
 pub struct Fetched {
     /// What is proved about it.
     pub checkpoint: Checkpoint,
-    /// Its leaves.
+    /// The list of its leaves.
     pub manifest: Manifest,
     /// Their contents by hash; there may be others among them.
     pub leaves: BTreeMap<Digest, Vec<u8>>,
@@ -30,10 +30,10 @@ pub struct Fetched {
 pub enum FetchedError {
     /// The leaves are no state.
     #[error("the certified state is none by this program's rules: {0}")]
-    State(#[from] RestoreError),
+    State(#[from] StateRestoreError),
     /// It names other voters than the headers.
     #[error("the certified state contradicts its headers: {0}")]
-    Sets(#[from] JoinError),
+    Sets(#[from] JoinPackError),
     /// It is of another height than its header.
     #[error("the certified state is of height {found}, its header of {expected}")]
     Height {
@@ -118,7 +118,7 @@ impl Fetch {
         self.first_offer = None;
         self.asked.clear();
         for provider in self.providers.values_mut().filter(|p| p.is_asked()) {
-            provider.stage = Stage::Offer;
+            provider.stage = ProviderStage::Offer;
             provider.rests = Some(now + PAUSE);
             provider.lacks = None;
         }
@@ -138,10 +138,10 @@ impl Fetch {
         provider.rests = None;
         let idle = under_way.is_empty();
         match &provider.stage {
-            Stage::Links { after } => idle.then_some(About::Links { after: *after }),
-            Stage::Offer => idle.then_some(About::Offer),
-            Stage::Dropped => None,
-            Stage::Ready(_) => {
+            ProviderStage::Links { after } => idle.then_some(About::Links { after: *after }),
+            ProviderStage::Offer => idle.then_some(About::Offer),
+            ProviderStage::Dropped => None,
+            ProviderStage::Ready(_) => {
                 let target = self.target.as_mut()?;
                 let height = target.height();
                 if provider.lacks == Some(height) {
@@ -211,7 +211,7 @@ impl Fetch {
                 self.target = None;
                 let offering: Vec<PublicKey> = self.providers.keys().copied().collect();
                 for provider in offering {
-                    self.drop_provider(provider, Misdeed::Undecided(why));
+                    self.drop_provider(provider, ProviderFault::Undecided(why));
                 }
             }
         }

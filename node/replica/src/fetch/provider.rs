@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use metatopia_consensus::JoinError;
-use metatopia_protocol::{Link, SnapshotOffer};
-use metatopia_sim::RestoreError;
+use metatopia_consensus::JoinPackError;
+use metatopia_protocol::{SnapshotOffer, ValidatorSetLink};
+use metatopia_sim::StateRestoreError;
 use metatopia_types::{Height, LeafKey, wire::DecodeError};
 
 /// Why a provider is asked for nothing more.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Misdeed {
+pub enum ProviderFault {
     /// It left questions unanswered.
     #[error("it does not answer")]
     Silent,
@@ -18,7 +18,7 @@ pub enum Misdeed {
     Unasked,
     /// A header or set change that is not certified.
     #[error("what it calls decided is not: {0}")]
-    Undecided(#[from] JoinError),
+    Undecided(#[from] JoinPackError),
     /// A turn that its header does not name.
     #[error("its turn {0} holds something else than was decided")]
     OtherBody(Height),
@@ -39,7 +39,7 @@ pub enum Misdeed {
     NoManifest(DecodeError),
     /// A manifest of another state.
     #[error("its manifest is not the certified one: {0}")]
-    Manifest(RestoreError),
+    Manifest(StateRestoreError),
     /// A leaf that is not the one in the manifest.
     #[error("its leaf {0} does not hash to what the manifest says")]
     Leaf(LeafKey),
@@ -47,7 +47,7 @@ pub enum Misdeed {
 
 /// How a provider stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ProviderState {
     /// It is being asked what it has.
     Asked,
     /// It gives what it has.
@@ -61,7 +61,7 @@ pub enum Standing {
 }
 
 #[derive(Debug)]
-pub(super) enum Stage {
+pub(super) enum ProviderStage {
     /// Its set changes are asked for, from after this height.
     Links {
         after: Height,
@@ -75,7 +75,7 @@ pub(super) enum Stage {
 
 #[derive(Debug)]
 pub(super) struct Provider {
-    pub(super) stage: Stage,
+    pub(super) stage: ProviderStage,
     pub(super) down: bool,
     /// Not asked before.
     pub(super) rests: Option<Duration>,
@@ -85,7 +85,7 @@ pub(super) struct Provider {
     /// It does not have the state of this height.
     pub(super) lacks: Option<Height>,
     /// Its set changes of before what is trusted.
-    pub(super) past: Vec<Link>,
+    pub(super) past: Vec<ValidatorSetLink>,
     /// Bytes of leaves that it gave.
     pub(super) bytes: u64,
 }
@@ -93,7 +93,7 @@ pub(super) struct Provider {
 impl Provider {
     pub(super) fn new(after: Height) -> Self {
         Self {
-            stage: Stage::Links { after },
+            stage: ProviderStage::Links { after },
             down: false,
             rests: None,
             silences: 0,
@@ -106,23 +106,23 @@ impl Provider {
 
     /// May it be asked, now or later?
     pub(super) fn is_asked(&self) -> bool {
-        !self.down && !matches!(self.stage, Stage::Dropped)
+        !self.down && !matches!(self.stage, ProviderStage::Dropped)
     }
 
     pub(super) fn offer(&self) -> Option<&SnapshotOffer> {
         match &self.stage {
-            Stage::Ready(offer) if !self.down => Some(offer),
+            ProviderStage::Ready(offer) if !self.down => Some(offer),
             _ => None,
         }
     }
 
-    pub(super) fn standing(&self) -> Standing {
+    pub(super) fn state(&self) -> ProviderState {
         match &self.stage {
-            Stage::Dropped => Standing::Dropped,
-            _ if self.down => Standing::Down,
-            Stage::Ready(_) if self.lacks.is_some() => Standing::Lacking,
-            Stage::Ready(_) => Standing::Giving,
-            Stage::Links { .. } | Stage::Offer => Standing::Asked,
+            ProviderStage::Dropped => ProviderState::Dropped,
+            _ if self.down => ProviderState::Down,
+            ProviderStage::Ready(_) if self.lacks.is_some() => ProviderState::Lacking,
+            ProviderStage::Ready(_) => ProviderState::Giving,
+            ProviderStage::Links { .. } | ProviderStage::Offer => ProviderState::Asked,
         }
     }
 }

@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use metatopia_protocol::{LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_sim::{Manifest, RestoreError};
+use metatopia_sim::{Manifest, StateRestoreError};
 use metatopia_types::{
     Digest, Header, Height, PublicKey,
     limits::LEAVES_MAX,
     wire::{self, DecodeError},
 };
 
-use super::provider::Misdeed;
+use super::provider::ProviderFault;
 
 /// A state whose root is certified, as far as it is there.
 #[derive(Debug)]
@@ -33,23 +33,23 @@ pub(super) struct Target {
 /// is believed: the root that it must have is another matter.
 ///
 /// # Errors
-/// [`Misdeed::NoManifest`], or [`Misdeed::Manifest`] if it announces more leaves than a state has.
-pub fn decode_manifest(beginning: &[u8]) -> Result<Option<Manifest>, Misdeed> {
+/// [`ProviderFault::NoManifest`], or [`ProviderFault::Manifest`] if it announces more leaves than a state has.
+pub fn decode_manifest(beginning: &[u8]) -> Result<Option<Manifest>, ProviderFault> {
     // The number of leaves comes first, so that nobody waits for what is refused in the end.
     if let Ok((leaves, _)) = postcard::take_from_bytes::<u64>(beginning)
         && leaves > u64::from(LEAVES_MAX)
     {
         let leaves = usize::try_from(leaves).unwrap_or(usize::MAX);
-        return Err(Misdeed::Manifest(RestoreError::TooManyLeaves(leaves)));
+        return Err(ProviderFault::Manifest(StateRestoreError::TooManyLeaves(leaves)));
     }
     let (manifest, rest): (Manifest, _) = match postcard::take_from_bytes(beginning) {
         Ok(found) => found,
         Err(postcard::Error::DeserializeUnexpectedEnd) => return Ok(None),
-        Err(_) => return Err(Misdeed::NoManifest(DecodeError::Malformed)),
+        Err(_) => return Err(ProviderFault::NoManifest(DecodeError::Malformed)),
     };
     // Postcard reads longer forms of a number as well.
     if beginning.strip_suffix(rest) != Some(&wire::encode(&manifest)) {
-        return Err(Misdeed::NoManifest(DecodeError::NotCanonical));
+        return Err(ProviderFault::NoManifest(DecodeError::NotCanonical));
     }
     Ok(Some(manifest))
 }
@@ -105,14 +105,14 @@ impl Target {
     }
 
     /// A header came; the certified one, or the one between, says which it must be.
-    pub(super) fn head(&mut self, height: Height, header: Header) -> Result<(), Misdeed> {
+    pub(super) fn head(&mut self, height: Height, header: Header) -> Result<(), ProviderFault> {
         let (at, named) = if height == self.height().plus(1) {
             (1, Some(self.offer.header.previous))
         } else {
             (0, self.heads[1].as_ref().map(|next| next.previous))
         };
         if header.height != height || named != Some(header.id()) {
-            return Err(Misdeed::OtherHeader(height));
+            return Err(ProviderFault::OtherHeader(height));
         }
         self.heads[at] = Some(header);
         Ok(())
@@ -140,21 +140,25 @@ impl Target {
         part: u32,
         bytes: &[u8],
         have: &BTreeMap<Digest, Vec<u8>>,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let next = u32::try_from(self.beginning.len() / SNAPSHOT_PART_BYTES);
         if self.manifest.is_some() || self.giver != Some(from) || next != Ok(part) {
             return Ok(());
         }
         let left = self.offer.bytes.saturating_sub(self.beginning.len() as u64);
         if bytes.len() as u64 != left.min(SNAPSHOT_PART_BYTES as u64) || bytes.is_empty() {
-            return Err(Misdeed::Unasked);
+            return Err(ProviderFault::Unasked);
         }
         self.beginning.extend_from_slice(bytes);
         let Some(manifest) = decode_manifest(&self.beginning)? else {
             let more = (self.beginning.len() as u64) < self.offer.bytes;
-            return if more { Ok(()) } else { Err(Misdeed::NoManifest(DecodeError::Malformed)) };
+            return if more {
+                Ok(())
+            } else {
+                Err(ProviderFault::NoManifest(DecodeError::Malformed))
+            };
         };
-        manifest.check(self.offer.header.root).map_err(Misdeed::Manifest)?;
+        manifest.check(self.offer.header.root).map_err(ProviderFault::Manifest)?;
         for (place, leaf) in (0..).zip(&manifest.leaves) {
             self.bytes = self.bytes.saturating_add(u64::from(leaf.bytes));
             if !have.contains_key(&leaf.hash) {
@@ -192,12 +196,12 @@ impl Target {
     }
 
     /// A leaf came: its hash, if it is the right one.
-    pub(super) fn leaf(&mut self, place: u32, content: &[u8]) -> Result<Digest, Misdeed> {
+    pub(super) fn leaf(&mut self, place: u32, content: &[u8]) -> Result<Digest, ProviderFault> {
         let entry = self.manifest.as_ref().and_then(|m| m.leaves.get(place as usize));
-        let entry = entry.ok_or(Misdeed::Unasked)?;
+        let entry = entry.ok_or(ProviderFault::Unasked)?;
         let hash = Digest(*blake3::hash(content).as_bytes());
         if entry.hash != hash {
-            return Err(Misdeed::Leaf(entry.key.clone()));
+            return Err(ProviderFault::Leaf(entry.key.clone()));
         }
         self.missing_bytes = self.missing_bytes.saturating_sub(u64::from(entry.bytes));
         Ok(hash)

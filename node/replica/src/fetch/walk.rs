@@ -1,10 +1,10 @@
 //! Following the changes of the validator set, from what is trusted to now.
 
-use metatopia_consensus::{JoinError, Link, Trust, certified, limits::LINKS_MAX};
+use metatopia_consensus::{JoinPackError, Link, Trust, certified, limits::LINKS_MAX};
 use metatopia_protocol as protocol;
 use metatopia_types::{Height, SimId, ValidatorSet, Verify};
 
-use super::provider::{Misdeed, Provider};
+use super::provider::{Provider, ProviderFault};
 
 /// Set changes that are proved.
 #[derive(Debug)]
@@ -60,23 +60,23 @@ impl Walk {
         &mut self,
         sim: SimId,
         after: Height,
-        page: Vec<protocol::Link>,
+        page: Vec<protocol::ValidatorSetLink>,
         provider: &mut Provider,
         scheme: &dyn Verify,
-    ) -> Result<Option<Height>, Misdeed> {
-        let full = page.len() >= protocol::Link::PER_ANSWER_MAX;
+    ) -> Result<Option<Height>, ProviderFault> {
+        let full = page.len() >= protocol::ValidatorSetLink::PER_ANSWER_MAX;
         let mut last = after;
         for link in page {
             let height = link.header.height;
             if height <= last {
-                return Err(Misdeed::Order(height));
+                return Err(ProviderFault::Order(height));
             }
             last = height;
             if height > self.newest() {
                 self.follow(sim, link, scheme)?;
             } else if height <= self.trusted {
                 if provider.past.len() >= LINKS_MAX {
-                    return Err(Misdeed::Order(height));
+                    return Err(ProviderFault::Order(height));
                 }
                 provider.past.push(link);
             }
@@ -92,9 +92,9 @@ impl Walk {
     fn follow(
         &mut self,
         sim: SimId,
-        link: protocol::Link,
+        link: protocol::ValidatorSetLink,
         scheme: &dyn Verify,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let height = link.header.height;
         let before = &self.sets[self.sets.len() - 1].1;
         let (link, next) = change(sim, link, before, scheme)?;
@@ -111,9 +111,9 @@ impl Walk {
     fn prove_past(
         &mut self,
         sim: SimId,
-        past: Vec<protocol::Link>,
+        past: Vec<protocol::ValidatorSetLink>,
         scheme: &dyn Verify,
-    ) -> Result<(), Misdeed> {
+    ) -> Result<(), ProviderFault> {
         let Some(genesis) = self.genesis.as_ref().filter(|_| self.past.is_none()) else {
             return Ok(());
         };
@@ -127,7 +127,7 @@ impl Walk {
             set = next;
         }
         if set.id() != self.sets[0].1.id() {
-            return Err(Misdeed::OtherPast);
+            return Err(ProviderFault::OtherPast);
         }
         self.past = Some(proved);
         Ok(())
@@ -137,14 +137,14 @@ impl Walk {
 /// Holds a change against the set that decided it.
 fn change(
     sim: SimId,
-    link: protocol::Link,
+    link: protocol::ValidatorSetLink,
     before: &ValidatorSet,
     scheme: &dyn Verify,
-) -> Result<(Link, ValidatorSet), Misdeed> {
-    let protocol::Link { header, certificate, next } = link;
+) -> Result<(Link, ValidatorSet), ProviderFault> {
+    let protocol::ValidatorSetLink { header, certificate, next } = link;
     certified(sim, &header, &certificate, before, scheme)?;
     if next.check().is_err() || next.id() != header.next_validators {
-        return Err(JoinError::OtherMembers(header.height).into());
+        return Err(JoinPackError::OtherMembers(header.height).into());
     }
     Ok((Link { header, certificate, next: next.members().to_vec() }, next))
 }

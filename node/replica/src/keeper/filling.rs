@@ -11,7 +11,7 @@ use metatopia_types::{HeaderId, Height};
 use super::{Health, History, Keeper, News};
 use crate::{
     RECORDS_BACK_HEIGHTS,
-    turns::{GAPS_MAX, Gap, Gaps, Kept, encode_patch},
+    turns::{GAPS_MAX, Gap, Gaps, KeptTurns, encode_patch},
 };
 
 impl<D: Disk> Keeper<D> {
@@ -95,7 +95,7 @@ impl<D: Disk> Keeper<D> {
     }
 
     fn find_gaps(&self) -> Result<Gaps, ReadError> {
-        let kept = Kept::of(&self.store);
+        let kept = KeptTurns::of(&self.store);
         let floor = self.floor()?.0;
         let newest = list_snapshots(kept.disk)?.first().map_or(0, |(height, _)| height.0);
         let first = kept.index.tagged_from(kept.disk, 0).next().transpose()?;
@@ -128,14 +128,14 @@ impl<D: Disk> Keeper<D> {
     fn named_after(&self, last: Height) -> Option<HeaderId> {
         let known = self.gaps.ending(last).and_then(|gap| gap.names);
         known.or_else(|| {
-            let next = Kept::of(&self.store).from(last.plus(1)).next();
+            let next = KeptTurns::of(&self.store).from(last.plus(1)).next();
             next.map(|turn| turn.turn.header.previous)
         })
     }
 }
 
 /// The last of these heights that follow each other and were not put back.
-fn unpatched(kept: Kept<'_>, from: u64, to: u64) -> Option<(u64, u64)> {
+fn unpatched(kept: KeptTurns<'_>, from: u64, to: u64) -> Option<(u64, u64)> {
     let mut last = to;
     while let Some((first, _)) = kept.patches.holding(last) {
         last = first.checked_sub(1)?;

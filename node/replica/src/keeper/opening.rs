@@ -1,11 +1,11 @@
-//! Starting with what a disk holds: mended as far as that goes without others, and gone on from.
+//! Opening a log: damaged parts are put aside, and a replica is started with the rest.
 
-use metatopia_consensus::{Base, OpenError, Record};
+use metatopia_consensus::{Base, OpenAgreementError, Record};
 use metatopia_sim::{Tools, World};
 use metatopia_store::{
-    Disk, LogIndex, MarkError, OpenError as StoreError, Opened, Opening, Position, Quarantine,
-    ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, list_snapshots, load_snapshot,
-    newest_snapshot, quarantine,
+    Disk, LogIndex, MarkError, OpenStoreError as StoreError, OpenedStore, Opening, Position,
+    Quarantine, ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, list_snapshots,
+    load_snapshot, newest_snapshot, quarantine,
 };
 use metatopia_types::{Height, Now};
 
@@ -15,7 +15,7 @@ use crate::{Config, RECORDS_BACK_HEIGHTS, RecordsError, Replica, decode_snapshot
 /// A log that was opened, whatever had befallen it.
 #[derive(Debug)]
 pub struct Log<D> {
-    /// The log.
+    /// The log on its disk.
     pub store: Store<D>,
     /// What was cut off it.
     pub tail: Option<TailReport>,
@@ -32,8 +32,8 @@ pub struct Log<D> {
 /// When it is not this server's log, or the disk fails.
 pub fn open_log<D: Disk>(mut disk: D, opening: Opening) -> Result<Log<D>, StorageError> {
     let open = |disk: &mut D| {
-        let Opened { store, first_start, tail, records_lost } = Store::open(disk, opening)?;
-        Ok(Opened { store: store.on(()), first_start, tail, records_lost })
+        let OpenedStore { store, first_start, tail, records_lost } = Store::open(disk, opening)?;
+        Ok(OpenedStore { store: store.on(()), first_start, tail, records_lost })
     };
     let damaged = |error: &StoreError| {
         let StoreError::Recover(RecoverError::Scan(fault)) = error else {
@@ -48,7 +48,7 @@ pub fn open_log<D: Disk>(mut disk: D, opening: Opening) -> Result<Log<D>, Storag
         }
         opened => (opened, None),
     };
-    let Opened { store, tail, records_lost, .. } = opened?;
+    let OpenedStore { store, tail, records_lost, .. } = opened?;
     let mut log = Log { store: store.on(disk), tail, aside, unmarked: None };
     if records_lost {
         note(&mut log.store, &Record::Silence)?;
@@ -121,12 +121,12 @@ pub enum NoStart {
     },
     /// What the log holds does not follow from what there is to start from.
     #[error("no snapshot is whole that the log goes on from: {0}")]
-    OtherLog(OpenError),
+    OtherLog(OpenAgreementError),
 }
 
 impl NoStart {
     /// The least height of a state with which this log could be gone on from, see
-    /// [`Replica::adrift`].
+    /// [`Replica::stateless`].
     #[must_use]
     pub fn least(&self, index: &LogIndex) -> Height {
         Height(match self {

@@ -1,9 +1,9 @@
 //! What a keeper is ordered to do, and what it says about it.
 
-use metatopia_consensus::{Decision, Position, Record};
+use metatopia_consensus::{Decision, Record, RecordPosition};
 use metatopia_store::{
-    AppendError, Cause, DiskError, OpenError, PatchError, ReadError, RecoverError, ScanError,
-    Snapshot, SnapshotError, SyncError,
+    AppendError, Cause, DiskError, OpenStoreError, PatchError, ReadError, ReadSnapshotError,
+    RecoverError, ScanError, Snapshot, SyncError,
 };
 use metatopia_types::Height;
 
@@ -14,16 +14,16 @@ use crate::{Gaps, Reader, RecordsError, SNAPSHOT_BYTES_MAX};
 pub enum Order {
     /// Append a record.
     Append {
-        /// Its tag.
+        /// The tag of the record.
         tag: Option<u64>,
-        /// Its bytes.
+        /// The bytes of the record.
         payload: Vec<u8>,
     },
     /// Make everything before durable, and report this place.
-    Sync(Position),
+    Sync(RecordPosition),
     /// Read decided turns.
     Load {
-        /// For whom.
+        /// The reader that wants the turns.
         reader: Reader,
         /// The first height.
         from: Height,
@@ -35,9 +35,9 @@ pub enum Order {
     /// Store a snapshot in the place of all others, append a record, and read back what the log
     /// holds after that state. On a full disk that is done once there is room.
     Replace {
-        /// The state.
+        /// The state to store.
         snapshot: Snapshot,
-        /// The record.
+        /// The record to append with it.
         note: Option<Vec<u8>>,
     },
     /// Put turns back that are missing: the last of one of the [`Gaps`] that were told of last,
@@ -51,10 +51,10 @@ pub enum Order {
 #[derive(Debug)]
 pub enum Done {
     /// Durable up to here.
-    Synced(Position),
-    /// Decided turns.
+    Synced(RecordPosition),
+    /// Decided turns that were read from the log.
     Loaded {
-        /// For whom.
+        /// The reader that wants the turns.
         reader: Reader,
         /// Ascending, without a gap.
         decisions: Vec<Decision>,
@@ -81,7 +81,7 @@ pub enum News {
     Stored(Height),
     /// A snapshot is not. The log is whole without it, and the next one is tried.
     #[error("a snapshot is not stored: {0}")]
-    NotStored(SnapshotError),
+    NotStored(ReadSnapshotError),
     /// No start could read it. Stored, it would take the place of states that can be read, and of the
     /// log before them.
     #[error(
@@ -91,7 +91,7 @@ pub enum News {
     TooLong {
         /// After this turn.
         height: Height,
-        /// So long.
+        /// The length of the snapshot in bytes.
         bytes: usize,
     },
     /// Where the part of the log begins that is kept cannot be found.
@@ -105,15 +105,15 @@ pub enum News {
     Unread {
         /// The first that was asked for.
         from: Height,
-        /// Why.
+        /// The error behind it.
         error: ReadError,
     },
     /// Turns are back that were missing.
     #[error("turns {first} to {last} are put back")]
     PutBack {
-        /// The first.
+        /// The first of the heights.
         first: Height,
-        /// The last.
+        /// The last of the heights.
         last: Height,
     },
     /// Turns are not; they are asked for again.
@@ -170,7 +170,7 @@ pub enum StorageError {
     Sync(#[from] SyncError),
     /// The log could not be opened again.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Open(#[from] OpenStoreError),
     /// There is no room.
     #[error(transparent)]
     Disk(#[from] DiskError),
@@ -182,7 +182,7 @@ impl StorageError {
         match self {
             Self::Append(AppendError::Disk(error))
             | Self::Sync(SyncError::Disk(error))
-            | Self::Open(OpenError::Recover(
+            | Self::Open(OpenStoreError::Recover(
                 RecoverError::Disk(error) | RecoverError::Scan(ScanError::Disk(error)),
             ))
             | Self::Disk(error) => full(error),
@@ -197,13 +197,13 @@ pub(super) enum ReplaceError {
     #[error("the log cannot be written")]
     Unsound,
     #[error(transparent)]
-    Snapshot(#[from] SnapshotError),
+    Snapshot(#[from] ReadSnapshotError),
     #[error(transparent)]
     Records(#[from] RecordsError),
 }
 
 impl ReplaceError {
     pub(super) fn is_full(&self) -> bool {
-        matches!(self, Self::Snapshot(SnapshotError::Disk(error)) if error.cause == Cause::Full)
+        matches!(self, Self::Snapshot(ReadSnapshotError::Disk(error)) if error.cause == Cause::Full)
     }
 }

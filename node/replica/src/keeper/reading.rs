@@ -5,12 +5,12 @@ use metatopia_store::{Disk, ReadError, Store};
 use metatopia_types::Height;
 
 use super::Restart;
-use crate::{RecordsError, recall_from, records_after, turns::Kept};
+use crate::{RecordsError, recall_from, records_after, turns::KeptTurns};
 
 /// The decided turns up to `base` that clients may still ask for, as far as they are there; and why
 /// some are not, if they cannot be read.
 pub(super) fn decisions_up_to(
-    kept: Kept<'_>,
+    kept: KeptTurns<'_>,
     base: Height,
 ) -> Result<(Vec<Decision>, Option<ReadError>), ReadError> {
     let (mut found, mut unread) = (Vec::new(), None);
@@ -30,6 +30,6 @@ pub(super) fn decisions_up_to(
 /// # Errors
 /// When the log cannot be read.
 pub fn read_back<D: Disk>(store: &Store<D>, base: Height) -> Result<Restart, RecordsError> {
-    let (past, unread) = decisions_up_to(Kept::of(store), base)?;
+    let (past, unread) = decisions_up_to(KeptTurns::of(store), base)?;
     Ok(Restart { past, unread, records: records_after(store.index(), store.disk(), base)? })
 }

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use metatopia_consensus::Record;
 use metatopia_store::{
     FileKind, Folder, Identity, Opening, ReadDisk as _, limits,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
 };
 use metatopia_types::{
-    Body, Certificate, Digest, Header, HeaderId, Millis, PublicKey, Root, Round, SimId, Turn,
+    Certificate, Digest, Header, HeaderId, Millis, PublicKey, Root, Round, SimId, Turn, TurnBody,
 };
 
 use super::{reading::decisions_up_to, *};
@@ -41,7 +41,12 @@ fn step(number: u64) -> Vec<Order> {
         payload: n.to_le_bytes().repeat(20),
     };
     let first = 3 * number;
-    vec![append(first), append(first + 1), append(first + 2), Order::Sync(Position(first + 3))]
+    vec![
+        append(first),
+        append(first + 1),
+        append(first + 2),
+        Order::Sync(RecordPosition(first + 3)),
+    ]
 }
 
 fn synced(said: &[Done]) -> Option<u64> {
@@ -62,7 +67,7 @@ fn health(said: &[Done]) -> Option<&Health> {
 fn durable(keeper: &Keeper<MemoryDisk>) -> Vec<u64> {
     let mut disk = keeper.store.disk().clone();
     disk.limit_capacity(None);
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     let store = Store::open(disk, opening()).expect("a log that a crash left").store;
     let records = store.index().iter(store.disk()).map(|record| record.expect("undamaged"));
     let number = |bytes: &[u8]| u64::from_le_bytes(bytes[..8].try_into().expect("eight bytes"));
@@ -75,7 +80,7 @@ fn in_order(numbers: &[u64]) -> bool {
 
 #[test]
 fn a_disk_that_fails_at_any_write_never_makes_the_server_say_what_it_could_forget() {
-    for fault in [Fault::Full, Fault::Fail] {
+    for fault in [DiskFault::Full, DiskFault::Fail] {
         let mut tried = 0;
         for k in 0.. {
             let mut keeper = keeper(MemoryDisk::new(), History::Whole);
@@ -97,7 +102,7 @@ fn a_disk_that_fails_at_any_write_never_makes_the_server_say_what_it_could_forge
             };
             let said = work(&mut keeper, [Order::Retry]);
             match fault {
-                Fault::Full => {
+                DiskFault::Full => {
                     assert_eq!(trouble, Health::Full, "at {k}");
                     assert_eq!(health(&said), Some(&Health::Sound), "at {k}");
                     assert_eq!((synced(&said), durable(&keeper).len()), (Some(90), 90), "at {k}");
@@ -145,12 +150,12 @@ fn a_disk_without_room_is_waited_for_and_then_holds_everything_once() {
 
 #[test]
 fn what_is_left_of_the_disk_is_read_while_it_is_full_or_failed() {
-    for fault in [Fault::Full, Fault::Fail] {
+    for fault in [DiskFault::Full, DiskFault::Fail] {
         let mut keeper = keeper(MemoryDisk::new(), History::Whole);
-        work(&mut keeper, (1..20).flat_map(turn).chain([Order::Sync(Position(38))]));
+        work(&mut keeper, (1..20).flat_map(turn).chain([Order::Sync(RecordPosition(38))]));
         let at = keeper.store.disk().operations();
         keeper.store.disk_mut().fail_operation(at, fault);
-        work(&mut keeper, turn(20).into_iter().chain([Order::Sync(Position(40))]));
+        work(&mut keeper, turn(20).into_iter().chain([Order::Sync(RecordPosition(40))]));
         assert_ne!(keeper.health, Health::Sound);
 
         let said = work(&mut keeper, [ask(7)]);
@@ -189,7 +194,7 @@ pub(super) fn decision(height: u64) -> Decision {
         time: Millis(height),
         ..Header::default()
     };
-    let turn = Turn { header, body: Body::default() };
+    let turn = Turn { header, body: TurnBody::default() };
     let certificate = Certificate {
         height: Height(height),
         round: Round(0),
@@ -228,7 +233,10 @@ pub(super) fn heights(said: &[Done]) -> Vec<u64> {
 pub(super) fn lived(history: History) -> Keeper<MemoryDisk> {
     let mut keeper = keeper(MemoryDisk::new(), history);
     for height in 1..=6_000 {
-        work(&mut keeper, turn(height).into_iter().chain([Order::Sync(Position(2 * height))]));
+        work(
+            &mut keeper,
+            turn(height).into_iter().chain([Order::Sync(RecordPosition(2 * height))]),
+        );
         if height % 600 == 0 {
             work(&mut keeper, [snapshot(height)]);
         }
@@ -264,7 +272,7 @@ fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
         assert_eq!(heights(&work(&mut keeper, [ask(from)])), due, "from {from}");
     }
     // A start from the older snapshot has all that it needs, receipts of its clients too.
-    let past: Vec<u64> = decisions_up_to(Kept::of(&keeper.store), Height(5_400))
+    let past: Vec<u64> = decisions_up_to(KeptTurns::of(&keeper.store), Height(5_400))
         .expect("a good disk")
         .0
         .iter()
@@ -273,7 +281,7 @@ fn turns_far_below_the_older_snapshot_are_removed_and_the_rest_is_read() {
     assert_eq!(past, (5_400 - RECALL_HEIGHTS + 1..=5_400).collect::<Vec<_>>());
 
     let mut disk = keeper.store.into_disk();
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     let again = Keeper::new(Store::open(disk, opening()).expect("a log").store, History::Whole);
     assert_eq!(again.oldest, Height(oldest));
 }
@@ -344,8 +352,8 @@ fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_
     work(&mut keeper, [snapshot(3), snapshot(9)]);
 
     // Ordered before it, a sync is done before it is: nobody is left to hear of it afterwards.
-    let said = work(&mut keeper, [Order::Sync(Position(20)), replace(8)]);
-    let before = |done: &Done| matches!(done, Done::Synced(Position(20)));
+    let said = work(&mut keeper, [Order::Sync(RecordPosition(20)), replace(8)]);
+    let before = |done: &Done| matches!(done, Done::Synced(RecordPosition(20)));
     assert!(before(&said[0]), "{said:?}");
     let Restart { past, records, .. } = restart(said).expect("a good disk");
     assert_eq!(past.len(), 8);
@@ -357,7 +365,7 @@ fn a_fetched_state_is_gone_on_from_with_what_the_log_holds_after_it_and_nothing_
     // A state far above what the log has: nothing of it is read.
     let Restart { past, records, .. } = restart(work(&mut keeper, [replace(500)])).expect("a disk");
     assert_eq!((past.len(), records.iter().filter_map(Record::height).count()), (10, 2));
-    let said = work(&mut keeper, turn(501).into_iter().chain([Order::Sync(Position(2))]));
+    let said = work(&mut keeper, turn(501).into_iter().chain([Order::Sync(RecordPosition(2))]));
     assert_eq!(synced(&said), Some(2));
 }
 
@@ -375,7 +383,7 @@ fn stored(keeper: &Keeper<MemoryDisk>) -> Vec<u64> {
 /// so it went at every start.
 #[test]
 fn a_fetched_state_waits_for_room_whatever_finds_none() {
-    for fault in [Fault::Full, Fault::Fail] {
+    for fault in [DiskFault::Full, DiskFault::Fail] {
         let mut tried = 0;
         for k in 0.. {
             let mut keeper = keeper(MemoryDisk::new(), History::Whole);
@@ -383,20 +391,20 @@ fn a_fetched_state_waits_for_room_whatever_finds_none() {
             work(&mut keeper, [snapshot(1)]);
             let at = keeper.store.disk().operations() + k;
             keeper.store.disk_mut().fail_operation(at, fault);
-            let before = turn(2).into_iter().chain([Order::Sync(Position(4))]);
+            let before = turn(2).into_iter().chain([Order::Sync(RecordPosition(4))]);
 
             let said = work(&mut keeper, before.chain([replace(8)]));
 
             tried += 1;
             let trouble = health(&said).is_some();
             let mut answered = answer(said);
-            if trouble && fault == Fault::Full {
+            if trouble && fault == DiskFault::Full {
                 assert!(answered.is_none(), "at {k}: {answered:?}");
                 let said = work(&mut keeper, [Order::Retry]);
                 assert_eq!(health(&said), Some(&Health::Sound), "at {k}");
                 answered = answer(said);
             }
-            let failed = fault == Fault::Fail && answered.as_ref().is_some_and(Result::is_err);
+            let failed = fault == DiskFault::Fail && answered.as_ref().is_some_and(Result::is_err);
             if !failed {
                 let Restart { records, .. } = answered.expect("an answer").expect("a good disk");
                 let notes = records.iter().filter(|record| matches!(record, Record::Healed { .. }));

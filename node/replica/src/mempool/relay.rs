@@ -6,17 +6,17 @@ use metatopia_protocol::Submission;
 use metatopia_types::{ActId, Height, PublicKey};
 
 use super::{Mempool, Origin, Pending};
-use crate::GUEST_FRAMES_PER_SECOND;
+use crate::FOLLOWER_FRAMES_PER_SECOND;
 
 /// Acts that a server hands on in a second. What its clients say beyond waits for the next turns, or
 /// until the server proposes it itself: a quarter of all turns of four servers hold 5,120 acts a
 /// second. Lanes read twice as many frames of a peer.
 pub const RELAYED_PER_SECOND: u32 = 4_096;
 
-/// The same of a follower: four fifths of what servers hear of one ([`GUEST_FRAMES_PER_SECOND`]); its
+/// The same of a follower: four fifths of what servers hear of one ([`FOLLOWER_FRAMES_PER_SECOND`]); its
 /// questions need some as well.
 pub const FOLLOWER_RELAYED_PER_SECOND: u32 = 1_024;
-const _: () = assert!(FOLLOWER_RELAYED_PER_SECOND < GUEST_FRAMES_PER_SECOND);
+const _: () = assert!(FOLLOWER_RELAYED_PER_SECOND < FOLLOWER_FRAMES_PER_SECOND);
 
 /// Acts that are handed over at once to a server that comes up: with their blobs at most 1.5 MiB, a
 /// fifth of what may wait to be sent to it. A full pool would end the new connection, and the next.
@@ -34,9 +34,9 @@ pub const HANDED_AGAIN_MAX: usize = 16;
 pub(crate) const RELAYED_AHEAD: Duration = Duration::from_millis(250);
 
 impl Mempool {
-    /// An act of a client that just came, for the other servers. Nothing if it has to wait for
-    /// [`overdue`](Self::overdue): too many were of late, or other acts wait, of which it would get
-    /// ahead. A later act of a lane that is proposed first shuts out the earlier ones.
+    /// Returns an act of a client that just came, for the other servers. Returns none if the act has to
+    /// wait for [`overdue`](Self::overdue), because the rate is used up, or because other acts wait. It
+    /// must not overtake those: a later act of a lane that is proposed first shuts out the earlier ones.
     pub fn hand_on(
         &mut self,
         act: &ActId,
@@ -44,26 +44,26 @@ impl Mempool {
         mut may: impl FnMut() -> bool,
     ) -> Option<Submission> {
         let pending = self.pending.get(act)?;
-        let others = self.untold - usize::from(pending.handed_on.is_none());
-        let told = (others == 0 && may()).then_some(height);
-        self.tell(act, told);
-        told.and_then(|_| Some(self.pending.get(act)?.submission.clone()))
+        let others = self.not_handed_on - usize::from(pending.handed_on.is_none());
+        let handed_on = (others == 0 && may()).then_some(height);
+        self.mark_handed_on(act, handed_on);
+        handed_on.and_then(|_| Some(self.pending.get(act)?.submission.clone()))
     }
 
-    /// Acts of clients for the other servers: all that had to wait, as far as the pace allows, and at
-    /// most [`HANDED_AGAIN_MAX`] that have waited for [`AGAIN_TURNS`] since the others were told of
-    /// them. One of each author in turn, those of an author in the order of their lanes; the next time
-    /// begins with the author at which that ended.
+    /// Returns acts of clients for the other servers: all that had to wait, as far as the rate allows,
+    /// and at most [`HANDED_AGAIN_MAX`] that were handed on [`AGAIN_TURNS`] ago. Takes one of each
+    /// author in turn, and those of an author in the order of their lanes. The next call begins with the
+    /// author at which this one ended.
     pub fn overdue(&mut self, height: Height, mut may: impl FnMut() -> bool) -> Vec<Submission> {
         let mut again = 0;
         let mut queues: Vec<(PublicKey, Vec<ActId>)> = Vec::new();
-        let rotation = self.authors.range(self.next_told..);
-        for (author, lanes) in rotation.chain(self.authors.range(..self.next_told)) {
+        let rotation = self.authors.range(self.next_handed_on..);
+        for (author, lanes) in rotation.chain(self.authors.range(..self.next_handed_on)) {
             let due = lanes.values().rev().filter(|id| match self.pending.get(*id) {
                 Some(Pending { origin: Origin::Server, .. }) | None => false,
                 Some(Pending { handed_on: None, .. }) => true,
-                Some(Pending { handed_on: Some(told), .. }) => {
-                    told.0.saturating_add(AGAIN_TURNS) <= height.0
+                Some(Pending { handed_on: Some(handed_on), .. }) => {
+                    handed_on.0.saturating_add(AGAIN_TURNS) <= height.0
                 }
             });
             let due: Vec<ActId> = due.copied().collect();
@@ -85,21 +85,21 @@ impl Mempool {
                 } else if may() {
                     overdue.extend(queue.pop());
                 } else {
-                    self.next_told = *author;
+                    self.next_handed_on = *author;
                     break 'used_up;
                 }
             }
             queues.retain(|(_, queue)| !queue.is_empty());
         }
         for act in &overdue {
-            self.tell(act, Some(height));
+            self.mark_handed_on(act, Some(height));
         }
         let submission = |act: &ActId| Some(self.pending.get(act)?.submission.clone());
         overdue.iter().filter_map(submission).collect()
     }
 
-    /// What a server that comes up is told of: the acts of `own`, this server, and then those of
-    /// clients, and of other servers if `all`; those of a lane in their order. Acts of clients beyond
+    /// Returns the acts for a peer that connected: those of `own`, this server, then those of clients,
+    /// and those of other servers if `all`. The acts of a lane keep their order. Acts of clients beyond
     /// [`HANDED_OVER_MAX`] become [`overdue`](Self::overdue).
     pub fn hand_over(&mut self, own: PublicKey, all: bool) -> Vec<Submission> {
         let first = self.authors.get_key_value(&own);
@@ -120,16 +120,16 @@ impl Mempool {
                 left.push(act);
             }
         }
-        left.iter().for_each(|act| self.tell(act, None));
+        left.iter().for_each(|act| self.mark_handed_on(act, None));
         submissions
     }
 
-    /// Notes when the other servers were told of an act last, or that they are to be.
-    fn tell(&mut self, act: &ActId, told: Option<Height>) {
+    /// Notes when an act was handed on last, or that it still has to be.
+    fn mark_handed_on(&mut self, act: &ActId, handed_on: Option<Height>) {
         if let Some(pending) = self.pending.get_mut(act) {
-            self.untold -= usize::from(pending.handed_on.is_none());
-            self.untold += usize::from(told.is_none());
-            pending.handed_on = told;
+            self.not_handed_on -= usize::from(pending.handed_on.is_none());
+            self.not_handed_on += usize::from(handed_on.is_none());
+            pending.handed_on = handed_on;
         }
     }
 }

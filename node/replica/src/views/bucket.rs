@@ -55,16 +55,16 @@ const SHARE: u32 = 4;
 /// The buckets of one client.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Budget {
-    /// For everything.
+    /// The budget for all bytes.
     pub(super) all: Bucket,
     /// For the own avatar and what it touches, while their tiles wait.
     pub(super) near: Bucket,
-    /// For proofs.
+    /// The budget for proofs.
     pub(super) proofs: Bucket,
 }
 
 impl Budget {
-    /// Full buckets.
+    /// Returns a budget with full buckets.
     pub(super) fn new(bytes_per_second: u32, turns_per_second: u32) -> Self {
         let share = Bucket::new(bytes_per_second / SHARE, turns_per_second);
         let all = Bucket::new(bytes_per_second, turns_per_second);

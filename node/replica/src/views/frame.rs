@@ -6,7 +6,7 @@ use metatopia_protocol::{ServerMessage, TileUpdate, View, encode_server};
 use metatopia_sim::Tile;
 use metatopia_types::{Height, ObjectId, wire};
 
-use super::{sight::Copied, tile_name, watcher::Turn};
+use super::{sight::Copied, tile_name, watcher::TurnView};
 
 /// Bytes of one update of a tile. Who missed more gets the whole tile anew, in pieces.
 pub const UPDATE_BYTES_MAX: usize = 64 * 1_024;
@@ -34,9 +34,9 @@ pub(super) struct Updates {
 impl Updates {
     /// What a client is told of a tile that it has this copy of, and what it has then: what it
     /// missed, or as much of the whole as there is room for.
-    pub(super) fn tell(
+    pub(super) fn update(
         &self,
-        turn: &Turn<'_>,
+        turn: &TurnView<'_>,
         tile: Tile,
         copy: Option<Copied>,
         room: usize,
@@ -47,7 +47,7 @@ impl Updates {
         {
             return (Rc::clone(update), Copied::whole(turn.height));
         }
-        let (update, through) = tell_tile(turn, tile, copy, room);
+        let (update, through) = tile_update(turn, tile, copy, room);
         let bytes = Rc::new(wire::encode(&update));
         if let Some(copy) = whole
             && update.since == Some(copy.height)
@@ -59,8 +59,8 @@ impl Updates {
 }
 
 /// The update, and the greatest id that it covers.
-fn tell_tile(
-    turn: &Turn<'_>,
+fn tile_update(
+    turn: &TurnView<'_>,
     tile: Tile,
     copy: Option<Copied>,
     room: usize,
@@ -77,8 +77,8 @@ fn tell_tile(
         return (update, through);
     }
     let room = room.clamp(*PIECE_BYTES.start(), *PIECE_BYTES.end());
-    let (told, mut bytes) = (through, 0);
-    for (id, entry) in turn.world.entries(tile).filter(|(id, _)| *id > told) {
+    let (through_before, mut bytes) = (through, 0);
+    for (id, entry) in turn.world.entries(tile).filter(|(id, _)| *id > through_before) {
         update.more = bytes >= room;
         if update.more {
             return (update, through);

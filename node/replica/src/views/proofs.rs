@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_protocol::{NeighbourLeaf, TileLeaf, ViewProof};
-use metatopia_sim::{Neighbour, PlacedLeaf, PlacedTiles, ShownTiles, Tile, World};
+use metatopia_sim::{AdjacentLeaf, PlacedLeaf, PlacedTiles, ShownTiles, Tile, World};
 use metatopia_types::{Certificate, Header, Height};
 
 use crate::ClientId;
@@ -16,14 +16,14 @@ pub const PROOFS_WAITING_MAX: usize = 8;
 
 /// What will be proved of one height.
 #[derive(Debug)]
-pub(super) struct Waiting {
+pub(super) struct PendingProof {
     /// All tiles that any client has.
     placed: PlacedTiles,
     /// What each client has exactly.
     pub(super) exact: BTreeMap<ClientId, Vec<Tile>>,
 }
 
-impl Waiting {
+impl PendingProof {
     /// Shows some tiles in the root that a header states.
     pub(super) fn proof(
         &self,
@@ -37,8 +37,8 @@ impl Waiting {
             let PlacedLeaf { tile, prefix, place, hash } = leaf;
             TileLeaf { tile: tile_name(tile), prefix, place, hash }
         };
-        let other = |leaf: Neighbour| {
-            let Neighbour { key, content, place } = leaf;
+        let other = |leaf: AdjacentLeaf| {
+            let AdjacentLeaf { key, content, place } = leaf;
             NeighbourLeaf { key, content, place }
         };
         ViewProof {
@@ -55,7 +55,7 @@ impl Waiting {
 /// Heights to be proved.
 #[derive(Debug, Default)]
 pub(super) struct Proofs {
-    waiting: BTreeMap<Height, Waiting>,
+    waiting: BTreeMap<Height, PendingProof>,
 }
 
 impl Proofs {
@@ -66,14 +66,14 @@ impl Proofs {
         }
         let tiles: BTreeSet<Tile> = exact.values().flatten().copied().collect();
         let placed = world.place_tiles(&tiles);
-        self.waiting.insert(world.height(), Waiting { placed, exact });
+        self.waiting.insert(world.height(), PendingProof { placed, exact });
         if self.waiting.len() > PROOFS_WAITING_MAX {
             self.waiting.pop_first();
         }
     }
 
     /// What is to be proved of a height. Earlier heights are given up.
-    pub(super) fn take(&mut self, of: Height) -> Option<Waiting> {
+    pub(super) fn take(&mut self, of: Height) -> Option<PendingProof> {
         self.waiting = self.waiting.split_off(&of);
         self.waiting.remove(&of)
     }

@@ -44,7 +44,7 @@ pub(super) struct Watched {
 
 /// The tiles that one client watches.
 #[derive(Debug, Default)]
-pub(super) struct Sight {
+pub(super) struct WatchedTiles {
     pub(super) tiles: BTreeMap<Tile, Watched>,
 }
 
@@ -57,7 +57,7 @@ fn weight(tile: Tile, center: Vec2) -> u64 {
     }
 }
 
-impl Sight {
+impl WatchedTiles {
     /// Looks from `center`; gives the tiles that went out of sight.
     pub(super) fn look(&mut self, center: Vec2) -> Vec<Tile> {
         let mut left = Vec::new();
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn all_tiles_within_sight_are_watched_and_none_that_is_farther() {
         for (x, y) in [(0, 0), (16, 16), (31, -1), (-500, 77), (1_024, -1_024)] {
-            let mut sight = Sight::default();
+            let mut sight = WatchedTiles::default();
             assert_eq!(sight.look(at(x, y)), []);
             for dx in -100..100 {
                 for dy in -100..100 {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn walking_to_and_fro_at_a_border_changes_nothing_after_the_first_time() {
-        let mut sight = Sight::default();
+        let mut sight = WatchedTiles::default();
         sight.look(at(0, 0));
         sight.look(at(4, 0));
         let tiles: Vec<Tile> = sight.tiles.keys().copied().collect();
@@ -119,7 +119,7 @@ mod tests {
     #[test]
     fn absurd_places_are_far_away() {
         let edge = i64::from(i32::MAX);
-        let mut sight = Sight::default();
+        let mut sight = WatchedTiles::default();
         sight.tiles.insert(Tile { x: edge, y: -edge }, Watched::default());
         assert_eq!(sight.look(at(0, 0)), [Tile { x: edge, y: -edge }]);
     }

@@ -10,7 +10,7 @@ use metatopia_types::{Emote, Height, Movement, ObjectId, PublicKey, wire};
 use super::{
     bucket::Budget,
     frame::{Encoded, Updates, encode_view},
-    sight::{Copied, Sight, Watched},
+    sight::{Copied, Watched, WatchedTiles},
     stamps::Stamps,
     tile_name,
 };
@@ -41,7 +41,7 @@ pub const FAR_REACH: i32 = 4;
 const AHEAD_MAX: u64 = 200;
 
 /// What all clients are shown of one turn, worked out once.
-pub(super) struct Turn<'a> {
+pub(super) struct TurnView<'a> {
     pub(super) world: &'a World,
     pub(super) stamps: &'a Stamps,
     pub(super) height: Height,
@@ -58,13 +58,13 @@ pub(super) struct Watcher {
     pub(super) proofs: bool,
     at: Option<Vec2>,
     pub(super) budget: Budget,
-    sight: Sight,
+    sight: WatchedTiles,
     left: Vec<TileName>,
     /// Big things that were told about, and when.
     far: BTreeMap<ObjectId, Height>,
     far_waiting: Option<Height>,
     /// When something far away was told last.
-    far_told: Height,
+    far_sent: Height,
     /// Bytes of the view being made that were taken off already.
     charged: usize,
 }
@@ -89,7 +89,7 @@ impl Watcher {
         let bytes =
             watching.bytes_per_second.clamp(*BYTES_PER_SECOND.start(), *BYTES_PER_SECOND.end());
         let budget = before.unwrap_or_else(|| Budget::new(bytes, turns_per_second)).at_rate(bytes);
-        let mut sight = Sight::default();
+        let mut sight = WatchedTiles::default();
         for (tile, height) in &watching.have {
             let tile = Tile { x: i64::from(tile.x), y: i64::from(tile.y) };
             let copy = Some(Copied::whole(*height));
@@ -104,13 +104,13 @@ impl Watcher {
             left: Vec::new(),
             far: BTreeMap::new(),
             far_waiting: None,
-            far_told: Height(0),
+            far_sent: Height(0),
             charged: 0,
         }
     }
 
     /// Tiles of which the client has exactly what they are now.
-    pub(super) fn exact<'a>(&'a self, turn: &'a Turn<'_>) -> impl Iterator<Item = Tile> + 'a {
+    pub(super) fn exact<'a>(&'a self, turn: &'a TurnView<'_>) -> impl Iterator<Item = Tile> + 'a {
         let tiles = self.sight.tiles.iter();
         tiles.filter(|(tile, watched)| !is_stale(turn, **tile, watched)).map(|(tile, _)| *tile)
     }
@@ -118,7 +118,7 @@ impl Watcher {
     /// The frame of the view after a turn, if one is due and may be sent.
     pub(super) fn view(
         &mut self,
-        turn: &Turn<'_>,
+        turn: &TurnView<'_>,
         key: &PublicKey,
         numbers: &mut Numbers,
     ) -> Option<Vec<u8>> {
@@ -132,8 +132,8 @@ impl Watcher {
         let center = place.unwrap_or(turn.world.parameters().avatar.spawn);
         self.left.extend(self.sight.look(center).into_iter().map(tile_name));
         numbers.sent += 1;
-        let (tiles, far) = self.tell(turn, center);
-        let near = self.tell_near(turn, me);
+        let (tiles, far) = self.updates_within_budget(turn, center);
+        let near = self.near_movements(turn, me);
         let seen = |tile: &Tile| self.sight.tiles.contains_key(tile);
         let gestures = turn.gestures.iter().filter(|(tile, ..)| seen(tile)).take(GESTURES_MAX);
         let view = View {
@@ -154,14 +154,18 @@ impl Watcher {
     }
 
     /// The tiles and big things that the bytes suffice for, the most urgent first.
-    fn tell(&mut self, turn: &Turn<'_>, center: Vec2) -> (Vec<Encoded>, Vec<Vec<u8>>) {
+    fn updates_within_budget(
+        &mut self,
+        turn: &TurnView<'_>,
+        center: Vec2,
+    ) -> (Vec<Encoded>, Vec<Vec<u8>>) {
         let (mut tiles, mut far, mut bytes) = (Vec::new(), Vec::new(), 0);
         for Urgent { tile, .. } in self.urgent(turn, center) {
             if !self.budget.all.is_open() || bytes >= VIEW_BYTES_MAX {
                 break;
             }
             let Some(tile) = tile else {
-                far = self.tell_far(turn, center);
+                far = self.far_entries(turn, center);
                 continue;
             };
             let room = self.budget.all.bytes();
@@ -169,7 +173,7 @@ impl Watcher {
                 continue;
             };
             watched.waiting = None;
-            let (update, copy) = turn.updates.tell(turn, tile, watched.copy, room);
+            let (update, copy) = turn.updates.update(turn, tile, watched.copy, room);
             watched.copy = Some(copy);
             self.charge(update.len());
             bytes += update.len();
@@ -185,7 +189,7 @@ impl Watcher {
 
     /// What there is to tell, the most urgent first: waiting counts by nearness, so that the own
     /// tile comes first, and none waits for ever.
-    fn urgent(&mut self, turn: &Turn<'_>, center: Vec2) -> Vec<Urgent> {
+    fn urgent(&mut self, turn: &TurnView<'_>, center: Vec2) -> Vec<Urgent> {
         let mut urgent = Vec::new();
         for (tile, watched) in &mut self.sight.tiles {
             if !is_due(turn, *tile, watched) {
@@ -202,7 +206,7 @@ impl Watcher {
             self.far.remove(id);
         }
         if self.far_waiting.is_none()
-            && turn.height >= self.far_told.plus(FAR_TURNS)
+            && turn.height >= self.far_sent.plus(FAR_TURNS)
             && self.far_due(turn, center).next().is_some()
         {
             self.far_waiting = Some(turn.height);
@@ -218,7 +222,7 @@ impl Watcher {
     /// told least lately first.
     fn far_due<'a>(
         &'a self,
-        turn: &'a Turn<'_>,
+        turn: &'a TurnView<'_>,
         center: Vec2,
     ) -> impl Iterator<Item = (Height, ObjectId)> + 'a {
         let near = move |(.., place, reach): &(Tile, ObjectId, Vec2, Fx)| {
@@ -226,20 +230,20 @@ impl Watcher {
         };
         let outside = turn.large.iter().filter(|(tile, ..)| !self.sight.tiles.contains_key(tile));
         outside.filter(move |large| near(large)).filter_map(|(tile, id, ..)| {
-            let told = self.far.get(id).copied().unwrap_or_default();
-            let changed = turn.stamps.changed_entry(*tile, *id) > told;
-            let due = changed || turn.height >= told.plus(FAR_TURNS_MAX / 2);
-            (due || !self.far.contains_key(id)).then_some((told, *id))
+            let sent_at = self.far.get(id).copied().unwrap_or_default();
+            let changed = turn.stamps.changed_entry(*tile, *id) > sent_at;
+            let due = changed || turn.height >= sent_at.plus(FAR_TURNS_MAX / 2);
+            (due || !self.far.contains_key(id)).then_some((sent_at, *id))
         })
     }
 
-    fn tell_far(&mut self, turn: &Turn<'_>, center: Vec2) -> Vec<Vec<u8>> {
+    fn far_entries(&mut self, turn: &TurnView<'_>, center: Vec2) -> Vec<Vec<u8>> {
         let mut due: Vec<(Height, ObjectId)> = self.far_due(turn, center).collect();
         due.sort_unstable();
         due.truncate(FAR_MAX);
-        (self.far_waiting, self.far_told) = (None, turn.height);
+        (self.far_waiting, self.far_sent) = (None, turn.height);
         // Who is gone is forgotten when the client forgets it, too.
-        self.far.retain(|_, told| told.plus(FAR_TURNS_MAX) > turn.height);
+        self.far.retain(|_, sent_at| sent_at.plus(FAR_TURNS_MAX) > turn.height);
         let mut entries = Vec::new();
         for (_, id) in due {
             let Some((_, entry)) = turn.world.entry(id).filter(|_| self.budget.all.is_open())
@@ -254,7 +258,11 @@ impl Watcher {
     }
 
     /// The own avatar and what touches it, if their tiles had to wait.
-    fn tell_near(&mut self, turn: &Turn<'_>, me: Option<ObjectId>) -> Vec<(ObjectId, Movement)> {
+    fn near_movements(
+        &mut self,
+        turn: &TurnView<'_>,
+        me: Option<ObjectId>,
+    ) -> Vec<(ObjectId, Movement)> {
         let waits = |id: ObjectId| {
             let (tile, _) = turn.world.entry(id)?;
             let watched = self.sight.tiles.get(&tile).filter(|tile| tile.waiting.is_some())?;
@@ -277,7 +285,7 @@ impl Watcher {
 }
 
 /// Is a copy anything but what the tile is now?
-fn is_stale(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
+fn is_stale(turn: &TurnView<'_>, tile: Tile, watched: &Watched) -> bool {
     let current = |copy: Copied| {
         copy.is_whole()
             && copy.height <= turn.height
@@ -288,7 +296,7 @@ fn is_stale(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
 }
 
 /// Can the client be told something of a tile?
-fn is_due(turn: &Turn<'_>, tile: Tile, watched: &Watched) -> bool {
+fn is_due(turn: &TurnView<'_>, tile: Tile, watched: &Watched) -> bool {
     let ahead =
         |copy: Copied| copy.height > turn.height && copy.height <= turn.height.plus(AHEAD_MAX);
     is_stale(turn, tile, watched) && !watched.copy.is_some_and(ahead)

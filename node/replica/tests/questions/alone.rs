@@ -9,11 +9,13 @@ use std::{
 use metatopia_consensus::{self as consensus, Base, Decision, Record};
 use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
 use metatopia_replica::{
-    BEHIND_TURNS, ClientId, Config, Effect, Guests, Input, PeerMessage, Replica, decode_snapshot,
-    find_decisions,
+    BEHIND_TURNS, ClientId, Config, Effect, Followers, Input, PeerMessage, Replica,
+    decode_snapshot, find_decisions,
 };
 use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
-use metatopia_types::{Contact, Ed25519, Height, Millis, Now, PublicKey, Sign, SigningKey, SimId};
+use metatopia_types::{
+    Ed25519, Height, Millis, NodeContact, Now, PublicKey, Sign, SigningKey, SimId,
+};
 
 /// Turns between snapshots here.
 pub(crate) const SNAPSHOT_TURNS: u64 = 50;
@@ -29,7 +31,11 @@ pub(crate) struct Alone {
     /// Turns that were read from the log.
     pub(crate) loaded: usize,
     /// Followers that are let in, as it said last.
-    pub(crate) guests: Guests,
+    pub(crate) followers: Followers,
+    /// Servers to keep connections with, as it said last.
+    contacts: BTreeSet<PublicKey>,
+    /// Both of them together, whenever it said one of the two.
+    pub(crate) peer_sets: Vec<BTreeSet<PublicKey>>,
     /// What was sent to one other server or follower.
     pub(crate) sent: Vec<(PublicKey, Vec<u8>)>,
     /// What was sent to all of them.
@@ -65,7 +71,7 @@ pub(crate) fn genesis() -> Genesis {
         engine: ENGINE,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
-        validators: BTreeMap::from([(key().public(), Contact::default())]),
+        validators: BTreeMap::from([(key().public(), NodeContact::default())]),
         packages: BTreeMap::new(),
         objects: Vec::new(),
         lands: Vec::new(),
@@ -79,7 +85,7 @@ pub(crate) fn config(genesis: &Genesis) -> Config {
     Config {
         sim: genesis.id(),
         genesis: Arc::new(genesis.encode()),
-        agreement: consensus::Config {
+        agreement: consensus::AgreementConfig {
             sim: genesis.id(),
             engine: ENGINE,
             turn_length: 50,
@@ -92,7 +98,7 @@ pub(crate) fn config(genesis: &Genesis) -> Config {
         turns_per_second: 20,
         snapshot_turns: SNAPSHOT_TURNS,
         behind_turns: BEHIND_TURNS,
-        heals: Vec::new(),
+        repairs: Vec::new(),
         seed: [5; 32],
     }
 }
@@ -116,7 +122,7 @@ impl Alone {
     fn around(replica: Replica, now: Now, log: Vec<Record>, snapshot: Option<Vec<u8>>) -> Self {
         let sim = genesis().id();
         let answers = BTreeMap::new();
-        let (guests, told) = (Guests::default(), Vec::new());
+        let (followers, told) = (Followers::default(), Vec::new());
         Self {
             replica,
             sim,
@@ -126,7 +132,9 @@ impl Alone {
             answers,
             asked: 0,
             loaded: 0,
-            guests,
+            followers,
+            contacts: BTreeSet::new(),
+            peer_sets: Vec::new(),
             sent: Vec::new(),
             sent_to_all: Vec::new(),
             heard_from: Vec::new(),
@@ -243,12 +251,18 @@ impl Alone {
                     self.heard_from.push((from, id, answer));
                     continue;
                 }
-                Effect::Guests(_) if self.dies_of_guests => {
+                Effect::Followers(_) if self.dies_of_guests => {
                     while self.replica.poll().is_some() {}
                     continue;
                 }
-                Effect::Guests(guests) => {
-                    self.guests = *guests;
+                Effect::Followers(followers) => {
+                    self.followers = *followers;
+                    self.note_peer_set();
+                    continue;
+                }
+                Effect::Contacts(contacts) => {
+                    self.contacts = contacts.into_keys().collect();
+                    self.note_peer_set();
                     continue;
                 }
                 Effect::ToClient { client, frame, .. } => {
@@ -269,8 +283,13 @@ impl Alone {
         }
     }
 
-    pub(crate) fn welcome(&mut self, contact: Contact, guests: Guests) {
-        self.handle(Input::Welcome { contact, guests: Box::new(guests) });
+    fn note_peer_set(&mut self) {
+        let followers = self.followers.iter().map(|(key, _)| key);
+        self.peer_sets.push(self.contacts.iter().copied().chain(followers).collect());
+    }
+
+    pub(crate) fn welcome(&mut self, contact: NodeContact, followers: Followers) {
+        self.handle(Input::Welcome { contact, followers: Box::new(followers) });
     }
 
     pub(crate) fn peer_up(&mut self, peer: PublicKey) {

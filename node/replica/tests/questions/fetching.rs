@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use metatopia_consensus::Trust;
 use metatopia_protocol::{Answer, Question};
 use metatopia_replica::fetch::{
-    ANSWER, Fetch, FetchEffect, Fetched, Misdeed, SILENCES_MAX, Standing,
+    ANSWER, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
 };
 use metatopia_types::{Ed25519, Height, PublicKey, Validator, ValidatorSet, wire};
 
@@ -37,7 +37,7 @@ fn world() -> Alone {
 #[derive(Default)]
 struct End {
     fetched: Option<Fetched>,
-    dropped: BTreeMap<PublicKey, Misdeed>,
+    dropped: BTreeMap<PublicKey, ProviderFault>,
     asked: BTreeMap<PublicKey, usize>,
     kept: Vec<Vec<u8>>,
     genesis: bool,
@@ -116,7 +116,7 @@ fn a_provider_of_a_wrong_leaf_is_named_with_the_leaf_and_the_others_give_it() {
 
     // Whoever is asked for leaves first may have given all of them, in a world as small as this.
     if lies > 0 {
-        assert!(matches!(end.dropped[&provider(2)], Misdeed::Leaf(_)), "{:?}", end.dropped);
+        assert!(matches!(end.dropped[&provider(2)], ProviderFault::Leaf(_)), "{:?}", end.dropped);
     }
     assert_eq!(end.dropped.len(), lies);
     end.fetched.expect("the other one is honest").open(&tools()).expect("the certified state");
@@ -185,7 +185,7 @@ fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
         assert!(end.fetched.is_none(), "{words}");
         assert!(end.dropped[&provider(1)].to_string().contains(words), "{:?}", end.dropped);
         assert!(fetch.is_alone());
-        assert_eq!(fetch.progress().providers[0].2, Standing::Dropped);
+        assert_eq!(fetch.progress().providers[0].2, ProviderState::Dropped);
         // An honest one that comes later is enough.
         fetch.up(NOW, provider(2));
         let end = play(&mut fetch, |_, question| Some(server.ask(question.clone())));
@@ -244,7 +244,7 @@ fn a_provider_that_does_not_answer_is_given_up_after_some_tries_and_one_that_goe
     let mut silent = begin();
     silent.up(NOW, provider(1));
     let end = play(&mut silent, |_, _| None);
-    assert_eq!(end.dropped[&provider(1)], Misdeed::Silent);
+    assert_eq!(end.dropped[&provider(1)], ProviderFault::Silent);
     assert_eq!(end.asked[&provider(1)], SILENCES_MAX as usize);
     assert!(ANSWER > Duration::ZERO);
 }

@@ -8,13 +8,13 @@ use metatopia_protocol::{
     decode_server, encode_client,
 };
 use metatopia_replica::{
-    ClientId, Effect, FILL_TURNS_MAX, FetchNews, Gap, Gaps, Input, PeerMessage, Reader, Replica,
+    ClientId, Effect, FILL_TURNS_MAX, FetchEvent, Gap, Gaps, Input, PeerMessage, Reader, Replica,
     Unasked,
 };
 use metatopia_sim::World;
 use metatopia_types::{
-    Act, Body, Certificate, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now, PublicKey,
-    Seq, Sign as _, SigningKey, Turn, ValidatorsId,
+    Act, Certificate, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now, PublicKey, Seq,
+    Sign as _, SigningKey, Turn, TurnBody, ValidatorsId,
 };
 
 use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key};
@@ -110,11 +110,11 @@ impl Filler {
                     self.put.push(turns);
                     continue;
                 }
-                Effect::Fetch(FetchNews::Dropped { peer, .. }) => {
+                Effect::Fetch(FetchEvent::Dropped { peer, .. }) => {
                     self.dropped.push(peer);
                     continue;
                 }
-                Effect::Fetch(FetchNews::Unprovable(last)) => {
+                Effect::Fetch(FetchEvent::Unprovable(last)) => {
                     self.unprovable.push(last.0);
                     continue;
                 }
@@ -256,7 +256,7 @@ fn a_body_that_its_header_does_not_name_is_a_lie_too() {
     let turns = filler.fill(&mut |peer, question| {
         let Answer::Turns(mut turns) = server.ask(question) else { panic!("turns") };
         if peer == liar {
-            turns.iter_mut().for_each(|(turn, _)| turn.body = Body::default());
+            turns.iter_mut().for_each(|(turn, _)| turn.body = TurnBody::default());
         }
         Some(Answer::Turns(turns))
     });

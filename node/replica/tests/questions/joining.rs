@@ -4,14 +4,17 @@ use std::collections::BTreeSet;
 
 use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, Invite, JoinRefusal, JoinRequest, Question,
-    ServerMessage, SignedInvite, encode_client,
+    ServerMessage, SignedInvite, Submission, encode_client,
 };
 use metatopia_replica::{
-    GAVE_WAY_MAX, GUEST_FRAMES_PER_SECOND, GUESTS_MAX, Guests, INVITES_KNOWN_MAX,
+    FOLLOWER_FRAMES_PER_SECOND, FOLLOWERS_MAX, Followers, GAVE_WAY_MAX, INVITES_KNOWN_MAX,
     INVITES_PER_ISSUER, PeerMessage,
 };
 use metatopia_sim::Genesis;
-use metatopia_types::{Contact, Height, Millis, Sign, SigningKey, Validator, ValidatorSet};
+use metatopia_types::{
+    Act, Envelope, Height, Lane, Look, Millis, NodeContact, Seq, SetChange, Sign, SigningKey,
+    Validator, ValidatorSet,
+};
 
 use super::alone::{Alone, NOON, genesis, key};
 
@@ -21,8 +24,8 @@ fn node(n: u8) -> SigningKey {
     SigningKey::from_seed([n; 32])
 }
 
-fn contact() -> Contact {
-    Contact { peer_id: "peer".into(), address: "/ip4/127.0.0.1/tcp/9".into() }
+fn contact() -> NodeContact {
+    NodeContact { peer_id: "peer".into(), address: "/ip4/127.0.0.1/tcp/9".into() }
 }
 
 fn applicant(n: u8) -> Applicant {
@@ -38,7 +41,7 @@ fn begin() -> (Alone, Invite) {
 fn begin_in(genesis: &Genesis) -> (Alone, Invite) {
     let mut server = Alone::found(genesis);
     server.run_to(3);
-    server.welcome(contact(), Guests::default());
+    server.welcome(contact(), Followers::default());
     let Answer::Turn(turn) = server.ask(Question::Turn { height: Height(2) }) else {
         panic!("it was decided")
     };
@@ -63,7 +66,7 @@ fn join(
     node: &SigningKey,
     invite: SignedInvite,
     applicant: Option<Applicant>,
-) -> Result<Contact, JoinRefusal> {
+) -> Result<NodeContact, JoinRefusal> {
     match answer_to(server, node, invite, applicant) {
         Some(Answer::Join(joined)) => joined,
         other => panic!("{other:?} where a verdict belongs"),
@@ -93,8 +96,8 @@ fn answer_to(
     answers
 }
 
-fn guests(server: &Alone) -> Vec<metatopia_types::PublicKey> {
-    server.guests.iter().map(|(key, _)| key).collect()
+fn followers(server: &Alone) -> Vec<metatopia_types::PublicKey> {
+    server.followers.iter().map(|(key, _)| key).collect()
 }
 
 #[test]
@@ -107,7 +110,7 @@ fn an_invite_lets_in_as_many_nodes_as_it_says_and_those_again_that_came_by_it() 
     assert_eq!(join(&mut server, &node(12), invite.clone(), None), Err(JoinRefusal::Used(2)));
     let mut let_in = vec![node(10).public(), node(11).public()];
     let_in.sort();
-    assert_eq!(guests(&server), let_in);
+    assert_eq!(followers(&server), let_in);
     // Nor does it matter to those that its time is over.
     let mut late = Invite { expires: Millis(5), ..invite.invite.clone() };
     late.nonce += 1;
@@ -116,10 +119,10 @@ fn an_invite_lets_in_as_many_nodes_as_it_says_and_those_again_that_came_by_it() 
     assert_eq!(join(&mut server, &node(13), late, None), Err(JoinRefusal::Expired));
 
     // What the driver keeps is enough to go on counting.
-    let kept = Guests::decode(&server.guests.encode()).expect("its own");
+    let kept = Followers::decode(&server.followers.encode()).expect("its own");
     let (mut server, _) = begin();
     server.welcome(contact(), kept);
-    assert_eq!(guests(&server), let_in);
+    assert_eq!(followers(&server), let_in);
     assert_eq!(join(&mut server, &node(12), invite, None), Err(JoinRefusal::Used(2)));
 }
 
@@ -135,12 +138,12 @@ fn who_comes_again_with_another_address_is_not_counted() {
     let (mut server, invite) = begin();
     let invite = Invite { grant: Grant::StandBy, ..invite }.sign(&key());
     for (n, address, counted) in [(10, "one", true), (10, "other", false), (11, "one", true)] {
-        let before = server.guests.clone();
-        let contact = Contact { address: address.into(), ..contact() };
+        let before = server.followers.clone();
+        let contact = NodeContact { address: address.into(), ..contact() };
         let applicant = Applicant { key: node(20).public(), contact };
         join(&mut server, &node(n), invite.clone(), Some(applicant)).expect("it is granted");
-        assert_ne!(server.guests, before);
-        assert_eq!(server.guests.counted_since(&before), counted, "{n} at {address}");
+        assert_ne!(server.followers, before);
+        assert_eq!(server.followers.counted_since(&before), counted, "{n} at {address}");
     }
 }
 
@@ -149,7 +152,7 @@ fn what_is_no_good_invite_lets_nobody_in_and_says_why() {
     let (mut server, good) = begin();
     let mut refused = |invite: SignedInvite| {
         let refusal = join(&mut server, &node(10), invite, None).expect_err("it is no good");
-        assert!(guests(&server).is_empty());
+        assert!(followers(&server).is_empty());
         refusal
     };
     let old = Invite { expires: Millis(5), ..good.clone() };
@@ -203,8 +206,8 @@ fn an_issuer_with_many_invites_leaves_the_others_their_share() {
     }
     let late = join(&mut server, &node(9), numbered(&other, INVITES_PER_ISSUER), None);
     assert_eq!(late, Err(JoinRefusal::Full));
-    let kept = server.guests.encode();
-    assert_eq!(Guests::decode(&kept).expect("within its bounds").encode(), kept);
+    let kept = server.followers.encode();
+    assert_eq!(Followers::decode(&kept).expect("within its bounds").encode(), kept);
 }
 
 #[test]
@@ -221,9 +224,9 @@ fn who_may_stand_by_is_shown_to_admins_and_who_may_not_is_refused() {
 #[test]
 fn a_server_has_room_for_so_many_followers_and_who_is_away_gives_way() {
     let (mut server, invite) = begin();
-    let uses = u32::try_from(GUESTS_MAX + 1).expect("a small number");
+    let uses = u32::try_from(FOLLOWERS_MAX + 1).expect("a small number");
     let invite = Invite { uses, ..invite }.sign(&key());
-    let most = u8::try_from(GUESTS_MAX).expect("a small number");
+    let most = u8::try_from(FOLLOWERS_MAX).expect("a small number");
     for n in 0..most {
         join(&mut server, &node(100 + n), invite.clone(), None).expect("there is room");
         server.peer_up(node(100 + n).public());
@@ -232,16 +235,16 @@ fn a_server_has_room_for_so_many_followers_and_who_is_away_gives_way() {
     assert_eq!(late, Err(JoinRefusal::Full));
     server.peer_down(node(105).public());
     join(&mut server, &node(99), invite.clone(), None).expect("one gave way");
-    assert_eq!(guests(&server).len(), GUESTS_MAX);
-    assert!(!guests(&server).contains(&node(105).public()));
+    assert_eq!(followers(&server).len(), FOLLOWERS_MAX);
+    assert!(!followers(&server).contains(&node(105).public()));
     // The invite is used up. That keeps out who is new, and nobody gives way to it; who gave way
     // comes back uncounted, also after a restart of the server.
-    server.welcome(contact(), Guests::decode(&server.guests.encode()).expect("its own"));
+    server.welcome(contact(), Followers::decode(&server.followers.encode()).expect("its own"));
     let stranger = join(&mut server, &node(98), invite.clone(), None);
     assert_eq!(stranger, Err(JoinRefusal::Used(uses)));
-    assert!(guests(&server).contains(&node(99).public()), "it is not connected, and stays");
+    assert!(followers(&server).contains(&node(99).public()), "it is not connected, and stays");
     assert_eq!(join(&mut server, &node(105), invite, None), Ok(contact()));
-    assert_eq!(guests(&server).len(), GUESTS_MAX);
+    assert_eq!(followers(&server).len(), FOLLOWERS_MAX);
 }
 
 #[test]
@@ -257,14 +260,14 @@ fn so_many_are_remembered_that_gave_way_and_what_is_kept_of_them_can_be_read_aga
         for n in numbers {
             join(&mut server, &numbered(n), invite.clone(), None).expect("nobody is connected");
         }
-        assert_eq!(guests(&server).len(), GUESTS_MAX);
-        server.guests.encode()
+        assert_eq!(followers(&server).len(), FOLLOWERS_MAX);
+        server.followers.encode()
     };
-    let most = GUESTS_MAX + GAVE_WAY_MAX;
+    let most = FOLLOWERS_MAX + GAVE_WAY_MAX;
     let (fewer, full, fuller) = (come(0..most - 1), come(most - 1..most), come(most..most + 9));
     assert_eq!(full.len(), fewer.len() + 32, "one key more");
     assert_eq!(fuller.len(), full.len());
-    assert_eq!(Guests::decode(&fuller).expect("within its bounds").encode(), fuller);
+    assert_eq!(Followers::decode(&fuller).expect("within its bounds").encode(), fuller);
 }
 
 #[test]
@@ -274,6 +277,34 @@ fn without_a_welcome_nobody_is_let_in() {
     server.run_to(3);
     let joined = join(&mut server, &node(10), invite.sign(&key()), None);
     assert_eq!(joined, Err(JoinRefusal::Full));
+}
+
+/// A removed server was in neither list for a moment. Each of the others ended its connection and began
+/// another one, and what the clients of that server did meanwhile was lost (whole seed 50013).
+#[test]
+fn a_server_that_is_removed_becomes_a_follower_without_losing_its_connection() {
+    let (admin, other) = (node(11), node(20).public());
+    let admins = BTreeSet::from([admin.public()]);
+    let mut server = Alone::found(&Genesis { admins, ..genesis() });
+    server.run_to(3);
+    let acts = [
+        Act::login("ann".to_owned(), Look::default()),
+        Act::SetChange(SetChange::Add { key: other, contact: contact() }),
+        Act::SetChange(SetChange::Remove { key: other }),
+    ];
+    for (act, seq) in acts.into_iter().zip(1..) {
+        let (author, last_valid) = (admin.public(), server.height().plus(100));
+        let (sim, lane, seq) = (server.sim, Lane(1), Seq(seq));
+        let envelope = Envelope { sim, author, lane, seq, last_valid, act };
+        let submission = Submission { act: envelope.sign(&admin), blobs: Vec::new() };
+        server.peer_says(other, &PeerMessage::Submission(Box::new(submission)));
+        server.run_to(server.height().0 + 5);
+    }
+
+    assert_eq!(followers(&server), [other]);
+    let since = server.peer_sets.iter().skip_while(|all| !all.contains(&other));
+    let since: Vec<bool> = since.map(|all| all.contains(&other)).collect();
+    assert_eq!(since, [true; 3], "it comes as a server, then as a follower, and then only as that");
 }
 
 /// What a server or follower was answered.
@@ -315,10 +346,10 @@ fn a_follower_is_answered_so_often_in_a_second_and_what_it_answers_is_passed_ove
     server.peer_up(node(10).public());
     server.sent.clear();
     let ask = |id| PeerMessage::Ask { id, question: Question::Players.into() };
-    for id in 0..2 * GUEST_FRAMES_PER_SECOND {
+    for id in 0..2 * FOLLOWER_FRAMES_PER_SECOND {
         server.peer_says(node(10).public(), &ask(id));
     }
-    assert_eq!(answers(&mut server, &node(10)).len(), GUEST_FRAMES_PER_SECOND as usize);
+    assert_eq!(answers(&mut server, &node(10)).len(), FOLLOWER_FRAMES_PER_SECOND as usize);
     server.run_to(server.height().0 + 1);
     server.peer_says(node(10).public(), &ask(1));
     assert_eq!(answers(&mut server, &node(10)).len(), 1);

@@ -1,12 +1,12 @@
 //! What a node hands out to those who replay: turns, and states to begin with.
 
 mod alone;
+mod author_class;
 mod fetching;
 mod filling;
-mod healing;
+mod join_retry;
 mod joining;
-mod knocking;
-mod rescue;
+mod repair;
 mod snapshots;
-mod standing;
+mod state_sync;
 mod turns;

@@ -9,14 +9,15 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_replica::views::Views;
 use metatopia_scripting::{
-    Author, Call, Draft, EventKind, Handler, Package, Part, ScriptError, State,
+    Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
     Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
 };
 use metatopia_types::{
-    Act, AssetLicence, Body, Certificate, Contact, Ed25519, Envelope, Header, Height, Lane, Look,
-    Millis, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey, Turn,
+    Act, AssetLicence, Certificate, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
+    NodeContact, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey,
+    Turn, TurnBody,
 };
 
 pub(crate) fn key(n: u8) -> SigningKey {
@@ -39,9 +40,9 @@ impl Handler for Restless {
         kind == EventKind::Tick
     }
 
-    fn call(&self, call: &Call<'_>) -> Result<Part, ScriptError> {
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
         let (tick, id) = (call.view.tick().0, call.object.0);
-        let mut part = Part { gas: 1, ..Part::default() };
+        let mut part = ScriptOutput { gas: 1, ..ScriptOutput::default() };
         if (tick + id * 7).is_multiple_of(41) {
             part.own.pos = Some(at((tick % 3) as i32 * 24 - 24, id as i32 % 50 - 25));
         }
@@ -74,12 +75,12 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), b"fn on_start() {}\n".to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),
-        authors: vec![Author { name: "A Tester".to_owned(), key: None }],
+        authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
         ..Draft::default()
     })
     .expect("a package");
     let id = package.id();
-    let script = || vec![ScriptSpec { package: id, state: State::default() }];
+    let script = || vec![ScriptSpec { package: id, state: ScriptState::default() }];
     let restless = (0..6).map(|n| thing(at(n * 9 - 27, 40), 1, Motion::Kinematic, script()));
     let grid = (0..things).map(|n| {
         let place = at(n % 24 * 5 - 60, n / 24 * 5 - 60);
@@ -97,7 +98,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         engine: ENGINE,
         parameters: Parameters::default(),
         admins: BTreeSet::from([key(100).public()]),
-        validators: BTreeMap::from([(key(200).public(), Contact::default())]),
+        validators: BTreeMap::from([(key(200).public(), NodeContact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
         objects: restless.chain(grid).chain(towers).collect(),
         lands: Vec::new(),
@@ -201,7 +202,8 @@ impl Town {
     }
 
     fn turn(&mut self) -> Turn {
-        let body = Body::new(core::mem::take(&mut self.acts), Vec::new()).expect("a small turn");
+        let body =
+            TurnBody::new(core::mem::take(&mut self.acts), Vec::new()).expect("a small turn");
         let height = self.height().plus(1);
         let world = &self.servers[0].world;
         let header = Header {

@@ -17,8 +17,8 @@ use crate::{
     cli::{
         Failure,
         console::Console,
-        status::Status,
-        up::{cluster::Cluster, world::World},
+        status::ServerStatus,
+        up::{cluster::ServerProcesses, world::LocalWorld},
     },
     client_driver::NodeUrl,
 };
@@ -87,15 +87,15 @@ fn figures(missed: Duration, turns: u64, mut back: Vec<Duration>) -> Vec<Figure>
 
 /// One absence: how many turns it missed, and how long it takes to vote again.
 async fn once(
-    cluster: &mut Cluster,
-    world: &World,
+    cluster: &mut ServerProcesses,
+    world: &LocalWorld,
     victim: usize,
     missed: Duration,
     console: Console,
 ) -> Result<(u64, Duration), Failure> {
     let (node, survivor) =
         (cluster.ports(victim).url(), cluster.ports((victim + 1) % world.servers().len()).url());
-    let left = Status::ask(&node, None).await?.height;
+    let left = ServerStatus::ask(&node, None).await?.height;
     cluster.kill(victim).await?;
     let gone = Instant::now();
     while gone.elapsed() < missed {
@@ -103,7 +103,7 @@ async fn once(
         console.note(&format!("server {victim} is away: {away} of {} s", missed.as_secs()));
         sleep(TELL.min(missed.saturating_sub(gone.elapsed()))).await;
     }
-    let behind = Status::ask(&survivor, None).await?.height.saturating_sub(left);
+    let behind = ServerStatus::ask(&survivor, None).await?.height.saturating_sub(left);
     let again = Instant::now();
     cluster.restart(victim)?;
     let key = world.servers()[victim].key;
@@ -119,7 +119,8 @@ async fn once(
 /// Waits until the server is where the others are, and certificates carry its signature.
 async fn votes(node: &NodeUrl, survivor: &NodeUrl, server: PublicKey) {
     loop {
-        let (own, other) = (Status::ask(node, None).await, Status::ask(survivor, None).await);
+        let (own, other) =
+            (ServerStatus::ask(node, None).await, ServerStatus::ask(survivor, None).await);
         if let (Ok(own), Ok(other)) = (own, other)
             && own.height.saturating_add(BEHIND) >= other.height
             && let Ok(true) = voted(node, server).await

@@ -15,12 +15,12 @@ use super::{
 use crate::{
     cli::{
         Failure,
-        bots::{self, Crowd, Summary},
+        bots::{self, BotsSummary, CrowdSettings},
         console::Console,
         session::passing_key,
-        status::Status,
+        status::ServerStatus,
     },
-    client_driver::{Driver, Entrance, NodeUrl, Trust},
+    client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl},
 };
 
 /// Bots around the onlooker.
@@ -50,10 +50,10 @@ pub(super) async fn measure(
     on_a_plaza(path, console, async |cluster, _| {
         cluster.ready().await?;
         let nodes = cluster.urls();
-        let entrance = Entrance::ask(&nodes[0], None).await?;
-        let trust = Trust::learn(&entrance).await?;
+        let endpoint = NodeEndpoint::ask(&nodes[0], None).await?;
+        let trust = GenesisTrust::learn(&endpoint).await?;
         console.note(&format!("somebody looks on while {IN_VIEW} bots act"));
-        let mut figures = seen(&nodes, &entrance, &trust, duration).await?;
+        let mut figures = seen(&nodes, &endpoint, &trust, duration).await?;
         console.note(&format!("{AT_ONE_SERVER} clients act at one server"));
         let carrying = cluster.processes().next().map(|(_, pid)| pid);
         figures.extend(carried(&nodes[0], carrying, &trust, duration).await?);
@@ -65,17 +65,22 @@ pub(super) async fn measure(
 /// What somebody is sent who looks on.
 async fn seen(
     nodes: &[NodeUrl],
-    entrance: &Entrance,
-    trust: &Trust,
+    endpoint: &NodeEndpoint,
+    trust: &GenesisTrust,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
-    let crowd =
-        Crowd { count: IN_VIEW, rate: RATE, duration: WARM_UP + duration, seed: 2, builds: false };
+    let crowd = CrowdSettings {
+        count: IN_VIEW,
+        rate: RATE,
+        duration: WARM_UP + duration,
+        seed: 2,
+        builds: false,
+    };
     let (summary, weights) = tokio::join!(
         bots::measure(nodes, trust, crowd),
-        onlooker::look_on(entrance, (WARM_UP, duration)),
+        onlooker::look_on(endpoint, (WARM_UP, duration)),
     );
-    let (Summary { lost, .. }, weights) = (summary?, weights?);
+    let (BotsSummary { lost, .. }, weights) = (summary?, weights?);
     let all = weights.views + weights.proofs;
     let views = weights.per_second(weights.count * 1_000);
     Ok(vec![
@@ -97,10 +102,10 @@ async fn seen(
 async fn carried(
     node: &NodeUrl,
     server: Option<u32>,
-    trust: &Trust,
+    trust: &GenesisTrust,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
-    let crowd = Crowd {
+    let crowd = CrowdSettings {
         count: AT_ONE_SERVER,
         rate: RATE,
         duration: WARM_UP + duration,
@@ -137,17 +142,17 @@ async fn carried(
 }
 
 async fn height(node: &NodeUrl) -> Result<u64, Failure> {
-    Ok(Status::ask(node, None).await?.height)
+    Ok(ServerStatus::ask(node, None).await?.height)
 }
 
 /// How many of the turns from one height to another came late, and how many tenths of a turn there
 /// were a second, by the times that they state.
 async fn pace(
     node: &NodeUrl,
-    trust: &Trust,
+    trust: &GenesisTrust,
     (from, to): (u64, u64),
 ) -> Result<(u64, u64), Failure> {
-    let mut driver = Driver::open(vec![node.clone()], trust.clone(), passing_key()).await?;
+    let mut driver = ClientDriver::open(vec![node.clone()], trust.clone(), passing_key()).await?;
     let mut times = Vec::new();
     for height in from.max(1)..=to {
         times.push(driver.prove_turn(Height(height), TURN).await?.0.header.time);

@@ -22,10 +22,10 @@ use crate::{
     cli::{
         Failure,
         console::Console,
-        status::Status,
+        status::ServerStatus,
         up::{
-            cluster::Cluster,
-            world::{SERVERS, World},
+            cluster::ServerProcesses,
+            world::{LocalWorld, SERVERS},
         },
     },
     client_driver::NodeUrl,
@@ -42,16 +42,16 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// What `node join --json` says.
 #[derive(Deserialize)]
-struct Following {
+struct JoinOutput {
     snapshot_height: Option<u64>,
     fetched_bytes: u64,
     seconds: f64,
 }
 
 /// A follower that is gone when this is.
-struct Follower(Child);
+struct FollowerProcess(Child);
 
-impl Drop for Follower {
+impl Drop for FollowerProcess {
     fn drop(&mut self) {
         // One that has ended already cannot be killed, and need not be.
         let _ = self.0.kill();
@@ -69,7 +69,7 @@ pub(super) async fn measure(
     console.note("the sim alone, with as many objects");
     let alone = tokio::task::spawn_blocking(move || large::measure(objects)).await;
     let alone = alone.map_err(|error| Failure::failed(error.to_string()))?;
-    let world = World::open_or_create_with(&plaza, SERVERS, |genesis| {
+    let world = LocalWorld::open_or_create_with(&plaza, SERVERS, |genesis| {
         with_room(genesis, objects);
         genesis.objects.extend((0..objects).map(crate_at));
     })?;
@@ -78,7 +78,7 @@ pub(super) async fn measure(
         tokio::task::spawn_blocking(move || past::write(&world, turns, console).map(|()| world));
     let world = world.await.map_err(|error| Failure::failed(error.to_string()))??;
     console.note("starting four servers, and waiting for their next snapshot");
-    let mut cluster = Cluster::start(&world, 0)?;
+    let mut cluster = ServerProcesses::start(&world, 0)?;
     let figures = async {
         cluster.ready().await?;
         let url = cluster.ports(0).url();
@@ -120,7 +120,7 @@ pub(super) async fn measure(
 async fn until(url: &NodeUrl, height: u64) -> Result<(), Failure> {
     let reached = async {
         loop {
-            if Status::ask(url, None).await?.root_height >= height {
+            if ServerStatus::ask(url, None).await?.root_height >= height {
                 return Ok(());
             }
             sleep(LOOK).await;
@@ -133,7 +133,7 @@ async fn until(url: &NodeUrl, height: u64) -> Result<(), Failure> {
 }
 
 /// Makes an invite and joins by it, as people do.
-fn join(plaza: &Path, follow: &Path) -> Result<(Follower, Following), Failure> {
+fn join(plaza: &Path, follow: &Path) -> Result<(FollowerProcess, JoinOutput), Failure> {
     let failed =
         |what: &str, error: &dyn std::fmt::Display| Failure::failed(format!("{what}: {error}"));
     let program = env::current_exe().map_err(|error| failed("this program", &error))?;
@@ -155,7 +155,7 @@ fn join(plaza: &Path, follow: &Path) -> Result<(Follower, Following), Failure> {
         .spawn()
         .map_err(|error| failed("node join", &error))?;
     let output = process.stdout.take();
-    let follower = Follower(process);
+    let follower = FollowerProcess(process);
     let mut line = String::new();
     if let Some(output) = output {
         BufReader::new(output).read_line(&mut line).map_err(|error| failed("node join", &error))?;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What figures depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Machine {
+pub(super) struct MachineSpec {
     cpu: String,
     cores: usize,
     memory_mb: Option<u64>,
@@ -16,7 +16,7 @@ pub(super) struct Machine {
     version: &'static str,
 }
 
-impl Machine {
+impl MachineSpec {
     pub(super) fn here() -> Self {
         let cpu = fs::read_to_string("/proc/cpuinfo").ok();
         let memory = fs::read_to_string("/proc/meminfo").ok();
@@ -35,7 +35,7 @@ impl Machine {
     }
 }
 
-impl fmt::Display for Machine {
+impl fmt::Display for MachineSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cpu, cores, os, arch, build, version, .. } = self;
         write!(f, "{cpu}, {cores} cores")?;

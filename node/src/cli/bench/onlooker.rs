@@ -15,7 +15,7 @@ use tokio::time::timeout;
 
 use crate::{
     cli::{Failure, session::login},
-    client_driver::{Entrance, random},
+    client_driver::{NodeEndpoint, random},
 };
 
 /// Turns for which the login may wait.
@@ -33,7 +33,7 @@ pub(super) struct Weights {
     pub(super) proofs: u64,
     /// Bytes that the views would have had, if each held all that was in sight.
     pub(super) full: u64,
-    /// Views.
+    /// The number of views.
     pub(super) count: u64,
     /// Avatars and other objects that were in sight at the end.
     pub(super) in_sight: u64,
@@ -90,11 +90,11 @@ impl Sizes {
 
 /// Enters, stands still and looks on. What comes in the first `warm_up` is not weighed.
 pub(super) async fn look_on(
-    entrance: &Entrance,
+    endpoint: &NodeEndpoint,
     (warm_up, duration): (Duration, Duration),
 ) -> Result<Weights, Failure> {
     let key = SigningKey::from_seed(random());
-    let mut carrier = entrance.dial().await?;
+    let mut carrier = endpoint.dial().await?;
     let (start, mut weights, mut sizes) = (Instant::now(), Weights::default(), Sizes::default());
     while start.elapsed() < warm_up + duration {
         let frame = timeout(SILENCE, carrier.recv.recv()).await;
@@ -108,7 +108,7 @@ pub(super) async fn look_on(
             ServerMessage::Challenge(challenge) => {
                 vec![ClientMessage::Hello(Hello::new(&challenge, &key))]
             }
-            ServerMessage::Welcome(welcome) => enter(entrance, &key, welcome.height),
+            ServerMessage::Welcome(welcome) => enter(endpoint, &key, welcome.height),
             ServerMessage::View(view) => {
                 sizes.take(&view);
                 weights.views += bytes;
@@ -134,10 +134,10 @@ pub(super) async fn look_on(
 }
 
 /// What somebody says who comes in and wants to see all there is to see.
-fn enter(entrance: &Entrance, key: &SigningKey, height: Height) -> Vec<ClientMessage> {
+fn enter(endpoint: &NodeEndpoint, key: &SigningKey, height: Height) -> Vec<ClientMessage> {
     let author: PublicKey = key.public();
     let envelope = Envelope {
-        sim: entrance.sim,
+        sim: endpoint.sim,
         author,
         lane: Lane(1),
         seq: Seq(1),

@@ -3,7 +3,7 @@
 
 use std::{fs, path::Path, sync::Arc};
 
-use metatopia_consensus::{Base, Position, Record};
+use metatopia_consensus::{Base, Record, RecordPosition};
 use metatopia_replica::{
     SNAPSHOT_TURNS, encode_snapshot,
     keeper::{Done, HISTORY_TURNS, History, Order},
@@ -11,8 +11,8 @@ use metatopia_replica::{
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_store::{Identity, Opening, Snapshot, Store};
 use metatopia_types::{
-    Body, Certificate, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign, SigningKey,
-    Turn, ValidatorSet, Vote, VoteKind,
+    Certificate, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign, SigningKey, Turn,
+    TurnBody, ValidatorSet, Vote, VoteKind,
     limits::{ROOT_LAG, SET_LAG},
 };
 use tokio::sync::mpsc;
@@ -23,10 +23,10 @@ use crate::{
         console::Console,
         up::world::{self, GENESIS},
     },
-    clock::Clock,
+    clock::SystemClock,
     disk::RealDisk,
+    disk_thread::{self, ORDERS_MAX},
     keys,
-    storage::{self, ORDERS_MAX},
 };
 
 /// Milliseconds between two of these turns.
@@ -36,14 +36,14 @@ const TURN_MS: u64 = 50;
 const TOLD: u64 = 20_000;
 
 /// A server's disk, written by the thread that servers use.
-struct Disk {
+struct DiskThread {
     orders: mpsc::Sender<Order>,
     thread: std::thread::JoinHandle<()>,
     done: std::thread::JoinHandle<()>,
 }
 
 /// The chain so far.
-struct Chain {
+struct ChainBuilder {
     world: World,
     set: ValidatorSet,
     signers: Vec<SigningKey>,
@@ -54,7 +54,11 @@ struct Chain {
 }
 
 /// Writes a past of so many turns for all servers of a world that never ran.
-pub(super) fn write(world: &world::World, turns: u64, console: Console) -> Result<(), Failure> {
+pub(super) fn write(
+    world: &world::LocalWorld,
+    turns: u64,
+    console: Console,
+) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::failed(format!("a past: {error}"));
     let folder = &world.servers()[0].path;
     let bytes = fs::read(folder.join(GENESIS)).map_err(|error| failed(&error))?;
@@ -63,11 +67,12 @@ pub(super) fn write(world: &world::World, turns: u64, console: Console) -> Resul
     for seat in world.servers() {
         signers.push(keys::load(&seat.path.join("vote.key"))?);
     }
-    let mut chain = Chain::begin(&genesis, signers, turns).map_err(|error| failed(&error))?;
+    let mut chain =
+        ChainBuilder::begin(&genesis, signers, turns).map_err(|error| failed(&error))?;
     let mut disks = Vec::new();
     for seat in world.servers() {
         let identity = Identity { sim: genesis.id(), server: seat.key };
-        disks.push(Disk::open(&seat.path, identity).map_err(|error| failed(&error))?);
+        disks.push(DiskThread::open(&seat.path, identity).map_err(|error| failed(&error))?);
     }
     for n in 1..=turns {
         let (height, records) = chain.next();
@@ -79,10 +84,10 @@ pub(super) fn write(world: &world::World, turns: u64, console: Console) -> Resul
             console.note(&format!("{n} of {turns} turns are written"));
         }
     }
-    disks.into_iter().try_for_each(Disk::close).map_err(|error| failed(&error))
+    disks.into_iter().try_for_each(DiskThread::close).map_err(|error| failed(&error))
 }
 
-impl Chain {
+impl ChainBuilder {
     fn begin(
         genesis: &Genesis,
         signers: Vec<SigningKey>,
@@ -91,7 +96,7 @@ impl Chain {
         let world = World::genesis(genesis, &Tools::new(Arc::new(Ed25519)))?;
         let set = world.validators(Height(1));
         let set = set.expect("a world at genesis knows its first validators").clone();
-        let now = Clock::default().now().wall;
+        let now = SystemClock::default().now().wall;
         // It ends a minute ago.
         let time = Millis(now.0.saturating_sub(turns * TURN_MS + 60_000));
         let roots = vec![world.root()];
@@ -116,7 +121,7 @@ impl Chain {
             next_validators: self.set.id(),
             ..Header::default()
         };
-        let turn = Turn::of(header, Body::default());
+        let turn = Turn::of(header, TurnBody::default());
         let root = self.world.apply(&turn, &Serial).root;
         self.roots.push(root);
         if self.roots.len() > ROOT_LAG as usize {
@@ -157,12 +162,13 @@ impl Chain {
     }
 }
 
-impl Disk {
+impl DiskThread {
     fn open(path: &Path, identity: Identity) -> Result<Self, Box<dyn std::error::Error>> {
         let opened = Store::open(RealDisk::open(path)?, Opening::new(identity))?;
         let (orders, inbox) = mpsc::channel(ORDERS_MAX);
         let (outbox, mut done) = mpsc::channel(ORDERS_MAX);
-        let thread = storage::start(opened.store, History::Turns(HISTORY_TURNS), inbox, outbox)?;
+        let thread =
+            disk_thread::start(opened.store, History::Turns(HISTORY_TURNS), inbox, outbox)?;
         let done = std::thread::spawn(move || {
             while let Some(what) = done.blocking_recv() {
                 if let Done::Health(health) = what {
@@ -186,7 +192,7 @@ impl Disk {
             self.orders.blocking_send(Order::Append { tag, payload: record.encode() })?;
         }
         if let Some(snapshot) = snapshot {
-            self.orders.blocking_send(Order::Sync(Position(height.0)))?;
+            self.orders.blocking_send(Order::Sync(RecordPosition(height.0)))?;
             self.orders.blocking_send(Order::Snapshot(snapshot.clone()))?;
         }
         Ok(())

@@ -16,13 +16,13 @@ use super::{
 use crate::{
     cli::{
         Failure,
-        bots::{self, Crowd, Summary},
+        bots::{self, BotsSummary, CrowdSettings},
         console::Console,
         session::passing_key,
-        status::Status,
-        up::{cluster::Cluster, world::World},
+        status::ServerStatus,
+        up::{cluster::ServerProcesses, world::LocalWorld},
     },
-    client_driver::{Driver, Entrance, NodeUrl, Trust},
+    client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl},
 };
 
 /// Acts a second of each bot.
@@ -68,16 +68,16 @@ pub(super) async fn measure(
 }
 
 async fn under_load(
-    cluster: &Cluster,
+    cluster: &ServerProcesses,
     count: u32,
     duration: Duration,
 ) -> Result<Vec<Figure>, Failure> {
     let nodes = cluster.urls();
-    let trust = Trust::learn(&Entrance::ask(&nodes[0], None).await?).await?;
-    let crowd = Crowd { count, rate: RATE, duration, seed: 1, builds: false };
+    let trust = GenesisTrust::learn(&NodeEndpoint::ask(&nodes[0], None).await?).await?;
+    let crowd = CrowdSettings { count, rate: RATE, duration, seed: 1, builds: false };
     let (summary, turns) =
         tokio::join!(bots::measure(&nodes, &trust, crowd), turn_rate(&nodes[0], duration));
-    let (Summary { sent, acknowledged, refused, lost, p50_ms, p99_ms, unanswered }, turns) =
+    let (BotsSummary { sent, acknowledged, refused, lost, p50_ms, p99_ms, unanswered }, turns) =
         (summary?, turns?);
     let memory = cluster.processes().filter_map(|(_, pid)| resident_mb(pid)).max();
     let memory = memory.map(|mb| mb * 10);
@@ -107,10 +107,10 @@ async fn turn_rate(node: &NodeUrl, duration: Duration) -> Result<u64, Failure> {
 
 /// Waits for a turn; its height, and when it was seen.
 async fn next_turn(node: &NodeUrl) -> Result<(u64, Instant), Failure> {
-    let (before, start) = (Status::ask(node, None).await?.height, Instant::now());
+    let (before, start) = (ServerStatus::ask(node, None).await?.height, Instant::now());
     while start.elapsed() < WATCH {
         sleep(LOOK).await;
-        let height = Status::ask(node, None).await?.height;
+        let height = ServerStatus::ask(node, None).await?.height;
         if height > before {
             return Ok((height, Instant::now()));
         }
@@ -118,9 +118,12 @@ async fn next_turn(node: &NodeUrl) -> Result<(u64, Instant), Failure> {
     Err(Failure::timed_out(format!("{node} decides nothing for {} s", WATCH.as_secs())))
 }
 
-async fn without_proposer(cluster: &mut Cluster, world: &World) -> Result<Vec<Figure>, Failure> {
+async fn without_proposer(
+    cluster: &mut ServerProcesses,
+    world: &LocalWorld,
+) -> Result<Vec<Figure>, Failure> {
     let keys: Vec<PublicKey> = world.servers().iter().map(|seat| seat.key).collect();
-    let status = Status::ask(&cluster.ports(0).url(), None).await?;
+    let status = ServerStatus::ask(&cluster.ports(0).url(), None).await?;
     let is_proposer = |key: &PublicKey| status.proposer.as_deref() == Some(&key.to_string());
     // Between two heights nobody may be proposing; then any will do.
     let victim = keys.iter().position(is_proposer).unwrap_or(0);
@@ -148,7 +151,7 @@ async fn longest_gap(node: &NodeUrl) -> Result<Duration, Failure> {
     let start = Instant::now();
     let (mut last, mut height, mut longest) = (start, None, Duration::ZERO);
     while start.elapsed() < WATCH {
-        let now = Status::ask(node, None).await?.height;
+        let now = ServerStatus::ask(node, None).await?.height;
         if height.is_some_and(|height| now > height) {
             longest = longest.max(last.elapsed());
             last = Instant::now();
@@ -172,9 +175,9 @@ async fn votes(node: &NodeUrl, server: PublicKey) {
 
 pub(super) async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Failure> {
     // What was decided before it came back is signed by it too, or not at all: ask for new turns.
-    let before = Status::ask(node, None).await?.height;
-    let trust = Trust::learn(&Entrance::ask(node, None).await?).await?;
-    let mut driver = Driver::open(vec![node.clone()], trust, passing_key()).await?;
+    let before = ServerStatus::ask(node, None).await?.height;
+    let trust = GenesisTrust::learn(&NodeEndpoint::ask(node, None).await?).await?;
+    let mut driver = ClientDriver::open(vec![node.clone()], trust, passing_key()).await?;
     let mut height = Height(before + 1);
     loop {
         let (_, certificate) = driver.prove_turn(height, WATCH).await?;
@@ -186,7 +189,7 @@ pub(super) async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Fai
     }
 }
 
-async fn at_rest(cluster: &Cluster) -> [Figure; 2] {
+async fn at_rest(cluster: &ServerProcesses) -> [Figure; 2] {
     let pids: Vec<u32> = cluster.processes().map(|(_, pid)| pid).collect();
     let used = || pids.iter().map(|pid| cpu_time(*pid)).sum::<Option<Duration>>();
     let (before, start) = (used(), Instant::now());

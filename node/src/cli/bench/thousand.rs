@@ -8,13 +8,13 @@ use std::{
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
-use metatopia_scripting::{Author, Draft, Package, State};
+use metatopia_scripting::{Draft, Package, PackageAuthor, ScriptState};
 use metatopia_sim::{
     ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
-    AssetLicence, Body, Contact, Ed25519, Header, Look, Millis, PublicKey, Sign as _, SigningKey,
-    Turn,
+    AssetLicence, Ed25519, Header, Look, Millis, NodeContact, PublicKey, Sign as _, SigningKey,
+    Turn, TurnBody,
 };
 
 use super::figure::{Bound, Figure};
@@ -103,13 +103,13 @@ fn genesis(server: PublicKey) -> Genesis {
         entry: "circler.rhai".to_owned(),
         files: BTreeMap::from([("circler.rhai".to_owned(), SOURCE.into())]),
         licence: "AGPL-3.0-or-later".to_owned(),
-        authors: vec![Author { name: "The Metatopia authors".to_owned(), key: None }],
+        authors: vec![PackageAuthor { name: "The Metatopia authors".to_owned(), key: None }],
         ..Draft::default()
     });
     let package = package.expect("this package keeps the rules");
     let mut objects: Vec<ObjectSpec> = (0..OBJECTS).map(thing).collect();
     for object in objects.iter_mut().step_by(SCRIPTED as usize) {
-        object.scripts = vec![ScriptSpec { package: package.id(), state: State::default() }];
+        object.scripts = vec![ScriptSpec { package: package.id(), state: ScriptState::default() }];
     }
     objects.extend(walls().map(wall));
     let mut parameters = Parameters::default();
@@ -128,7 +128,7 @@ pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
         engine: ENGINE,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
-        validators: BTreeMap::from([(server, Contact::default())]),
+        validators: BTreeMap::from([(server, NodeContact::default())]),
         packages: BTreeMap::new(),
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
@@ -186,7 +186,7 @@ pub(super) fn wall((x, y): (i32, i32)) -> ObjectSpec {
 /// The next turn, without acts. What its header claims of roots and sets, nobody judges here.
 pub(super) fn empty_turn(world: &World, server: PublicKey) -> Turn {
     let height = world.height().plus(1);
-    let body = Body::default();
+    let body = TurnBody::default();
     let header = Header {
         sim: world.sim(),
         engine: ENGINE,

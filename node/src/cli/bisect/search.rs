@@ -2,11 +2,11 @@
 //! not the same, and looking into both states.
 
 use metatopia_consensus::Decision;
-use metatopia_sim::{Course, Difference, World, differ, first_line};
+use metatopia_sim::{Course, LineDifference, StateDifference, World, differ, first_line};
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
 use super::{
-    Headers, Parting, What,
+    DifferenceKind, Headers, HistoryDifference,
     side::Side,
     ticks::{Branch, first_parted},
 };
@@ -16,13 +16,13 @@ use crate::cli::{console::Console, failure::Failure, log::server::pool};
 const WORD_TURNS: u64 = 1_000;
 
 /// Two histories of one sim.
-pub(super) struct Search<'a> {
+pub(super) struct BisectSearch<'a> {
     pub(super) a: &'a Side,
     pub(super) b: &'a Side,
     pub(super) console: Console,
 }
 
-impl Search<'_> {
+impl BisectSearch<'_> {
     fn sides(&self) -> [&Side; 2] {
         [self.a, self.b]
     }
@@ -45,7 +45,7 @@ impl Search<'_> {
     }
 
     /// The first difference, if there is any.
-    pub(super) fn run(&self) -> Result<Option<Parting>, Failure> {
+    pub(super) fn run(&self) -> Result<Option<HistoryDifference>, Failure> {
         let (a, b) = (self.a, self.b);
         let others = |theirs: &Height| b.turns.get(theirs).copied();
         let turn = a.turns.iter().find(|(height, id)| others(height).is_some_and(|o| o != **id));
@@ -63,14 +63,15 @@ impl Search<'_> {
     }
 
     /// Two turns were decided at one height.
-    fn turns(&self, height: Height) -> Result<Parting, Failure> {
-        let what = Some(What::Turn);
-        let mut parting = Parting { what, height: height.0, ..Parting::default() };
+    fn turns(&self, height: Height) -> Result<HistoryDifference, Failure> {
+        let what = Some(DifferenceKind::Turn);
+        let mut parting =
+            HistoryDifference { what, height: height.0, ..HistoryDifference::default() };
         let [Some(one), Some(other)] = self.sides().map(|side| decided(side, height)) else {
             return Ok(parting);
         };
         let header = |of: &Decision| format!("{:#?}", of.turn.header);
-        let (field, left, right) = first_line(&header(&one), &header(&other));
+        let LineDifference { field, left, right } = first_line(&header(&one), &header(&other));
         parting.header = Some(Headers { field, left, right });
         let Some((_, before)) = self.course(height)? else {
             return Ok(parting);
@@ -96,14 +97,14 @@ impl Search<'_> {
     }
 
     /// The states after the turn of this height have two roots.
-    fn states(&self, height: Height) -> Result<Parting, Failure> {
+    fn states(&self, height: Height) -> Result<HistoryDifference, Failure> {
         let root = |side: &Side| side.roots.get(&height).map(Root::to_string).unwrap_or_default();
-        let mut parting = Parting {
-            what: Some(What::State),
+        let mut parting = HistoryDifference {
+            what: Some(DifferenceKind::State),
             height: height.0,
             roots: Some([root(self.a), root(self.b)]),
             certified: self.certified(height)?.map(|root| root.to_string()),
-            ..Parting::default()
+            ..HistoryDifference::default()
         };
         let mut course = self.course(height)?;
         let newest = self.sides().into_iter().filter_map(|side| side.kept().next_back()).max();
@@ -202,9 +203,9 @@ impl Search<'_> {
     }
 }
 
-impl Parting {
+impl HistoryDifference {
     /// What two states differ in, which are those after the turn of this height, or in it.
-    fn compared(&mut self, at: Height, found: Difference) {
+    fn compared(&mut self, at: Height, found: StateDifference) {
         self.compared_at = Some(at.0);
         self.leaf = Some(found.key.to_string());
         (self.entry, self.field) = (found.entry, found.field);

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
 use metatopia_consensus::{Decision, Record};
-use metatopia_replica::{Kept as KeptTurns, decode_patch, decode_snapshot, keeper::AGREEMENT};
+use metatopia_replica::{KeptTurns, decode_patch, decode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::{Capsule, ENGINE, Genesis, Tools, World};
 use metatopia_store::{LogIndex, Patches, list_snapshots, load_patch, load_snapshot, scan};
 use metatopia_types::{Ed25519, HeaderId, Height, Root, SimId};
@@ -13,12 +13,12 @@ use crate::{
     cli::{
         failure::Failure,
         log::server::read_genesis,
-        sources::{Source, only_directory, read_log},
+        sources::{SourceKind, only_directory, read_log},
         up::world::GENESIS,
     },
     disk::DataDirectory,
     engine::OtherEngine,
-    founding::found,
+    first_state::first_state,
 };
 
 /// See the module.
@@ -31,13 +31,13 @@ pub(super) struct Side {
     /// The roots that its owner came to.
     pub(super) roots: BTreeMap<Height, Root>,
     /// The heights whose states are kept.
-    kept: BTreeMap<Height, Kept>,
-    place: Place,
+    kept: BTreeMap<Height, StateLocation>,
+    place: HistorySource,
 }
 
 /// Where a state is kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kept {
+enum StateLocation {
     /// It follows from the genesis.
     Genesis,
     /// In a snapshot file.
@@ -49,7 +49,7 @@ enum Kept {
 }
 
 /// Where turns and states are.
-enum Place {
+enum HistorySource {
     Log { disk: DataDirectory, index: Box<LogIndex>, patches: Patches, beginning: Box<World> },
     Capsule(Box<Capsule>),
 }
@@ -62,14 +62,14 @@ impl Side {
     /// Opens a data directory or a capsule, and reads what was decided and noted there.
     pub(super) fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
         let name = path.display().to_string();
-        match Source::at(path)? {
-            Source::Directory => {
+        match SourceKind::at(path)? {
+            SourceKind::Directory => {
                 let dir = only_directory(path)?;
                 let disk = DataDirectory::open(&dir);
                 let disk = disk.map_err(|error| Failure::failed(error.to_string()))?;
                 read_log(&disk, || Self::directory(&name, disk.clone(), genesis), Result::is_ok)
             }
-            Source::Capsule => {
+            SourceKind::Capsule => {
                 let bytes = fs::read(path)
                     .map_err(|error| Failure::failed(format!("cannot read {name}: {error}")))?;
                 let capsule = Capsule::decode(&bytes)
@@ -87,7 +87,7 @@ impl Side {
         let sim = genesis.id();
         let index = scan(&disk, sim).map_err(|error| wrong(error.to_string()))?.index;
         let beginning =
-            found(&genesis, file, &tools()).map_err(|error| wrong(error.to_string()))?;
+            first_state(&genesis, file, &tools()).map_err(|error| wrong(error.to_string()))?;
         let mut turns = BTreeMap::new();
         let mut roots = BTreeMap::from([(Height(0), beginning.root())]);
         for record in index.iter(&disk) {
@@ -110,11 +110,13 @@ impl Side {
             let bytes = load_patch(&disk, range).map_err(|error| wrong(error.to_string()))?;
             turns.extend(decode_patch(&bytes).iter().map(|turn| (turn.height(), turn.id())));
         }
-        let mut kept = BTreeMap::from([(Height(0), Kept::Genesis)]);
+        let mut kept = BTreeMap::from([(Height(0), StateLocation::Genesis)]);
         let snapshots = list_snapshots(&disk).map_err(|error| wrong(error.to_string()))?;
-        kept.extend(snapshots.into_iter().map(|(height, root)| (height, Kept::Snapshot(root))));
+        kept.extend(
+            snapshots.into_iter().map(|(height, root)| (height, StateLocation::Snapshot(root))),
+        );
         let beginning = Box::new(beginning);
-        let place = Place::Log { disk, index: Box::new(index), patches, beginning };
+        let place = HistorySource::Log { disk, index: Box::new(index), patches, beginning };
         Ok(Self { name: name.to_owned(), sim, turns, roots, kept, place })
     }
 
@@ -129,13 +131,13 @@ impl Side {
         let roots: BTreeMap<Height, Root> = numbered.zip(roots).collect();
         let turns = capsule.turns.iter();
         let turns = turns.map(|(turn, _)| (turn.header.height, turn.id())).collect();
-        let mut kept = BTreeMap::from([(begin, Kept::Begin)]);
+        let mut kept = BTreeMap::from([(begin, StateLocation::Begin)]);
         if capsule.end.is_some()
             && let Some(last) = roots.keys().next_back()
         {
-            kept.insert(*last, Kept::End);
+            kept.insert(*last, StateLocation::End);
         }
-        let place = Place::Capsule(Box::new(capsule));
+        let place = HistorySource::Capsule(Box::new(capsule));
         Ok(Self { name, sim: genesis.id(), turns, roots, kept, place })
     }
 
@@ -156,15 +158,17 @@ impl Side {
     /// The state that is kept of a height, if it is whole.
     pub(super) fn state(&self, height: Height) -> Option<World> {
         match (self.kept.get(&height)?, &self.place) {
-            (Kept::Genesis, Place::Log { beginning, .. }) => Some(World::clone(beginning)),
-            (Kept::Snapshot(root), Place::Log { disk, .. }) => {
+            (StateLocation::Genesis, HistorySource::Log { beginning, .. }) => {
+                Some(World::clone(beginning))
+            }
+            (StateLocation::Snapshot(root), HistorySource::Log { disk, .. }) => {
                 let snapshot = load_snapshot(disk, height, *root).ok()?;
                 decode_snapshot(&snapshot.bytes, &tools()).ok().map(|(_, world)| world)
             }
-            (Kept::Begin, Place::Capsule(capsule)) => {
+            (StateLocation::Begin, HistorySource::Capsule(capsule)) => {
                 capsule.begin(&tools()).ok().map(|(_, world)| world)
             }
-            (Kept::End, Place::Capsule(capsule)) => {
+            (StateLocation::End, HistorySource::Capsule(capsule)) => {
                 capsule.end(&tools()).ok()?.filter(|world| world.height() == height)
             }
             _ => None,
@@ -174,10 +178,10 @@ impl Side {
     /// The decided turns from a height on, as far as there is no gap.
     pub(super) fn decided(&self, from: Height) -> Box<dyn Iterator<Item = Decision> + '_> {
         match &self.place {
-            Place::Log { disk, index, patches, .. } => {
+            HistorySource::Log { disk, index, patches, .. } => {
                 Box::new(KeptTurns { index, patches, disk }.from(from))
             }
-            Place::Capsule(capsule) => {
+            HistorySource::Capsule(capsule) => {
                 let turns = capsule.turns.iter();
                 let decision = |(turn, certificate): &(_, _)| Decision {
                     turn: Arc::new(metatopia_types::Turn::clone(turn)),

@@ -1,29 +1,30 @@
 use std::collections::BTreeMap;
 
 use metatopia_consensus::Record;
-use metatopia_scripting::{Author, Draft, EventKind, Package};
+use metatopia_scripting::{Draft, EventKind, Package, PackageAuthor};
 use metatopia_sim::{Capsule, Genesis, ObjectSpec, ScriptSpec, Serial, World, flipped};
 use metatopia_types::{Height, Root, Turn};
 
 use super::*;
 use crate::cli::log::fixture::{
-    Kept, Step, TURNS, directory, genesis, noted, pruned_directory, steps, steps_of, tools,
+    FixtureDirectory, FixtureTurn, TURNS, directory, genesis, noted, pruned_directory, steps,
+    steps_of, tools,
 };
 
 const QUIET: Console = Console::quiet();
 
 /// The log of an honest server.
-fn honest(name: &str, steps: &[Step]) -> Kept {
+fn honest(name: &str, steps: &[FixtureTurn]) -> FixtureDirectory {
     let records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
-    Kept::write(name, &records)
+    FixtureDirectory::write(name, &records)
 }
 
-fn open(kept: &Kept) -> Side {
+fn open(kept: &FixtureDirectory) -> Side {
     Side::open(&kept.dir, None).unwrap()
 }
 
-fn compare(a: &Side, b: &Side) -> Found {
+fn compare(a: &Side, b: &Side) -> BisectReport {
     bisect(a, b, QUIET).unwrap()
 }
 
@@ -34,7 +35,7 @@ fn broken(world: &World) -> World {
 }
 
 /// The capsule of a server that flipped a bit after `height`, begun at `from` and ended at once.
-fn capsule(steps: &[Step], from: usize, height: usize) -> Capsule {
+fn capsule(steps: &[FixtureTurn], from: usize, height: usize) -> Capsule {
     let base = &steps[from - 1].world;
     let end = broken(&steps[height - 1].world);
     let turns = &steps[from..height + 2];
@@ -50,7 +51,7 @@ fn capsule(steps: &[Step], from: usize, height: usize) -> Capsule {
     }
 }
 
-fn write(kept: &Kept, capsule: &Capsule) -> PathBuf {
+fn write(kept: &FixtureDirectory, capsule: &Capsule) -> PathBuf {
     let path = kept.dir.join("test.capsule");
     std::fs::write(&path, capsule.encode()).unwrap();
     path
@@ -98,7 +99,7 @@ fn a_flipped_bit_is_named_by_turn_ticks_object_and_field() {
 
     let found = compare(&healthy, &wrong).parting.expect("they differ");
 
-    assert_eq!((found.what, found.height), (Some(What::State), 13));
+    assert_eq!((found.what, found.height), (Some(DifferenceKind::State), 13));
     // Three ticks a turn.
     assert_eq!((found.ticks, found.tick), (Some([37, 39]), None));
     assert_eq!(found.compared_at, Some(13));
@@ -118,9 +119,10 @@ fn notes_that_differ_without_a_state_name_the_turn() {
     let mut records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
     records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
-    let (a, b) = (honest("bisect-notes-a", &steps), Kept::write("bisect-notes-b", &records));
+    let (a, b) =
+        (honest("bisect-notes-a", &steps), FixtureDirectory::write("bisect-notes-b", &records));
     let found = compare(&open(&a), &open(&b)).parting.expect("they differ");
-    assert_eq!((found.what, found.height, &found.leaf), (Some(What::State), 17, &None));
+    assert_eq!((found.what, found.height, &found.leaf), (Some(DifferenceKind::State), 17, &None));
     assert_eq!(found.ticks, Some([49, 51]));
 }
 
@@ -131,7 +133,7 @@ fn two_turns_of_one_height_are_named_with_the_field_of_the_header() {
     other[4].certificate.header = other[4].turn.id();
     let (a, b) = (honest("bisect-turns-a", &one), honest("bisect-turns-b", &other));
     let found = compare(&open(&a), &open(&b)).parting.expect("they differ");
-    assert_eq!((found.what, found.height), (Some(What::Turn), 5));
+    assert_eq!((found.what, found.height), (Some(DifferenceKind::Turn), 5));
     let header = found.header.expect("both turns are there");
     assert!(header.field.iter().any(|line| line.starts_with("time")), "{header:?}");
     assert_eq!((header.left.as_deref(), header.right.as_deref()), (Some("1250,"), Some("7,")));
@@ -149,7 +151,7 @@ fn restless() -> Genesis {
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), source.to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),
-        authors: vec![Author { name: "A Tester".to_owned(), key: None }],
+        authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
         ..Draft::default()
     });
     let package = package.expect("a package");
@@ -161,16 +163,16 @@ fn restless() -> Genesis {
     genesis
 }
 
-fn side(genesis: &Genesis, name: &str, steps: &[Step]) -> (Kept, Side) {
+fn side(genesis: &Genesis, name: &str, steps: &[FixtureTurn]) -> (FixtureDirectory, Side) {
     let records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
-    let kept = Kept::of(genesis, name, &records);
+    let kept = FixtureDirectory::of(genesis, name, &records);
     let side = open(&kept);
     (kept, side)
 }
 
 /// The ticks of the turn of this height in which a script was told of its timer.
-fn timers(steps: &[Step], height: usize) -> Vec<u64> {
+fn timers(steps: &[FixtureTurn], height: usize) -> Vec<u64> {
     let mut world = steps[height - 2].world.clone();
     let applied = world.apply(&steps[height - 1].turn, &Serial);
     let timers = applied.order.iter().filter(|told| told.event.kind() == EventKind::Timer);
@@ -199,7 +201,7 @@ fn two_turns_without_acts_part_at_the_tick_at_which_a_script_draws_its_number() 
     let found = compare(&a, &b);
 
     let parting = found.parting.as_ref().expect("they differ");
-    assert_eq!((parting.what, parting.height), (Some(What::Turn), height as u64));
+    assert_eq!((parting.what, parting.height), (Some(DifferenceKind::Turn), height as u64));
     assert_eq!((parting.tick, parting.ticks), (Some(tick), Some([tick - 1, tick + 1])));
     assert!(parting.leaf.as_ref().is_some_and(|leaf| leaf.starts_with("tile/")), "{parting:?}");
     assert_eq!(parting.leaves, Some(1));
@@ -215,11 +217,11 @@ fn two_turns_without_acts_part_at_the_tick_at_which_a_script_draws_its_number() 
     let mut records: Vec<Record> =
         other[..height].iter().flat_map(|step| noted(step, step.world.root())).collect();
     *records.last_mut().unwrap() = noted(&other[height - 1], Root::default())[2].clone();
-    let astray = Kept::of(&genesis, "bisect-clocks-c", &records);
+    let astray = FixtureDirectory::of(&genesis, "bisect-clocks-c", &records);
     let found = compare(&a, &open(&astray));
     assert_eq!(serde_json::to_value(&found).unwrap()["tick"], serde_json::Value::Null);
     let parting = found.parting.expect("they differ");
-    assert_eq!((parting.what, parting.leaf), (Some(What::Turn), None));
+    assert_eq!((parting.what, parting.leaf), (Some(DifferenceKind::Turn), None));
     assert_eq!(parting.ticks, Some([tick - 1, tick + 1]));
 }
 
@@ -233,7 +235,7 @@ fn turns_with_other_acts_part_at_their_first_tick_in_the_avatar_that_only_one_si
 
     let found = compare(&open(&a), &open(&b)).parting.expect("they differ");
 
-    assert_eq!((found.what, found.height), (Some(What::Turn), 3));
+    assert_eq!((found.what, found.height), (Some(DifferenceKind::Turn), 3));
     assert_eq!((found.tick, found.ticks), (Some(7), Some([7, 9])));
     assert!(found.entry.as_ref().is_some_and(|entry| entry.starts_with("object ")), "{found:?}");
     assert_eq!((found.left.as_deref(), found.right), (Some("there"), None));
@@ -250,7 +252,8 @@ fn the_ticks_of_a_wrong_state_begin_where_both_had_one_root_for_the_last_time() 
     for height in [16, 15, 14] {
         records.remove(3 * (height - 1) + 2);
     }
-    let (a, b) = (honest("bisect-since-a", &steps), Kept::write("bisect-since-b", &records));
+    let (a, b) =
+        (honest("bisect-since-a", &steps), FixtureDirectory::write("bisect-since-b", &records));
     let found = compare(&open(&a), &open(&b));
     assert_eq!(serde_json::to_value(&found).unwrap()["tick"], serde_json::Value::Null);
     let parting = found.parting.expect("they differ");

@@ -6,7 +6,8 @@
 
 use metatopia_consensus::Decision;
 use metatopia_sim::{
-    Course, Difference, ForkJoin, Manifest, Stage, Watch, World, difference, is_of_body_or_script,
+    Course, ForkJoin, Manifest, Stage, StateDifference, Watch, World, difference,
+    is_of_body_or_script,
 };
 use metatopia_types::{Root, Tick};
 
@@ -25,7 +26,7 @@ pub(super) fn first_parted(
     before: &Course,
     [one, other]: [Branch<'_>; 2],
     exec: &dyn ForkJoin,
-) -> Option<(Tick, Difference)> {
+) -> Option<(Tick, StateDifference)> {
     let mut places = Vec::new();
     one.play(before, exec, |world| places.push(place(world)))?;
     let (mut places, mut parted) = (places.into_iter(), None);

@@ -7,10 +7,10 @@ use metatopia_protocol::{PROOF_TURNS, Watching};
 use metatopia_types::{Act, ActId, Look, Outcome, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
-use super::{pattern::Pattern, tally::Tally};
+use super::{pattern::Pattern, tally::ActTally};
 use crate::{
     cli::{Failure, first_login, session::passing_key},
-    client_driver::{DriveError, Driver, News, NodeUrl, Trust},
+    client_driver::{ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl},
 };
 
 /// After the last act, receipts are waited for this long: acts are valid for half a minute.
@@ -27,33 +27,34 @@ fn watching() -> Watching {
 }
 
 /// A bot that is in the world.
-pub(super) struct Player {
-    driver: Driver,
+pub(super) struct BotPlayer {
+    driver: ClientDriver,
     pattern: Pattern,
-    tally: Tally,
+    tally: ActTally,
     scene: Option<Box<Scene>>,
     over: bool,
 }
 
-impl Player {
+impl BotPlayer {
     /// Opens a session with a new key, and logs in.
     pub(super) async fn enter(
         nodes: Vec<NodeUrl>,
-        trust: Trust,
+        trust: GenesisTrust,
         index: u32,
         pattern: Pattern,
     ) -> Result<Self, Failure> {
-        let driver = Driver::open(nodes, trust, passing_key()).await?;
-        let tally = Tally::default();
+        let driver = ClientDriver::open(nodes, trust, passing_key()).await?;
+        let tally = ActTally::default();
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
         let look = Look { color, ..Look::default() };
-        let act = Act::Login { name: format!("bot {index}"), look, bot: true, work: None };
-        let act = first_login::worked(&mut player.driver, act, None).await?;
+        let act = Act::Login { name: format!("bot {index}"), look, bot: true, pass: None };
+        let act = first_login::with_pass(&mut player.driver, act, None, None).await?;
         let mut login = player.submit(act.clone()).await?;
         while !player.over {
             match player.driver.news().await {
-                News::Outcome { act: id, outcome, .. } if Some(id) == login => match outcome {
+                DriverEvent::Outcome { act: id, outcome, .. } if Some(id) == login => match outcome
+                {
                     Outcome::Ok | Outcome::Made(_) => break,
                     // A turn lets so many in; the others stand in line.
                     Outcome::Refused(Refusal::TooOften) => {
@@ -64,8 +65,8 @@ impl Player {
                         return Err(Failure::refused(message));
                     }
                 },
-                News::Ended(end) => return Err(end.into()),
-                News::Refused { why, .. } => {
+                DriverEvent::Ended(end) => return Err(end.into()),
+                DriverEvent::Refused { why, .. } => {
                     let message = format!("the login of bot {index} was not taken: {why}");
                     return Err(Failure::refused(message));
                 }
@@ -90,7 +91,7 @@ impl Player {
     }
 
     /// Acts until `end`, leaves the world, and waits for the receipts that are due.
-    pub(super) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> Tally {
+    pub(super) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> ActTally {
         let mut clock = interval_at(first, pace);
         // A world that stood still is not flooded afterwards.
         clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
@@ -130,17 +131,19 @@ impl Player {
         }
     }
 
-    fn note(&mut self, news: News) {
+    fn note(&mut self, news: DriverEvent) {
         match news {
-            News::Receipted { act, height, after, .. } => self.tally.receipted(act, height, after),
-            News::Refused { .. } => self.tally.refused(),
-            News::Scene(scene) => self.scene = Some(scene),
-            News::Ended(_) => self.over = true,
-            News::Open { .. }
-            | News::Broken { .. }
-            | News::Outcome { .. }
-            | News::Heard(_)
-            | News::Proof(_) => {}
+            DriverEvent::Receipted { act, height, after, .. } => {
+                self.tally.receipted(act, height, after)
+            }
+            DriverEvent::Refused { .. } => self.tally.refused(),
+            DriverEvent::Scene(scene) => self.scene = Some(scene),
+            DriverEvent::Ended(_) => self.over = true,
+            DriverEvent::Open { .. }
+            | DriverEvent::Broken { .. }
+            | DriverEvent::Outcome { .. }
+            | DriverEvent::Heard(_)
+            | DriverEvent::Proof(_) => {}
         }
     }
 }

@@ -10,14 +10,14 @@ use metatopia_types::{ActId, HeaderId, Height, SignedEnvelope};
 
 use crate::{
     cli::{Exit, Failure, session::passing_key},
-    client_driver::{Driver, NodeUrl, Trust},
+    client_driver::{ClientDriver, GenesisTrust, NodeUrl},
 };
 
 /// Time for a server to have a turn: one that was started again may have to catch up.
 const TURN: Duration = Duration::from_secs(20);
 
 /// What one server hands out.
-struct Reading {
+struct RereadTurns {
     missing: BTreeSet<ActId>,
     turns: BTreeMap<Height, HeaderId>,
 }
@@ -26,7 +26,7 @@ struct Reading {
 /// that could not be read, or that hold different turns.
 pub(super) async fn lost(
     nodes: &[NodeUrl],
-    trust: &Trust,
+    trust: &GenesisTrust,
     receipts: &BTreeMap<Height, BTreeSet<ActId>>,
 ) -> (u64, Result<(), Failure>) {
     let readings = join_all(nodes.iter().map(|node| read(node, trust, receipts))).await;
@@ -54,11 +54,11 @@ pub(super) async fn lost(
 
 async fn read(
     node: &NodeUrl,
-    trust: &Trust,
+    trust: &GenesisTrust,
     receipts: &BTreeMap<Height, BTreeSet<ActId>>,
-) -> Result<Reading, Failure> {
+) -> Result<RereadTurns, Failure> {
     let key = passing_key();
-    let mut driver = Driver::open(vec![node.clone()], trust.clone(), key).await?;
+    let mut driver = ClientDriver::open(vec![node.clone()], trust.clone(), key).await?;
     let (mut missing, mut turns) = (BTreeSet::new(), BTreeMap::new());
     for (height, acts) in receipts {
         let (turn, _) = driver.prove_turn(*height, TURN).await?;
@@ -67,5 +67,5 @@ async fn read(
         missing.extend(acts.difference(&there));
     }
     driver.leave().await;
-    Ok(Reading { missing, turns })
+    Ok(RereadTurns { missing, turns })
 }

@@ -7,18 +7,18 @@ use std::{
 
 use metatopia_types::{ActId, Height};
 
-use super::Summary;
+use super::BotsSummary;
 
 /// What became of acts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) struct Tally {
+pub(in crate::cli) struct ActTally {
     sent: u64,
     refused: u64,
     receipts: BTreeMap<Height, BTreeSet<ActId>>,
     waits: Vec<Duration>,
 }
 
-impl Tally {
+impl ActTally {
     pub(super) fn sent(&mut self) {
         self.sent += 1;
     }
@@ -53,9 +53,9 @@ impl Tally {
         &self.receipts
     }
 
-    pub(super) fn summary(mut self, lost: u64) -> Summary {
+    pub(super) fn summary(mut self, lost: u64) -> BotsSummary {
         self.waits.sort_unstable();
-        Summary {
+        BotsSummary {
             sent: self.sent,
             acknowledged: self.waits.len() as u64,
             refused: self.refused,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn every_act_is_sent_and_acknowledged_refused_or_unanswered() {
-        let (mut a, mut b) = (Tally::default(), Tally::default());
+        let (mut a, mut b) = (ActTally::default(), ActTally::default());
         (0..4).for_each(|_| a.sent());
         a.receipted(act(1), Height(5), ms(10));
         a.receipted(act(2), Height(5), ms(30));
@@ -126,7 +126,7 @@ mod tests {
 
         assert_eq!(a.receipts().len(), 2);
         let summary = a.summary(1);
-        let Summary { sent, acknowledged, refused, unanswered, lost, .. } = summary;
+        let BotsSummary { sent, acknowledged, refused, unanswered, lost, .. } = summary;
         assert_eq!((sent, acknowledged, refused, unanswered, lost), (5, 3, 1, 1, 1));
         assert_eq!(sent, acknowledged + refused + unanswered);
         assert_eq!((summary.p50_ms, summary.p99_ms), (20, 30));
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_receipt_that_comes_twice_counts_once() {
-        let mut tally = Tally::default();
+        let mut tally = ActTally::default();
         tally.sent();
         tally.receipted(act(1), Height(5), ms(10));
         tally.receipted(act(1), Height(5), ms(90));

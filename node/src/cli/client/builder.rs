@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_client::{
-    build::{self, Building, Ground, Plan, Way, outline, spot},
+    build::{self, BuildPlan, Building, Ground, Way, outline, spot},
     text::{compass, find, position, printable},
 };
 use metatopia_math::{Angle, Fx, Vec2};
@@ -12,7 +12,7 @@ use metatopia_scripting::Package;
 use metatopia_sim::Land;
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
-use super::room::{Fate, Kind, Room};
+use super::room::{ActProgress, LineKind, TextClient};
 use crate::cli::Failure;
 
 /// Time for one question.
@@ -28,14 +28,14 @@ struct Thing {
     round: bool,
 }
 
-type Told = Result<(), Failure>;
+type BuilderResult = Result<(), Failure>;
 
-pub(super) async fn obey(room: &mut Room, building: Building) -> Told {
+pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderResult {
     match building {
         Building::Build(plan) => return make(room, &plan).await,
         Building::Mine => return mine(room).await,
         Building::Land => return land(room).await,
-        Building::Help => return room.tell(Kind::Answer, build::HELP),
+        Building::Help => return room.tell(LineKind::Answer, build::HELP),
         Building::Undo(skip) => {
             return perform(room, Build::Undo { skip }, "You take it back.").await;
         }
@@ -68,7 +68,7 @@ pub(super) async fn obey(room: &mut Room, building: Building) -> Told {
 /// What a line about a thing comes to, and what is said when it is done; nothing, with a word why,
 /// if what it names is not there.
 async fn deed(
-    room: &mut Room,
+    room: &mut TextClient,
     thing: &Thing,
     building: Building,
 ) -> Result<Option<(Build, String)>, Failure> {
@@ -137,29 +137,29 @@ async fn deed(
 }
 
 /// Carries a deed out, and says what became of it; of a refusal, what can be done about it.
-async fn perform(room: &mut Room, build: Build, done: &str) -> Told {
+async fn perform(room: &mut TextClient, build: Build, done: &str) -> BuilderResult {
     let fate = room.perform(Act::Build(build), Vec::new()).await?;
     match fate {
-        Fate::Done(Outcome::Made(object)) => {
+        ActProgress::Done(Outcome::Made(object)) => {
             room.it = Some(object);
-            room.tell(Kind::Done, &format!("{done} It is object {object}; call it `it`."))
+            room.tell(LineKind::Done, &format!("{done} It is object {object}; call it `it`."))
         }
-        Fate::Done(Outcome::Refused(why)) => {
+        ActProgress::Done(Outcome::Refused(why)) => {
             let next = build::next(why, &room.driver.trust().genesis.parameters);
             let next = next.map_or_else(String::new, |next| format!(" {next}"));
-            room.tell(Kind::Refused, &format!("That did not work: {why}.{next}"))
+            room.tell(LineKind::Refused, &format!("That did not work: {why}.{next}"))
         }
         fate => super::deeds::conclude(room, fate, done),
     }
 }
 
-async fn make(room: &mut Room, plan: &Plan) -> Told {
+async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing to build on.");
+        return room.tell(LineKind::Refused, "The node shows nothing to build on.");
     };
     let me = scene.objects.iter().find(|object| Some(object.id) == scene.me);
     let Some((here, facing)) = me.map(|me| (me.position, me.angle)) else {
-        return room.tell(Kind::Refused, "You are not in the world yet.");
+        return room.tell(LineKind::Refused, "You are not in the world yet.");
     };
     let lands = lands(room).await?;
     let genesis = &room.driver.trust().genesis;
@@ -174,7 +174,7 @@ async fn make(room: &mut Room, plan: &Plan) -> Told {
     };
     let Some(place) = spot(&ground, plan.half(), plan.movable) else {
         let why = "There is no room near you where you may build it. Walk on, or see `land`.";
-        return room.tell(Kind::Refused, why);
+        return room.tell(LineKind::Refused, why);
     };
     let way = place.saturating_sub(here);
     let done =
@@ -183,9 +183,9 @@ async fn make(room: &mut Room, plan: &Plan) -> Told {
 }
 
 /// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.
-async fn meant(room: &mut Room, typed: &str) -> Result<Option<Thing>, Failure> {
+async fn meant(room: &mut TextClient, typed: &str) -> Result<Option<Thing>, Failure> {
     let Some(scene) = room.look_around().await? else {
-        room.tell(Kind::Refused, "The node shows nothing.")?;
+        room.tell(LineKind::Refused, "The node shows nothing.")?;
         return Ok(None);
     };
     let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
@@ -196,7 +196,7 @@ async fn meant(room: &mut Room, typed: &str) -> Result<Option<Thing>, Failure> {
     let found = match id {
         Some(id) => scene.objects.iter().find(|object| object.id == id),
         None if matches!(typed, "it" | "that") => {
-            room.tell(Kind::Refused, "Nothing is `it` yet; build something, or name a thing.")?;
+            room.tell(LineKind::Refused, "Nothing is `it` yet; build something, or name a thing.")?;
             return Ok(None);
         }
         None => find(&scene, typed),
@@ -219,7 +219,7 @@ async fn meant(room: &mut Room, typed: &str) -> Result<Option<Thing>, Failure> {
     let Some(own) = own else {
         let line =
             format!("There is no {} in sight, and none among your things.", printable(typed));
-        room.tell(Kind::Refused, &line)?;
+        room.tell(LineKind::Refused, &line)?;
         return Ok(None);
     };
     Ok(Some(Thing {
@@ -232,7 +232,7 @@ async fn meant(room: &mut Room, typed: &str) -> Result<Option<Thing>, Failure> {
     }))
 }
 
-async fn things(room: &mut Room) -> Result<Vec<ThingEntry>, Failure> {
+async fn things(room: &mut TextClient) -> Result<Vec<ThingEntry>, Failure> {
     let owner = room.driver.author();
     Ok(match room.driver.ask(Question::Things { owner }, ANSWER).await? {
         Answer::Things(things) => things,
@@ -240,7 +240,7 @@ async fn things(room: &mut Room) -> Result<Vec<ThingEntry>, Failure> {
     })
 }
 
-async fn mine(room: &mut Room) -> Told {
+async fn mine(room: &mut TextClient) -> BuilderResult {
     let own = things(room).await?;
     let here = room.look_around().await?.as_ref().and_then(position).unwrap_or(Vec2::ZERO);
     let packages = packages(room);
@@ -255,7 +255,7 @@ async fn mine(room: &mut Room) -> Told {
             if runs.is_empty() { String::new() } else { format!(", runs {}", runs.join(", ")) };
         let (name, length, towards) = (printable(&thing.name), way.length(), compass(way));
         let line = format!("{name}, {length:.1} m {towards}, object {}{runs}.", thing.object);
-        room.tell(Kind::Answer, &line)?;
+        room.tell(LineKind::Answer, &line)?;
     }
     let rules = &room.driver.trust().genesis.parameters.building;
     let scripts: usize = own.iter().map(|thing| thing.scripts.len()).sum();
@@ -267,12 +267,12 @@ async fn mine(room: &mut Room) -> Told {
         rules.scripts_per_player,
         rules.text_bytes_per_player
     );
-    room.tell(Kind::Answer, &line)
+    room.tell(LineKind::Answer, &line)
 }
 
 /// The sim's lands. Those of a successor came with the state that it carries on, and its genesis
 /// names none.
-async fn lands(room: &mut Room) -> Result<Vec<Land>, Failure> {
+async fn lands(room: &mut TextClient) -> Result<Vec<Land>, Failure> {
     if room.driver.trust().genesis.parent.is_none() {
         return Ok(room.driver.trust().genesis.lands.clone());
     }
@@ -282,7 +282,7 @@ async fn lands(room: &mut Room) -> Result<Vec<Land>, Failure> {
     Ok(room.lands.clone().unwrap_or_default())
 }
 
-async fn land(room: &mut Room) -> Told {
+async fn land(room: &mut TextClient) -> BuilderResult {
     let lands = lands(room).await?;
     let genesis = &room.driver.trust().genesis;
     for land in lands.iter().rev() {
@@ -296,17 +296,20 @@ async fn land(room: &mut Room) -> Told {
             high.x,
             high.y
         );
-        room.tell(Kind::Answer, &line)?;
+        room.tell(LineKind::Answer, &line)?;
     }
     let rest = match genesis.parameters.building.open_ground {
         true => "Everywhere else everybody builds.",
         false => "Nobody but admins builds anywhere else.",
     };
-    room.tell(Kind::Answer, rest)
+    room.tell(LineKind::Answer, rest)
 }
 
 /// Somebody who is here, by the beginning of the name; or anybody, by the whole key.
-async fn player(room: &mut Room, typed: &str) -> Result<Option<(PublicKey, String)>, Failure> {
+async fn player(
+    room: &mut TextClient,
+    typed: &str,
+) -> Result<Option<(PublicKey, String)>, Failure> {
     if let Ok(key) = typed.parse::<PublicKey>() {
         return Ok(Some((key, format!("key {}..", &typed[..8]))));
     }
@@ -322,18 +325,18 @@ async fn player(room: &mut Room, typed: &str) -> Result<Option<(PublicKey, Strin
         (Some(PlayerEntry { name, key, .. }), None) => Ok(Some((key, printable(&name)))),
         (None, _) => {
             let line = "Nobody of that name is here; `who` lists names, and a key works as well.";
-            room.tell(Kind::Refused, line)?;
+            room.tell(LineKind::Refused, line)?;
             Ok(None)
         }
         (Some(_), Some(_)) => {
-            room.tell(Kind::Refused, "Several people here are called so; give it to a key.")?;
+            room.tell(LineKind::Refused, "Several people here are called so; give it to a key.")?;
             Ok(None)
         }
     }
 }
 
 /// The packages that ship with the sim, by name.
-fn packages(room: &Room) -> Vec<(String, PackageId)> {
+fn packages(room: &TextClient) -> Vec<(String, PackageId)> {
     let packages = &room.driver.trust().genesis.packages;
     let name = |(id, bytes): (&PackageId, &Vec<u8>)| {
         let package = Package::decode(bytes).ok()?;
@@ -342,20 +345,20 @@ fn packages(room: &Room) -> Vec<(String, PackageId)> {
     packages.iter().filter_map(name).collect()
 }
 
-fn shipped(room: &Room, typed: &str) -> Result<Option<PackageId>, Failure> {
+fn shipped(room: &TextClient, typed: &str) -> Result<Option<PackageId>, Failure> {
     let packages = packages(room);
     let found = packages.iter().find(|(name, _)| *name == typed.to_lowercase());
     if found.is_none() {
         let names: Vec<&str> = packages.iter().map(|(name, _)| name.as_str()).collect();
         let (typed, names) = (printable(typed), names.join(", "));
-        room.tell(Kind::Refused, &format!("There is no package {typed}; there are {names}."))?;
+        room.tell(LineKind::Refused, &format!("There is no package {typed}; there are {names}."))?;
     }
     Ok(found.map(|(_, id)| *id))
 }
 
 /// The script on a thing that runs a package.
 async fn script_on(
-    room: &mut Room,
+    room: &mut TextClient,
     object: ObjectId,
     package: &str,
 ) -> Result<Option<ScriptId>, Failure> {
@@ -365,7 +368,7 @@ async fn script_on(
     let scripts = room.driver.scripts(ANSWER).await?.unwrap_or_default();
     let found = scripts.iter().find(|s| s.object == object && s.package == package);
     if found.is_none() {
-        room.tell(Kind::Refused, &format!("{}.", Refusal::NoScript))?;
+        room.tell(LineKind::Refused, &format!("{}.", Refusal::NoScript))?;
     }
     Ok(found.map(|entry| entry.script))
 }

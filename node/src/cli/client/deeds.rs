@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_client::{
-    Proven, Scene, SceneObject,
+    ProvenSight, Scene, SceneObject,
     text::{self, describe, find, position, printable},
 };
 use metatopia_math::{Fx, Vec2};
@@ -13,8 +13,8 @@ use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    room::{Fate, Kind, Room},
-    walk::{Goal, Step, Walk},
+    room::{ActProgress, LineKind, TextClient},
+    walk::{AvatarWalk, Goal, WalkStep},
     words,
 };
 use crate::cli::Failure;
@@ -22,7 +22,7 @@ use crate::cli::Failure;
 /// Time for one question.
 const ANSWER: Duration = Duration::from_secs(5);
 
-/// Longest walk.
+/// The longest time that a walk may take.
 const WALK: Duration = Duration::from_secs(60);
 
 /// What was pushed is watched for this long at most.
@@ -34,72 +34,72 @@ const AT_REST: Fx = Fx::from_ratio(1, 10);
 /// Between two pushes there must be a quarter of a second of the world's time.
 const PUSH_AGAIN: Duration = Duration::from_millis(400);
 
-pub(super) async fn look(room: &mut Room) -> Result<(), Failure> {
+pub(super) async fn look(room: &mut TextClient) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing.");
+        return room.tell(LineKind::Refused, "The node shows nothing.");
     };
     for line in describe(&scene) {
-        room.tell(Kind::Answer, &printable(&line))?;
+        room.tell(LineKind::Answer, &printable(&line))?;
     }
     let proof = room.proof_of(scene.height).await?;
-    room.tell(Kind::Answer, &text::proof(&proof))
+    room.tell(LineKind::Answer, &text::proof(&proof))
 }
 
-pub(super) async fn proof(room: &mut Room) -> Result<(), Failure> {
+pub(super) async fn proof(room: &mut TextClient) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing.");
+        return room.tell(LineKind::Refused, "The node shows nothing.");
     };
     let proof = room.proof_of(scene.height).await?;
-    room.tell(Kind::Answer, &text::proof(&proof))?;
+    room.tell(LineKind::Answer, &text::proof(&proof))?;
     let Ok(proven) = proof else {
         return Ok(());
     };
-    let Proven { tiles, objects, header, signers, .. } = &proven;
+    let ProvenSight { tiles, objects, header, signers, .. } = &proven;
     let line = format!(
         "The header of turn {} states the root of that state: {} objects in {} tiles hash to it.",
         header.height,
         objects.len(),
         tiles.len()
     );
-    room.tell(Kind::Answer, &line)?;
+    room.tell(LineKind::Answer, &line)?;
     for key in signers {
-        room.tell(Kind::Answer, &format!("Signed by server {key}."))?;
+        room.tell(LineKind::Answer, &format!("Signed by server {key}."))?;
     }
     Ok(())
 }
 
-pub(super) async fn go(room: &mut Room, towards: &str) -> Result<(), Failure> {
+pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing to walk to.");
+        return room.tell(LineKind::Refused, "The node shows nothing to walk to.");
     };
     let Some(here) = position(&scene) else {
-        return room.tell(Kind::Refused, "You are not in the world yet.");
+        return room.tell(LineKind::Refused, "You are not in the world yet.");
     };
     let (direction, metres) = words::stretch(towards);
     if let Some(heading) = text::direction(direction) {
         let heading = heading.normalize().unwrap_or(heading);
         let goal = Goal::Place(here.saturating_add(heading.scale(metres)));
         let (_, there) = walk(room, goal).await?;
-        return room.tell(Kind::Done, &words::walked(here, there.unwrap_or(here)));
+        return room.tell(LineKind::Done, &words::walked(here, there.unwrap_or(here)));
     }
     let Some(thing) = seen(room, &scene, towards)? else {
         return Ok(());
     };
     if approach(room, &thing).await? {
         let name = printable(&thing.name);
-        room.tell(Kind::Done, &format!("You walk up to {name}."))?;
+        room.tell(LineKind::Done, &format!("You walk up to {name}."))?;
     }
     Ok(())
 }
 
-pub(super) async fn stop(room: &mut Room) -> Result<(), Failure> {
+pub(super) async fn stop(room: &mut TextClient) -> Result<(), Failure> {
     let fate = room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     conclude(room, fate, "You stand still.")
 }
 
-pub(super) async fn push(room: &mut Room, typed: &str) -> Result<(), Failure> {
+pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing to push.");
+        return room.tell(LineKind::Refused, "The node shows nothing to push.");
     };
     // Of things with this name one that moves is meant, if there is any.
     let movable = Scene {
@@ -124,20 +124,20 @@ pub(super) async fn push(room: &mut Room, typed: &str) -> Result<(), Failure> {
     let before = room.scene.as_ref().and_then(|s| place_of(s, thing.id)).unwrap_or(thing.position);
     let act = Act::Push { object: thing.id };
     let mut fate = room.perform(act.clone(), Vec::new()).await?;
-    if fate == Fate::Done(Outcome::Refused(Refusal::TooOften)) {
+    if fate == ActProgress::Done(Outcome::Refused(Refusal::TooOften)) {
         sleep(PUSH_AGAIN).await;
         fate = room.perform(act, Vec::new()).await?;
     }
     let name = printable(&thing.name);
-    if fate != Fate::Done(Outcome::Ok) {
+    if fate != ActProgress::Done(Outcome::Ok) {
         return conclude(room, fate, "");
     }
     let after = slide(room, thing.id).await?;
-    room.tell(Kind::Done, &words::pushed(&name, before, after))
+    room.tell(LineKind::Done, &words::pushed(&name, before, after))
 }
 
 /// Watches something until it rests; where it is then, if it can be seen.
-async fn slide(room: &mut Room, id: ObjectId) -> Result<Option<Vec2>, Failure> {
+async fn slide(room: &mut TextClient, id: ObjectId) -> Result<Option<Vec2>, Failure> {
     let end = Instant::now() + SLIDE;
     let mut last = room.look_around().await?;
     while Instant::now() < end {
@@ -155,9 +155,9 @@ async fn slide(room: &mut Room, id: ObjectId) -> Result<Option<Vec2>, Failure> {
     Ok(room.scene.as_ref().and_then(|scene| place_of(scene, id)))
 }
 
-pub(super) async fn touch(room: &mut Room, typed: &str) -> Result<(), Failure> {
+pub(super) async fn touch(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing to touch.");
+        return room.tell(LineKind::Refused, "The node shows nothing to touch.");
     };
     let Some(thing) = seen(room, &scene, typed)? else {
         return Ok(());
@@ -169,45 +169,49 @@ pub(super) async fn touch(room: &mut Room, typed: &str) -> Result<(), Failure> {
     conclude(room, fate, &format!("You touch {}.", printable(&thing.name)))
 }
 
-pub(super) async fn speak(room: &mut Room, everywhere: bool, said: &str) -> Result<(), Failure> {
+pub(super) async fn speak(
+    room: &mut TextClient,
+    everywhere: bool,
+    said: &str,
+) -> Result<(), Failure> {
     let (act, blobs) = text::say(u8::from(everywhere), said);
     let fate = room.perform(act, blobs).await?;
     let verb = if everywhere { "shout" } else { "say" };
     conclude(room, fate, &format!("You {verb}: {}", printable(said)))
 }
 
-pub(super) async fn emote(room: &mut Room, emote: Emote) -> Result<(), Failure> {
+pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), Failure> {
     let fate = room.perform(Act::Emote(emote), Vec::new()).await?;
     conclude(room, fate, words::gesture(emote))
 }
 
-pub(super) async fn who(room: &mut Room) -> Result<(), Failure> {
+pub(super) async fn who(room: &mut TextClient) -> Result<(), Failure> {
     let Answer::Players(players) = room.driver.ask(Question::Players, ANSWER).await? else {
-        return room.tell(Kind::Refused, "The node does not say who is here.");
+        return room.tell(LineKind::Refused, "The node does not say who is here.");
     };
     for PlayerEntry { name, key, .. } in players {
         let you = if key == room.driver.author() { ", that is you" } else { "" };
         let key = &key.to_string()[..8];
-        room.tell(Kind::Answer, &format!("{} (key {key}..{you})", printable(&name)))?;
+        room.tell(LineKind::Answer, &format!("{} (key {key}..{you})", printable(&name)))?;
     }
     Ok(())
 }
 
-pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> {
+pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(Kind::Refused, "The node shows nothing.");
+        return room.tell(LineKind::Refused, "The node shows nothing.");
     };
     let Some(thing) = seen(room, &scene, typed)? else {
         return Ok(());
     };
     if thing.scripts.is_empty() {
         let line = format!("Nothing runs on {}.", printable(&thing.name));
-        return room.tell(Kind::Answer, &line);
+        return room.tell(LineKind::Answer, &line);
     }
     for id in packages(room, &thing).await? {
         let answer = room.driver.ask(Question::Source { package: id }, ANSWER).await?;
         let Answer::Source(bytes) = answer else {
-            room.tell(Kind::Refused, &format!("The node does not have package {id}."))?;
+            room.tell(LineKind::Refused, &format!("The node does not have package {id}."))?;
             continue;
         };
         let package = Package::decode(&bytes).ok().filter(|package| package.id() == id);
@@ -221,37 +225,40 @@ pub(super) async fn source(room: &mut Room, typed: &str) -> Result<(), Failure> 
 }
 
 /// The packages of the scripts on something, as the node says; what they hold re-hashes to them.
-async fn packages(room: &mut Room, thing: &SceneObject) -> Result<BTreeSet<PackageId>, Failure> {
+async fn packages(
+    room: &mut TextClient,
+    thing: &SceneObject,
+) -> Result<BTreeSet<PackageId>, Failure> {
     let Some(scripts) = room.driver.scripts(ANSWER).await? else {
-        room.tell(Kind::Refused, "The node does not say what runs here.")?;
+        room.tell(LineKind::Refused, "The node does not say what runs here.")?;
         return Ok(BTreeSet::new());
     };
     let own = scripts.iter().filter(|entry| thing.scripts.contains(&entry.script));
     Ok(own.map(|entry| entry.package).collect())
 }
 
-fn tell_package(room: &Room, id: PackageId, package: &Package) -> Result<(), Failure> {
+fn tell_package(room: &TextClient, id: PackageId, package: &Package) -> Result<(), Failure> {
     let manifest = package.manifest();
     let authors: Vec<&str> = manifest.authors.iter().map(|author| author.name.as_str()).collect();
     let (name, licence) = (&manifest.name, &manifest.licence.expression);
     let authors = printable(&authors.join(", "));
-    room.tell(Kind::Answer, &format!("Package {name}, {licence}, by {authors}."))?;
-    room.tell(Kind::Answer, &format!("What follows re-hashes to {id}."))?;
+    room.tell(LineKind::Answer, &format!("Package {name}, {licence}, by {authors}."))?;
+    room.tell(LineKind::Answer, &format!("What follows re-hashes to {id}."))?;
     for (path, source) in package.files() {
-        room.tell(Kind::Answer, &format!("-- {path}"))?;
+        room.tell(LineKind::Answer, &format!("-- {path}"))?;
         for line in source.lines() {
-            room.tell(Kind::Answer, line)?;
+            room.tell(LineKind::Answer, line)?;
         }
     }
     Ok(())
 }
 
 /// What was meant, or a word that there is no such thing.
-fn seen(room: &Room, scene: &Scene, typed: &str) -> Result<Option<SceneObject>, Failure> {
+fn seen(room: &TextClient, scene: &Scene, typed: &str) -> Result<Option<SceneObject>, Failure> {
     let found = find(scene, typed).cloned();
     if found.is_none() {
         let line = format!("There is no {} in sight.", printable(typed));
-        room.tell(Kind::Refused, &line)?;
+        room.tell(LineKind::Refused, &line)?;
     }
     Ok(found)
 }
@@ -261,33 +268,38 @@ fn place_of(scene: &Scene, id: ObjectId) -> Option<Vec2> {
 }
 
 /// Walks into reach of something; false, with a word why, if that was not possible.
-async fn approach(room: &mut Room, thing: &SceneObject) -> Result<bool, Failure> {
+async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Failure> {
     let avatar = &room.driver.trust().genesis.parameters.avatar;
     // Half of the reach to spare: both may move until the act is decided.
     let close = avatar.radius.saturating_add(avatar.reach.saturating_mul(Fx::HALF));
     let (end, _) = walk(room, Goal::Object(thing.id, close)).await?;
     let name = printable(&thing.name);
     let why = match end {
-        Some(Step::Arrived) => return Ok(true),
-        Some(Step::Blocked(rest)) => format!("Something is in the way, {rest:.1} m from {name}."),
-        Some(Step::Lost) => format!("{name} is out of sight."),
-        Some(Step::Head(_)) | None => format!("You stop on your way to {name}."),
+        Some(WalkStep::Arrived) => return Ok(true),
+        Some(WalkStep::Blocked(rest)) => {
+            format!("Something is in the way, {rest:.1} m from {name}.")
+        }
+        Some(WalkStep::Lost) => format!("{name} is out of sight."),
+        Some(WalkStep::Head(_)) | None => format!("You stop on your way to {name}."),
     };
-    room.tell(Kind::Refused, &why)?;
+    room.tell(LineKind::Refused, &why)?;
     Ok(false)
 }
 
 /// Walks until the walk ends, a line interrupts it, or it takes too long; then stands still. Gives
 /// how it ended and where.
-async fn walk(room: &mut Room, goal: Goal) -> Result<(Option<Step>, Option<Vec2>), Failure> {
+async fn walk(
+    room: &mut TextClient,
+    goal: Goal,
+) -> Result<(Option<WalkStep>, Option<Vec2>), Failure> {
     let speed = room.driver.trust().genesis.parameters.avatar.speed;
-    let (mut walk, end) = (Walk::new(goal, speed), Instant::now() + WALK);
+    let (mut walk, end) = (AvatarWalk::new(goal, speed), Instant::now() + WALK);
     let mut scene = room.look_around().await?;
     let mut moving = false;
     let mut step = None;
     while let Some(seen) = scene.filter(|_| Instant::now() < end) {
         step = Some(walk.step(&seen));
-        let Some(Step::Head(heading)) = step else {
+        let Some(WalkStep::Head(heading)) = step else {
             break;
         };
         moving = true;
@@ -302,19 +314,21 @@ async fn walk(room: &mut Room, goal: Goal) -> Result<(Option<Step>, Option<Vec2>
 }
 
 /// The line that an act ends with.
-pub(super) fn conclude(room: &Room, fate: Fate, done: &str) -> Result<(), Failure> {
+pub(super) fn conclude(room: &TextClient, fate: ActProgress, done: &str) -> Result<(), Failure> {
     match fate {
-        Fate::Done(Outcome::Ok | Outcome::Made(_)) => room.tell(Kind::Done, done),
-        Fate::Done(Outcome::Refused(why)) => {
-            room.tell(Kind::Refused, &format!("That did not work: {why}."))
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_)) => room.tell(LineKind::Done, done),
+        ActProgress::Done(Outcome::Refused(why)) => {
+            room.tell(LineKind::Refused, &format!("That did not work: {why}."))
         }
-        Fate::Refused(why) => {
-            room.tell(Kind::Refused, &format!("The node did not take it: {why}."))
+        ActProgress::Refused(why) => {
+            room.tell(LineKind::Refused, &format!("The node did not take it: {why}."))
         }
-        Fate::Waiting => room.tell(Kind::Refused, "It is not decided yet; it is sent again."),
-        Fate::Placed { height, .. } => {
+        ActProgress::Waiting => {
+            room.tell(LineKind::Refused, "It is not decided yet; it is sent again.")
+        }
+        ActProgress::Placed { height, .. } => {
             let line = format!("It is in turn {height}; what became of it is not known yet.");
-            room.tell(Kind::Refused, &line)
+            room.tell(LineKind::Refused, &line)
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use metatopia_client::{
-    Proven, Scene, Unproven,
+    ProvenSight, Scene, UnprovenSight,
     text::{heard, printable},
 };
 use metatopia_protocol::SubmitRefusal;
@@ -20,7 +20,7 @@ use tokio::{
 
 use crate::{
     cli::{Failure, console::Console},
-    client_driver::{DriveError, Driver, News, ProofError},
+    client_driver::{ClientDriver, DriveError, DriverEvent, ProofError},
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -37,8 +37,8 @@ const PROOF: Duration = Duration::from_secs(2);
 
 /// What became of an act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fate {
-    /// Nothing yet.
+pub(super) enum ActProgress {
+    /// Nothing is known yet.
     Waiting,
     /// It is in a turn.
     Placed { height: Height, index: u32 },
@@ -51,7 +51,7 @@ pub(super) enum Fate {
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Kind {
+pub(super) enum LineKind {
     /// Somebody said something.
     Heard,
     /// Somebody came or went.
@@ -65,16 +65,16 @@ pub(super) enum Kind {
 }
 
 #[derive(Serialize)]
-struct Line<'a> {
-    kind: Kind,
+struct OutputLine<'a> {
+    kind: LineKind,
     text: &'a str,
 }
 
 /// A text client under way.
-pub(super) struct Room {
-    pub(super) driver: Driver,
+pub(super) struct TextClient {
+    pub(super) driver: ClientDriver,
     pub(super) scene: Option<Scene>,
-    proof: Result<Proven, Unproven>,
+    proof: Result<ProvenSight, UnprovenSight>,
     /// What a builder calls `it`.
     pub(super) it: Option<ObjectId>,
     /// Those of a successor, once they were asked for: no act changes them.
@@ -84,7 +84,7 @@ pub(super) struct Room {
     /// How the session began, in case that it must begin again.
     login: Option<Act>,
     /// Acts whose fate somebody waits for.
-    fates: BTreeMap<ActId, Fate>,
+    fates: BTreeMap<ActId, ActProgress>,
     /// What an act has changed is to be seen in scenes of this height and later.
     changed: Height,
     lines: mpsc::Receiver<String>,
@@ -94,12 +94,12 @@ pub(super) struct Room {
     interactive: bool,
     last_act: Instant,
     /// What happened and was not yet looked at.
-    unread: VecDeque<News>,
+    unread: VecDeque<DriverEvent>,
 }
 
-impl Room {
+impl TextClient {
     pub(super) fn new(
-        driver: Driver,
+        driver: ClientDriver,
         console: Console,
         lines: mpsc::Receiver<String>,
         interactive: bool,
@@ -107,7 +107,7 @@ impl Room {
         Self {
             driver,
             scene: None,
-            proof: Err(Unproven::NoneYet),
+            proof: Err(UnprovenSight::NoneYet),
             it: None,
             lands: None,
             console,
@@ -153,9 +153,9 @@ impl Room {
     }
 
     /// A line for the person.
-    pub(super) fn tell(&self, kind: Kind, text: &str) -> Result<(), Failure> {
+    pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), Failure> {
         if self.console.is_json() {
-            self.console.json(&Line { kind, text })
+            self.console.json(&OutputLine { kind, text })
         } else {
             self.console.line(text)
         }
@@ -194,44 +194,44 @@ impl Room {
         }
     }
 
-    fn note_news(&mut self, news: News) -> Result<(), Failure> {
+    fn note_news(&mut self, news: DriverEvent) -> Result<(), Failure> {
         match news {
-            News::Open { url, .. } => {
+            DriverEvent::Open { url, .. } => {
                 self.note(&format!("connected with {url}"));
                 Ok(())
             }
-            News::Broken { url, why } => {
+            DriverEvent::Broken { url, why } => {
                 self.note(&format!("connection with {url} lost: {why}; trying on"));
                 Ok(())
             }
-            News::Receipted { act, height, index, .. } => {
-                self.decide(act, Fate::Placed { height, index });
+            DriverEvent::Receipted { act, height, index, .. } => {
+                self.decide(act, ActProgress::Placed { height, index });
                 Ok(())
             }
-            News::Refused { act, why } => {
-                self.decide(act, Fate::Refused(why));
+            DriverEvent::Refused { act, why } => {
+                self.decide(act, ActProgress::Refused(why));
                 Ok(())
             }
-            News::Outcome { act, height, outcome } => {
+            DriverEvent::Outcome { act, height, outcome } => {
                 self.changed = self.changed.max(height);
-                self.decide(act, Fate::Done(outcome));
+                self.decide(act, ActProgress::Done(outcome));
                 Ok(())
             }
-            News::Scene(scene) => self.see(*scene),
-            News::Proof(proof) => {
+            DriverEvent::Scene(scene) => self.see(*scene),
+            DriverEvent::Proof(proof) => {
                 self.proof = *proof;
                 Ok(())
             }
             // One's own words are told by the command that said them.
-            News::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
-            News::Heard(line) => self.tell(Kind::Heard, &heard(&line)),
-            News::Ended(end) => Err(end.into()),
+            DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
+            DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
+            DriverEvent::Ended(end) => Err(end.into()),
         }
     }
 
-    fn decide(&mut self, act: ActId, fate: Fate) {
+    fn decide(&mut self, act: ActId, fate: ActProgress) {
         if let Some(known) = self.fates.get_mut(&act)
-            && !matches!(known, Fate::Done(_))
+            && !matches!(known, ActProgress::Done(_))
         {
             *known = fate;
         }
@@ -253,10 +253,10 @@ impl Room {
             return Ok(());
         };
         for (_, name) in now.iter().filter(|(id, _)| !before.contains_key(id)) {
-            self.tell(Kind::Seen, &format!("{name} comes into sight."))?;
+            self.tell(LineKind::Seen, &format!("{name} comes into sight."))?;
         }
         for (_, name) in before.iter().filter(|(id, _)| !now.contains_key(id)) {
-            self.tell(Kind::Seen, &format!("{name} is out of sight."))?;
+            self.tell(LineKind::Seen, &format!("{name} is out of sight."))?;
         }
         Ok(())
     }
@@ -271,21 +271,25 @@ impl Room {
         }
     }
 
-    /// Logs in.
-    pub(super) async fn enter(&mut self, login: Act) -> Result<Fate, Failure> {
+    /// Logs in and enters the room.
+    pub(super) async fn enter(&mut self, login: Act) -> Result<ActProgress, Failure> {
         self.login = Some(login.clone());
         self.try_once(login, Vec::new()).await
     }
 
-    /// Submits an act and waits until it has taken effect; [`Fate::Waiting`] when that takes too
+    /// Submits an act and waits until it has taken effect; [`ActProgress::Waiting`] when that takes too
     /// long. An avatar that has left, because nobody was there for a while, comes back first.
-    pub(super) async fn perform(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Fate, Failure> {
+    pub(super) async fn perform(
+        &mut self,
+        act: Act,
+        blobs: Vec<Blob>,
+    ) -> Result<ActProgress, Failure> {
         let fate = self.try_once(act.clone(), blobs.clone()).await?;
         match (fate, self.login.clone()) {
-            (Fate::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login)) => {
+            (ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login)) => {
                 self.note("the avatar had left; logging in again");
                 match self.try_once(login, Vec::new()).await? {
-                    Fate::Done(Outcome::Ok) => self.try_once(act, blobs).await,
+                    ActProgress::Done(Outcome::Ok) => self.try_once(act, blobs).await,
                     _ => Ok(fate),
                 }
             }
@@ -293,21 +297,21 @@ impl Room {
         }
     }
 
-    async fn try_once(&mut self, act: Act, blobs: Vec<Blob>) -> Result<Fate, Failure> {
+    async fn try_once(&mut self, act: Act, blobs: Vec<Blob>) -> Result<ActProgress, Failure> {
         self.last_act = Instant::now();
         let id = self.driver.submit(act, blobs).await?.act;
-        self.fates.insert(id, Fate::Waiting);
+        self.fates.insert(id, ActProgress::Waiting);
         let mut end = Instant::now() + DECIDED;
         let fate = loop {
             let more = self.hear_until(end).await?;
-            match self.fates.get(&id).copied().unwrap_or(Fate::Waiting) {
-                fate @ (Fate::Done(_) | Fate::Refused(_)) => break fate,
-                Fate::Placed { .. } if more => end = end.min(Instant::now() + TOLD),
-                Fate::Placed { height, index } => {
+            match self.fates.get(&id).copied().unwrap_or(ActProgress::Waiting) {
+                fate @ (ActProgress::Done(_) | ActProgress::Refused(_)) => break fate,
+                ActProgress::Placed { .. } if more => end = end.min(Instant::now() + TOLD),
+                ActProgress::Placed { height, index } => {
                     break self.ask_outcome(id, (height, index)).await?;
                 }
-                Fate::Waiting if !more => break Fate::Waiting,
-                Fate::Waiting => {}
+                ActProgress::Waiting if !more => break ActProgress::Waiting,
+                ActProgress::Waiting => {}
             }
         };
         self.fates.remove(&id);
@@ -315,17 +319,21 @@ impl Room {
     }
 
     /// The node that knew the outcome is gone: another one can prove it.
-    async fn ask_outcome(&mut self, act: ActId, place: (Height, u32)) -> Result<Fate, Failure> {
+    async fn ask_outcome(
+        &mut self,
+        act: ActId,
+        place: (Height, u32),
+    ) -> Result<ActProgress, Failure> {
         match self.driver.prove_outcome(place, act, TOLD).await {
             Ok(outcome) => {
                 self.changed = self.changed.max(place.0);
-                Ok(Fate::Done(outcome))
+                Ok(ActProgress::Done(outcome))
             }
             Err(
                 ProofError::Unknown
                 | ProofError::Pruned(_)
                 | ProofError::Drive(DriveError::NoAnswer(_)),
-            ) => Ok(Fate::Placed { height: place.0, index: place.1 }),
+            ) => Ok(ActProgress::Placed { height: place.0, index: place.1 }),
             Err(error) => Err(error.into()),
         }
     }
@@ -361,7 +369,7 @@ impl Room {
     pub(super) async fn proof_of(
         &mut self,
         height: Height,
-    ) -> Result<Result<Proven, Unproven>, Failure> {
+    ) -> Result<Result<ProvenSight, UnprovenSight>, Failure> {
         let end = Instant::now() + PROOF;
         loop {
             let of = self.proof.as_ref().map_or(Height(0), |proven| proven.of);
@@ -370,7 +378,7 @@ impl Room {
             }
         }
         Ok(match &self.proof {
-            Ok(proven) if proven.of < height => Err(Unproven::Late { of: proven.of, height }),
+            Ok(proven) if proven.of < height => Err(UnprovenSight::Late { of: proven.of, height }),
             proof => proof.clone(),
         })
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_protocol::{Answer, DelayedEntry, Question};
 use metatopia_types::{PublicKey, SetChange};
 
-use super::room::{Kind, Room};
+use super::room::{LineKind, TextClient};
 use crate::cli::Failure;
 
 /// Time for one question.
@@ -13,12 +13,12 @@ const ANSWER: Duration = Duration::from_secs(5);
 
 const HOUR_MS: u64 = 3_600 * 1_000;
 
-pub(super) async fn rules(room: &mut Room) -> Result<(), Failure> {
+pub(super) async fn rules(room: &mut TextClient) -> Result<(), Failure> {
     let Answer::Governance(told) = room.driver.ask(Question::Governance, ANSWER).await? else {
-        return room.tell(Kind::Refused, "The node does not say who decides.");
+        return room.tell(LineKind::Refused, "The node does not say who decides.");
     };
     for admin in &told.admins {
-        room.tell(Kind::Answer, &format!("{} is an admin.", short(admin)))?;
+        room.tell(LineKind::Answer, &format!("{} is an admin.", short(admin)))?;
     }
     let now = match &told.temp_admin {
         Some(key) => format!("{} acts for the admins until one of them logs in.", short(key)),
@@ -27,9 +27,9 @@ pub(super) async fn rules(room: &mut Room) -> Result<(), Failure> {
             span(told.countdown)
         ),
     };
-    room.tell(Kind::Answer, &now)?;
+    room.tell(LineKind::Answer, &now)?;
     for delayed in &told.delayed {
-        room.tell(Kind::Answer, &waiting(delayed))?;
+        room.tell(LineKind::Answer, &waiting(delayed))?;
     }
     Ok(())
 }

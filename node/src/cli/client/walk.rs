@@ -23,7 +23,7 @@ const SIDESTEP: u32 = 4;
 /// Steps to the side before it is given up.
 const SIDESTEPS_MAX: u32 = 4;
 
-/// Where to.
+/// The target of a walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Goal {
     /// To a place.
@@ -34,7 +34,7 @@ pub(super) enum Goal {
 
 /// What to do next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum WalkStep {
     /// Walk on like this.
     Head(Vec2),
     /// Stand still: this is the place.
@@ -45,9 +45,9 @@ pub(super) enum Step {
     Lost,
 }
 
-/// One walk.
+/// One walk to a target.
 #[derive(Clone, Debug)]
-pub(super) struct Walk {
+pub(super) struct AvatarWalk {
     goal: Goal,
     /// Metres a second at full heading.
     speed: Fx,
@@ -57,30 +57,30 @@ pub(super) struct Walk {
     sideways: u32,
 }
 
-impl Walk {
+impl AvatarWalk {
     pub(super) const fn new(goal: Goal, speed: Fx) -> Self {
         Self { goal, speed, nearest: None, idle: 0, sidesteps: 0, sideways: 0 }
     }
 
     /// What to do, seeing this.
-    pub(super) fn step(&mut self, scene: &Scene) -> Step {
+    pub(super) fn step(&mut self, scene: &Scene) -> WalkStep {
         let Some((here, rest, towards)) = self.rest(scene) else {
-            return Step::Lost;
+            return WalkStep::Lost;
         };
         let close = match self.goal {
             Goal::Place(_) => THERE,
             Goal::Object(_, close) => close,
         };
         if rest <= close {
-            return Step::Arrived;
+            return WalkStep::Arrived;
         }
         let Some(ahead) = towards.saturating_sub(here).normalize() else {
-            return Step::Arrived;
+            return WalkStep::Arrived;
         };
         if self.sideways > 0 {
             self.sideways -= 1;
             self.nearest = None;
-            return Step::Head(self.aside(ahead));
+            return WalkStep::Head(self.aside(ahead));
         }
         // A few centimetres are noise: somebody leaning against a wall trembles.
         let closer = |nearest: Fx| rest < nearest.saturating_sub(Fx::from_ratio(5, 100));
@@ -91,13 +91,13 @@ impl Walk {
         }
         if self.idle >= PATIENCE {
             if self.sidesteps >= SIDESTEPS_MAX {
-                return Step::Blocked(rest);
+                return WalkStep::Blocked(rest);
             }
             (self.idle, self.sidesteps, self.sideways) = (0, self.sidesteps + 1, SIDESTEP);
-            return Step::Head(self.aside(ahead));
+            return WalkStep::Head(self.aside(ahead));
         }
         let brake = rest.saturating_sub(close).saturating_div(self.speed.saturating_mul(REACTION));
-        Step::Head(ahead.scale(brake.clamp(SLOWEST, Fx::ONE)))
+        WalkStep::Head(ahead.scale(brake.clamp(SLOWEST, Fx::ONE)))
     }
 
     /// Where one is, how far it still is, and the point to walk to.
@@ -176,12 +176,12 @@ mod tests {
     }
 
     /// Walks in a world where headings act at once; a fifth of a second a scene.
-    fn play(goal: Goal, mut here: Vec2, wall: Option<Fx>) -> (Vec2, Step) {
-        let mut walk = Walk::new(goal, SPEED);
+    fn play(goal: Goal, mut here: Vec2, wall: Option<Fx>) -> (Vec2, WalkStep) {
+        let mut walk = AvatarWalk::new(goal, SPEED);
         for _ in 0..200 {
             let half = Vec2::new(Fx::HALF, Fx::HALF);
             let step = walk.step(&scene(here, vec![object(BOX, at(9, 0), half)]));
-            let Step::Head(heading) = step else {
+            let WalkStep::Head(heading) = step else {
                 return (here, step);
             };
             assert!(heading.length() <= Fx::from_ratio(11, 10), "{heading:?}");
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn a_walk_ends_at_its_place_without_running_past() {
         let (here, step) = play(Goal::Place(at(5, -3)), Vec2::ZERO, None);
-        assert_eq!(step, Step::Arrived);
+        assert_eq!(step, WalkStep::Arrived);
         assert!(here.distance(at(5, -3)) <= THERE, "{here:?}");
     }
 
     #[test]
     fn a_walk_to_an_object_ends_in_reach_of_it() {
         let (here, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, None);
-        assert_eq!(step, Step::Arrived);
+        assert_eq!(step, WalkStep::Arrived);
         let half = Vec2::new(Fx::HALF, Fx::HALF);
         assert!(gap(&object(BOX, at(9, 0), half), here) <= Fx::ONE, "{here:?}");
     }
@@ -212,16 +212,16 @@ mod tests {
     #[test]
     fn a_wall_ends_a_walk_after_some_tries() {
         let (_, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, Some(Fx::from_int(4)));
-        assert!(matches!(step, Step::Blocked(rest) if rest > Fx::from_int(3)), "{step:?}");
+        assert!(matches!(step, WalkStep::Blocked(rest) if rest > Fx::from_int(3)), "{step:?}");
     }
 
     #[test]
     fn what_is_out_of_sight_cannot_be_walked_to() {
-        let mut walk = Walk::new(Goal::Object(ObjectId(77), Fx::ONE), SPEED);
-        assert_eq!(walk.step(&scene(Vec2::ZERO, Vec::new())), Step::Lost);
+        let mut walk = AvatarWalk::new(Goal::Object(ObjectId(77), Fx::ONE), SPEED);
+        assert_eq!(walk.step(&scene(Vec2::ZERO, Vec::new())), WalkStep::Lost);
         let mut blind = scene(Vec2::ZERO, Vec::new());
         blind.me = None;
-        assert_eq!(Walk::new(Goal::Place(at(1, 1)), SPEED).step(&blind), Step::Lost);
+        assert_eq!(AvatarWalk::new(Goal::Place(at(1, 1)), SPEED).step(&blind), WalkStep::Lost);
     }
 
     #[test]

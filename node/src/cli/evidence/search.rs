@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_consensus::Record;
-use metatopia_protocol::Link;
+use metatopia_protocol::ValidatorSetLink;
 use metatopia_replica::keeper::{AGREEMENT, newest_state};
 use metatopia_store::scan;
 use metatopia_types::{
@@ -21,7 +21,7 @@ use crate::{
         sources::read_log,
     },
     disk::DataDirectory,
-    documents::evidence::EvidenceFile,
+    formats::evidence::EvidenceFile,
 };
 
 /// Heights for which votes are remembered: what servers say of heights that are long over is not in
@@ -41,10 +41,14 @@ pub(super) fn search(
     Ok(seen.finish(encoded))
 }
 
-fn look_through(disk: &DataDirectory, sim: SimId, console: Console) -> Result<Seen, Failure> {
+fn look_through(
+    disk: &DataDirectory,
+    sim: SimId,
+    console: Console,
+) -> Result<EvidenceSearch, Failure> {
     let wrong = |what: String| Failure::unverified(format!("{}: {what}", disk.path().display()));
     let index = scan(disk, sim).map_err(|error| wrong(error.to_string()))?.index;
-    let mut seen = Seen::default();
+    let mut seen = EvidenceSearch::default();
     // A log that was shortened does not hold the changes before; its snapshots do.
     let (state, passed_over) = newest_state(disk, &tools());
     for why in passed_over {
@@ -54,7 +58,7 @@ fn look_through(disk: &DataDirectory, sim: SimId, console: Console) -> Result<Se
         for link in base.links {
             if let Ok(next) = ValidatorSet::new(link.next, |_| true) {
                 let (header, certificate) = (link.header, link.certificate);
-                seen.links.insert(header.height, Link { header, certificate, next });
+                seen.links.insert(header.height, ValidatorSetLink { header, certificate, next });
             }
         }
     }
@@ -68,21 +72,21 @@ fn look_through(disk: &DataDirectory, sim: SimId, console: Console) -> Result<Se
     Ok(seen)
 }
 
-type Slot = (Height, Round, PublicKey);
+type SigningSlot = (Height, Round, PublicKey);
 
 /// What was read so far.
 #[derive(Default)]
-pub(super) struct Seen {
-    votes: BTreeMap<(Slot, VoteKind), Signed<Vote>>,
-    proposals: BTreeMap<Slot, Signed<Proposal>>,
+pub(super) struct EvidenceSearch {
+    votes: BTreeMap<(SigningSlot, VoteKind), Signed<Vote>>,
+    proposals: BTreeMap<SigningSlot, Signed<Proposal>>,
     turns: BTreeMap<HeaderId, (Header, Vec<Evidence>)>,
     sets: BTreeMap<ValidatorsId, ValidatorSet>,
     changes: Vec<(Header, Certificate)>,
-    links: BTreeMap<Height, Link>,
+    links: BTreeMap<Height, ValidatorSetLink>,
     found: BTreeMap<Vec<u8>, Evidence>,
 }
 
-impl Seen {
+impl EvidenceSearch {
     pub(super) fn take(&mut self, record: Record) {
         match record {
             Record::Vote(vote) => self.vote(vote),
@@ -135,7 +139,7 @@ impl Seen {
     pub(super) fn finish(mut self, genesis: Vec<u8>) -> EvidenceFile {
         for (header, certificate) in self.changes {
             if let Some(next) = self.sets.get(&header.next_validators).cloned() {
-                self.links.insert(header.height, Link { header, certificate, next });
+                self.links.insert(header.height, ValidatorSetLink { header, certificate, next });
             }
         }
         let mut evidence: Vec<Evidence> = self.found.into_values().collect();

@@ -6,13 +6,13 @@ use metatopia_scenarios::plaza;
 use metatopia_sim::Genesis;
 use metatopia_store::{Snapshot, put_snapshot};
 use metatopia_types::{
-    Contact, Digest, HeaderId, Height, Proposal, Root, Round, Sign as _, Signed, SigningKey, SimId,
-    Vote, VoteKind,
+    Digest, HeaderId, Height, NodeContact, Proposal, Root, Round, Sign as _, Signed, SigningKey,
+    SimId, Vote, VoteKind,
 };
 
-use super::{search::Seen, *};
+use super::{search::EvidenceSearch, *};
 use crate::{
-    cli::log::fixture::{Kept, decided_records, steps},
+    cli::log::fixture::{FixtureDirectory, decided_records, steps},
     disk::RealDisk,
 };
 
@@ -22,7 +22,7 @@ fn key(index: u8) -> SigningKey {
 
 fn genesis() -> Genesis {
     let validators: BTreeMap<_, _> =
-        (0..4).map(|n| (key(n).public(), Contact::default())).collect();
+        (0..4).map(|n| (key(n).public(), NodeContact::default())).collect();
     plaza::genesis(validators, BTreeSet::new())
 }
 
@@ -40,7 +40,7 @@ fn proposal(sim: SimId, proposer: u8, turn: u8) -> Signed<Proposal> {
 }
 
 fn found(records: Vec<Record>) -> EvidenceFile {
-    let mut seen = Seen::default();
+    let mut seen = EvidenceSearch::default();
     records.into_iter().for_each(|record| seen.take(record));
     seen.finish(genesis().encode())
 }
@@ -111,7 +111,7 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
     let file = two_lies();
     let verify = |bytes: &[u8], sim| {
         fs::write(&path, bytes).unwrap();
-        verify(&VerifyArgs { file: path.clone(), sim }, Console::new(true))
+        verify(&EvidenceVerifyArgs { file: path.clone(), sim }, Console::new(true))
     };
     let exit = |result: Result<(), Failure>| result.unwrap_err().exit;
 
@@ -132,7 +132,7 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
 /// The changes were looked for in the newest snapshot that was whole, also if that was of another version.
 #[test]
 fn changes_that_only_an_older_snapshot_holds_are_found_behind_one_that_cannot_be_decoded() {
-    let kept = Kept::write("evidence-undecoded", &decided_records());
+    let kept = FixtureDirectory::write("evidence-undecoded", &decided_records());
     let steps = steps();
     let step = &steps[steps.len() - 2];
     let (turn, world) = (&step.turn, &step.world);
@@ -164,7 +164,7 @@ fn changes_that_only_an_older_snapshot_holds_are_found_behind_one_that_cannot_be
 /// A file without evidence was written, which nobody can verify.
 #[test]
 fn where_nothing_is_found_no_file_is_written() {
-    let kept = Kept::write("evidence-none", &decided_records());
+    let kept = FixtureDirectory::write("evidence-none", &decided_records());
     let out = kept.dir.join("liars.evidence");
     let args = ListArgs { dir: kept.dir.clone(), genesis: None, out: Some(out.clone()) };
     list(&args, Console::quiet()).unwrap();

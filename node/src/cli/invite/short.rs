@@ -8,8 +8,8 @@ use serde::Deserialize;
 
 use crate::{
     cli::{Exit, Failure, session::ANSWER},
-    client_driver::{Driver, Entrance, NodeUrl, http, random},
-    joining::{Deposits, SHORT_CHARS_MAX, ShortInvite, ShortInviteError},
+    client_driver::{ClientDriver, NodeEndpoint, NodeUrl, http, random},
+    joining::{InviteStore, SHORT_CHARS_MAX, ShortInvite, ShortInviteError},
 };
 
 /// Keeps an invite in the directory of every server here, and gives the short one.
@@ -25,7 +25,7 @@ pub(super) fn keep(
     let secret = random();
     let mut hash = None;
     for place in places(dir) {
-        let kept = Deposits::at(&place).keep(invite, &secret, now);
+        let kept = InviteStore::at(&place).keep(invite, &secret, now);
         hash = Some(kept.map_err(|error| {
             Failure::failed(format!("the invite is not kept in {}: {error}", place.display()))
         })?);
@@ -50,13 +50,13 @@ fn places(dir: &Path) -> Vec<PathBuf> {
     if all.is_empty() { vec![dir.to_owned()] } else { all }
 }
 
-/// How others call this server, as it says itself; nothing if it says nothing.
-pub(super) async fn called(driver: &mut Driver, url: &NodeUrl) -> Option<NodeUrl> {
-    let own = Entrance::ask(url, None).await.ok()?.server;
-    let Ok(Answer::Servers(words)) = driver.ask(Question::Servers, ANSWER).await else {
+/// Returns the URL that this server announces, or none if it announces nothing.
+pub(in crate::cli) async fn called(driver: &mut ClientDriver, url: &NodeUrl) -> Option<NodeUrl> {
+    let own = NodeEndpoint::ask(url, None).await.ok()?.server;
+    let Ok(Answer::Servers(known)) = driver.ask(Question::Servers, ANSWER).await else {
         return None;
     };
-    words.iter().find(|word| word.entrance.server == own)?.entrance.http.parse().ok()
+    known.iter().find(|signed| signed.announcement.server == own)?.announcement.http.parse().ok()
 }
 
 #[derive(Deserialize)]

@@ -13,11 +13,11 @@ use metatopia_math::Stream;
 use metatopia_replica::{decode_patch, encode_patch};
 use metatopia_types::{Certificate, Height, Root};
 
-use self::kept::{Place, Written};
+use self::kept::{RecordPlace, WrittenLog};
 
-/// One change.
+/// One change to a log.
 #[derive(Debug, Clone)]
-enum Change {
+enum LogChange {
     /// A bit of a record's content.
     Bit(usize, u64),
     /// A bit of a record's tag.
@@ -40,9 +40,9 @@ enum Change {
     PatchOut,
 }
 
-impl Change {
+impl LogChange {
     /// Makes the change; `false` if nobody could write that.
-    fn make(&self, to: &mut Written) -> bool {
+    fn make(&self, to: &mut WrittenLog) -> bool {
         let at = |record: usize| (record, &to.records[record]);
         match *self {
             Self::Bit(record, bit) => {
@@ -94,11 +94,16 @@ impl Change {
     }
 
     /// The heights that may be named for it.
-    fn heights(&self, places: &[Place], of: &Written, after: &Written) -> BTreeSet<u64> {
+    fn heights(
+        &self,
+        places: &[RecordPlace],
+        of: &WrittenLog,
+        after: &WrittenLog,
+    ) -> BTreeSet<u64> {
         let about = |record: usize| {
             let now = after.records.get(record).and_then(|r| Record::decode(&r.payload).ok());
             let now = now.and_then(|record| record.height()).map(|height| height.0);
-            let Place { at, height, .. } = places[record];
+            let RecordPlace { at, height, .. } = places[record];
             // What comes behind a gap may tell no more than that there is one.
             let gap = (at == of.gap.end() + 1).then_some(*of.gap.start());
             [Some(at), Some(height), now, gap].into_iter().flatten()
@@ -124,7 +129,7 @@ impl Change {
 
     /// Is it a change of something that anybody proves? What a server only says of itself is not, nor
     /// that a message came to it at all, and when.
-    fn is_told(&self, places: &[Place]) -> bool {
+    fn is_told(&self, places: &[RecordPlace]) -> bool {
         match *self {
             Self::Bit(record, _) => !places[record].is_own_word,
             Self::Tag(..) | Self::Turn(_) | Self::Signature(_) => true,
@@ -138,9 +143,9 @@ impl Change {
 /// What a log says as it was written, against which changes are held.
 struct Trial {
     name: &'static str,
-    log: Written,
-    places: Vec<Place>,
-    well: kept::Found,
+    log: WrittenLog,
+    places: Vec<RecordPlace>,
+    well: kept::VerifyResult,
     found: u64,
     untold: u64,
     refused: u64,
@@ -149,7 +154,7 @@ struct Trial {
 }
 
 impl Trial {
-    fn of((name, log): (&'static str, Written)) -> Self {
+    fn of((name, log): (&'static str, WrittenLog)) -> Self {
         let well = log.verify().expect("the store takes it");
         assert_eq!(well.fault, None, "{name}");
         let places = log.places();
@@ -158,7 +163,7 @@ impl Trial {
     }
 
     /// Makes one change, and says what `log verify` must.
-    fn change(&mut self, change: &Change) {
+    fn change(&mut self, change: &LogChange) {
         let mut changed = self.log.clone();
         let found = if change.make(&mut changed) { changed.verify() } else { None };
         let Some(found) = found else {
@@ -200,31 +205,31 @@ fn asked() -> Option<String> {
 
 /// Every record out, twice and exchanged with the next, every turn out, every certificate short; of bits
 /// all of them, or one in `stride`.
-fn small(log: (&'static str, Written)) {
+fn small(log: (&'static str, WrittenLog)) {
     let mut trial = Trial::of(log);
     let stride = if asked().as_deref() == Some("all") { 1 } else { 293 };
     for record in trial.log.kept() {
-        trial.change(&Change::Out(record));
-        trial.change(&Change::Twice(record));
-        trial.change(&Change::Signature(record));
+        trial.change(&LogChange::Out(record));
+        trial.change(&LogChange::Twice(record));
+        trial.change(&LogChange::Signature(record));
         if record + 1 < trial.log.records.len() {
-            trial.change(&Change::Order(record, record + 1));
+            trial.change(&LogChange::Order(record, record + 1));
         }
         for bit in 0..8 {
-            trial.change(&Change::Tag(record, bit));
+            trial.change(&LogChange::Tag(record, bit));
         }
         let bits = 8 * trial.log.records[record].payload.len() as u64;
         for bit in (record as u64 % stride..bits).step_by(stride as usize) {
-            trial.change(&Change::Bit(record, bit));
+            trial.change(&LogChange::Bit(record, bit));
         }
     }
     let heights: BTreeSet<u64> = trial.places.iter().map(|place| place.height).collect();
-    heights.into_iter().for_each(|height| trial.change(&Change::Turn(height)));
+    heights.into_iter().for_each(|height| trial.change(&LogChange::Turn(height)));
     if let Some(patch) = trial.log.patch.clone() {
-        (0..=patch.to - patch.from).for_each(|at| trial.change(&Change::PatchTurn(at as usize)));
-        trial.change(&Change::PatchOut);
+        (0..=patch.to - patch.from).for_each(|at| trial.change(&LogChange::PatchTurn(at as usize)));
+        trial.change(&LogChange::PatchOut);
         for bit in (0..8 * patch.bytes.len() as u64).step_by(stride as usize) {
-            trial.change(&Change::PatchBit(bit));
+            trial.change(&LogChange::PatchBit(bit));
         }
     }
     trial.told();
@@ -250,8 +255,8 @@ fn every_change_of_a_small_patched_log_is_found() {
     small(kept::patched(8, 4..=5));
 }
 
-/// Any change.
-fn drawn(dice: &mut Stream, log: &Written, places: &[Place]) -> Change {
+/// Draws any kind of change.
+fn drawn(dice: &mut Stream, log: &WrittenLog, places: &[RecordPlace]) -> LogChange {
     let kept: RangeInclusive<usize> = *log.kept().start()..=log.records.len() - 1;
     let count = (kept.end() - kept.start() + 1) as u64;
     let mut record = || kept.start() + dice.below(count) as usize;
@@ -259,14 +264,14 @@ fn drawn(dice: &mut Stream, log: &Written, places: &[Place]) -> Change {
     let bits = 8 * log.records[a].payload.len() as u64;
     let patch = log.patch.as_ref().map_or(0, |patch| 8 * patch.bytes.len() as u64);
     match dice.below(if patch > 0 { 10 } else { 8 }) {
-        0..3 => Change::Bit(a, dice.below(bits)),
-        3 => Change::Out(a),
-        4 => Change::Twice(a),
-        5 => Change::Order(a.min(b), a.max(b)),
-        6 => Change::Turn(places[a].height),
-        7 => Change::Signature(a),
-        8 => Change::PatchBit(dice.below(patch)),
-        _ => Change::PatchTurn(dice.below(log.gap.clone().count() as u64) as usize),
+        0..3 => LogChange::Bit(a, dice.below(bits)),
+        3 => LogChange::Out(a),
+        4 => LogChange::Twice(a),
+        5 => LogChange::Order(a.min(b), a.max(b)),
+        6 => LogChange::Turn(places[a].height),
+        7 => LogChange::Signature(a),
+        8 => LogChange::PatchBit(dice.below(patch)),
+        _ => LogChange::PatchTurn(dice.below(log.gap.clone().count() as u64) as usize),
     }
 }
 
@@ -297,7 +302,7 @@ fn changes_of_long_logs_are_found() {
 #[test]
 fn a_forged_turn_before_one_that_was_left_out_is_wrong() {
     let (_, mut log) = kept::pruned(12, 9, 3);
-    Change::Turn(7).make(&mut log);
+    LogChange::Turn(7).make(&mut log);
     let found = log.verify().unwrap();
     assert_eq!(found.fault.map(|(height, _)| height), Some(7), "it is missing");
     let forged = log.forge(6);

@@ -8,18 +8,18 @@ use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_store::{FileName, Identity, Opening, Position, Snapshot, Store, put_snapshot};
 use metatopia_types::{
-    Act, Body, Certificate, Contact, Ed25519, Envelope, Header, Height, Lane, Look, Millis, Root,
-    Round, Seq, Sign as _, SigningKey, Turn,
+    Act, Certificate, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact, Root,
+    Round, Seq, Sign as _, SigningKey, Turn, TurnBody,
 };
 
 use crate::{cli::up::world::GENESIS, disk::RealDisk};
 
 /// A data directory, as a server would have written it. Gone when the test is.
-pub(in crate::cli) struct Kept {
+pub(in crate::cli) struct FixtureDirectory {
     pub(in crate::cli) dir: PathBuf,
 }
 
-impl Drop for Kept {
+impl Drop for FixtureDirectory {
     fn drop(&mut self) {
         let _absent = fs::remove_dir_all(&self.dir);
     }
@@ -27,7 +27,7 @@ impl Drop for Kept {
 
 pub(in crate::cli) const TURNS: usize = 24;
 
-impl Kept {
+impl FixtureDirectory {
     pub(in crate::cli) fn write(name: &str, records: &[Record]) -> Self {
         Self::of(&genesis(), name, records)
     }
@@ -77,7 +77,7 @@ pub(in crate::cli) fn server_key(index: u8) -> SigningKey {
 }
 
 pub(in crate::cli) fn genesis() -> Genesis {
-    let validators = (0..4).map(|n| (server_key(n).public(), Contact::default())).collect();
+    let validators = (0..4).map(|n| (server_key(n).public(), NodeContact::default())).collect();
     plaza::genesis(validators, BTreeSet::new())
 }
 
@@ -89,7 +89,7 @@ pub(in crate::cli) fn next_turn(world: &World, before: Option<&Turn>, lagging: R
     let (author, lane, seq, last_valid) = (visitor.public(), Lane(1), Seq(1), Height(100));
     let login = Envelope { sim, author, lane, seq, last_valid, act };
     let acts = if height == Height(3) { vec![login.sign(&visitor)] } else { Vec::new() };
-    let body = Body::new(acts, Vec::new()).unwrap();
+    let body = TurnBody::new(acts, Vec::new()).unwrap();
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let set = |height| world.validators(height).unwrap();
     let header = Header {
@@ -112,7 +112,7 @@ pub(in crate::cli) fn next_turn(world: &World, before: Option<&Turn>, lagging: R
 }
 
 /// A decided turn, and the world after it.
-pub(in crate::cli) struct Step {
+pub(in crate::cli) struct FixtureTurn {
     pub(in crate::cli) turn: Turn,
     pub(in crate::cli) certificate: Certificate,
     pub(in crate::cli) world: World,
@@ -123,12 +123,12 @@ pub(in crate::cli) fn tools() -> Tools {
 }
 
 /// Turns of the plaza, each decided by three of four.
-pub(in crate::cli) fn steps() -> Vec<Step> {
+pub(in crate::cli) fn steps() -> Vec<FixtureTurn> {
     steps_of(&genesis(), |_| ())
 }
 
 /// Turns of another place, or other ones, each decided by three of four.
-pub(in crate::cli) fn steps_of(genesis: &Genesis, change: impl Fn(&mut Turn)) -> Vec<Step> {
+pub(in crate::cli) fn steps_of(genesis: &Genesis, change: impl Fn(&mut Turn)) -> Vec<FixtureTurn> {
     steps_until(genesis, TURNS, change)
 }
 
@@ -137,18 +137,18 @@ pub(in crate::cli) fn steps_until(
     genesis: &Genesis,
     turns: usize,
     change: impl Fn(&mut Turn),
-) -> Vec<Step> {
+) -> Vec<FixtureTurn> {
     let mut world = World::genesis(genesis, &tools()).unwrap();
     // The root after the turn before, and the one before that: headers state the older one.
     let mut roots = [world.root(); 2];
-    let mut steps: Vec<Step> = Vec::new();
+    let mut steps: Vec<FixtureTurn> = Vec::new();
     for _ in 0..turns {
         let mut turn = next_turn(&world, steps.last().map(|step| &step.turn), roots[0]);
         change(&mut turn);
         world.apply(&turn, &Serial);
         roots = [roots[1], world.root()];
         let certificate = certificate(&turn, 0..3);
-        steps.push(Step { turn, certificate, world: world.clone() });
+        steps.push(FixtureTurn { turn, certificate, world: world.clone() });
     }
     steps
 }
@@ -162,7 +162,7 @@ pub(in crate::cli) fn decided_records() -> Vec<Record> {
 }
 
 /// What a server writes of a step, with its own note of the root.
-pub(in crate::cli) fn noted(step: &Step, root: Root) -> [Record; 3] {
+pub(in crate::cli) fn noted(step: &FixtureTurn, root: Root) -> [Record; 3] {
     let height = step.turn.header.height;
     [
         Record::Turn(Arc::new(step.turn.clone())),
@@ -172,7 +172,10 @@ pub(in crate::cli) fn noted(step: &Step, root: Root) -> [Record; 3] {
 }
 
 /// A data directory with a snapshot of height 8, whose log begins a little before that.
-pub(in crate::cli) fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Kept {
+pub(in crate::cli) fn pruned_directory(
+    name: &str,
+    change: impl FnOnce(&mut Base),
+) -> FixtureDirectory {
     let (kept, mut store) = directory(name, &decided_records(), 8, change);
     let keep = store.find(5).unwrap().unwrap().position;
     store.mark(keep).unwrap();
@@ -186,9 +189,9 @@ pub(in crate::cli) fn directory(
     records: &[Record],
     height: usize,
     change: impl FnOnce(&mut Base),
-) -> (Kept, Store<RealDisk>) {
+) -> (FixtureDirectory, Store<RealDisk>) {
     let steps = steps();
-    let kept = Kept::write(name, &[]);
+    let kept = FixtureDirectory::write(name, &[]);
     let mut base = base(&steps, height);
     change(&mut base);
     let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
@@ -207,7 +210,7 @@ pub(in crate::cli) fn directory(
 }
 
 /// Where a server would go on after the step of this height.
-pub(in crate::cli) fn base(steps: &[Step], height: usize) -> Base {
+pub(in crate::cli) fn base(steps: &[FixtureTurn], height: usize) -> Base {
     let (before, at) = (&steps[height - 2], &steps[height - 1]);
     let (world, header) = (&at.world, &at.turn.header);
     let height = Height(height as u64);
@@ -224,7 +227,7 @@ pub(in crate::cli) fn base(steps: &[Step], height: usize) -> Base {
 }
 
 /// What it keeps of the state there.
-pub(in crate::cli) fn snapshot(steps: &[Step], height: usize, base: &Base) -> Snapshot {
+pub(in crate::cli) fn snapshot(steps: &[FixtureTurn], height: usize, base: &Base) -> Snapshot {
     let world = &steps[height - 1].world;
     let (root, bytes) = (world.root(), encode_snapshot(base, world));
     Snapshot { height: Height(height as u64), root, bytes }

@@ -7,17 +7,17 @@ mod notes;
 
 use std::{collections::BTreeMap, ops::ControlFlow, sync::Arc};
 
-use metatopia_consensus::{Base, Decision, JoinError, Record, certified};
+use metatopia_consensus::{Base, Decision, JoinPackError, Record, certified};
 use metatopia_replica::RECORDS_BACK_HEIGHTS;
 use metatopia_sim::{Applied, Course, ENGINE, ForkJoin, Unsound, Watch, World};
 use metatopia_types::{
     Certificate, Ed25519, HeaderId, Height, PublicKey, Recovery, SimId, Turn, ValidatorSet,
 };
 
-use self::notes::Notes;
+use self::notes::StateNotes;
 use super::{
-    voters::Voters,
-    wrong::{Fault, Wrong},
+    voters::VoterHistory,
+    wrong::{LogFault, Wrong},
 };
 
 /// Looks at turns while they are played again.
@@ -44,7 +44,7 @@ impl Onlooker for () {
 }
 
 /// A state that turns are applied to.
-pub(super) struct State {
+pub(super) struct ReplayState {
     course: Course,
     /// The height after which it began: 0 for genesis.
     base: Height,
@@ -54,7 +54,7 @@ pub(super) struct State {
     fresh: bool,
 }
 
-impl State {
+impl ReplayState {
     /// The world at height 0.
     pub(super) fn genesis(world: World) -> Self {
         Self::from(Height(0), HeaderId::default(), world)
@@ -72,7 +72,7 @@ impl State {
     /// The state of a snapshot, which must be the one that the two turns after it prove. It is known
     /// who votes at the height after it.
     pub(super) fn prove(
-        voters: &Voters,
+        voters: &VoterHistory,
         base: &Base,
         world: World,
         [next, last]: [&Decision; 2],
@@ -85,12 +85,12 @@ impl State {
             return Err(Wrong::OtherState(height));
         }
         let first = voters.at(before.height);
-        let first = first.ok_or_else(|| no_snapshot(JoinError::MissingLink(before.height)))?;
+        let first = first.ok_or_else(|| no_snapshot(JoinPackError::MissingLink(before.height)))?;
         certified(sim, before, &next.certificate, first, &Ed25519).map_err(no_snapshot)?;
         // The turn after the snapshot may itself change who votes: its header names them.
         let second = if before.next_validators == first.id() { first } else { &base.sets[1] };
         if before.next_validators != second.id() {
-            return Err(no_snapshot(JoinError::OtherSet(header.height)));
+            return Err(no_snapshot(JoinPackError::OtherSet(header.height)));
         }
         certified(sim, header, &last.certificate, second, &Ed25519).map_err(no_snapshot)?;
         let same = base.roots == [before.root, header.root] && world.root() == header.root;
@@ -100,7 +100,7 @@ impl State {
         let named = [before.validators, header.validators, header.next_validators];
         for (at, named) in (1..).map(|ahead| height.plus(ahead)).zip(named) {
             if world.validators(at).is_none_or(|set| set.id() != named) {
-                return Err(no_snapshot(JoinError::OtherSet(at)));
+                return Err(no_snapshot(JoinPackError::OtherSet(at)));
             }
         }
         Ok(Self::from(height, base.header, world))
@@ -137,10 +137,10 @@ fn extend(ranges: &mut Vec<(Height, Height)>, height: Height) {
 pub(super) struct Replay {
     sim: SimId,
     server: PublicKey,
-    voters: Voters,
+    voters: VoterHistory,
     /// Nothing while there is no state to apply turns to: then they are held against their
     /// certificates and each other only.
-    state: Option<State>,
+    state: Option<ReplayState>,
     turns: BTreeMap<HeaderId, Arc<Turn>>,
     /// The decided turns, each held against its certificate and the one before it.
     held: BTreeMap<Height, HeaderId>,
@@ -161,7 +161,7 @@ pub(super) struct Replay {
     /// Turns that were applied.
     applied: Vec<(Height, Height)>,
     acts: u64,
-    notes: Notes,
+    notes: StateNotes,
 }
 
 impl Replay {
@@ -170,8 +170,8 @@ impl Replay {
     pub(super) fn new(
         sim: SimId,
         server: PublicKey,
-        voters: Voters,
-        state: Option<State>,
+        voters: VoterHistory,
+        state: Option<ReplayState>,
         (begin, cut): (Height, bool),
     ) -> Self {
         let genesis = state.as_ref().is_some_and(|state| state.base == Height(0));
@@ -191,7 +191,7 @@ impl Replay {
             unheld: Vec::new(),
             applied: Vec::new(),
             acts: 0,
-            notes: Notes::default(),
+            notes: StateNotes::default(),
         }
     }
 
@@ -204,7 +204,7 @@ impl Replay {
         self.state.as_ref().map(|state| state.base)
     }
 
-    pub(super) const fn voters(&mut self) -> &mut Voters {
+    pub(super) const fn voters(&mut self) -> &mut VoterHistory {
         &mut self.voters
     }
 
@@ -248,9 +248,9 @@ impl Replay {
 
     /// Which of what was found is wrong first: what broke the replay off, or a note that the turns did
     /// not bear out and that the server has not taken back since.
-    pub(super) fn finish(&mut self, broken: Option<Fault>) -> Option<Fault> {
+    pub(super) fn finish(&mut self, broken: Option<LogFault>) -> Option<LogFault> {
         let noted = self.notes.wrong.take();
-        let earlier = |noted: &Fault| broken.as_ref().is_none_or(|b| noted.height <= b.height);
+        let earlier = |noted: &LogFault| broken.as_ref().is_none_or(|b| noted.height <= b.height);
         noted.filter(earlier).or(broken)
     }
 
@@ -263,7 +263,7 @@ impl Replay {
 
     /// Passes over a gap: turns behind it are applied to another state, or to the same one if that
     /// begins behind it.
-    pub(super) fn pass(&mut self, gap: (Height, Height), to: Option<State>) {
+    pub(super) fn pass(&mut self, gap: (Height, Height), to: Option<ReplayState>) {
         if to.is_some() {
             self.state = to;
         }
@@ -287,7 +287,7 @@ impl Replay {
         turn: Decision,
         exec: &dyn ForkJoin,
         onlooker: &mut dyn Onlooker,
-    ) -> Result<ControlFlow<()>, Fault> {
+    ) -> Result<ControlFlow<()>, LogFault> {
         self.turns.insert(turn.id(), Arc::clone(&turn.turn));
         self.decide(&turn.certificate, exec, onlooker)
     }
@@ -298,7 +298,7 @@ impl Replay {
         record: Record,
         exec: &dyn ForkJoin,
         onlooker: &mut dyn Onlooker,
-    ) -> Result<ControlFlow<()>, Fault> {
+    ) -> Result<ControlFlow<()>, LogFault> {
         let Record::Decided(certificate) = record else {
             self.note(record)?;
             return Ok(ControlFlow::Continue(()));
@@ -320,7 +320,7 @@ impl Replay {
         certificate: &Certificate,
         exec: &dyn ForkJoin,
         onlooker: &mut dyn Onlooker,
-    ) -> Result<ControlFlow<()>, Fault> {
+    ) -> Result<ControlFlow<()>, LogFault> {
         let height = certificate.height;
         let found = match self.held.get(&height).copied() {
             Some(known) => self.decide_again(certificate, known),

@@ -3,31 +3,31 @@
 use std::{collections::BTreeMap, fs, ops::ControlFlow, path::Path, sync::Arc, thread};
 
 use metatopia_consensus::Record;
-use metatopia_replica::{Kept, decode_patch, decode_snapshot, keeper::AGREEMENT};
+use metatopia_replica::{KeptTurns, decode_patch, decode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::{ForkJoin, Genesis, Tools, World};
 use metatopia_store::{
-    IdentityError, Patches, ReadDisk, Record as Stored, Scan, Survey, list_snapshots, load_patch,
-    load_snapshot, read_identity, survey,
+    IdentityError, LogSurvey, Patches, ReadDisk, Scan, StoredRecord as Stored, list_snapshots,
+    load_patch, load_snapshot, read_identity, survey,
 };
 use metatopia_types::{Ed25519, HeaderId, Height, PublicKey, SimId};
 
 use super::{
-    replay::{Onlooker, Replay, State},
-    voters::Voters,
-    wrong::{Fault, Wrong},
+    replay::{Onlooker, Replay, ReplayState},
+    voters::VoterHistory,
+    wrong::{LogFault, Wrong},
 };
 use crate::{
-    applier::Pool,
+    atomic_file::folder_of,
     cli::{Failure, sources::read_log},
     disk::DataDirectory,
-    durable::folder_of,
     engine,
-    founding::found,
+    executor::Pool,
+    first_state::first_state,
 };
 
 /// What a data directory holds.
 #[derive(Debug, Default)]
-pub(in crate::cli) struct Checked {
+pub(in crate::cli) struct CheckedLog {
     pub(in crate::cli) server: Option<PublicKey>,
     pub(in crate::cli) sim: Option<SimId>,
     /// The height after which the turns begin that were applied last; 0 is genesis.
@@ -52,10 +52,10 @@ pub(in crate::cli) struct Checked {
     /// Turns that are there, and that nothing proves: it is not known who voted then.
     pub(in crate::cli) unheld: Vec<(Height, Height)>,
     /// What is wrong first, if anything is.
-    pub(in crate::cli) wrong: Option<Fault>,
+    pub(in crate::cli) wrong: Option<LogFault>,
 }
 
-impl Checked {
+impl CheckedLog {
     fn wrong(mut self, what: impl ToString) -> Self {
         self.wrong = Some(Wrong::Unreadable(what.to_string()).at(Height(1)));
         self
@@ -71,7 +71,7 @@ pub(in crate::cli) fn verify(
     dir: &Path,
     file: &Path,
     onlooker: &mut dyn Onlooker,
-) -> Result<Checked, Failure> {
+) -> Result<CheckedLog, Failure> {
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
     let read = || {
         let checked = check(&disk, file, onlooker);
@@ -85,8 +85,8 @@ fn check(
     disk: &dyn ReadDisk,
     file: &Path,
     onlooker: &mut dyn Onlooker,
-) -> Result<Checked, Failure> {
-    let mut checked = Checked::default();
+) -> Result<CheckedLog, Failure> {
+    let mut checked = CheckedLog::default();
     let identity = match read_identity(disk) {
         Ok(Some(identity)) => identity,
         Ok(None) => return Ok(checked.wrong("it was never started")),
@@ -100,7 +100,7 @@ fn check(
         return Ok(checked.wrong(message));
     }
     let tools = Tools::new(Arc::new(Ed25519));
-    let beginning = found(&genesis, file, &tools).map_err(|error| error.to_string());
+    let beginning = first_state(&genesis, file, &tools).map_err(|error| error.to_string());
     let pool = pool()?;
     check_log(disk, (&genesis, &beginning), identity.server, &pool, onlooker)
 }
@@ -112,18 +112,18 @@ pub(super) fn check_log(
     server: PublicKey,
     exec: &dyn ForkJoin,
     onlooker: &mut dyn Onlooker,
-) -> Result<Checked, Failure> {
+) -> Result<CheckedLog, Failure> {
     let failed = |error: &dyn ToString| Failure::failed(error.to_string());
     let sim = genesis.id();
-    let mut checked = Checked { server: Some(server), sim: Some(sim), ..Checked::default() };
+    let mut checked = CheckedLog { server: Some(server), sim: Some(sim), ..CheckedLog::default() };
     let validators = match genesis.first_validators() {
         Ok(validators) => validators,
         Err(error) => return Ok(checked.wrong(error)),
     };
-    let Survey { scan, fault } = survey(disk, sim).map_err(|error| failed(&error))?;
+    let LogSurvey { scan, fault } = survey(disk, sim).map_err(|error| failed(&error))?;
     let patches = Patches::list(disk).map_err(|error| failed(&error))?;
-    let source = Source { beginning, scan: &scan, patches: &patches, disk };
-    let mut voters = Voters::new(validators);
+    let source = LogSource { beginning, scan: &scan, patches: &patches, disk };
+    let mut voters = VoterHistory::new(validators);
     let (state, lacks) = match source.begin(&mut voters) {
         Ok(state) => (Some(state), None),
         Err(why) => (None, Some(why)),
@@ -174,12 +174,12 @@ struct Playing<'a> {
     /// Patches that begin below this height were played.
     patched: u64,
     /// Turns are missing, and there is no state behind them.
-    lacks: Option<Fault>,
+    lacks: Option<LogFault>,
 }
 
 impl Playing<'_> {
     /// Plays what can be read. Of a log that goes on unreadably nothing is said of its end.
-    fn play(&mut self, source: &Source<'_>, goes_on: bool) -> Result<(), Fault> {
+    fn play(&mut self, source: &LogSource<'_>, goes_on: bool) -> Result<(), LogFault> {
         for record in source.scan.index.iter(source.disk) {
             let at = self.replay.at();
             let record = record.map_err(|error| Wrong::Unreadable(error.to_string()).at(at))?;
@@ -202,10 +202,10 @@ impl Playing<'_> {
     /// and goes on behind what is missing.
     fn come_to(
         &mut self,
-        source: &Source<'_>,
+        source: &LogSource<'_>,
         record: &Record,
         height: Height,
-    ) -> Result<ControlFlow<()>, Fault> {
+    ) -> Result<ControlFlow<()>, LogFault> {
         let at = self.replay.at();
         let due = match record {
             Record::Decided(_) => Some(height),
@@ -240,7 +240,11 @@ impl Playing<'_> {
     }
 
     /// Plays what was put back of the heights up to this one and lies before it.
-    fn play_patches(&mut self, source: &Source<'_>, height: u64) -> Result<ControlFlow<()>, Fault> {
+    fn play_patches(
+        &mut self,
+        source: &LogSource<'_>,
+        height: u64,
+    ) -> Result<ControlFlow<()>, LogFault> {
         let due = |(from, _): &(u64, u64)| *from >= self.patched && *from <= height;
         let due: Vec<(u64, u64)> = source.patches.iter().filter(due).collect();
         for (from, to) in due {
@@ -266,7 +270,11 @@ impl Playing<'_> {
     }
 
     /// Goes on behind turns that are left out, if a turn of this height comes after such.
-    fn pass_gap(&mut self, source: &Source<'_>, height: Height) -> Result<ControlFlow<()>, Fault> {
+    fn pass_gap(
+        &mut self,
+        source: &LogSource<'_>,
+        height: Height,
+    ) -> Result<ControlFlow<()>, LogFault> {
         let Some(gap) = self.replay.gap(height) else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -310,14 +318,14 @@ fn decode(record: &Stored) -> Result<Record, String> {
 }
 
 /// Where a log is, and what its sim begins with.
-struct Source<'a> {
+struct LogSource<'a> {
     beginning: &'a Result<World, String>,
     scan: &'a Scan,
     patches: &'a Patches,
     disk: &'a dyn ReadDisk,
 }
 
-impl Source<'_> {
+impl LogSource<'_> {
     /// The height that the log's own records begin with.
     fn first_height(&self) -> Height {
         if !self.scan.index.is_pruned() {
@@ -350,17 +358,17 @@ impl Source<'_> {
 
     /// Where to play the log from: genesis, or its oldest snapshot if turns before that were removed
     /// and not put back.
-    fn begin(&self, voters: &mut Voters) -> Result<State, String> {
+    fn begin(&self, voters: &mut VoterHistory) -> Result<ReplayState, String> {
         if !self.scan.index.is_pruned() || self.patches.holding(1).is_some() {
-            return self.beginning.clone().map(State::genesis);
+            return self.beginning.clone().map(ReplayState::genesis);
         }
         self.begin_from(Height(0), voters)
     }
 
     /// The oldest snapshot of this height or later, proved by the turns after it.
-    fn begin_from(&self, least: Height, voters: &mut Voters) -> Result<State, String> {
+    fn begin_from(&self, least: Height, voters: &mut VoterHistory) -> Result<ReplayState, String> {
         let disk = self.disk;
-        let kept = Kept { index: &self.scan.index, patches: self.patches, disk };
+        let kept = KeptTurns { index: &self.scan.index, patches: self.patches, disk };
         let tools = Tools::new(Arc::new(Ed25519));
         let snapshots = list_snapshots(disk).map_err(|error| error.to_string())?;
         let mut why = "there is no snapshot of after them".to_owned();
@@ -387,7 +395,7 @@ impl Source<'_> {
                     format!("the log does not have the turns that prove the snapshot of {height}");
                 continue;
             };
-            return State::prove(voters, &base, world, [next, last])
+            return ReplayState::prove(voters, &base, world, [next, last])
                 .map_err(|wrong| wrong.to_string());
         }
         Err(why)

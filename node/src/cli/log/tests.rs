@@ -4,12 +4,12 @@ use metatopia_consensus::{Base, Decision, Record};
 use metatopia_replica::encode_patch;
 use metatopia_sim::{Applied, Unsound, World};
 use metatopia_store::Store;
-use metatopia_types::{Body, Digest, Height, Millis, Root, Turn};
+use metatopia_types::{Digest, Height, Millis, Root, Turn, TurnBody};
 
 use super::{
     fixture::{
-        Kept, TURNS, certificate, decided_records, directory, genesis, pruned_directory,
-        server_key, steps,
+        FixtureDirectory, TURNS, certificate, decided_records, directory, genesis,
+        pruned_directory, server_key, steps,
     },
     wrong::Wrong,
     *,
@@ -70,22 +70,22 @@ fn an_empty_place_holds_no_servers() {
 
 trait Verified {
     /// Where turns may be missing.
-    fn verify(&self) -> Verdict;
+    fn verify(&self) -> LogVerdict;
     /// Where they may not.
-    fn verify_whole(&self) -> Verdict;
+    fn verify_whole(&self) -> LogVerdict;
 }
 
-fn verdict(kept: &Kept, allow_gaps: bool) -> Verdict {
+fn verdict(kept: &FixtureDirectory, allow_gaps: bool) -> LogVerdict {
     let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut ()).unwrap();
-    Verdict::of(&kept.dir, &checked, allow_gaps)
+    LogVerdict::of(&kept.dir, &checked, allow_gaps)
 }
 
-impl Verified for Kept {
-    fn verify(&self) -> Verdict {
+impl Verified for FixtureDirectory {
+    fn verify(&self) -> LogVerdict {
         verdict(self, true)
     }
 
-    fn verify_whole(&self) -> Verdict {
+    fn verify_whole(&self) -> LogVerdict {
         verdict(self, false)
     }
 }
@@ -104,7 +104,7 @@ fn changed(height: usize, change: impl FnOnce(&mut Turn)) -> Vec<Record> {
 
 #[test]
 fn a_log_that_is_in_order_is_verified_to_its_end() {
-    let verdict = Kept::write("order", &decided_records()).verify();
+    let verdict = FixtureDirectory::write("order", &decided_records()).verify();
     assert_eq!(verdict.error, None);
     assert!(verdict.ok);
     assert_eq!((verdict.height, verdict.records), (TURNS as u64, 2 * TURNS as u64));
@@ -114,7 +114,7 @@ fn a_log_that_is_in_order_is_verified_to_its_end() {
 
 #[test]
 fn a_torn_last_record_is_told_and_no_fault() {
-    let kept = Kept::write("torn", &decided_records());
+    let kept = FixtureDirectory::write("torn", &decided_records());
     let file = fs::OpenOptions::new().write(true).open(kept.segment()).unwrap();
     file.set_len(file.metadata().unwrap().len() - 5).unwrap();
 
@@ -126,7 +126,7 @@ fn a_torn_last_record_is_told_and_no_fault() {
 
 #[test]
 fn a_flipped_byte_is_found_and_its_height_named() {
-    let kept = Kept::write("flipped", &decided_records());
+    let kept = FixtureDirectory::write("flipped", &decided_records());
     let mut bytes = fs::read(kept.segment()).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 1;
@@ -142,7 +142,7 @@ fn a_flipped_byte_is_found_and_its_height_named() {
 #[test]
 fn another_history_is_wrong_at_its_first_height_though_a_quorum_signed_it() {
     let wrong = |name, records: Vec<Record>| {
-        let verdict = Kept::write(name, &records).verify();
+        let verdict = FixtureDirectory::write(name, &records).verify();
         (verdict.height, verdict.error.unwrap_or_default())
     };
     let root = wrong("root", changed(9, |turn| turn.header.root = Root::default()));
@@ -152,7 +152,7 @@ fn another_history_is_wrong_at_its_first_height_though_a_quorum_signed_it() {
     let previous = wrong("previous", changed(5, |turn| turn.header.previous = HeaderId::default()));
     assert_eq!(previous, (5, Unsound::Header("another turn before it").to_string()));
 
-    let body = wrong("body", changed(3, |turn| turn.body = Body::default()));
+    let body = wrong("body", changed(3, |turn| turn.body = TurnBody::default()));
     assert_eq!(body, (3, Unsound::OtherBody.to_string()));
 
     let time = wrong("time", changed(6, |turn| turn.header.time = Millis(1)));
@@ -165,7 +165,7 @@ fn a_certificate_of_too_few_is_wrong() {
     let Record::Turn(turn) = &records[6] else { panic!("turns are at even places") };
     records[7] = Record::Decided(certificate(turn, 0..2));
 
-    let verdict = Kept::write("few", &records).verify();
+    let verdict = FixtureDirectory::write("few", &records).verify();
 
     assert_eq!(verdict.height, 4);
     assert!(verdict.error.unwrap().contains("voting power 2"));
@@ -176,7 +176,7 @@ fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
     let wrong = |name, change: fn(&mut Vec<Record>)| {
         let mut records = decided_records();
         change(&mut records);
-        let verdict = Kept::write(name, &records).verify();
+        let verdict = FixtureDirectory::write(name, &records).verify();
         (verdict.height, verdict.error.unwrap_or_default())
     };
     let gap = wrong("gap", |records| drop(records.drain(4..6)));
@@ -194,7 +194,7 @@ fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
 
 #[test]
 fn a_genesis_of_another_sim_is_wrong() {
-    let kept = Kept::write("foreign", &[]);
+    let kept = FixtureDirectory::write("foreign", &[]);
     let mut other = genesis();
     other.name = "elsewhere".into();
     fs::write(kept.dir.join(GENESIS), other.encode()).unwrap();
@@ -259,7 +259,7 @@ fn turns_that_were_put_back_are_played_in_their_place() {
         (1, TURNS as u64),
         "from genesis to the end"
     );
-    assert_eq!(verdict.root, Kept::write("whole", &decided_records()).verify().root);
+    assert_eq!(verdict.root, FixtureDirectory::write("whole", &decided_records()).verify().root);
 
     // Also if nothing was appended since.
     let (kept, mut store) = directory("patched-end", &records[..2 * 8], 12, |_| ());
@@ -327,7 +327,7 @@ fn a_snapshot_that_the_turns_do_not_prove_is_wrong() {
 
 #[test]
 fn verifying_changes_nothing() {
-    let kept = Kept::write("same", &decided_records());
+    let kept = FixtureDirectory::write("same", &decided_records());
     let file = fs::OpenOptions::new().append(true).open(kept.segment()).unwrap();
     std::io::Write::write_all(&mut &file, b"torn").unwrap();
     let before = fs::read(kept.segment()).unwrap();

@@ -5,12 +5,12 @@ use std::{fmt, path::Path};
 use metatopia_types::Height;
 use serde::Serialize;
 
-use super::server::Checked;
+use super::server::CheckedLog;
 use crate::cli::failure::Failure;
 
 /// What was found in one data directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(super) struct Verdict {
+pub(super) struct LogVerdict {
     pub(super) dir: String,
     pub(super) server: Option<String>,
     pub(super) sim: Option<String>,
@@ -43,9 +43,9 @@ pub(super) struct Verdict {
     pub(super) error: Option<String>,
 }
 
-impl Verdict {
+impl LogVerdict {
     /// Tells what was found. With `allow_gaps` turns that nothing proves are told of, and no more.
-    pub(super) fn of(dir: &Path, checked: &Checked, allow_gaps: bool) -> Self {
+    pub(super) fn of(dir: &Path, checked: &CheckedLog, allow_gaps: bool) -> Self {
         let mut unproven = [checked.missing.as_slice(), &checked.unheld].concat();
         unproven.sort_unstable();
         let (wrong, gap) = (&checked.wrong, unproven.first().filter(|_| !allow_gaps));
@@ -105,7 +105,7 @@ impl Verdict {
     }
 }
 
-impl fmt::Display for Verdict {
+impl fmt::Display for LogVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { dir, height, acts, records, .. } = self;
         match &self.error {
@@ -150,7 +150,7 @@ fn ranges(all: &[(Height, Height)]) -> Vec<[u64; 2]> {
 }
 
 /// Turns that are proved, and were not applied.
-fn certified_only(checked: &Checked) -> Vec<(Height, Height)> {
+fn certified_only(checked: &CheckedLog) -> Vec<(Height, Height)> {
     let within = |ranges: &[(Height, Height)], height: Height| {
         ranges.iter().any(|(first, last)| (*first..=*last).contains(&height))
     };

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_consensus::{Base, JoinError, Trust, members_at};
+use metatopia_consensus::{Base, JoinPackError, Trust, members_at};
 use metatopia_sim::World;
 use metatopia_types::{Ed25519, Header, Height, SimId, ValidatorSet, limits::SET_LAG};
 
 /// Follows the changes of the validators: by what a snapshot names of them, each certified by those
 /// who voted before it, by states that turns lead to, and by certified headers.
-pub(super) struct Voters {
+pub(super) struct VoterHistory {
     trust: Trust,
     /// Each set, by the first height at which it votes.
     since: BTreeMap<Height, ValidatorSet>,
@@ -16,7 +16,7 @@ pub(super) struct Voters {
     known: Height,
 }
 
-impl Voters {
+impl VoterHistory {
     /// Begins with the validators of a genesis.
     pub(super) fn new(genesis: ValidatorSet) -> Self {
         Self {
@@ -37,12 +37,12 @@ impl Voters {
     ///
     /// # Errors
     /// When they are not certified, each by those who voted before it.
-    pub(super) fn walk(&mut self, base: &Base, sim: SimId) -> Result<(), JoinError> {
+    pub(super) fn walk(&mut self, base: &Base, sim: SimId) -> Result<(), JoinPackError> {
         members_at(&base.links, sim, &self.trust, base.height.plus(1), &Ed25519)?;
         for link in &base.links {
             let (changed, next) = (link.header.height.plus(1), link.next.clone());
             let set = ValidatorSet::new(next, |_| true);
-            self.since.insert(changed, set.map_err(|_| JoinError::OtherMembers(changed))?);
+            self.since.insert(changed, set.map_err(|_| JoinPackError::OtherMembers(changed))?);
         }
         self.known = self.known.max(base.height.plus(1));
         Ok(())

@@ -1,6 +1,6 @@
 //! What `log verify` can find wrong, and where.
 
-use metatopia_consensus::JoinError;
+use metatopia_consensus::JoinPackError;
 use metatopia_sim::Unsound;
 use metatopia_types::{CertificateError, HeaderId, Height, PublicKey, Root};
 
@@ -8,7 +8,7 @@ use metatopia_types::{CertificateError, HeaderId, Height, PublicKey, Root};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(in crate::cli) enum Wrong {
     #[error("the snapshot of height {height}: {why}")]
-    Snapshot { height: Height, why: JoinError },
+    Snapshot { height: Height, why: JoinPackError },
     #[error("the snapshot of height {0} is not of the state that was agreed on")]
     OtherState(Height),
     #[error("turns {} to {} are missing, and no snapshot proves what follows: {why}", gap.0, gap.1)]
@@ -54,14 +54,14 @@ pub(in crate::cli) enum Wrong {
 /// What is wrong, and the height that it is about.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("at height {height}: {wrong}")]
-pub(in crate::cli) struct Fault {
+pub(in crate::cli) struct LogFault {
     pub(in crate::cli) height: Height,
     pub(in crate::cli) wrong: Wrong,
 }
 
 impl Wrong {
     /// Says at which height it is.
-    pub(super) fn at(self, height: Height) -> Fault {
-        Fault { height, wrong: self }
+    pub(super) fn at(self, height: Height) -> LogFault {
+        LogFault { height, wrong: self }
     }
 }

@@ -16,22 +16,22 @@ use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
 use metatopia_sim::Tools;
 use metatopia_store::{
-    DiskError, Folder, Identity, IdentityError, OpenError, ReadDisk as _, Snapshot, claim_identity,
-    list_snapshots, put_snapshot, read_identity,
+    DiskError, Folder, Identity, IdentityError, OpenStoreError, ReadDisk as _, Snapshot,
+    claim_identity, list_snapshots, put_snapshot, read_identity,
 };
-use metatopia_types::{Contact, Ed25519, Height, Sign, SigningKey, SimId};
+use metatopia_types::{Ed25519, Height, NodeContact, Sign, SigningKey, SimId};
 use serde::Serialize;
 use tokio::time::sleep;
 
 use super::{log_to_stderr, stop_signal};
 use crate::{
+    atomic_file,
     cli::{Failure, console::Console, exit::Exit, invite, ports},
-    client_driver::{NodeUrl, Trust, http},
-    clock::Clock,
-    config::{self, Layer, LogLevel, Peer, Written},
+    client_driver::{GenesisTrust, NodeUrl, http},
+    clock::SystemClock,
+    config::{self, Layer, LogLevel, PeerConfig, WrittenConfig},
     disk::RealDisk,
-    durable,
-    joining::{self, Host, InviteFile, JoinError, Note, Pieces},
+    joining::{self, AdmittingServer, InviteFile, JoinError, JoinNotice, Pieces},
     keys,
     server::{self, ServerError},
 };
@@ -51,7 +51,7 @@ const ASK: Duration = Duration::from_millis(20);
     serves clients as a server does, without\na vote. Interrupted, it goes on where it was. It \
     writes metatopia.toml into its directory;\nwhat you set there besides paths, addresses and peers \
     stays.")]
-pub(in crate::cli) struct JoinArgs {
+pub(in crate::cli) struct NodeJoinArgs {
     /// The invite: its text, an address that ends in it, or a file that holds it [default: the one
     /// that this directory was joined by].
     invite: Option<String>,
@@ -75,7 +75,7 @@ pub(in crate::cli) struct JoinArgs {
 
 /// The line that says that the node follows.
 #[derive(Debug, Serialize)]
-struct Following {
+struct FollowingLine {
     ready: bool,
     sim: String,
     server: String,
@@ -88,7 +88,7 @@ struct Following {
     seconds: f64,
 }
 
-impl fmt::Display for Following {
+impl fmt::Display for FollowingLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sim, server, http, height, seconds, .. } = self;
         writeln!(f, "Following sim {sim} at height {height} after {seconds:.1} s")?;
@@ -98,7 +98,7 @@ impl fmt::Display for Following {
 }
 
 /// Where a node comes to be.
-struct Place {
+struct FollowerDirectory {
     dir: PathBuf,
     /// Held, so that nobody else writes there meanwhile.
     disk: RealDisk,
@@ -118,24 +118,24 @@ struct Listens {
 
 /// What was fetched.
 #[derive(Clone, Copy, Default)]
-struct Fetched {
+struct FetchSummary {
     height: Option<Height>,
     bytes: u64,
 }
 
-pub(super) fn run(args: JoinArgs, console: Console) -> Result<(), Failure> {
+pub(super) fn run(args: NodeJoinArgs, console: Console) -> Result<(), Failure> {
     let set = config::environment(config::variables())?;
     let level = if console.is_json() { LogLevel::Warn } else { LogLevel::Info };
     log_to_stderr(set.log.unwrap_or(level), set.log_format.unwrap_or_default())?;
     crate::cli::wait(join(args, console))
 }
 
-async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
+async fn join(args: NodeJoinArgs, console: Console) -> Result<(), Failure> {
     let began = Instant::now();
     let stop = stop_signal(args.until_stdin_ends)
         .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
     let signed = the_invite(&args).await?;
-    let mut place = Place::prepare(&args, signed.invite.sim())?;
+    let mut place = FollowerDirectory::prepare(&args, signed.invite.sim())?;
     let mut bar = Bar::new(console);
     let mut told = |note| bar.tell(note);
     let applicant = (signed.invite.grant == Grant::StandBy).then(|| place.applicant());
@@ -145,11 +145,11 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
     let servers = hosts.len();
     let offered = hosts.iter().map(|host| host.offers).max().unwrap_or_default();
     let fetched = match place.state()? {
-        Some(own) if offered <= own.plus(BEHIND_TURNS) => Fetched::default(),
+        Some(own) if offered <= own.plus(BEHIND_TURNS) => FetchSummary::default(),
         _ => fetch(&mut place, &signed, &trust, hosts, &mut told).await?,
     };
     bar.end();
-    let Place { dir, disk, vote, .. } = place;
+    let FollowerDirectory { dir, disk, vote, .. } = place;
     // The server locks the directory itself.
     drop(disk);
     let settings = config::settle([config::read(&dir.join(CONFIG))?])?;
@@ -158,7 +158,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
         .map_err(|error| Failure::usage(format!("--http-listen: {error}")))?;
     let told = async {
         let height = until_following(&url).await;
-        let line = Following {
+        let line = FollowingLine {
             ready: true,
             sim: trust.sim.to_string(),
             server: vote.public().to_string(),
@@ -181,7 +181,7 @@ async fn join(args: JoinArgs, console: Console) -> Result<(), Failure> {
 }
 
 /// The invite that is given, or the one that is kept; whole, and good.
-async fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
+async fn the_invite(args: &NodeJoinArgs) -> Result<SignedInvite, Failure> {
     let kept = InviteFile::at(&args.data_dir);
     let Some(given) = &args.invite else {
         let text = kept.read().map_err(|_| {
@@ -191,14 +191,14 @@ async fn the_invite(args: &JoinArgs) -> Result<SignedInvite, Failure> {
         return Ok(SignedInvite::read(&text)?);
     };
     let signed = invite::read(given).await?;
-    signed.check(Clock::default().now().wall, &Ed25519)?;
+    signed.check(SystemClock::default().now().wall, &Ed25519)?;
     Ok(signed)
 }
 
-impl Place {
+impl FollowerDirectory {
     /// Makes the directory and its keys, if they are not there. One of another sim or server is
     /// refused untouched: it may hold the last copy of a world.
-    fn prepare(args: &JoinArgs, sim: SimId) -> Result<Self, Failure> {
+    fn prepare(args: &NodeJoinArgs, sim: SimId) -> Result<Self, Failure> {
         let dir = &args.data_dir;
         let disk = RealDisk::open(dir).map_err(ServerError::from)?;
         let claimed = read_identity(&disk).map_err(|error| not_ours(dir, error))?;
@@ -235,7 +235,7 @@ impl Place {
     fn applicant(&self) -> Applicant {
         let peer_id = keys::peer_keypair(&self.node).public().to_peer_id().to_string();
         let address = self.listens.p2p.to_string();
-        Applicant { key: self.vote.public(), contact: Contact { peer_id, address } }
+        Applicant { key: self.vote.public(), contact: NodeContact { peer_id, address } }
     }
 
     /// The height of the newest state that this node has kept; nothing if it never ran.
@@ -250,23 +250,23 @@ impl Place {
     fn write(
         &mut self,
         invite: &SignedInvite,
-        trust: &Trust,
-        hosts: &[Host],
+        trust: &GenesisTrust,
+        hosts: &[AdmittingServer],
     ) -> Result<(), Failure> {
         let own = Identity { sim: self.sim, server: self.vote.public() };
         claim_identity(&mut self.disk, &own).map_err(|error| not_ours(&self.dir, error))?;
         let genesis = self.dir.join("genesis");
-        durable::replace(&genesis, &trust.genesis.encode())
+        atomic_file::replace(&genesis, &trust.genesis.encode())
             .map_err(|error| Failure::failed(format!("{}: {error}", genesis.display())))?;
         let kept = InviteFile::at(&self.dir);
         kept.keep(invite).map_err(|error| Failure::failed(format!("{kept}: {error}")))?;
-        let peer = |host: &Host| {
-            let Contact { peer_id, address } = &host.contact;
+        let peer = |host: &AdmittingServer| {
+            let NodeContact { peer_id, address } = &host.contact;
             let (peer_id, address) = (peer_id.parse().ok()?, address.parse().ok()?);
-            Some(Peer { key: host.key, peer_id, address })
+            Some(PeerConfig { key: host.key, peer_id, address })
         };
         let Listens { http, clients, p2p } = self.listens.clone();
-        let config = Written {
+        let config = WrittenConfig {
             data_dir: Path::new("."),
             genesis: Path::new("genesis"),
             http_listen: http,
@@ -285,19 +285,19 @@ impl Place {
 fn not_ours(dir: &Path, error: IdentityError) -> Failure {
     let is_foreign =
         matches!(error, IdentityError::ForeignSim { .. } | IdentityError::ForeignServer { .. });
-    let source = Box::new(OpenError::Identity(error));
+    let source = Box::new(OpenStoreError::Identity(error));
     let failure = Failure::from(ServerError::Store { path: dir.to_owned(), source });
     if is_foreign { failure.hint("name another place by --data-dir") } else { failure }
 }
 
 /// Fetches a state and puts it where a start looks for it.
 async fn fetch(
-    place: &mut Place,
+    place: &mut FollowerDirectory,
     signed: &SignedInvite,
-    trust: &Trust,
-    hosts: Vec<Host>,
-    told: &mut dyn FnMut(Note),
-) -> Result<Fetched, Failure> {
+    trust: &GenesisTrust,
+    hosts: Vec<AdmittingServer>,
+    told: &mut dyn FnMut(JoinNotice),
+) -> Result<FetchSummary, Failure> {
     let invite = &signed.invite;
     // The checkpoint's validators vote at its own height too: what it states is believed already.
     let before = invite.header.height.minus(1).unwrap_or_default();
@@ -307,7 +307,7 @@ async fn fetch(
     let pieces = Pieces::open(&place.dir).map_err(JoinError::from)?;
     let Some(fetched) = joining::fetch(fetch, hosts, &pieces, told).await? else {
         pieces.remove().map_err(JoinError::from)?;
-        return Ok(Fetched::default());
+        return Ok(FetchSummary::default());
     };
     let bytes = fetched.manifest.leaves.iter().map(|leaf| u64::from(leaf.bytes)).sum();
     let tools = Tools::new(Arc::new(Ed25519));
@@ -320,14 +320,14 @@ async fn fetch(
     let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
     put_snapshot(&mut place.disk, &snapshot).map_err(|error| Failure::failed(error.to_string()))?;
     pieces.remove().map_err(JoinError::from)?;
-    Ok(Fetched { height: Some(height), bytes })
+    Ok(FetchSummary { height: Some(height), bytes })
 }
 
 /// Waits until the node says that it is ready; gives the height it is at.
 async fn until_following(url: &NodeUrl) -> u64 {
     loop {
         if http::get_text(url.join("/health/ready")).await.is_ok()
-            && let Ok(status) = crate::cli::status::Status::ask(url, None).await
+            && let Ok(status) = crate::cli::status::ServerStatus::ask(url, None).await
         {
             return status.height;
         }
@@ -366,13 +366,13 @@ impl Bar {
         Self { console, terminal, drawn: false, told: None }
     }
 
-    fn tell(&mut self, note: Note) {
+    fn tell(&mut self, note: JoinNotice) {
         match note {
-            Note::Without { url, why } => {
+            JoinNotice::Without { url, why } => {
                 self.end();
                 self.console.warn(&format!("without {url}: {why}"));
             }
-            Note::Progress(progress) => {
+            JoinNotice::Progress(progress) => {
                 let Some(height) = progress.height else {
                     return;
                 };

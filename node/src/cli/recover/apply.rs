@@ -17,13 +17,13 @@ use metatopia_types::{Ed25519, Height, Recovery, SignedRecovery};
 use serde::Serialize;
 
 use super::{
-    Line, file,
+    RecoveryLine, file,
     sign::of_this_sim,
-    stopped::{Notes, Stopped},
+    stopped::{LogNotes, Stopped},
 };
 use crate::{
     cli::{bisect::tools, console::Console, exit::Exit, failure::Failure},
-    founding::read_snapshot,
+    first_state::read_snapshot,
 };
 
 /// Where snapshots of other states are put.
@@ -48,10 +48,10 @@ pub(in crate::cli) struct ApplyArgs {
 
 /// What was done.
 #[derive(Debug, Serialize)]
-struct Applied {
+struct ApplyReport {
     server: String,
     #[serde(flatten)]
-    recovery: Line,
+    recovery: RecoveryLine,
     /// The snapshot that others may need.
     snapshot: String,
     /// Was the state taken from another server?
@@ -60,7 +60,7 @@ struct Applied {
     aside: Vec<String>,
 }
 
-impl fmt::Display for Applied {
+impl fmt::Display for ApplyReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { server, recovery, snapshot, taken, aside } = self;
         writeln!(f, "{recovery}")?;
@@ -79,18 +79,24 @@ pub(super) fn run(args: &ApplyArgs, console: Console) -> Result<(), Failure> {
     if notes.taken.contains(&signed.recovery) {
         let Recovery { number, height, .. } = signed.recovery;
         console.warn(&format!("recovery {number} to turn {height} is in this log already"));
-        return console.show(&Line::of(&signed));
+        return console.show(&RecoveryLine::of(&signed));
     }
     notes.check(&signed.recovery, stopped.archive().tip())?;
-    let State { base, world, taken } = state(args, &stopped, &notes, &signed)?;
+    let RecoveredState { base, world, taken } = state(args, &stopped, &notes, &signed)?;
     let aside = put_aside(&stopped, &signed.recovery)?;
     let snapshot = keep(&mut stopped, &base, &world, &signed)?;
     let server = stopped.server.to_string();
-    console.show(&Applied { server, recovery: Line::of(&signed), snapshot, taken, aside })
+    console.show(&ApplyReport {
+        server,
+        recovery: RecoveryLine::of(&signed),
+        snapshot,
+        taken,
+        aside,
+    })
 }
 
 /// What the server goes on from.
-struct State {
+struct RecoveredState {
     base: Base,
     world: World,
     taken: bool,
@@ -101,22 +107,24 @@ struct State {
 fn state(
     args: &ApplyArgs,
     stopped: &Stopped,
-    notes: &Notes,
+    notes: &LogNotes,
     signed: &SignedRecovery,
-) -> Result<State, Failure> {
+) -> Result<RecoveredState, Failure> {
     let Recovery { height, header, roots, .. } = signed.recovery;
     let own = stopped.archive().after(height);
-    let own = own.and_then(|standing| match standing.roots == roots {
-        true => Ok(standing),
+    let own = own.and_then(|kept_state| match kept_state.roots == roots {
+        true => Ok(kept_state),
         false => Err(Failure::new(
             Exit::Diverged,
-            format!("this server comes to root {} after turn {height}", standing.roots[1]),
+            format!("this server comes to root {} after turn {height}", kept_state.roots[1]),
         )),
     });
     let state = match (own, &args.state) {
-        (Ok(standing), _) => {
-            State { base: standing.base(notes.voice), world: standing.world, taken: false }
-        }
+        (Ok(kept_state), _) => RecoveredState {
+            base: kept_state.base(notes.voice),
+            world: kept_state.world,
+            taken: false,
+        },
         (Err(failure), None) => {
             return Err(Failure::new(Exit::Diverged, failure.message)
                 .hint("give it the snapshot of a server that took the recovery, by --state"));
@@ -132,7 +140,7 @@ fn state(
                 [set(1), set(2), set(3)].map(|set| set.expect("a world knows the next sets"));
             let (links, time) = (base.links, base.time);
             let base = Base { height, header, time, roots, sets, links, voice: notes.voice };
-            State { base, world, taken: true }
+            RecoveredState { base, world, taken: true }
         }
     };
     let [voters, ..] = &state.base.sets;

@@ -4,7 +4,7 @@ use std::{fs, io::ErrorKind, path::Path};
 
 use metatopia_types::{Ed25519, SignedRecovery, Verify as _};
 
-use crate::{cli::failure::Failure, documents::recovery::decode};
+use crate::{cli::failure::Failure, formats::recovery::decode};
 
 /// Reads a file. Every signature in it must be its signer's.
 ///

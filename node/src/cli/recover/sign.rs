@@ -7,12 +7,12 @@ use metatopia_sim::ENGINE;
 use metatopia_types::{Height, Recovery, Sign as _, SignedRecovery, SigningKey};
 
 use super::{
-    Line, file,
-    stopped::{Notes, Stopped, not_certified, nothing_decided},
+    RecoveryLine, file,
+    stopped::{LogNotes, Stopped, not_certified, nothing_decided},
 };
 use crate::{
-    cli::{arguments, console::Console, exit::Exit, failure::Failure, standing::Standing},
-    documents::recovery,
+    cli::{arguments, console::Console, exit::Exit, failure::Failure, kept_state::KeptState},
+    formats::recovery,
     keys,
 };
 
@@ -57,7 +57,7 @@ pub(in crate::cli) struct SignArgs {
 }
 
 impl ServerArgs {
-    fn open(&self, console: Console) -> Result<(Stopped, Notes, SigningKey), Failure> {
+    fn open(&self, console: Console) -> Result<(Stopped, LogNotes, SigningKey), Failure> {
         let stopped = Stopped::open(&self.data_dir, self.genesis.as_deref())?;
         let path = self.key.clone().unwrap_or_else(|| stopped.dir.join(VOTE_KEY));
         let key = keys::load(&path)?;
@@ -84,7 +84,7 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     }
     // A pruned log does not have what the state after an old turn is computed from.
     not_certified(height, tip)?;
-    let Standing { roots, turns, .. } = archive.after(height).map_err(|failure| {
+    let KeptState { roots, turns, .. } = archive.after(height).map_err(|failure| {
         failure.hint("if this server is the one that is wrong, let another one propose")
     })?;
     let header = turns.first().map(|turn| turn.id()).unwrap_or_default();
@@ -100,7 +100,7 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     let mut signed = SignedRecovery::new(recovery);
     signed.sign(&key);
     write_new(&args.out, &recovery::encode(&signed))?;
-    console.show(&Line::of(&signed))
+    console.show(&RecoveryLine::of(&signed))
 }
 
 pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
@@ -110,7 +110,7 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
     let archive = stopped.archive();
     notes.check(&signed.recovery, archive.tip())?;
     let Recovery { height, roots, .. } = signed.recovery;
-    let own = archive.after(height).map(|standing| standing.roots);
+    let own = archive.after(height).map(|kept_state| kept_state.roots);
     if own.as_ref().ok() != Some(&roots) && !args.give_way {
         let own = match own {
             Ok([_, own]) => format!("root {own}"),
@@ -130,7 +130,7 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
     let _left_by_a_crash = fs::remove_file(&draft);
     write_new(&draft, &recovery::encode(&signed))?;
     fs::rename(&draft, &args.file).map_err(|error| failed(&args.file, &error))?;
-    console.show(&Line::of(&signed))
+    console.show(&RecoveryLine::of(&signed))
 }
 
 /// Is a recovery about the sim of this directory, and of its rules?

@@ -9,15 +9,15 @@ use std::{
 use metatopia_consensus::Record;
 use metatopia_replica::{keeper::newest_state, payloads_after};
 use metatopia_sim::Genesis;
-use metatopia_store::{Cause, Identity, Opened, Opening, Store, read_identity};
+use metatopia_store::{Cause, Identity, OpenedStore, Opening, Store, read_identity};
 use metatopia_types::{
     HeaderId, Height, PublicKey, Recovery, Root, Round, VoteKind, limits::ROOT_LAG,
 };
 
 use crate::{
     cli::{
-        bisect::tools, console::Console, failure::Failure, log::server::read_genesis,
-        sources::only_directory, standing::Archive, up::world::GENESIS,
+        bisect::tools, console::Console, failure::Failure, kept_state::ServerFiles,
+        log::server::read_genesis, sources::only_directory, up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
 };
@@ -37,7 +37,7 @@ pub(super) struct Stopped {
 
 /// What a log says since a little before the newest state that can be used.
 #[derive(Debug, Default)]
-pub(super) struct Notes {
+pub(super) struct LogNotes {
     /// Does the server sign?
     pub(super) voice: bool,
     /// The recoveries that it took.
@@ -71,7 +71,7 @@ impl Stopped {
             Cause::InUse => Failure::refused(error.to_string()).hint("stop the server first"),
             _ => Failure::failed(error.to_string()),
         })?;
-        let Opened { store, records_lost, .. } = Store::open(disk, Opening::new(identity))
+        let OpenedStore { store, records_lost, .. } = Store::open(disk, Opening::new(identity))
             .map_err(|error| {
                 wrong(error.to_string()).hint("a start of the server puts damage aside")
             })?;
@@ -82,8 +82,8 @@ impl Stopped {
         Ok(Self { dir, genesis, file, server: own.server, store })
     }
 
-    pub(super) fn archive(&self) -> Archive<'_> {
-        Archive {
+    pub(super) fn archive(&self) -> ServerFiles<'_> {
+        ServerFiles {
             name: self.dir.display().to_string(),
             genesis: &self.genesis,
             file: &self.file,
@@ -96,7 +96,7 @@ impl Stopped {
     ///
     /// # Errors
     /// When it cannot be read.
-    pub(super) fn notes(&self, console: Console) -> Result<Notes, Failure> {
+    pub(super) fn notes(&self, console: Console) -> Result<LogNotes, Failure> {
         console.note(&format!("reading {}", self.dir.display()));
         let wrong = |why: String| Failure::unverified(format!("{}: {why}", self.dir.display()));
         let (index, disk) = (self.store.index(), self.store.disk());
@@ -106,7 +106,8 @@ impl Stopped {
         }
         let base = state.map(|(base, _)| base);
         let from = base.as_ref().map(|base| base.height.plus(1)).unwrap_or_default();
-        let mut notes = Notes { voice: base.is_some_and(|base| base.voice), ..Notes::default() };
+        let mut notes =
+            LogNotes { voice: base.is_some_and(|base| base.voice), ..LogNotes::default() };
         for payload in payloads_after(index, disk, from).map_err(|e| wrong(e.to_string()))? {
             let payload = payload.map_err(|error| wrong(error.to_string()))?;
             let record = Record::decode(&payload)
@@ -139,7 +140,7 @@ pub(super) fn not_certified(height: Height, tip: Height) -> Result<(), Failure> 
     Err(Failure::refused(message).hint("there is nothing to recover"))
 }
 
-impl Notes {
+impl LogNotes {
     fn take(&mut self, record: Record, server: PublicKey) {
         match record {
             Record::Voice => self.voice = true,

@@ -16,24 +16,25 @@ use crate::{
         Cli, Exit, Failure,
         console::Console,
         log::fixture::{
-            Kept, Step, genesis, next_turn, noted, pruned_directory, server_key, steps, tools,
+            FixtureDirectory, FixtureTurn, genesis, next_turn, noted, pruned_directory, server_key,
+            steps, tools,
         },
         log::server::verify,
         run,
         up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
-    documents::recovery,
+    formats::recovery,
 };
 
 /// The data directory of server 0, stopped after the last of some turns.
 struct Server {
-    kept: Kept,
-    steps: Vec<Step>,
+    kept: FixtureDirectory,
+    steps: Vec<FixtureTurn>,
 }
 
 /// The turn of height `n`.
-fn turn(steps: &[Step], n: u64) -> &Step {
+fn turn(steps: &[FixtureTurn], n: u64) -> &FixtureTurn {
     &steps[n as usize - 1]
 }
 
@@ -54,11 +55,11 @@ impl Server {
 
     /// With nothing but these records in its log.
     fn with(name: &str, records: &[Record]) -> Self {
-        Self::of(Kept::write(&format!("recover-{name}"), records))
+        Self::of(FixtureDirectory::write(&format!("recover-{name}"), records))
     }
 
     /// With this directory.
-    fn of(kept: Kept) -> Self {
+    fn of(kept: FixtureDirectory) -> Self {
         let key = kept.dir.join("vote.key");
         let digits: String = server_key(0).secret().iter().map(|b| format!("{b:02x}")).collect();
         fs::write(&key, format!("metatopia-key-1 {digits}\n")).unwrap();

@@ -31,14 +31,14 @@ pub(super) fn speed(text: &str) -> Result<Speed, String> {
 
 /// Measures simulated time against real time.
 #[derive(Debug)]
-pub(super) struct Pace {
+pub(super) struct ReplayPace {
     speed: Option<Speed>,
     began: Instant,
     told: Instant,
     ticks: u64,
 }
 
-impl Pace {
+impl ReplayPace {
     pub(super) fn new(speed: Option<Speed>) -> Self {
         let now = Instant::now();
         Self { speed, began: now, told: now, ticks: 0 }
@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn a_replay_is_held_back_to_the_speed_that_was_asked_for() {
         // Ten turns of three ticks are half a second; at ten times real time they take 50 ms.
-        let mut pace = Pace::new(Some(Speed(10)));
+        let mut pace = ReplayPace::new(Some(Speed(10)));
         let began = Instant::now();
         for _ in 0..10 {
             pace.turn(3);

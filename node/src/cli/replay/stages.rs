@@ -32,14 +32,14 @@ impl fmt::Display for StageDigests {
 
 /// The state after one stage.
 #[derive(Debug, Serialize)]
-struct Line {
+struct StageLine {
     height: u64,
     tick: u64,
     stage: &'static str,
     digest: String,
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for StageLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { height, tick, stage, digest } = self;
         write!(f, "turn {height} tick {tick} {stage:<8} {digest}")
@@ -78,7 +78,7 @@ impl Stages {
             return Ok(());
         }
         let (stage, digest) = (stage.name(), root.to_string());
-        self.console.show(&Line { height: height.0, tick: tick.0, stage, digest })
+        self.console.show(&StageLine { height: height.0, tick: tick.0, stage, digest })
     }
 
     /// A turn is over.

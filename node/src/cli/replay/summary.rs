@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// What a state holds, in numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(in crate::cli) struct Summary {
+pub(in crate::cli) struct StateSummary {
     pub(in crate::cli) height: u64,
     pub(in crate::cli) tick: u64,
     pub(in crate::cli) root: String,
@@ -26,7 +26,7 @@ pub(in crate::cli) struct Summary {
     validators: Vec<String>,
 }
 
-impl Summary {
+impl StateSummary {
     pub(in crate::cli) fn of(world: &World) -> Self {
         let manifest = world.manifest();
         let set = world.validators(world.height().plus(1));
@@ -47,7 +47,7 @@ impl Summary {
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for StateSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { height, tick, root, players, present, objects, scripts, leaves, bytes, .. } =
             self;

@@ -6,8 +6,8 @@ use super::*;
 use crate::cli::{
     exit::Exit,
     log::fixture::{
-        Kept, Step, TURNS, decided_records, directory, genesis, noted, pruned_directory, steps,
-        tools,
+        FixtureDirectory, FixtureTurn, TURNS, decided_records, directory, genesis, noted,
+        pruned_directory, steps, tools,
     },
 };
 
@@ -16,17 +16,17 @@ fn args(path: PathBuf) -> ReplayArgs {
     ReplayArgs { path, genesis, at, speed, stages, from, quick }
 }
 
-fn kept(name: &str, steps: &[Step]) -> Kept {
+fn kept(name: &str, steps: &[FixtureTurn]) -> FixtureDirectory {
     let records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
-    Kept::write(name, &records)
+    FixtureDirectory::write(name, &records)
 }
 
-fn player(args: &ReplayArgs) -> Player {
-    Player::new(args, Console::quiet())
+fn player(args: &ReplayArgs) -> ReplayObserver {
+    ReplayObserver::new(args, Console::quiet())
 }
 
-fn capsule(steps: &[Step], roots: Vec<Root>) -> Capsule {
+fn capsule(steps: &[FixtureTurn], roots: Vec<Root>) -> Capsule {
     let base = &steps[1].world;
     let turns = steps[2..9].iter();
     Capsule {
@@ -106,7 +106,7 @@ fn a_replay_stops_where_it_is_told_to_and_sums_up_the_state() {
     args.at = Some(Height(5));
     let mut player = player(&args);
     let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
-    let state = Summary::of(checked.world.as_ref().expect("a world"));
+    let state = StateSummary::of(checked.world.as_ref().expect("a world"));
     assert_eq!((state.height, state.tick), (5, 15));
     assert_eq!(state.root, steps()[4].world.root().to_string());
     args.at = Some(Height(TURNS as u64 + 1));
@@ -151,7 +151,7 @@ fn a_replay_that_stops_before_the_first_turn_is_at_the_state_that_it_begins_with
     let args = ReplayArgs { at: Some(Height(8)), ..args(kept.dir.clone()) };
     let mut player = player(&args);
     let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
-    let state = Summary::of(checked.world.as_ref().expect("a world"));
+    let state = StateSummary::of(checked.world.as_ref().expect("a world"));
     assert_eq!((state.height, player.turns), (8, 0));
     assert_eq!(state.root, steps()[7].world.root().to_string());
 }
@@ -163,7 +163,7 @@ fn what_is_wrong_goes_before_what_is_not_there() {
     let mut records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
     records.remove(3 * 7);
-    let kept = Kept::write("replay-wrong", &records);
+    let kept = FixtureDirectory::write("replay-wrong", &records);
     let args = ReplayArgs { at: Some(Height(20)), ..args(kept.dir.clone()) };
     assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::Unverified);
 
@@ -180,7 +180,7 @@ fn a_root_that_is_not_what_the_turns_give_is_exit_code_five() {
     let mut records: Vec<Record> =
         steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
     records[3 * 7 + 2] = noted(&steps[7], Root::default())[2].clone();
-    let kept = Kept::write("replay-noted", &records);
+    let kept = FixtureDirectory::write("replay-noted", &records);
     let failure = run(&args(kept.dir.clone()), Console::quiet()).unwrap_err();
     assert_eq!(failure.exit, Exit::Unverified);
     assert!(failure.message.contains("after turn 8"), "{failure}");

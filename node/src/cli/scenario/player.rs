@@ -20,13 +20,13 @@ const TARGET_MARK: &str = "CACHEDIR.TAG";
 
 /// How to build it beside a program that cargo has put where it is.
 #[derive(Debug, PartialEq, Eq)]
-struct Build {
+struct CargoBuild {
     workspace: PathBuf,
     target: PathBuf,
     profile: String,
 }
 
-impl Build {
+impl CargoBuild {
     /// Nothing when this program was taken elsewhere, or its source is gone: another source could play
     /// by other rules.
     fn of(program: &Path, workspace: &Path) -> Option<Self> {
@@ -82,7 +82,7 @@ pub(super) fn found_or_built(console: Console) -> Result<PathBuf, Failure> {
     if let Some(found) = found {
         return Ok(found);
     }
-    let build = own.as_deref().and_then(|own| Build::of(own, Path::new(WORKSPACE)));
+    let build = own.as_deref().and_then(|own| CargoBuild::of(own, Path::new(WORKSPACE)));
     if let (Some(build), Some(beside)) = (build, &beside) {
         build.run(console)?;
         return Ok(beside.clone());
@@ -106,18 +106,22 @@ mod tests {
         let target = folder.join("target");
         fs::create_dir_all(&target).unwrap();
         let workspace = Path::new(WORKSPACE);
-        let installed = Build::of(&target.join("release/metatopia"), workspace);
+        let installed = CargoBuild::of(&target.join("release/metatopia"), workspace);
         fs::write(target.join(TARGET_MARK), "").unwrap();
 
         let profile = |of: &str| {
-            let build = Build::of(&target.join(of).join("metatopia"), workspace).unwrap();
+            let build = CargoBuild::of(&target.join(of).join("metatopia"), workspace).unwrap();
             assert_eq!(build.target, target);
             build.profile
         };
 
         assert_eq!(installed, None);
         assert_eq!(["debug", "release", "dist"].map(profile), ["dev", "release", "dist"]);
-        assert_eq!(Build::of(&target.join("debug/metatopia"), &folder), None, "no source there");
+        assert_eq!(
+            CargoBuild::of(&target.join("debug/metatopia"), &folder),
+            None,
+            "no source there"
+        );
         fs::remove_dir_all(&folder).unwrap();
     }
 }

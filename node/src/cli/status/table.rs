@@ -11,12 +11,12 @@ use std::{
 use serde::Serialize;
 use tokio::time::{Instant, sleep};
 
-use super::Status;
+use super::ServerStatus;
 use crate::cli::{
     console::Console,
     exit::Exit,
     failure::Failure,
-    survey::{Elsewhere, Place, Quorum, Seen, Survey},
+    survey::{Elsewhere, LocalServer, Quorum, Survey, SurveyedServer},
 };
 
 /// Between two looks, over which turns are counted.
@@ -74,8 +74,8 @@ struct Table {
 }
 
 impl Row {
-    fn of(seen: &Seen, survey: &Survey) -> Self {
-        let Seen { place, status } = seen;
+    fn of(seen: &SurveyedServer, survey: &Survey) -> Self {
+        let SurveyedServer { place, status } = seen;
         let known = status.as_ref().ok();
         let height = known.map(|status| status.height);
         Self {
@@ -225,7 +225,7 @@ impl fmt::Display for Table {
 
 /// Shows the table once, or again and again until the program is stopped.
 pub(super) async fn run(directory: &Path, watch: bool, console: Console) -> Result<(), Failure> {
-    let places = Place::all(directory)?;
+    let places = LocalServer::all(directory)?;
     let mut before = (Instant::now(), Survey::take(&places).await.height());
     loop {
         if before.1.is_some() {
@@ -258,7 +258,7 @@ fn rate(before: (Instant, Option<u64>), now: (Instant, Option<u64>)) -> Option<f
     (seconds > 0.0).then(|| (10.0 * turns / seconds).round() / 10.0)
 }
 
-impl Status {
+impl ServerStatus {
     fn told(&self, key: &str) -> Option<&str> {
         self.more.get(key).and_then(|told| told.as_str())
     }

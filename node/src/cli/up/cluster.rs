@@ -21,7 +21,7 @@ use tokio::{
 
 use super::{
     reach::Reach,
-    world::{Seat, World},
+    world::{LocalWorld, WorldServer},
 };
 use crate::{
     cli::{
@@ -53,8 +53,8 @@ pub(in crate::cli) type Pids = Arc<Mutex<BTreeMap<usize, u32>>>;
 
 /// A server process that is there, or was.
 #[derive(Debug)]
-struct Server {
-    seat: Seat,
+struct ServerProcess {
+    seat: WorldServer,
     ports: Ports,
     /// What it is told besides its configuration.
     flags: Vec<OsString>,
@@ -65,8 +65,8 @@ struct Server {
     pid: u32,
 }
 
-impl Server {
-    fn start(seat: Seat, ports: Ports, reach: &Reach) -> Result<Self, Failure> {
+impl ServerProcess {
+    fn start(seat: WorldServer, ports: Ports, reach: &Reach) -> Result<Self, Failure> {
         let flags = reach.flags(&ports);
         let mut server = Self { seat, ports, flags, process: None, stdin: None, pid: 0 };
         server.spawn()?;
@@ -84,7 +84,7 @@ impl Server {
 
 /// A server that ended by itself.
 #[derive(Debug)]
-pub(in crate::cli) struct Death {
+pub(in crate::cli) struct ServerExit {
     pub(in crate::cli) index: usize,
     pub(in crate::cli) pid: u32,
     pub(in crate::cli) status: String,
@@ -94,24 +94,24 @@ pub(in crate::cli) struct Death {
 
 /// The processes of a world.
 #[derive(Debug)]
-pub(in crate::cli) struct Cluster {
-    servers: Vec<Server>,
+pub(in crate::cli) struct ServerProcesses {
+    servers: Vec<ServerProcess>,
     pids: Pids,
 }
 
-impl Cluster {
+impl ServerProcesses {
     /// Chooses ports of loopback, writes the configuration files, and starts a process for each
     /// server.
     ///
     /// # Errors
     /// When a port is in use, or a process cannot be started; then none is left running.
-    pub(in crate::cli) fn start(world: &World, http_port: u16) -> Result<Self, Failure> {
+    pub(in crate::cli) fn start(world: &LocalWorld, http_port: u16) -> Result<Self, Failure> {
         Self::start_at(world, http_port, &Reach::LOOPBACK)
     }
 
-    /// As [`Cluster::start`], for whoever may come.
+    /// As [`ServerProcesses::start`], for whoever may come.
     pub(in crate::cli) fn start_at(
-        world: &World,
+        world: &LocalWorld,
         http_port: u16,
         reach: &Reach,
     ) -> Result<Self, Failure> {
@@ -120,7 +120,7 @@ impl Cluster {
         world.configure(&ports, reach)?;
         let mut cluster = Self { servers: Vec::new(), pids: Pids::default() };
         for (seat, ports) in world.servers().iter().cloned().zip(ports) {
-            cluster.servers.push(Server::start(seat, ports, reach)?);
+            cluster.servers.push(ServerProcess::start(seat, ports, reach)?);
             cluster.note(cluster.servers.len() - 1);
         }
         Ok(cluster)
@@ -133,7 +133,7 @@ impl Cluster {
 
     /// Notes whether a server's process runs.
     fn note(&self, index: usize) {
-        let Server { process, pid, .. } = &self.servers[index];
+        let ServerProcess { process, pid, .. } = &self.servers[index];
         let mut pids = self.pids.lock().unwrap_or_else(PoisonError::into_inner);
         match process {
             Some(_) => pids.insert(index, *pid),
@@ -192,7 +192,7 @@ impl Cluster {
     }
 
     /// Waits until a server ends. Nothing is lost when this is cancelled.
-    pub(in crate::cli) async fn death(&mut self) -> Death {
+    pub(in crate::cli) async fn death(&mut self) -> ServerExit {
         let waiting = self.servers.iter_mut().enumerate().filter_map(|(index, server)| {
             let process = server.process.as_mut()?;
             Some(Box::pin(async move { (index, process.wait().await) }))
@@ -208,11 +208,11 @@ impl Cluster {
         self.note(index);
         let code = status.as_ref().ok().and_then(std::process::ExitStatus::code);
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        Death { index, pid, status, code }
+        ServerExit { index, pid, status, code }
     }
 
-    fn epitaph(&self, death: &Death) -> Failure {
-        let Death { index, status, .. } = death;
+    fn epitaph(&self, death: &ServerExit) -> Failure {
+        let ServerExit { index, status, .. } = death;
         let path = self.log_path(*index);
         let words = last_words(&path).unwrap_or_default();
         let said = if words.is_empty() { String::new() } else { format!(", saying `{words}`") };
@@ -287,7 +287,7 @@ impl Cluster {
     }
 }
 
-fn spawn(seat: &Seat, flags: &[OsString]) -> Result<Child, Failure> {
+fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
     let failed = |what: &str, error: std::io::Error| {
         Failure::failed(format!(
             "cannot start a server in {}: {what}: {error}",

@@ -7,15 +7,15 @@ use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
 use super::{
-    cluster::{Cluster, Death},
-    world::World,
+    cluster::{ServerExit, ServerProcesses},
+    world::LocalWorld,
 };
 use crate::{
     cli::{
         console::Console,
         exit::Exit,
         failure::Failure,
-        survey::{Place, Quorum, Survey},
+        survey::{LocalServer, Quorum, Survey},
     },
     client_driver::http,
 };
@@ -35,7 +35,7 @@ const LASTING: [Exit; 5] =
 
 /// What is done about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Care {
+enum SupervisionState {
     /// It runs since then.
     Runs(Instant),
     /// It is started at that time.
@@ -48,7 +48,7 @@ enum Care {
 
 /// What becomes of a server that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Next {
+enum ExitDecision {
     Restart(Duration),
     WouldEndAgain,
     NotWanted,
@@ -56,13 +56,13 @@ enum Next {
 
 /// See the module.
 #[derive(Debug)]
-pub(super) struct Guard<'a> {
-    cluster: &'a mut Cluster,
-    world: &'a World,
-    places: Vec<Place>,
+pub(super) struct Supervisor<'a> {
+    cluster: &'a mut ServerProcesses,
+    world: &'a LocalWorld,
+    places: Vec<LocalServer>,
     console: Console,
     restarts: bool,
-    care: Vec<Care>,
+    care: Vec<SupervisionState>,
     /// How often each has ended in a row.
     ends: Vec<usize>,
 }
@@ -118,20 +118,20 @@ impl fmt::Display for Restarted {
     }
 }
 
-impl<'a> Guard<'a> {
+impl<'a> Supervisor<'a> {
     /// Of servers that all run. Without `restarts` it only tells.
     ///
     /// # Errors
     /// When the configuration of a server cannot be read.
     pub(super) fn new(
-        cluster: &'a mut Cluster,
-        world: &'a World,
+        cluster: &'a mut ServerProcesses,
+        world: &'a LocalWorld,
         restarts: bool,
         console: Console,
     ) -> Result<Self, Failure> {
-        let places = Place::all(world.path())?;
+        let places = LocalServer::all(world.path())?;
         let count = places.len();
-        let care = vec![Care::Runs(Instant::now()); count];
+        let care = vec![SupervisionState::Runs(Instant::now()); count];
         Ok(Self { cluster, world, places, console, restarts, care, ends: vec![0; count] })
     }
 
@@ -139,8 +139,8 @@ impl<'a> Guard<'a> {
     pub(super) async fn watch(mut self) -> Failure {
         loop {
             let due = self.care.iter().filter_map(|care| match care {
-                Care::Due(at) | Care::Foreign(at) => Some(*at),
-                Care::Runs(_) | Care::Left => None,
+                SupervisionState::Due(at) | SupervisionState::Foreign(at) => Some(*at),
+                SupervisionState::Runs(_) | SupervisionState::Left => None,
             });
             let due = due.min();
             let until_due = async {
@@ -160,17 +160,17 @@ impl<'a> Guard<'a> {
     }
 
     /// Tells of an end, and decides what comes of it.
-    async fn mourn(&mut self, death: Death) -> Result<(), Failure> {
+    async fn mourn(&mut self, death: ServerExit) -> Result<(), Failure> {
         let index = death.index;
         let lived = match self.care[index] {
-            Care::Runs(since) => since.elapsed(),
+            SupervisionState::Runs(since) => since.elapsed(),
             _ => Duration::ZERO,
         };
         self.ends[index] = if lived >= WELL { 1 } else { self.ends[index] + 1 };
         let next = next(self.restarts, death.code, self.ends[index]);
         self.care[index] = match next {
-            Next::Restart(after) => Care::Due(Instant::now() + after),
-            Next::WouldEndAgain | Next::NotWanted => Care::Left,
+            ExitDecision::Restart(after) => SupervisionState::Due(Instant::now() + after),
+            ExitDecision::WouldEndAgain | ExitDecision::NotWanted => SupervisionState::Left,
         };
         let (Quorum { voters, live, needed }, unreached) = self.quorum().await;
         let died = Died {
@@ -182,13 +182,16 @@ impl<'a> Guard<'a> {
             alive: live,
             needed,
             restart_in: match next {
-                Next::Restart(after) => Some(after.as_secs()),
-                Next::WouldEndAgain | Next::NotWanted => None,
+                ExitDecision::Restart(after) => Some(after.as_secs()),
+                ExitDecision::WouldEndAgain | ExitDecision::NotWanted => None,
             },
             advice: self.advice(index, next),
         };
         self.tell(&died)?;
-        let is_tried = self.care.iter().any(|care| matches!(care, Care::Due(_) | Care::Foreign(_)));
+        let is_tried = self
+            .care
+            .iter()
+            .any(|care| matches!(care, SupervisionState::Due(_) | SupervisionState::Foreign(_)));
         // Who votes elsewhere and is not reached from here may live all the same.
         if live + unreached >= needed || is_tried {
             return Ok(());
@@ -198,24 +201,25 @@ impl<'a> Guard<'a> {
             .hint(&format!("see {}", self.cluster.log_path(index).display())))
     }
 
-    fn advice(&self, index: usize, next: Next) -> String {
+    fn advice(&self, index: usize, next: ExitDecision) -> String {
         let log = self.cluster.log_path(index);
         let config = self.world.servers()[index].config();
         let start = format!("metatopia node run --config {}", config.display());
         match next {
-            Next::WouldEndAgain => format!(
+            ExitDecision::WouldEndAgain => format!(
                 "it is not started again, for it would end the same way: see {}, and then start it \
                  by `{start}`",
                 log.display()
             ),
-            Next::Restart(_) | Next::NotWanted => format!("start it by `{start}`"),
+            ExitDecision::Restart(_) | ExitDecision::NotWanted => format!("start it by `{start}`"),
         }
     }
 
     /// Starts the servers whose time has come, but for those that somebody else has started.
     async fn start_due(&mut self) -> Result<(), Failure> {
         for index in 0..self.care.len() {
-            let (Care::Due(at) | Care::Foreign(at)) = self.care[index] else {
+            let (SupervisionState::Due(at) | SupervisionState::Foreign(at)) = self.care[index]
+            else {
                 continue;
             };
             if at > Instant::now() {
@@ -223,18 +227,19 @@ impl<'a> Guard<'a> {
             }
             let live = self.cluster.ports(index).url().join("/health/live");
             if http::get_text(live).await.is_ok() {
-                self.care[index] = Care::Foreign(Instant::now() + LOOK);
+                self.care[index] = SupervisionState::Foreign(Instant::now() + LOOK);
                 continue;
             }
             match self.cluster.restart(index) {
                 Ok(()) => {
-                    self.care[index] = Care::Runs(Instant::now());
+                    self.care[index] = SupervisionState::Runs(Instant::now());
                     let pid = self.cluster.pid(index);
                     self.tell(&Restarted { restarted: index, pid })?;
                 }
                 Err(failure) => {
                     self.ends[index] += 1;
-                    self.care[index] = Care::Due(Instant::now() + back_off(self.ends[index]));
+                    self.care[index] =
+                        SupervisionState::Due(Instant::now() + back_off(self.ends[index]));
                     self.console.warn(&failure.to_string());
                 }
             }
@@ -261,15 +266,15 @@ impl<'a> Guard<'a> {
 }
 
 /// What becomes of a server that ended with this code, or by a signal, this often in a row.
-fn next(restarts: bool, code: Option<i32>, ends: usize) -> Next {
+fn next(restarts: bool, code: Option<i32>, ends: usize) -> ExitDecision {
     if !restarts {
-        return Next::NotWanted;
+        return ExitDecision::NotWanted;
     }
     match code {
         Some(code) if LASTING.iter().any(|exit| i32::from(exit.code()) == code) => {
-            Next::WouldEndAgain
+            ExitDecision::WouldEndAgain
         }
-        _ => Next::Restart(back_off(ends)),
+        _ => ExitDecision::Restart(back_off(ends)),
     }
 }
 
@@ -299,16 +304,20 @@ mod tests {
     fn a_server_is_started_again_less_and_less_often() {
         let waits: Vec<u64> = (1..=9).map(|ends| back_off(ends).as_secs()).collect();
         assert_eq!(waits, [1, 2, 4, 8, 16, 32, 60, 60, 60]);
-        assert_eq!(next(true, None, 1), Next::Restart(Duration::from_secs(1)));
-        assert_eq!(next(true, Some(1), 3), Next::Restart(Duration::from_secs(4)));
-        assert_eq!(next(true, Some(101), 1), Next::Restart(Duration::from_secs(1)), "a panic");
-        assert_eq!(next(false, None, 1), Next::NotWanted);
+        assert_eq!(next(true, None, 1), ExitDecision::Restart(Duration::from_secs(1)));
+        assert_eq!(next(true, Some(1), 3), ExitDecision::Restart(Duration::from_secs(4)));
+        assert_eq!(
+            next(true, Some(101), 1),
+            ExitDecision::Restart(Duration::from_secs(1)),
+            "a panic"
+        );
+        assert_eq!(next(false, None, 1), ExitDecision::NotWanted);
     }
 
     #[test]
     fn who_would_end_the_same_way_is_not_started_again() {
         for code in [2, 3, 4, 5, 8] {
-            assert_eq!(next(true, Some(code), 1), Next::WouldEndAgain, "{code}");
+            assert_eq!(next(true, Some(code), 1), ExitDecision::WouldEndAgain, "{code}");
         }
     }
 

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     authority::Authority,
     cli::{Failure, code, ports::Ports},
-    http::{Origin, Scheme, in_url, is_host},
+    http::{UrlScheme, WebOrigin, in_url, is_host},
 };
 
 /// Addresses for documents (RFC 5737, RFC 3849): nobody has them, and the way to them is the way to
@@ -128,8 +128,8 @@ impl Reach {
     }
 
     /// The origin of a server's pages.
-    pub(in crate::cli) fn origin(&self, ports: &Ports) -> Origin {
-        Origin::at(self.scheme(), &self.called(), ports.public().0)
+    pub(in crate::cli) fn origin(&self, ports: &Ports) -> WebOrigin {
+        WebOrigin::at(self.scheme(), &self.called(), ports.public().0)
     }
 
     /// Is there a certificate?
@@ -137,8 +137,8 @@ impl Reach {
         self.tls.is_some()
     }
 
-    const fn scheme(&self) -> Scheme {
-        if self.tls.is_some() { Scheme::Https } else { Scheme::Http }
+    const fn scheme(&self) -> UrlScheme {
+        if self.tls.is_some() { UrlScheme::Https } else { UrlScheme::Http }
     }
 
     /// What a server is told besides its configuration, in which what somebody has set stays: how
@@ -188,7 +188,7 @@ pub(super) struct Invitation {
 impl Invitation {
     /// Nothing if nobody can come.
     pub(super) fn of(reach: &Reach, ports: &Ports) -> Option<Self> {
-        let is_secure = reach.scheme() == Scheme::Https;
+        let is_secure = reach.scheme() == UrlScheme::Https;
         (!reach.is_loopback()).then(|| Self { url: format!("{}/", reach.origin(ports)), is_secure })
     }
 }

@@ -11,16 +11,16 @@ use std::{
 use libp2p::PeerId;
 use metatopia_scenarios::plaza;
 use metatopia_sim::{FirstLogin, Genesis};
-use metatopia_types::{Contact, PublicKey, Sign as _, SimId};
+use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
 use super::reach::Reach;
 use crate::{
+    atomic_file::{create_folder, folder_of, replace, sync_folder},
     cli::{Failure, ports::Ports},
-    config::{Limits, Peer, Written},
-    durable::{create_folder, folder_of, replace, sync_folder},
+    config::{Limits, PeerConfig, WrittenConfig},
     engine::{self, OtherEngine},
-    founding::state_beside,
+    first_state::state_beside,
     gateway::GatewayLimits,
     keys,
     networks::Networks,
@@ -42,7 +42,7 @@ pub(in crate::cli) const CONFIG: &str = "metatopia.toml";
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Mark {
+struct WorldMarker {
     format: u32,
     sim: String,
     servers: usize,
@@ -50,15 +50,15 @@ struct Mark {
 
 /// One server's place in a world.
 #[derive(Clone, Debug)]
-pub(in crate::cli) struct Seat {
-    /// Its directory.
+pub(in crate::cli) struct WorldServer {
+    /// The path of its directory.
     pub(in crate::cli) path: PathBuf,
     /// The key it votes with.
     pub(in crate::cli) key: PublicKey,
     peer_id: PeerId,
 }
 
-impl Seat {
+impl WorldServer {
     /// Its configuration file.
     pub(in crate::cli) fn config(&self) -> PathBuf {
         self.path.join(CONFIG)
@@ -72,11 +72,11 @@ impl Seat {
 
 /// A world on this disk, held by this process.
 #[derive(Debug)]
-pub(in crate::cli) struct World {
+pub(in crate::cli) struct LocalWorld {
     path: PathBuf,
     sim: SimId,
     first_login: FirstLogin,
-    servers: Vec<Seat>,
+    servers: Vec<WorldServer>,
     /// Held as long as this lives, so that no two processes start servers here.
     _lock: File,
 }
@@ -90,16 +90,16 @@ pub(in crate::cli) struct Beginning {
 
 /// Makes a beginning out of the first validators and an admin.
 pub(in crate::cli) trait Make:
-    FnOnce(BTreeMap<PublicKey, Contact>, PublicKey) -> Result<Beginning, Failure>
+    FnOnce(BTreeMap<PublicKey, NodeContact>, PublicKey) -> Result<Beginning, Failure>
 {
 }
 
 impl<F> Make for F where
-    F: FnOnce(BTreeMap<PublicKey, Contact>, PublicKey) -> Result<Beginning, Failure>
+    F: FnOnce(BTreeMap<PublicKey, NodeContact>, PublicKey) -> Result<Beginning, Failure>
 {
 }
 
-impl World {
+impl LocalWorld {
     /// Opens the world at `path`, or makes one of `count` servers if there is nothing yet, with a
     /// genesis that is changed before it is kept.
     ///
@@ -126,7 +126,7 @@ impl World {
         }
         let lock = lock(path)?;
         let mark = read_mark(path)?;
-        let servers: Vec<Seat> =
+        let servers: Vec<WorldServer> =
             (0..mark.servers).map(|n| seat(path, n)).collect::<Result<_, _>>()?;
         let bytes =
             fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
@@ -174,7 +174,7 @@ impl World {
         self.first_login
     }
 
-    pub(in crate::cli) fn servers(&self) -> &[Seat] {
+    pub(in crate::cli) fn servers(&self) -> &[WorldServer] {
         &self.servers
     }
 
@@ -194,12 +194,12 @@ impl World {
         let alone = reach.is_loopback();
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
-            let peer = |(_, (seat, ports)): (usize, (&Seat, &Ports))| Peer {
+            let peer = |(_, (seat, ports)): (usize, (&WorldServer, &Ports))| PeerConfig {
                 key: seat.key,
                 peer_id: seat.peer_id,
                 address: ports.p2p_address(),
             };
-            let config = Written {
+            let config = WrittenConfig {
                 data_dir: Path::new("."),
                 genesis: Path::new(GENESIS),
                 http_listen: own.http_address(),
@@ -254,7 +254,7 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         let node = keys::create(&server.join("node.key"))?;
         let peer_id = keys::peer_keypair(&node).public().to_peer_id().to_string();
         // Addresses change from start to start; the configuration files have them.
-        validators.insert(vote.public(), Contact { peer_id, address: String::new() });
+        validators.insert(vote.public(), NodeContact { peer_id, address: String::new() });
     }
     let Beginning { genesis, state } = make(validators, admin.public())?;
     for index in 0..count {
@@ -265,7 +265,7 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         }
     }
     sync_folder(draft).map_err(|error| disk(draft, &error))?;
-    let mark = Mark { format: FORMAT, sim: genesis.id().to_string(), servers: count };
+    let mark = WorldMarker { format: FORMAT, sim: genesis.id().to_string(), servers: count };
     let (file, text) = (draft.join(MARK), toml::to_string(&mark).expect("strings and numbers"));
     write(&file, format!("# A world of `metatopia up`.\n{text}").as_bytes())
 }
@@ -286,12 +286,12 @@ pub(in crate::cli) fn server_path(path: &Path, index: usize) -> PathBuf {
     path.join(format!("server-{index}"))
 }
 
-fn seat(path: &Path, index: usize) -> Result<Seat, Failure> {
+fn seat(path: &Path, index: usize) -> Result<WorldServer, Failure> {
     let path = server_path(path, index);
     let key = keys::load(&path.join("vote.key"))?.public();
     let node = keys::load(&path.join("node.key"))?;
     let peer_id = keys::peer_keypair(&node).public().to_peer_id();
-    Ok(Seat { path, key, peer_id })
+    Ok(WorldServer { path, key, peer_id })
 }
 
 fn entries(path: &Path) -> Result<Vec<OsString>, Failure> {
@@ -318,14 +318,15 @@ fn lock(path: &Path) -> Result<File, Failure> {
     }
 }
 
-fn read_mark(path: &Path) -> Result<Mark, Failure> {
+fn read_mark(path: &Path) -> Result<WorldMarker, Failure> {
     let file = path.join(MARK);
     let text = fs::read_to_string(&file).map_err(|error| disk(&file, &error))?;
     let bad = |why: String| {
         let message = format!("{} is not understood: {why}", file.display());
         Failure::usage(message).hint("another version made it; name another place by --data-dir")
     };
-    let mark: Mark = toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;
+    let mark: WorldMarker =
+        toml::from_str(&text).map_err(|error| bad(error.message().to_owned()))?;
     if mark.format != FORMAT || mark.servers == 0 {
         return Err(bad(format!("format {}, where this program knows {FORMAT}", mark.format)));
     }

@@ -2,18 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use metatopia_consensus::{Base, JoinError, JoinPack, Trust};
+use metatopia_consensus::{Base, JoinPack, JoinPackError, Trust};
 use metatopia_sim::{Genesis, Parent, World};
 use metatopia_store::{FileKind, FileName, Folder, read_identity, scan};
 use metatopia_types::{Ed25519, Height, limits::ROOT_LAG, wire::DecodeError};
 
 use crate::{
     cli::{
-        bisect::tools, failure::Failure, log::server::read_genesis, sources::only_directory,
-        standing::Archive, up::world::GENESIS,
+        bisect::tools, failure::Failure, kept_state::ServerFiles, log::server::read_genesis,
+        sources::only_directory, up::world::GENESIS,
     },
     disk::DataDirectory,
-    founding::read_snapshot,
+    first_state::read_snapshot,
 };
 
 /// See the module.
@@ -26,11 +26,11 @@ pub(super) struct Heir {
 
 /// Why a proof shows nothing.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum ProofError {
+pub(super) enum ParentProofError {
     #[error("it is malformed: {0}")]
     Decode(#[from] DecodeError),
     #[error(transparent)]
-    Chain(#[from] JoinError),
+    Chain(#[from] JoinPackError),
     #[error("the genesis is that of another sim than the parent")]
     OtherSim,
     #[error("the genesis names no set of validators: {0}")]
@@ -74,7 +74,7 @@ impl Heir {
             return Err(wrong(format!("the genesis is that of sim {}", genesis.id())));
         }
         let index = scan(&disk, genesis.id()).map_err(|error| wrong(error.to_string()))?.index;
-        let archive = Archive {
+        let archive = ServerFiles {
             name: name.clone(),
             genesis: &genesis,
             file: &file,
@@ -87,11 +87,11 @@ impl Heir {
             let message = format!("{name} holds {tip} turns: too few to prove a state");
             Failure::refused(message).hint("a world that has hardly begun can be begun again")
         })?;
-        let standing = archive.after(proved)?;
-        let proof = standing.proof().ok_or_else(|| wrong("its last turns are missing".into()))?;
-        let parent = parent_of(&standing.world, Some(&proof));
+        let kept_state = archive.after(proved)?;
+        let proof = kept_state.proof().ok_or_else(|| wrong("its last turns are missing".into()))?;
+        let parent = parent_of(&kept_state.world, Some(&proof));
         check_proof(&parent, &genesis).map_err(|why| wrong(format!("its certificates: {why}")))?;
-        Ok(Self { base: standing.base(false), world: standing.world, proof: Some(proof) })
+        Ok(Self { base: kept_state.base(false), world: kept_state.world, proof: Some(proof) })
     }
 
     /// How a genesis names it.
@@ -112,16 +112,16 @@ fn parent_of(world: &World, proof: Option<&JoinPack>) -> Parent {
 /// Did the parent's servers sign for its root? Its genesis says who they were.
 ///
 /// # Errors
-/// See [`ProofError`].
-pub(super) fn check_proof(parent: &Parent, genesis: &Genesis) -> Result<(), ProofError> {
+/// See [`ParentProofError`].
+pub(super) fn check_proof(parent: &Parent, genesis: &Genesis) -> Result<(), ParentProofError> {
     if genesis.id() != parent.sim {
-        return Err(ProofError::OtherSim);
+        return Err(ParentProofError::OtherSim);
     }
     let pack = JoinPack::decode(&parent.proof)?;
     let trust = Trust { height: Height(0), validators: genesis.first_validators()? };
     let checkpoint = pack.verify(parent.sim, &trust, &Ed25519)?;
     let same = checkpoint.height == parent.height && checkpoint.root == parent.root;
-    if same { Ok(()) } else { Err(ProofError::OtherState) }
+    if same { Ok(()) } else { Err(ParentProofError::OtherState) }
 }
 
 fn not_a_snapshot(path: &Path) -> Failure {

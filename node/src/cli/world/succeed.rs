@@ -10,7 +10,7 @@ use clap::Args;
 use metatopia_replica::encode_snapshot;
 use metatopia_sim::{ENGINE, Genesis, World, is_name};
 use metatopia_store::Snapshot;
-use metatopia_types::{Contact, PublicKey};
+use metatopia_types::{NodeContact, PublicKey};
 use serde::Serialize;
 
 use super::{ParentLine, heir::Heir};
@@ -75,7 +75,7 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         console.warn("no certificate is at hand: others have to take the snapshot's root on trust");
     }
     let mut founded = None;
-    kept::World::create(&args.data_dir, args.servers as usize, |validators, admin| {
+    kept::LocalWorld::create(&args.data_dir, args.servers as usize, |validators, admin| {
         let admins = args.admin.iter().copied().chain([admin]).collect();
         let genesis = genesis(args, &heir, validators, admins);
         let world = World::succeed(&genesis, &heir.world, &tools())
@@ -106,7 +106,7 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
 fn genesis(
     args: &SucceedArgs,
     heir: &Heir,
-    validators: BTreeMap<PublicKey, Contact>,
+    validators: BTreeMap<PublicKey, NodeContact>,
     admins: BTreeSet<PublicKey>,
 ) -> Genesis {
     let charter = heir.world.charter();

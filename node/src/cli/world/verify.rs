@@ -9,11 +9,11 @@ use serde::Serialize;
 use super::{ParentLine, genesis_at, heir::check_proof};
 use crate::{
     cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
-    founding::{read_snapshot, state_beside},
+    first_state::{read_snapshot, state_beside},
 };
 
 #[derive(Debug, Args)]
-pub(in crate::cli) struct VerifyArgs {
+pub(in crate::cli) struct WorldVerifyArgs {
     /// The genesis, or a data directory that holds one.
     genesis: PathBuf,
     /// The parent's state [default: the file beside the genesis, with .state after its name].
@@ -24,7 +24,7 @@ pub(in crate::cli) struct VerifyArgs {
     parent: Option<PathBuf>,
 }
 
-/// What holds.
+/// The facts that hold.
 #[derive(Debug, Serialize)]
 struct Verified {
     sim: String,
@@ -53,7 +53,7 @@ impl fmt::Display for Verified {
     }
 }
 
-pub(super) fn run(args: &VerifyArgs, console: Console) -> Result<(), Failure> {
+pub(super) fn run(args: &WorldVerifyArgs, console: Console) -> Result<(), Failure> {
     let file = genesis_at(&args.genesis)?;
     let genesis = read_genesis(&file)?;
     let unverified = |error: String| Failure::unverified(format!("{}: {error}", file.display()));

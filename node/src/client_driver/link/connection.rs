@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use tokio::time::sleep;
 
-use super::{Dialled, Link, Probed, SILENCE};
+use super::{Dialled, Probed, SILENCE, SessionTask};
 use crate::client_driver::{
-    End, News, NodeUrl,
-    entrance::Entrance,
+    DriverEvent, End, NodeUrl,
     http::{self, HttpError},
+    node_endpoint::NodeEndpoint,
 };
 
 /// Once a session was open, nodes are tried for this long before it is given up.
@@ -17,7 +17,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Between two tries.
 const PAUSE: Duration = Duration::from_millis(200);
 
-impl Link {
+impl SessionTask {
     pub(super) fn url(&self) -> &NodeUrl {
         &self.nodes[self.node]
     }
@@ -51,7 +51,7 @@ impl Link {
         self.asked.clear();
         self.probing = None;
         self.down_since = Instant::now();
-        self.tell(News::Broken { url: self.url().clone(), why });
+        self.tell(DriverEvent::Broken { url: self.url().clone(), why });
         self.node = (self.node + 1) % self.nodes.len();
     }
 
@@ -60,9 +60,9 @@ impl Link {
     pub(super) fn learn_nodes(&mut self) {
         let current = self.url().clone();
         self.nodes.truncate(self.given);
-        for entrance in self.session.entrances() {
+        for announcement in self.session.endpoints() {
             // An address that this program cannot reach is none of its nodes.
-            let Ok(url) = entrance.http.parse::<NodeUrl>() else {
+            let Ok(url) = announcement.http.parse::<NodeUrl>() else {
                 continue;
             };
             if !self.nodes.contains(&url) {
@@ -83,7 +83,7 @@ impl Link {
         self.tries += 1;
         self.dialling = Some(tokio::spawn(async move {
             sleep(pause).await;
-            Entrance::ask(&url, Some(sim)).await?.dial().await
+            NodeEndpoint::ask(&url, Some(sim)).await?.dial().await
         }));
     }
 

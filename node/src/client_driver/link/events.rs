@@ -1,12 +1,12 @@
 //! What a session reports, and what its owner is told of it.
 
-use metatopia_client::Event;
+use metatopia_client::SessionEvent;
 use metatopia_math::Fx;
 use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
 use metatopia_types::ActId;
 
-use super::{Asker, Link};
-use crate::client_driver::{End, News};
+use super::{AnswerTarget, SessionTask};
+use crate::client_driver::{DriverEvent, End};
 
 /// How far a person sees, in whole metres.
 const SIGHT: i32 = 24;
@@ -14,28 +14,28 @@ const SIGHT: i32 = 24;
 /// Objects in one scene; the farthest are left out.
 const OBJECTS_MAX: usize = 128;
 
-impl Link {
-    pub(super) fn event(&mut self, event: Event) {
+impl SessionTask {
+    pub(super) fn event(&mut self, event: SessionEvent) {
         match event {
-            Event::Open { height } => {
+            SessionEvent::Open { height } => {
                 (self.was_open, self.tries) = (true, 0);
                 self.session.follow_servers(self.clock.elapsed());
-                self.tell(News::Open { url: self.url().clone(), height });
+                self.tell(DriverEvent::Open { url: self.url().clone(), height });
                 let unsure: Vec<ActId> = self.checks.keys().copied().collect();
                 unsure.into_iter().for_each(|act| self.check(act));
             }
-            Event::Closed(why @ (Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping))
+            SessionEvent::Closed(why @ (Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping))
                 if self.was_open || self.tries < self.nodes.len() =>
             {
                 self.broke(why.to_string());
             }
-            Event::Closed(why) => self.end = Some(End::Goodbye(why)),
-            Event::Receipted { act, height, index } => {
+            SessionEvent::Closed(why) => self.end = Some(End::Goodbye(why)),
+            SessionEvent::Receipted { act, height, index } => {
                 let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
                 let after = after.unwrap_or_default();
-                self.tell(News::Receipted { act, height, index, after });
+                self.tell(DriverEvent::Receipted { act, height, index, after });
             }
-            Event::Refused { act, why } => match why {
+            SessionEvent::Refused { act, why } => match why {
                 // It may be in a turn whose receipt got lost with a connection.
                 SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
                     self.checks.insert(act, why);
@@ -43,28 +43,28 @@ impl Link {
                 }
                 _ => self.refused(act, why),
             },
-            Event::Outcome { act, height, outcome } => {
-                self.tell(News::Outcome { act, height, outcome });
+            SessionEvent::Outcome { act, height, outcome } => {
+                self.tell(DriverEvent::Outcome { act, height, outcome });
             }
-            Event::View { .. } => {
+            SessionEvent::View { .. } => {
                 let radius = Fx::from_int(SIGHT);
                 let scene = self.session.sight().scene(self.spawn, radius, OBJECTS_MAX);
-                self.tell(News::Scene(Box::new(scene)));
+                self.tell(DriverEvent::Scene(Box::new(scene)));
             }
-            Event::Proven(proven) => {
+            SessionEvent::Proven(proven) => {
                 // Where some of it is not proved, all of it is called unproved.
                 let whole = self.session.proven().map(|_| *proven);
-                self.tell(News::Proof(Box::new(whole)));
+                self.tell(DriverEvent::Proof(Box::new(whole)));
             }
-            Event::Unproven(why) => self.tell(News::Proof(Box::new(Err(why)))),
-            Event::Servers => self.learn_nodes(),
-            Event::Pong { .. } => {}
-            Event::Heard(line) => self.tell(News::Heard(line)),
-            Event::Answer { id, answer } => self.answered(id, *answer),
-            Event::Distrusted(why) => {
+            SessionEvent::Unproven(why) => self.tell(DriverEvent::Proof(Box::new(Err(why)))),
+            SessionEvent::Servers => self.learn_nodes(),
+            SessionEvent::Pong { .. } => {}
+            SessionEvent::Heard(line) => self.tell(DriverEvent::Heard(line)),
+            SessionEvent::Answer { id, answer } => self.answered(id, *answer),
+            SessionEvent::Distrusted(why) => {
                 self.end = Some(End::Distrusted { url: self.url().clone(), why });
             }
-            Event::BadFrame(why) => {
+            SessionEvent::BadFrame(why) => {
                 self.end = Some(End::BadFrame { url: self.url().clone(), why });
             }
         }
@@ -78,17 +78,17 @@ impl Link {
         let (author, lane) = (self.author, self.session.lane());
         let question = Question::Receipt { author, lane, seq: *seq };
         if let Some(id) = self.session.ask(question) {
-            self.asked.insert(id, Asker::Check(act));
+            self.asked.insert(id, AnswerTarget::Check(act));
         }
     }
 
     pub(super) fn answered(&mut self, id: u32, answer: Answer) {
         match self.asked.remove(&id) {
-            Some(Asker::Owner(reply)) => {
+            Some(AnswerTarget::Owner(reply)) => {
                 // The owner may have lost its patience.
                 let _ = reply.send(answer);
             }
-            Some(Asker::Check(act)) => self.checked(act, answer),
+            Some(AnswerTarget::Check(act)) => self.checked(act, answer),
             None => {}
         }
     }
@@ -106,9 +106,9 @@ impl Link {
                 let (height, index) = (found.receipt.header.height, found.receipt.place.index);
                 let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
                 let after = after.unwrap_or_default();
-                self.tell(News::Receipted { act, height, index, after });
+                self.tell(DriverEvent::Receipted { act, height, index, after });
                 if let Some(outcome) = found.outcome {
-                    self.tell(News::Outcome { act, height, outcome });
+                    self.tell(DriverEvent::Outcome { act, height, outcome });
                 }
             }
             Err(_) => self.refused(act, why),
@@ -117,10 +117,10 @@ impl Link {
 
     pub(super) fn refused(&mut self, act: ActId, why: SubmitRefusal) {
         self.acts.remove(&act);
-        self.tell(News::Refused { act, why });
+        self.tell(DriverEvent::Refused { act, why });
     }
 
-    pub(super) fn tell(&mut self, news: News) {
+    pub(super) fn tell(&mut self, news: DriverEvent) {
         // Of some news only the latest is of interest.
         self.waiting.retain(|older| !news.replaces(older));
         self.waiting.push_back(news);

@@ -17,14 +17,14 @@ fn ip(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-fn source(sources: &Sources, text: &str) -> Arc<Source> {
+fn source(sources: &Sources, text: &str) -> Arc<ClientSource> {
     sources.of(ip(text)).0.expect("not trusted")
 }
 
 /// Returns the milliseconds after which each of these has its turn, in the order of their turns; all
 /// look again when they were told to.
-fn turns(waiting: Vec<Waiting<'_>>, start: Instant) -> Vec<u128> {
-    let mut asleep: Vec<(Instant, Waiting<'_>)> =
+fn turns(waiting: Vec<QueuePlace<'_>>, start: Instant) -> Vec<u128> {
+    let mut asleep: Vec<(Instant, QueuePlace<'_>)> =
         waiting.into_iter().map(|waiting| (start, waiting)).collect();
     let mut turns = Vec::new();
     while !asleep.is_empty() {
@@ -38,14 +38,14 @@ fn turns(waiting: Vec<Waiting<'_>>, start: Instant) -> Vec<u128> {
     turns
 }
 
-fn stand(source: &Source, what: What, count: usize) -> Vec<Waiting<'_>> {
+fn stand(source: &ClientSource, what: RationKind, count: usize) -> Vec<QueuePlace<'_>> {
     (0..count).map(|_| source.stand(what, false)).collect()
 }
 
 #[test]
 fn a_burst_comes_at_once_and_then_everybody_at_the_steady_rate() {
     let source = source(&sources(), "192.0.2.1");
-    let took = turns(stand(&source, What::FirstLogin, 200), Instant::now());
+    let took = turns(stand(&source, RationKind::FirstLogin, 200), Instant::now());
     assert_eq!(took[..4], [0, 0, 0, 500]);
     // Nobody is refused, and the last of 197 at two a second waits for no more than that.
     assert_eq!(took[199], 98_500);
@@ -56,8 +56,8 @@ fn two_hundred_people_behind_one_address_have_logged_in_within_a_minute() {
     let sources = Sources::new(SourceLimits::default(), Networks::default());
     let source = source(&sources, "192.0.2.1");
     let start = Instant::now();
-    let came = turns(stand(&source, What::Session, 200), start)[199];
-    let logged_in = turns(stand(&source, What::FirstLogin, 200), start)[199];
+    let came = turns(stand(&source, RationKind::Session, 200), start)[199];
+    let logged_in = turns(stand(&source, RationKind::FirstLogin, 200), start)[199];
     assert!(came + logged_in < 30_000, "{came} ms and {logged_in} ms");
 }
 
@@ -66,10 +66,10 @@ fn nobody_waits_for_another_source() {
     let sources = sources();
     let crowd = source(&sources, "192.0.2.1");
     let start = Instant::now();
-    let _crowd = stand(&crowd, What::FirstLogin, 100);
+    let _crowd = stand(&crowd, RationKind::FirstLogin, 100);
     for other in ["192.0.2.2", "2001:db8::1", "2001:db8:0:1::1"] {
         let other = source(&sources, other);
-        assert_eq!(turns(stand(&other, What::FirstLogin, 3), start), [0, 0, 0]);
+        assert_eq!(turns(stand(&other, RationKind::FirstLogin, 3), start), [0, 0, 0]);
     }
     assert!(sources.of(ip("127.0.0.1")).0.is_none(), "trusted: nothing is counted");
 }
@@ -80,18 +80,18 @@ fn the_addresses_of_one_network_are_one_source() {
     let one = source(&sources, "2001:db8::1");
     let other = source(&sources, "2001:db8::ffff:2");
     let start = Instant::now();
-    turns(stand(&one, What::FirstLogin, 3), start);
-    assert_eq!(turns(stand(&other, What::FirstLogin, 1), start), [500]);
+    turns(stand(&one, RationKind::FirstLogin, 3), start);
+    assert_eq!(turns(stand(&other, RationKind::FirstLogin, 1), start), [500]);
 }
 
 #[test]
 fn known_people_go_before_strangers_who_came_before_them() {
     let source = source(&sources(), "192.0.2.1");
     let start = Instant::now();
-    turns(stand(&source, What::Session, 5), start);
-    let strangers = stand(&source, What::Session, 50);
+    turns(stand(&source, RationKind::Session, 5), start);
+    let strangers = stand(&source, RationKind::Session, 50);
 
-    let known = source.stand(What::Session, true);
+    let known = source.stand(RationKind::Session, true);
     assert!(strangers[0].step(start + Duration::from_millis(100)).is_err());
     assert_eq!(known.step(start + Duration::from_millis(100)), Ok(()));
 }
@@ -100,10 +100,10 @@ fn known_people_go_before_strangers_who_came_before_them() {
 fn who_leaves_the_line_is_in_nobodys_way() {
     let source = source(&sources(), "192.0.2.1");
     let start = Instant::now();
-    turns(stand(&source, What::FirstLogin, 3), start);
-    drop(stand(&source, What::FirstLogin, 500));
+    turns(stand(&source, RationKind::FirstLogin, 3), start);
+    drop(stand(&source, RationKind::FirstLogin, 500));
 
-    assert_eq!(turns(stand(&source, What::FirstLogin, 1), start), [500]);
+    assert_eq!(turns(stand(&source, RationKind::FirstLogin, 1), start), [500]);
     assert!(source.lock().first_logins.waiting.is_empty());
 }
 
@@ -111,8 +111,8 @@ fn who_leaves_the_line_is_in_nobodys_way() {
 fn who_waits_looks_again_because_others_may_have_gone() {
     let source = source(&sources(), "192.0.2.1");
     let start = Instant::now();
-    let before = stand(&source, What::FirstLogin, 100);
-    let last = source.stand(What::FirstLogin, false);
+    let before = stand(&source, RationKind::FirstLogin, 100);
+    let last = source.stand(RationKind::FirstLogin, false);
     assert_eq!(last.step(start), Err(start + LOOK_AGAIN));
     drop(before);
     assert_eq!(last.step(start + LOOK_AGAIN), Ok(()));

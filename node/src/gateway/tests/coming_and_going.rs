@@ -117,7 +117,7 @@ async fn a_handshake_that_stops_half_way_frees_its_place() {
 async fn a_shutdown_says_goodbye_to_everybody() {
     let mut node = Node::new(limits());
     let (id, mut carrier) = node.client().await;
-    node.handle.send(id, Delivery::Reliable, "last words".into()).unwrap();
+    node.handle.send(id, DeliveryMode::Reliable, "last words".into()).unwrap();
 
     node.handle.shutdown().await;
 
@@ -154,8 +154,9 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
     let taken = UdpSocket::bind(LOOPBACK).await.unwrap();
     let listen = taken.local_addr().unwrap();
 
-    let door = Door { listen, ..door(&certificates(), Allowed::default()) };
-    let error = start(door, limits(), Arc::default()).unwrap_err().to_string();
+    let listen_config =
+        ListenConfig { listen, ..listen_config(&certificates(), Allowed::default()) };
+    let error = start(listen_config, limits(), Arc::default()).unwrap_err().to_string();
 
     assert!(error.contains(&listen.to_string()) && error.contains("--client-listen"), "{error}");
 }

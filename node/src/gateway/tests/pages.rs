@@ -29,7 +29,7 @@ pub(super) const PAGE: &str = "https://plaza.example";
 pub(super) struct Site {
     pub(super) node: Node,
     pub(super) http: http::HttpServer,
-    _status: tokio::sync::watch::Sender<Option<http::Status>>,
+    _status: tokio::sync::watch::Sender<Option<http::StatusAnswer>>,
 }
 
 impl Site {
@@ -37,9 +37,9 @@ impl Site {
         let bound = http::bind(LOOPBACK.into()).unwrap();
         let allowed = Allowed::new(PAGE.parse().unwrap(), bound.address(), None);
         let (metrics, certificates) = (Arc::<Metrics>::default(), certificates());
-        let door = door(&certificates, allowed.clone());
-        let (handle, events) = start(door, limits, metrics.clone()).unwrap();
-        let session = http::Session {
+        let listen_config = listen_config(&certificates, allowed.clone());
+        let (handle, events) = start(listen_config, limits, metrics.clone()).unwrap();
+        let session = http::SessionAnswer {
             parent: None,
             sim: metatopia_types::SimId(metatopia_types::Digest([0; 32])),
             name: String::new(),
@@ -88,7 +88,7 @@ impl Site {
     }
 
     /// A page that has a session and its stream, and was greeted.
-    pub(super) async fn transport(&mut self) -> (ClientId, Session, SendStream, RecvStream) {
+    pub(super) async fn transport(&mut self) -> (GatewayClientId, Session, SendStream, RecvStream) {
         let request = self.request("/", PAGE);
         let session = self.open(request).await.unwrap();
         let (id, streams) = tokio::join!(self.node.greet(), session.accept_bi());
@@ -123,7 +123,7 @@ impl Site {
     }
 
     /// A page that has a session, and was greeted.
-    pub(super) async fn socket(&mut self) -> (ClientId, Socket) {
+    pub(super) async fn socket(&mut self) -> (GatewayClientId, Socket) {
         let request = self.upgrade(Some(PAGE), WEBSOCKET_PROTOCOL);
         let dialled = self.dial(request);
         let (id, socket) = tokio::join!(self.node.greet(), dialled);
@@ -190,7 +190,7 @@ async fn frames_travel_both_ways_over_webtransport() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    site.node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
+    site.node.handle.send(id, DeliveryMode::Reliable, down.clone()).unwrap();
     send.write_all(&encoded(&up)).await.unwrap();
 
     assert_eq!(read(&mut recv).await, down);
@@ -209,13 +209,13 @@ async fn frames_travel_both_ways_over_websocket() {
     let down = Bytes::from(vec![1; SERVER_FRAME_BYTES_MAX]);
     let up = Bytes::from(vec![2; CLIENT_FRAME_BYTES_MAX]);
 
-    site.node.handle.send(id, Delivery::Reliable, down.clone()).unwrap();
+    site.node.handle.send(id, DeliveryMode::Reliable, down.clone()).unwrap();
     assert_eq!(next(&mut socket).await, Message::Binary(down));
     socket.send(Message::Binary(up.clone())).await.unwrap();
     assert_eq!(site.node.next().await, GatewayEvent::ClientFrame { id, bytes: up });
 
     for n in 0..200u8 {
-        site.node.handle.send(id, Delivery::Reliable, vec![n; 100].into()).unwrap();
+        site.node.handle.send(id, DeliveryMode::Reliable, vec![n; 100].into()).unwrap();
     }
     for n in 0..200u8 {
         assert_eq!(next(&mut socket).await, Message::binary(vec![n; 100]));
@@ -261,7 +261,7 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason_on_every_carri
 
     let (id, session, _send, mut recv) = site.transport().await;
     (0..20).for_each(|n| {
-        site.node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
+        site.node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
     });
     site.node.handle.close(id, code, "the rule");
     for n in 0..20 {
@@ -272,7 +272,7 @@ async fn what_was_sent_before_a_close_arrives_and_then_the_reason_on_every_carri
 
     let (id, mut socket) = site.socket().await;
     (0..20).for_each(|n| {
-        site.node.handle.send(id, Delivery::Reliable, numbered(n)).unwrap();
+        site.node.handle.send(id, DeliveryMode::Reliable, numbered(n)).unwrap();
     });
     site.node.handle.close(id, code, "the rule");
     for n in 0..20 {
@@ -350,7 +350,7 @@ async fn a_silent_page_is_asked_for_a_sign_of_life_and_stays() {
         let ping = timeout(GUARD, socket.next()).await.unwrap().unwrap().unwrap();
         assert!(ping.is_ping(), "{ping}");
     }
-    site.node.handle.send(id, Delivery::Reliable, "still here".into()).unwrap();
+    site.node.handle.send(id, DeliveryMode::Reliable, "still here".into()).unwrap();
     assert_eq!(next(&mut socket).await, Message::binary("still here"));
 
     // It stops answering.

@@ -93,13 +93,13 @@ fn short(hash: blake3::Hash) -> String {
 
 /// All files of the page.
 #[derive(Debug)]
-pub(super) struct Tree {
+pub(super) struct PageFiles {
     digest: String,
     page: Option<String>,
     assets: BTreeMap<String, Arc<Asset>>,
 }
 
-impl Tree {
+impl PageFiles {
     /// The files that are built in; with debug assertions, those on the disk.
     pub(super) fn read() -> Self {
         let mut page = None;
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_tree_holds_the_page_and_what_it_links_to() {
-        let tree = Tree::read();
+        let tree = PageFiles::read();
         let page = tree.page().unwrap();
         let links: Vec<&str> =
             page.split("{{assets}}/").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -201,6 +201,6 @@ mod tests {
             assert!(tree.asset(link).is_some(), "the page links to {link}, which is not there");
         }
         assert!(tree.asset(PAGE_PATH).is_none());
-        assert_eq!(tree.digest(), Tree::read().digest());
+        assert_eq!(tree.digest(), PageFiles::read().digest());
     }
 }

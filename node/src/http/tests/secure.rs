@@ -3,7 +3,7 @@
 use tokio_rustls::TlsConnector;
 
 use super::*;
-use crate::{authority::tests::Files, http::Scheme};
+use crate::{authority::tests::Files, http::UrlScheme};
 
 const NAME: &str = "plaza.example";
 
@@ -11,7 +11,7 @@ struct Secure {
     server: HttpServer,
     files: Files,
     authority: Authority,
-    _status: watch::Sender<Option<Status>>,
+    _status: watch::Sender<Option<StatusAnswer>>,
 }
 
 /// A server that listens on all addresses, and is called by name.
@@ -28,11 +28,12 @@ fn run(name: &str) -> Secure {
         sockets: WebSockets::default(),
         metrics: Arc::default(),
         source: Arc::new(SourceOffer::new(None)),
-        invites: Deposits::default(),
+        invites: InviteStore::default(),
     };
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
-    let announced = Origin::at(Scheme::Https, NAME, bound.address().port());
-    let allowed = Allowed::by(Scheme::Https, Origins::default(), bound.address(), Some(&announced));
+    let announced = WebOrigin::at(UrlScheme::Https, NAME, bound.address().port());
+    let allowed =
+        Allowed::by(UrlScheme::Https, Origins::default(), bound.address(), Some(&announced));
     let server = start_secure(bound, &authority, allowed, node).unwrap();
     Secure { server, files, authority, _status: status }
 }

@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     Disk, FileKind, FileName, Position, Quarantine, ScanError, Store,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     quarantine, scan,
 };
 
@@ -196,12 +196,14 @@ fn a_full_disk_keeps_no_half_of_a_copy_and_the_log_is_put_aside_once_there_is_ro
 #[test]
 fn a_crash_at_any_step_never_hides_that_records_were_lost() {
     for record in [1, 7, RECORDS as usize - 1] {
-        let tails = [Tail::Lost, Tail::Kept].into_iter().chain((0..20).map(Tail::Torn));
+        let tails = [CrashEffect::Lost, CrashEffect::Kept]
+            .into_iter()
+            .chain((0..20).map(CrashEffect::Torn));
         for tail in tails {
             for step in 0.. {
                 let (mut disk, _) = damaged(record);
                 let next = disk.operations() + step;
-                disk.fail_operation(next, Fault::PowerOff);
+                disk.fail_operation(next, DiskFault::PowerOff);
                 let done = quarantine(&mut disk, sim(), &|_, _| false);
                 disk.crash(tail);
                 if scan(&disk, sim()).is_err() {

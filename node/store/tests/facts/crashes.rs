@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     Disk, DiskError, FileName, Folder, ReadDisk, Snapshot, Store, get_blob, load_snapshot,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     put_blob, put_snapshot, recover,
 };
 use metatopia_types::{Blob, Digest, Height, Root};
@@ -54,9 +54,9 @@ fn live(disk: &mut MemoryDisk, progress: &mut Progress) -> Option<()> {
 }
 
 /// All tails for crash number `crash`.
-fn tails(crash: u64) -> impl Iterator<Item = Tail> {
-    let torn = (0..6).map(move |try_| Tail::Torn(crash * 6 + try_));
-    [Tail::Lost, Tail::Kept].into_iter().chain(torn)
+fn tails(crash: u64) -> impl Iterator<Item = CrashEffect> {
+    let torn = (0..6).map(move |try_| CrashEffect::Torn(crash * 6 + try_));
+    [CrashEffect::Lost, CrashEffect::Kept].into_iter().chain(torn)
 }
 
 fn assert_nothing_promised_is_gone(disk: &mut MemoryDisk, progress: &Progress, context: &str) {
@@ -101,7 +101,7 @@ fn a_crash_at_any_operation_loses_nothing_that_was_synced() {
         for tail in tails(crash) {
             let context = format!("operation {crash}, {tail:?}");
             let (mut disk, mut progress) = (MemoryDisk::new(), Progress::default());
-            disk.fail_operation(crash, Fault::PowerOff);
+            disk.fail_operation(crash, DiskFault::PowerOff);
             assert_eq!(live(&mut disk, &mut progress), None, "{context}");
             disk.crash(tail);
 
@@ -118,14 +118,14 @@ fn a_crash_while_recovering_from_a_crash_loses_nothing_that_was_synced() {
     for crash in (0..whole.operations()).step_by(3) {
         for tail in tails(crash) {
             let (mut crashed, mut progress) = (MemoryDisk::new(), Progress::default());
-            crashed.fail_operation(crash, Fault::PowerOff);
+            crashed.fail_operation(crash, DiskFault::PowerOff);
             live(&mut crashed, &mut progress);
             crashed.crash(tail);
             for again in 0.. {
                 let mut disk = crashed.clone();
-                disk.fail_operation(disk.operations() + again, Fault::PowerOff);
+                disk.fail_operation(disk.operations() + again, DiskFault::PowerOff);
                 let done = Store::open(&mut disk, opening()).is_ok();
-                disk.crash(Tail::Torn(crash * 100 + again));
+                disk.crash(CrashEffect::Torn(crash * 100 + again));
 
                 let context = format!("operation {crash}, {tail:?}, then {again}");
                 assert_nothing_promised_is_gone(&mut disk, &progress, &context);
@@ -145,7 +145,7 @@ fn recovering_twice_changes_nothing_more() {
             append(&mut store, number);
         }
         let mut disk = store.into_disk();
-        disk.crash(Tail::Torn(seed));
+        disk.crash(CrashEffect::Torn(seed));
 
         let first = recover(&mut disk, sim()).expect("a torn tail");
         let after_first = contents(&disk);
@@ -165,7 +165,7 @@ fn what_is_appended_after_a_crash_continues_the_chain() {
             append(&mut store, number);
         }
         let mut disk = store.into_disk();
-        disk.crash(Tail::Torn(seed));
+        disk.crash(CrashEffect::Torn(seed));
 
         let mut store = open(disk);
         let kept = store.index().records();
@@ -174,7 +174,7 @@ fn what_is_appended_after_a_crash_continues_the_chain() {
         }
         store.sync().expect("a good disk");
         let mut disk = store.into_disk();
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
 
         assert!(kept >= 4, "seed {seed}");
         assert_eq!(recovered(&mut disk), kept + 6, "seed {seed}");
@@ -190,7 +190,7 @@ fn what_a_killed_process_left_is_durable_once_it_is_recovered() {
     let mut disk = store.into_disk();
 
     assert_eq!(recovered(&mut disk), 5, "the machine did not go down");
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
 
     assert_eq!(recovered(&mut disk), 5, "the server may have acted on them");
 }
@@ -291,7 +291,7 @@ fn a_segment_is_sealed_before_the_next_begins() {
     let mut disk = MemoryDisk::new();
     write_unsynced(&mut disk);
 
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
 
     let kept = recovered(&mut disk);
     assert!((6..9).contains(&kept), "{kept} records: the last segment is not sealed");
@@ -302,7 +302,7 @@ fn without_the_seal_of_a_segment_a_crash_would_look_like_damage() {
     let mut disk = Unsealed(MemoryDisk::new());
     write_unsynced(&mut disk);
 
-    disk.0.crash(Tail::Lost);
+    disk.0.crash(CrashEffect::Lost);
 
     recover(&mut disk.0, sim()).expect_err("segment 0 lost records, segment 1 is there");
 }

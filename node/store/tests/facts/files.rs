@@ -3,7 +3,7 @@
 use metatopia_store::{
     Disk, FileKind, FileName, Folder, ReadDisk, Snapshot, Store, claim_identity, forget_blob,
     get_blob, list_snapshots, load_snapshot,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     newest_snapshot, put_blob, put_only_snapshot, put_snapshot, read_identity,
 };
 use metatopia_types::{Blob, Digest, Height, Root};
@@ -24,7 +24,7 @@ fn a_snapshot_is_loaded_as_it_was_put() {
     for bytes in [vec![], vec![5], vec![5; 300_000]] {
         let snapshot = snapshot(bytes.len() as u64, &bytes);
         put_snapshot(&mut disk, &snapshot).expect("a good disk");
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
 
         let loaded = load_snapshot(&disk, snapshot.height, snapshot.root);
 
@@ -42,7 +42,7 @@ fn there_is_no_newest_snapshot_before_the_first() {
 
 #[test]
 fn a_snapshot_that_fails_at_any_operation_leaves_the_older_ones() {
-    for fault in [Fault::Fail, Fault::Full] {
+    for fault in [DiskFault::Fail, DiskFault::Full] {
         for operation in 0.. {
             let mut disk = MemoryDisk::new();
             put_snapshot(&mut disk, &snapshot(600, b"older")).expect("a good disk");
@@ -53,7 +53,7 @@ fn a_snapshot_that_fails_at_any_operation_leaves_the_older_ones() {
             let put = put_snapshot(&mut disk, &newer);
 
             let done = put.is_ok() && operation > 0;
-            disk.crash(Tail::Lost);
+            disk.crash(CrashEffect::Lost);
             let newest = newest_snapshot(&disk).expect("a good disk");
             assert_eq!(newest.passed_over, []);
             let height = newest.snapshot.expect("one is whole").height.0;
@@ -75,11 +75,11 @@ fn a_blob_is_there_until_it_is_forgotten() {
     assert_eq!(get_blob(&disk, id), Ok(None));
     assert_eq!(put_blob(&mut disk, &blob), Ok(id));
     assert_eq!(put_blob(&mut disk, &blob), Ok(id));
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     assert_eq!(get_blob(&disk, id), Ok(Some(blob)));
 
     assert_eq!(forget_blob(&mut disk, id), Ok(true));
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
 
     assert_eq!(get_blob(&disk, id), Ok(None));
     assert_eq!(forget_blob(&mut disk, id), Ok(false));
@@ -97,9 +97,9 @@ fn a_whole_file_is_the_old_one_or_the_new_one_after_a_crash_at_any_operation() {
     assert_eq!(operations, 5, "remove, append, sync, rename, sync the folder");
 
     for operation in 0..=operations {
-        for tail in (0..40).map(Tail::Torn).chain([Tail::Lost, Tail::Kept]) {
+        for tail in (0..40).map(CrashEffect::Torn).chain([CrashEffect::Lost, CrashEffect::Kept]) {
             let mut disk = before.clone();
-            disk.fail_operation(disk.operations() + operation, Fault::PowerOff);
+            disk.fail_operation(disk.operations() + operation, DiskFault::PowerOff);
             let done = disk.write_new(file, b"the new one").is_ok();
             disk.crash(tail);
 
@@ -140,11 +140,11 @@ fn named_but_not_durably<T: std::fmt::Debug>(
     mut write: impl FnMut(&mut MemoryDisk) -> Option<T>,
 ) -> MemoryDisk {
     let mut disk = MemoryDisk::new();
-    disk.fail_operation(4, Fault::Fail);
+    disk.fail_operation(4, DiskFault::Fail);
     // The file is not removed: only its unfinished form would be.
     assert!(write(&mut disk).is_none());
     write(&mut disk).expect("a good disk");
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     disk
 }
 
@@ -163,7 +163,7 @@ fn a_file_that_a_killed_process_had_named_is_made_durable_by_the_next() {
 #[test]
 fn a_file_that_could_not_be_written_takes_no_room() {
     let blob = Blob(vec![7; 100]);
-    for fault in [Fault::Fail, Fault::Full] {
+    for fault in [DiskFault::Fail, DiskFault::Full] {
         for operation in 1..4 {
             let mut disk = MemoryDisk::new();
             disk.fail_operation(operation, fault);
@@ -182,7 +182,7 @@ fn a_snapshot_that_cannot_be_read_is_an_error_and_not_passed_over() {
     newest_snapshot(&disk).expect("a good disk");
     for read in first..disk.reads() {
         let mut disk = disk.clone();
-        disk.fail_read(disk.reads() + read - first, Fault::Fail);
+        disk.fail_read(disk.reads() + read - first, DiskFault::Fail);
         newest_snapshot(&disk).expect_err("injected");
     }
 }

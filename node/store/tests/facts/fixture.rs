@@ -1,7 +1,7 @@
 //! A small log, and what it holds.
 
 use metatopia_store::{
-    Disk, FileName, Identity, LogIndex, Opening, Position, ReadDisk, Record, Store,
+    Disk, FileName, Identity, LogIndex, Opening, Position, ReadDisk, Store, StoredRecord,
     memory::MemoryDisk, recover,
 };
 use metatopia_types::{Digest, PublicKey, SimId};
@@ -55,13 +55,13 @@ pub(crate) fn filled(groups: &[u64]) -> MemoryDisk {
     store.into_disk()
 }
 
-pub(crate) fn records(index: &LogIndex, disk: &dyn ReadDisk) -> Vec<Record> {
-    let records: Result<Vec<Record>, _> = index.iter(disk).collect();
+pub(crate) fn records(index: &LogIndex, disk: &dyn ReadDisk) -> Vec<StoredRecord> {
+    let records: Result<Vec<StoredRecord>, _> = index.iter(disk).collect();
     records.expect("an undamaged log")
 }
 
 /// Asserts that these are the records 0, 1, .. and returns how many.
-pub(crate) fn assert_prefix(records: &[Record]) -> u64 {
+pub(crate) fn assert_prefix(records: &[StoredRecord]) -> u64 {
     let mut end = Position::ZERO;
     for (number, record) in (0..).zip(records) {
         assert_eq!((record.kind, record.tag), labels(number));
@@ -89,7 +89,7 @@ pub(crate) fn contents(disk: &MemoryDisk) -> Vec<(FileName, Vec<u8>)> {
 pub(crate) fn places(disk: &MemoryDisk) -> Vec<(FileName, u64, u64)> {
     let scan = metatopia_store::scan(disk, sim()).expect("an undamaged log");
     let records = records(&scan.index, disk);
-    let place = |record: &Record| {
+    let place = |record: &StoredRecord| {
         let (file, offset) = scan.index.locate(record.position).expect("a record");
         (file, offset, record.end.0 - record.position.0)
     };

@@ -1,9 +1,9 @@
 //! Every single bit that turns is noticed.
 
 use metatopia_store::{
-    BlobError, Damage, Damaged, Disk, FileKind, FileName, IdentityError, ReadError, RecoverError,
-    ScanError, Snapshot, SnapshotError, get_blob, load_snapshot, memory::MemoryDisk,
-    newest_snapshot, put_blob, put_snapshot, read_identity, recover, scan,
+    BlobError, Damage, Damaged, Disk, FileKind, FileName, IdentityError, ReadError,
+    ReadSnapshotError, RecoverError, ScanError, Snapshot, get_blob, load_snapshot,
+    memory::MemoryDisk, newest_snapshot, put_blob, put_snapshot, read_identity, recover, scan,
 };
 use metatopia_types::{Blob, Digest, Height, Root};
 
@@ -176,7 +176,7 @@ fn every_flip_of_a_snapshot_is_noticed_and_the_one_before_is_taken() {
 
         let loaded = load_snapshot(&disk, newer.height, newer.root);
 
-        let Err(SnapshotError::Damaged(damaged)) = &loaded else {
+        let Err(ReadSnapshotError::Damaged(damaged)) = &loaded else {
             panic!("bit {bit}: {loaded:?}");
         };
         assert_eq!(damaged.file, file);
@@ -186,7 +186,7 @@ fn every_flip_of_a_snapshot_is_noticed_and_the_one_before_is_taken() {
         }
         let newest = newest_snapshot(&disk).expect("a good disk");
         assert_eq!(newest.snapshot.as_ref(), Some(&older));
-        assert_eq!(newest.passed_over, [SnapshotError::Damaged(*damaged)]);
+        assert_eq!(newest.passed_over, [ReadSnapshotError::Damaged(*damaged)]);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use metatopia_store::{
     AppendError, BlobError, Damage, Damaged, DiskError, FileKind, FileName, Folder, FrameError,
-    Opening, ReadDisk, ScanError, Snapshot, SnapshotError, Store, get_blob, limits, list_snapshots,
-    load_snapshot, memory::MemoryDisk, put_blob, put_snapshot, scan,
+    Opening, ReadDisk, ReadSnapshotError, ScanError, Snapshot, Store, get_blob, limits,
+    list_snapshots, load_snapshot, memory::MemoryDisk, put_blob, put_snapshot, scan,
 };
 use metatopia_types::{Blob, Digest, Height, Root, limits::BLOB_BYTES_MAX};
 
@@ -115,7 +115,7 @@ fn the_newest_two_snapshots_are_kept() {
 fn a_snapshot_above_the_limit_is_refused() {
     let bytes = vec![0; limits::SNAPSHOT_BYTES_MAX as usize + 1];
     let refused = put_snapshot(&mut MemoryDisk::new(), &snapshot(1, bytes));
-    let too_long = SnapshotError::TooLong(limits::SNAPSHOT_BYTES_MAX + 1);
+    let too_long = ReadSnapshotError::TooLong(limits::SNAPSHOT_BYTES_MAX + 1);
     assert_eq!(refused, Err(too_long));
 }
 
@@ -152,7 +152,7 @@ fn a_file_of_any_length_is_judged_without_reading_it_all() {
         let loaded = load_snapshot(&disk, snapshot.height, snapshot.root);
         let scanned = scan(&disk, sim());
 
-        assert!(matches!(loaded, Err(SnapshotError::Damaged(_))), "{loaded:?}");
+        assert!(matches!(loaded, Err(ReadSnapshotError::Damaged(_))), "{loaded:?}");
         assert!(matches!(scanned, Err(ScanError::Damaged(_))), "{scanned:?}");
     }
 }

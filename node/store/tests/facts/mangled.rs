@@ -1,7 +1,7 @@
 //! Logs mangled in any way: the scanner never panics, and serves nothing that was not written.
 
 use metatopia_store::{
-    Disk, FileKind, FileName, OpenError, Position, RecoverError, ScanError, Store,
+    Disk, FileKind, FileName, OpenStoreError, Position, RecoverError, ScanError, Store,
     memory::MemoryDisk, quarantine, scan, survey,
 };
 use proptest::{collection::vec, prelude::*, sample::Index};
@@ -12,7 +12,7 @@ const RECORDS: u64 = 20;
 
 /// Something that happens to the files of a log. Places are chosen among those there are.
 #[derive(Clone, Debug)]
-enum Harm {
+enum FileDamage {
     Flip {
         file: Index,
         bit: Index,
@@ -56,23 +56,23 @@ enum Harm {
     },
 }
 
-fn harm() -> impl Strategy<Value = Harm> {
+fn harm() -> impl Strategy<Value = FileDamage> {
     let (place, count) = (any::<Index>, 1..300_usize);
     let bytes = vec(any::<u8>(), 1..200);
     prop_oneof![
-        4 => (place(), place()).prop_map(|(file, bit)| Harm::Flip { file, bit }),
-        2 => (place(), place()).prop_map(|(file, at)| Harm::Cut { file, at }),
+        4 => (place(), place()).prop_map(|(file, bit)| FileDamage::Flip { file, bit }),
+        2 => (place(), place()).prop_map(|(file, at)| FileDamage::Cut { file, at }),
         2 => (place(), place(), count.clone())
-            .prop_map(|(file, at, count)| Harm::Zeros { file, at, count }),
+            .prop_map(|(file, at, count)| FileDamage::Zeros { file, at, count }),
         2 => (place(), place(), bytes.clone())
-            .prop_map(|(file, at, bytes)| Harm::Insert { file, at, bytes }),
+            .prop_map(|(file, at, bytes)| FileDamage::Insert { file, at, bytes }),
         2 => (place(), place(), count.clone())
-            .prop_map(|(file, at, count)| Harm::TakeOut { file, at, count }),
+            .prop_map(|(file, at, count)| FileDamage::TakeOut { file, at, count }),
         2 => (place(), place(), place(), count)
-            .prop_map(|(from, to, at, count)| Harm::Copy { from, to, at, count }),
-        1 => (place(), bytes).prop_map(|(file, bytes)| Harm::Replace { file, bytes }),
-        1 => (place(), place()).prop_map(|(one, other)| Harm::Swap { one, other }),
-        1 => place().prop_map(|file| Harm::Remove { file }),
+            .prop_map(|(from, to, at, count)| FileDamage::Copy { from, to, at, count }),
+        1 => (place(), bytes).prop_map(|(file, bytes)| FileDamage::Replace { file, bytes }),
+        1 => (place(), place()).prop_map(|(one, other)| FileDamage::Swap { one, other }),
+        1 => place().prop_map(|file| FileDamage::Remove { file }),
     ]
 }
 
@@ -83,7 +83,7 @@ fn files(disk: &MemoryDisk) -> Vec<FileName> {
     files
 }
 
-fn strike(disk: &mut MemoryDisk, harm: &Harm) {
+fn strike(disk: &mut MemoryDisk, harm: &FileDamage) {
     let all = files(disk);
     if all.is_empty() {
         return;
@@ -100,26 +100,28 @@ fn strike(disk: &mut MemoryDisk, harm: &Harm) {
         at..bytes.len().min(at + count)
     };
     match harm {
-        Harm::Flip { file, bit } => change(file, &|bytes| {
+        FileDamage::Flip { file, bit } => change(file, &|bytes| {
             if !bytes.is_empty() {
                 let bit = bit.index(bytes.len() * 8);
                 bytes[bit / 8] ^= 1 << (bit % 8);
             }
         }),
-        Harm::Cut { file, at } => change(file, &|bytes| bytes.truncate(at.index(bytes.len() + 1))),
-        Harm::Zeros { file, at, count } => change(file, &|bytes| {
+        FileDamage::Cut { file, at } => {
+            change(file, &|bytes| bytes.truncate(at.index(bytes.len() + 1)))
+        }
+        FileDamage::Zeros { file, at, count } => change(file, &|bytes| {
             let range = range(bytes, at, *count);
             bytes[range].fill(0);
         }),
-        Harm::Insert { file, at, bytes: more } => change(file, &|bytes| {
+        FileDamage::Insert { file, at, bytes: more } => change(file, &|bytes| {
             let at = at.index(bytes.len() + 1);
             bytes.splice(at..at, more.iter().copied());
         }),
-        Harm::TakeOut { file, at, count } => change(file, &|bytes| {
+        FileDamage::TakeOut { file, at, count } => change(file, &|bytes| {
             let range = range(bytes, at, *count);
             bytes.drain(range);
         }),
-        Harm::Copy { from, to, at, count } => {
+        FileDamage::Copy { from, to, at, count } => {
             let source = bytes_of(disk, *from.get(&all));
             let piece = &source[range(&source, at, *count)];
             let target = *to.get(&all);
@@ -129,14 +131,14 @@ fn strike(disk: &mut MemoryDisk, harm: &Harm) {
             bytes.splice(at..end, piece.iter().copied());
             disk.replace(target, bytes);
         }
-        Harm::Replace { file, bytes: new } => change(file, &|bytes| bytes.clone_from(new)),
-        Harm::Swap { one, other } => {
+        FileDamage::Replace { file, bytes: new } => change(file, &|bytes| bytes.clone_from(new)),
+        FileDamage::Swap { one, other } => {
             let (one, other) = (*one.get(&all), *other.get(&all));
             let (a, b) = (bytes_of(disk, one), bytes_of(disk, other));
             disk.replace(one, b);
             disk.replace(other, a);
         }
-        Harm::Remove { file } => disk.remove(*file.get(&all)).expect("it is listed"),
+        FileDamage::Remove { file } => disk.remove(*file.get(&all)).expect("it is listed"),
     }
 }
 
@@ -200,8 +202,8 @@ proptest! {
                 store.append(1, None, b"more").expect("a good disk");
                 store.mark(Position::ZERO).expect("a good disk");
             }
-            Err(OpenError::Recover(error)) => prop_assert!(false, "{error}"),
-            Err(OpenError::Identity(error)) => prop_assert!(false, "{error}"),
+            Err(OpenStoreError::Recover(error)) => prop_assert!(false, "{error}"),
+            Err(OpenStoreError::Identity(error)) => prop_assert!(false, "{error}"),
         }
         let again = scan(&disk, sim()).expect("a log in order");
         prop_assert_eq!(again.tail, None);

@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     Damage, Damaged, Disk, FileKind, FileName, MarkError, Position, ScanError, Store,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     scan,
 };
 
@@ -61,7 +61,7 @@ fn segments_before_what_is_kept_are_removed_and_the_rest_stands_alone() {
         assert_eq!(store.index().is_pruned(), file != FileName::segment(0));
         let mut disk = store.into_disk();
         assert_eq!(segments(&disk).first(), Some(&number(file)));
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         let mut store = open(disk);
         assert_eq!(assert_suffix(&store), kept);
         let first = RECORDS - kept;
@@ -86,11 +86,13 @@ fn number(file: FileName) -> u64 {
 #[test]
 fn a_crash_at_any_step_of_pruning_loses_nothing_that_is_kept() {
     let keep = positions(&long().into_disk())[12];
-    for tail in [Tail::Lost, Tail::Kept].into_iter().chain((0..40).map(Tail::Torn)) {
+    for tail in
+        [CrashEffect::Lost, CrashEffect::Kept].into_iter().chain((0..40).map(CrashEffect::Torn))
+    {
         for step in 0.. {
             let mut store = long();
             let next = store.disk().operations() + step;
-            store.disk_mut().fail_operation(next, Fault::PowerOff);
+            store.disk_mut().fail_operation(next, DiskFault::PowerOff);
             let done = store.mark(keep);
             let mut disk = store.into_disk();
             disk.crash(tail);
@@ -114,7 +116,7 @@ fn a_mark_that_is_not_written_harms_nothing() {
     let keep = positions(store.disk())[12];
     // The sync comes first, then the mark's bytes.
     let next = store.disk().operations() + 1;
-    store.disk_mut().fail_operation(next, Fault::Full);
+    store.disk_mut().fail_operation(next, DiskFault::Full);
 
     let failed = store.mark(keep);
 

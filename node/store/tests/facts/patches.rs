@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     Damage, FileKind, FileName, Patch, PatchError, Patches, ReadError, limits, load_patch,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     scan,
 };
 
@@ -26,7 +26,7 @@ fn what_was_put_back_is_found_by_any_of_its_tags_and_outlasts_a_crash() {
     }
 
     let mut disk = store.into_disk();
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     let store = open(disk);
 
     assert_eq!(store.index(), &index, "the log itself is as it was");
@@ -50,12 +50,12 @@ fn a_patch_is_there_as_a_whole_or_not_at_all_whatever_the_disk_does() {
     for k in 0.. {
         let mut store = open(filled(&[3]));
         let at = store.disk().operations() + k;
-        store.disk_mut().fail_operation(at, Fault::Fail);
+        store.disk_mut().fail_operation(at, DiskFault::Fail);
         let put = store.put_patch(&patch(1, 50));
         assert_eq!(store.patches().holding(7).is_some(), put.is_ok());
 
         let mut disk = store.into_disk();
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         let store = open(disk);
 
         let there = store.patches().holding(7);

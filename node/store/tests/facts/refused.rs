@@ -1,9 +1,9 @@
 //! Data directories that are not ours, and formats that we do not know.
 
 use metatopia_store::{
-    Damage, FileKind, FileName, Identity, IdentityError, OpenError, Opening, RecoverError,
-    ScanError, Snapshot, SnapshotError, Store, claim_identity, load_snapshot, memory::MemoryDisk,
-    put_snapshot, read_identity, recover, scan,
+    Damage, FileKind, FileName, Identity, IdentityError, OpenStoreError, Opening,
+    ReadSnapshotError, RecoverError, ScanError, Snapshot, Store, claim_identity, load_snapshot,
+    memory::MemoryDisk, put_snapshot, read_identity, recover, scan,
 };
 use metatopia_types::{Digest, Height, PublicKey, Root, SimId};
 
@@ -18,7 +18,7 @@ fn refused(disk: &mut MemoryDisk, identity: Identity) -> IdentityError {
     let opened = Store::open(&mut *disk, Opening::new(identity)).map(|_| ());
     assert_eq!(contents(disk), before, "nothing is changed");
     match opened {
-        Err(OpenError::Identity(error)) => error,
+        Err(OpenStoreError::Identity(error)) => error,
         other => panic!("{other:?}"),
     }
 }
@@ -62,7 +62,7 @@ fn a_directory_is_claimed_once() {
     assert_eq!(claim_identity(&mut disk, &identity()), Ok(false));
 
     assert_eq!(read_identity(&disk), Ok(Some(identity())));
-    disk.crash(metatopia_store::memory::Tail::Lost);
+    disk.crash(metatopia_store::memory::CrashEffect::Lost);
     assert_eq!(read_identity(&disk), Ok(Some(identity())), "it is durable");
 }
 
@@ -108,7 +108,7 @@ fn a_later_version_of_any_file_is_named_not_guessed_at() {
     let file = FileName::new(FileKind::Snapshot(snapshot.height, snapshot.root));
     of_version_2(&mut disk, file);
     let error = load_snapshot(&disk, snapshot.height, snapshot.root);
-    assert_eq!(error, Err(SnapshotError::Version { file, found }));
+    assert_eq!(error, Err(ReadSnapshotError::Version { file, found }));
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn a_snapshot_under_the_name_of_another_is_refused() {
 
     let error = load_snapshot(&disk, Height(700), snapshot.root);
 
-    assert!(matches!(error, Err(SnapshotError::Damaged(damaged)) if damaged.file == name(700)));
+    assert!(matches!(error, Err(ReadSnapshotError::Damaged(damaged)) if damaged.file == name(700)));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_file_that_is_too_long_or_too_short_is_refused() {
         bytes.resize(length, 0);
         disk.replace(name, bytes);
         let error = load_snapshot(&disk, snapshot.height, snapshot.root);
-        let Err(SnapshotError::Damaged(damaged)) = error else {
+        let Err(ReadSnapshotError::Damaged(damaged)) = error else {
             panic!("{length} bytes: {error:?}");
         };
         assert!(matches!(damaged.damage, Damage::Length { .. }), "{damaged}");

@@ -42,7 +42,7 @@ fn a_record_longer_than_a_segment_has_one_of_its_own() {
     assert_eq!((scan.index.segments(), scan.index.records()), (2, 2));
     let length = disk.bytes(FileName::segment(0)).map(<[u8]>::len);
     assert_eq!(length, Some((SEGMENT_HEADER + RECORD_HEADER + 500) as usize));
-    disk.crash(metatopia_store::memory::Tail::Lost);
+    disk.crash(metatopia_store::memory::CrashEffect::Lost);
     let left = scan_records(&disk);
     assert_eq!(left, 1, "the first was sealed before the second began");
 }

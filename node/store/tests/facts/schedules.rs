@@ -3,8 +3,8 @@
 use std::fmt;
 
 use metatopia_store::{
-    OpenError, Opening, Position, Store, SyncRequest,
-    memory::{Fault, MemoryDisk, Tail},
+    OpenStoreError, Opening, Position, Store, SyncRequest,
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     scan,
 };
 use proptest::{collection::vec, prelude::*};
@@ -20,30 +20,30 @@ enum Step {
     Sync,
     BeginSync,
     FinishSync,
-    Crash(Tail),
+    Crash(CrashEffect),
     /// The process ends, the machine does not.
     Kill,
     /// The operation after so many more fails.
     Fault {
         after: u64,
-        fault: Fault,
+        fault: DiskFault,
     },
     Read(prop::sample::Index),
     /// Marks the log, and gives up what lies before a record.
     Mark(prop::sample::Index),
 }
 
-fn tail() -> impl Strategy<Value = Tail> {
+fn tail() -> impl Strategy<Value = CrashEffect> {
     prop_oneof![
-        Just(Tail::Lost),
-        Just(Tail::Kept),
-        any::<u64>().prop_map(Tail::Torn),
-        any::<u64>().prop_map(Tail::Torn),
+        Just(CrashEffect::Lost),
+        Just(CrashEffect::Kept),
+        any::<u64>().prop_map(CrashEffect::Torn),
+        any::<u64>().prop_map(CrashEffect::Torn),
     ]
 }
 
 fn step() -> impl Strategy<Value = Step> {
-    let fault = prop_oneof![Just(Fault::Fail), Just(Fault::Full)];
+    let fault = prop_oneof![Just(DiskFault::Fail), Just(DiskFault::Full)];
     prop_oneof![
         10 => (0..200_usize, any::<bool>())
             .prop_map(|(length, tagged)| Step::Append { length, tagged }),
@@ -59,7 +59,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Kept {
+struct ExpectedRecord {
     position: Position,
     end: Position,
     tag: Option<u64>,
@@ -69,7 +69,7 @@ struct Kept {
 /// A store and what it should hold.
 struct Life {
     store: Option<Store<MemoryDisk>>,
-    kept: Vec<Kept>,
+    kept: Vec<ExpectedRecord>,
     /// Up to here it was told to be durable.
     durable: Position,
     begun: Option<SyncRequest>,
@@ -142,7 +142,7 @@ impl Life {
         let tag = tagged.then_some(self.appended_ever);
         let position = self.store().end();
         if let Ok(end) = self.store().append(3, tag, &payload) {
-            self.kept.push(Kept { position, end, tag, payload });
+            self.kept.push(ExpectedRecord { position, end, tag, payload });
         }
         self.durable = self.store().synced();
     }
@@ -185,9 +185,9 @@ impl Life {
         assert!(end >= self.durable, "{self:?}, found {end}");
         self.forget();
         self.kept.truncate(found.len());
-        let found: Vec<Kept> = found
+        let found: Vec<ExpectedRecord> = found
             .into_iter()
-            .map(|record| Kept {
+            .map(|record| ExpectedRecord {
                 position: record.position,
                 end: record.end,
                 tag: record.tag,
@@ -233,7 +233,7 @@ impl Life {
 }
 
 /// Does it until no injected fault is in the way.
-fn retried<T>(mut attempt: impl FnMut() -> Result<T, OpenError>) {
+fn retried<T>(mut attempt: impl FnMut() -> Result<T, OpenStoreError>) {
     for _ in 0..20 {
         let Err(error) = attempt() else {
             return;

@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     AppendError, Cause, ReadDisk, Store, SyncError,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
     recover,
 };
 
@@ -16,7 +16,7 @@ fn after_a_failed_sync() -> Store<MemoryDisk> {
     append(&mut store, 3);
     append(&mut store, 4);
     let next = store.disk().operations();
-    store.disk_mut().fail_operation(next, Fault::Fail);
+    store.disk_mut().fail_operation(next, DiskFault::Fail);
     let failed = store.sync();
     assert!(matches!(failed, Err(SyncError::Disk(_))), "{failed:?}");
     store
@@ -35,7 +35,7 @@ fn after_a_failed_sync_the_store_refuses_until_it_is_reopened() {
     append(&mut store, kept);
     store.sync().expect("a good disk");
     let mut disk = store.into_disk();
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     assert_eq!(recovered(&mut disk), kept + 1);
 }
 
@@ -44,7 +44,7 @@ fn what_is_read_after_a_failed_sync_is_written_anew_and_so_durable() {
     let mut disk = after_a_failed_sync().into_disk();
 
     assert_eq!(recovered(&mut disk), 5, "a new process can still read them");
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
 
     assert_eq!(recovered(&mut disk), 5, "and acts on them");
 }
@@ -65,11 +65,11 @@ fn believing_a_second_sync_after_a_failed_one_would_lose_records() {
     append(&mut store, 4);
     let request = store.begin_sync().expect("a log with a file");
     let mut disk = store.into_disk();
-    disk.fail_operation(disk.operations(), Fault::Fail);
+    disk.fail_operation(disk.operations(), DiskFault::Fail);
     request.perform(&mut disk).expect_err("injected");
     request.perform(&mut disk).expect("the second sync claims to be good");
 
-    disk.crash(Tail::Kept);
+    disk.crash(CrashEffect::Kept);
 
     assert_eq!(recovered(&mut disk), 3, "but they never reached the disk");
 }
@@ -80,7 +80,7 @@ fn every_operation_may_fail_and_the_store_is_whole_again_when_reopened() {
     loop {
         let mut disk = filled(&[3]);
         let first = disk.operations();
-        disk.fail_operation(first + operation, Fault::Fail);
+        disk.fail_operation(first + operation, DiskFault::Fail);
         let Ok(opened) = Store::open(&mut disk, opening()) else {
             assert_eq!(recovered(&mut disk), 3, "operation {operation}");
             operation += 1;
@@ -107,7 +107,7 @@ fn every_operation_may_fail_and_the_store_is_whole_again_when_reopened() {
         store.reopen().expect("the disk works again");
         assert!(store.end() >= durable, "operation {operation}");
         assert!(store.index().records() >= synced, "operation {operation}");
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         assert!(recovered(&mut disk) >= synced, "operation {operation}");
         operation += 1;
     }
@@ -144,7 +144,7 @@ fn a_disk_that_is_full_at_any_byte_keeps_what_was_synced() {
         store.append(kind, tag, &payload(synced)).expect("room");
         store.sync().expect("a good disk");
 
-        disk.crash(Tail::Lost);
+        disk.crash(CrashEffect::Lost);
         assert_eq!(recovered(&mut disk), synced + 1, "room for {room} bytes");
     }
 }
@@ -158,7 +158,7 @@ fn a_read_that_fails_is_an_error_and_never_a_cut() {
     assert!(reads > 6, "{reads} reads");
     for read in 0..reads {
         let mut disk = whole.clone();
-        disk.fail_read(disk.reads() + read, Fault::Fail);
+        disk.fail_read(disk.reads() + read, DiskFault::Fail);
 
         let found = recover(&mut disk, sim());
 
@@ -178,7 +178,7 @@ fn a_sync_promises_only_what_was_there_when_it_began() {
 
     assert!(store.end() > end);
     let mut disk = store.into_disk();
-    disk.crash(Tail::Lost);
+    disk.crash(CrashEffect::Lost);
     assert_eq!(recovered(&mut disk), 1);
 }
 

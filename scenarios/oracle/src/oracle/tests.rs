@@ -9,13 +9,13 @@ use metatopia_types::{
 };
 
 use super::{Forbidden, Law, Oracle};
-use crate::disk::{Append, Disk};
+use crate::disk::{Append, LogDisk};
 use crate::samples::{SIM, founding, key, turn};
 
 /// A disk on which nothing is durable.
 struct Blank;
 
-impl Disk for Blank {
+impl LogDisk for Blank {
     fn bytes(&self, _: u64) -> &[u8] {
         &[]
     }
@@ -110,7 +110,7 @@ fn what_is_decided_in_a_log_is_looked_at_whoever_is_told_of_it() {
 /// A disk with an empty log, and a turn that was put back beside it.
 struct PutBack(Height, HeaderId);
 
-impl Disk for PutBack {
+impl LogDisk for PutBack {
     fn bytes(&self, _: u64) -> &[u8] {
         &[]
     }
@@ -129,7 +129,7 @@ impl Disk for PutBack {
 #[test]
 fn turns_that_lie_beside_the_log_may_be_told_and_no_others() {
     let (first, other) = (turn(1, 50, HeaderId::default()), turn(1, 100, HeaderId::default()));
-    let told = |disk: &dyn Disk, let_go: bool| {
+    let told = |disk: &dyn LogDisk, let_go: bool| {
         let mut oracle = Oracle::new(founding(), &[]);
         if let_go {
             oracle.saw_let_go(0, 1..=3);

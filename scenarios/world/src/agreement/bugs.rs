@@ -8,21 +8,24 @@ mod whole;
 
 use std::time::Duration;
 
-use metatopia_consensus::Controls;
-use metatopia_oracle::{Fault, Law};
+use metatopia_consensus::AgreementControls;
+use metatopia_oracle::{Law, Violation};
 use metatopia_replica::Controls as ReplicaControls;
-use metatopia_store::Controls as LogControls;
+use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
-use super::outcome::Outcome;
+use super::outcome::ScenarioOutcome;
 use super::scenario::{Scenario, Seed};
-use super::stories::{Story, after_votes, lie, power, stormy};
+use super::stories::{SeedStory, after_votes, lie, power, stormy};
 use super::swarm::Swarm;
-use super::villain::Deed;
+use super::villain::ByzantineBehaviour;
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::replica;
-use whole::{on_a_clogged_plaza, on_a_poisoned_plaza, on_the_plaza};
+use whole::{
+    beside_a_greedy_server, on_a_clogged_plaza, on_a_crowded_plaza, on_a_poisoned_plaza,
+    on_the_plaza,
+};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
@@ -46,9 +49,9 @@ pub enum Site {
 /// What is broken.
 #[derive(Debug, Clone, Copy)]
 enum Rule {
-    Agreement(Controls),
+    Agreement(AgreementControls),
     Log(LogControls),
-    Sim(replica::Broken),
+    Sim(replica::ControlsFn),
     Replica(ReplicaControls),
 }
 
@@ -60,19 +63,19 @@ pub struct Bug {
     /// The law that it must be found by.
     pub law: Law,
     rule: Rule,
-    play: fn(Seed, Broken) -> Verdict,
+    play: fn(Seed, BrokenRules) -> WorldFindings,
 }
 
 /// What was seen in a world.
 #[derive(Debug, Clone)]
-pub struct Verdict {
+pub struct WorldFindings {
     /// Which laws were broken.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Violation>,
     /// Who stopped for good, and why.
     pub halts: Vec<(usize, String)>,
 }
 
-impl Verdict {
+impl WorldFindings {
     /// Whether this law was broken.
     #[must_use]
     pub fn shows(&self, law: Law) -> bool {
@@ -80,22 +83,22 @@ impl Verdict {
     }
 }
 
-impl From<Outcome> for Verdict {
-    fn from(outcome: Outcome) -> Self {
+impl From<ScenarioOutcome> for WorldFindings {
+    fn from(outcome: ScenarioOutcome) -> Self {
         Self { faults: outcome.faults, halts: outcome.halts }
     }
 }
 
 /// The rule that a world breaks; nothing in a clean world.
 #[derive(Debug, Clone, Copy, Default)]
-struct Broken {
-    controls: Controls,
+struct BrokenRules {
+    controls: AgreementControls,
     log_controls: LogControls,
-    sim: Option<replica::Broken>,
+    sim: Option<replica::ControlsFn>,
     replica: ReplicaControls,
 }
 
-impl Broken {
+impl BrokenRules {
     fn in_scenario(self, mut scenario: Scenario) -> Scenario {
         (scenario.controls, scenario.log_controls) = (self.controls, self.log_controls);
         scenario
@@ -116,21 +119,21 @@ impl Bug {
 
     /// Plays the world of a seed with the bug.
     #[must_use]
-    pub fn play(&self, seed: Seed) -> Verdict {
-        let clean = Broken::default();
+    pub fn play(&self, seed: Seed) -> WorldFindings {
+        let clean = BrokenRules::default();
         let broken = match self.rule {
-            Rule::Agreement(controls) => Broken { controls, ..clean },
-            Rule::Log(log_controls) => Broken { log_controls, ..clean },
-            Rule::Sim(sim) => Broken { sim: Some(sim), ..clean },
-            Rule::Replica(replica) => Broken { replica, ..clean },
+            Rule::Agreement(controls) => BrokenRules { controls, ..clean },
+            Rule::Log(log_controls) => BrokenRules { log_controls, ..clean },
+            Rule::Sim(sim) => BrokenRules { sim: Some(sim), ..clean },
+            Rule::Replica(replica) => BrokenRules { replica, ..clean },
         };
         (self.play)(seed, broken)
     }
 
     /// Plays the same world without it.
     #[must_use]
-    pub fn play_clean(&self, seed: Seed) -> Verdict {
-        (self.play)(seed, Broken::default())
+    pub fn play_clean(&self, seed: Seed) -> WorldFindings {
+        (self.play)(seed, BrokenRules::default())
     }
 
     /// Looks for it: in which of the first `budget` seeds its law is broken for the first time.
@@ -142,17 +145,17 @@ impl Bug {
 
 /// A world in which the oracle must complain whatever the code is: else it is blind.
 #[must_use]
-pub fn canary() -> Story {
+pub fn canary() -> SeedStory {
     super::stories::story("canary")
 }
 
 macro_rules! agreement {
     ($($rule:ident),+) => {
-        Rule::Agreement(Controls { $($rule: true,)+ ..CLEAN })
+        Rule::Agreement(AgreementControls { $($rule: true,)+ ..CLEAN })
     };
 }
 
-const CLEAN: Controls = Controls {
+const CLEAN: AgreementControls = AgreementControls {
     no_barrier: false,
     turns_not_logged: false,
     eager_replay: false,
@@ -172,7 +175,19 @@ const CLEAN: Controls = Controls {
     stays_silent: false,
 };
 
-const fn bug(name: &'static str, law: Law, rule: Rule, play: fn(Seed, Broken) -> Verdict) -> Bug {
+const SOUND: ReplicaControls = ReplicaControls {
+    crashes_are_final: false,
+    nothing_is_put_back: false,
+    lanes_unjudged: false,
+    opens_all_lanes: false,
+};
+
+const fn bug(
+    name: &'static str,
+    law: Law,
+    rule: Rule,
+    play: fn(Seed, BrokenRules) -> WorldFindings,
+) -> Bug {
     Bug { name, law, rule, play }
 }
 
@@ -224,20 +239,32 @@ pub const BUGS: &[Bug] = &[
     bug(
         "apply-not-total",
         Law::LateAct,
-        Rule::Replica(ReplicaControls { crashes_are_final: true, nothing_is_put_back: false }),
+        Rule::Replica(ReplicaControls { crashes_are_final: true, ..SOUND }),
         on_a_poisoned_plaza,
+    ),
+    bug(
+        "seats-not-reserved",
+        Law::Reserved,
+        Rule::Sim(whole::no_reserved_seats),
+        on_a_crowded_plaza,
+    ),
+    bug(
+        "lanes-reserved-by-honest-pools-only",
+        Law::Reserved,
+        Rule::Replica(ReplicaControls { lanes_unjudged: true, ..SOUND }),
+        beside_a_greedy_server,
     ),
     bug("evidence-ignored", Law::Impunity, agreement!(evidence_ignored), with_two_turns),
 ];
 
 /// Crashes, lost frames, power losses.
-fn in_storm(seed: Seed, broken: Broken) -> Verdict {
+fn in_storm(seed: Seed, broken: BrokenRules) -> WorldFindings {
     broken.in_scenario(stormy("a bug in a storm", seed)).play_and_heal(2 * SECOND, MINUTE).into()
 }
 
 /// The world of the swarm.
-fn in_swarm(seed: Seed, broken: Broken) -> Verdict {
-    let Broken { controls, log_controls, .. } = broken;
+fn in_swarm(seed: Seed, broken: BrokenRules) -> WorldFindings {
+    let BrokenRules { controls, log_controls, .. } = broken;
     Swarm { controls, log_controls, ..Swarm::new(seed, SPAN) }.play().outcome.into()
 }
 
@@ -251,7 +278,7 @@ fn ambushed(seed: Seed) -> Scenario {
     scenario
 }
 
-fn in_ambush(seed: Seed, broken: Broken) -> Verdict {
+fn in_ambush(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut stage = broken.in_scenario(ambushed(seed)).stage();
     stage.run_to_top(30, 12 * SECOND);
     stage.heal();
@@ -260,7 +287,7 @@ fn in_ambush(seed: Seed, broken: Broken) -> Verdict {
 }
 
 /// The same, with servers that die right after a vote.
-fn in_deadly_ambush(seed: Seed, broken: Broken) -> Verdict {
+fn in_deadly_ambush(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut scenario = broken.in_scenario(ambushed(seed));
     scenario.dies_after_vote_ppm = after_votes("a bug", seed).dies_after_vote_ppm * 5;
     let mut stage = scenario.stage();
@@ -272,19 +299,19 @@ fn in_deadly_ambush(seed: Seed, broken: Broken) -> Verdict {
 
 /// One clock is an hour behind; two servers are locked on a turn; the fourth dies and stays away.
 /// So the one with the slow clock must take the turn when it is proposed again.
-fn with_a_slow_clock(seed: Seed, broken: Broken) -> Verdict {
+fn with_a_slow_clock(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut scenario = broken.in_scenario(Scenario::new("a bug and a slow clock", seed));
     scenario.turn_length = 50;
     scenario.no_demotion = true;
     scenario.conditions.links.delay = Span::ms(1, 10);
-    scenario.orders = vec![(Duration::ZERO, Order::SetClock(3, -3_600_000))];
+    scenario.orders = vec![(Duration::ZERO, ClusterOrder::SetClock(3, -3_600_000))];
     let first = 4 + seed.number % 20;
     let ambush = Ambush::new(first..=first + 20, vec![0, 1], 3, Duration::from_millis(100));
     scenario.ambush = Some(ambush);
     let mut stage = scenario.stage();
     let sprung = |ambush: &Option<Ambush>| ambush.as_ref().is_some_and(|a| a.sprung() > 0);
     stage.world.run_while(20 * SECOND, |world| !sprung(&world.cluster.ambush));
-    stage.world.plan(stage.world.now(), Order::Kill(2));
+    stage.world.plan(stage.world.now(), ClusterOrder::Kill(2));
     let later = stage.world.now() + Duration::from_millis(200);
     stage.world.run_until(later);
     stage.heal();
@@ -293,11 +320,14 @@ fn with_a_slow_clock(seed: Seed, broken: Broken) -> Verdict {
 }
 
 /// All servers lose power at once, again and again.
-fn after_power_losses(seed: Seed, broken: Broken) -> Verdict {
+fn after_power_losses(seed: Seed, broken: BrokenRules) -> WorldFindings {
     broken.in_scenario(power(seed)).play_and_heal(4 * SECOND, MINUTE).into()
 }
 
 /// A liar proposes two turns, and votes for both.
-fn with_two_turns(seed: Seed, broken: Broken) -> Verdict {
-    broken.in_scenario(lie("a bug and a liar", seed, Deed::TwoTurns)).play(200, MINUTE).into()
+fn with_two_turns(seed: Seed, broken: BrokenRules) -> WorldFindings {
+    broken
+        .in_scenario(lie("a bug and a liar", seed, ByzantineBehaviour::TwoTurns))
+        .play(200, MINUTE)
+        .into()
 }

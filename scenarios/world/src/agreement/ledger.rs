@@ -4,10 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use metatopia_consensus::{ActFault, Applied, Host, VoidAct};
+use metatopia_consensus::{ActCheckError, AppliedTurn, Host, VoidAct};
 use metatopia_types::{
-    Act, Blob, Body, Digest, Height, Lane, PublicKey, Root, Roster, Seq, SetChange, SignedEnvelope,
-    SimId, Turn, ValidatorSet, Verify, limits, wire,
+    Act, Blob, Digest, Height, Lane, PublicKey, Root, Roster, Seq, SetChange, SignedEnvelope,
+    SimId, Turn, TurnBody, ValidatorSet, Verify, limits, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ impl LedgerState {
 }
 
 /// The double of a replica's state machine.
-pub struct Ledger {
+pub struct LedgerDouble {
     sim: SimId,
     admin: PublicKey,
     scheme: Arc<dyn Verify>,
@@ -84,13 +84,13 @@ pub(super) fn led_by(set: &ValidatorSet, leaders: &[PublicKey]) -> ValidatorSet 
         .expect("the members of a set are a set")
 }
 
-impl std::fmt::Debug for Ledger {
+impl std::fmt::Debug for LedgerDouble {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Ledger at {}, {} acts wait", self.state.height, self.waiting.len())
     }
 }
 
-impl Ledger {
+impl LedgerDouble {
     /// A ledger that goes on from `state`. Changes of the set are the `admin`'s.
     #[must_use]
     pub fn new(sim: SimId, admin: PublicKey, scheme: Arc<dyn Verify>, state: LedgerState) -> Self {
@@ -124,8 +124,8 @@ impl Ledger {
         &self.waiting
     }
 
-    fn lanes_after_decided(&self) -> Lanes<'_> {
-        let mut lanes = Lanes { before: &self.state.lanes, since: BTreeMap::new() };
+    fn lanes_after_decided(&self) -> LaneUse<'_> {
+        let mut lanes = LaneUse { before: &self.state.lanes, since: BTreeMap::new() };
         for turn in &self.decided {
             lanes.use_up(turn);
         }
@@ -133,7 +133,7 @@ impl Ledger {
     }
 
     /// Applies the next decided turn.
-    pub fn apply_next(&mut self) -> Option<Applied> {
+    pub fn apply_next(&mut self) -> Option<AppliedTurn> {
         let turn = self.decided.pop_front()?;
         let before = self.state.root();
         let state = &mut self.state;
@@ -151,11 +151,11 @@ impl Ledger {
         let story = wire::encode(&(state.history, turn.id(), outcomes, stain));
         state.history = Digest::of("metatopia ledger v1", &story);
         let (height, root) = (state.height, state.root());
-        Some(Applied { height, root, validators: self.newest_set() })
+        Some(AppliedTurn { height, root, validators: self.newest_set() })
     }
 }
 
-impl Host for Ledger {
+impl Host for LedgerDouble {
     fn decided(&mut self, turn: &Turn) {
         let next = self.state.height.plus(self.decided.len() as u64 + 1);
         assert_eq!(turn.header.height, next, "turns are decided in order");
@@ -171,16 +171,16 @@ impl Host for Ledger {
         for act in turn.body.acts() {
             let env = &act.envelope;
             let fault = if env.sim != self.sim {
-                ActFault::Sim
+                ActCheckError::Sim
             } else if env.last_valid < turn.header.height {
-                ActFault::Expired(env.last_valid)
+                ActCheckError::Expired(env.last_valid)
             } else if env.last_valid > turn.header.height.plus(limits::EXPIRY_HEIGHTS_MAX) {
-                ActFault::Ahead(env.last_valid)
+                ActCheckError::Ahead(env.last_valid)
             // The body is ordered by id, so acts of one lane may come in any order in one turn.
             } else if lanes.has_used(act) || !seen.insert((env.author, env.lane, env.seq)) {
-                ActFault::Lane
+                ActCheckError::Lane
             } else if !act.verify(&*self.scheme) {
-                ActFault::Signature
+                ActCheckError::Signature
             } else {
                 continue;
             };
@@ -189,7 +189,7 @@ impl Host for Ledger {
         Ok(())
     }
 
-    fn body(&mut self, height: Height, after: Option<&Turn>) -> Body {
+    fn body(&mut self, height: Height, after: Option<&Turn>) -> TurnBody {
         let mut waiting = std::mem::take(&mut self.waiting);
         let mut lanes = self.lanes_after_decided();
         // What decided turns used up never comes again; what `after` holds does, if it falls.
@@ -202,7 +202,7 @@ impl Host for Ledger {
         let mut acts: Vec<_> = waiting.iter().filter(fits).take(ACTS_PER_TURN).cloned().collect();
         let blobs = fillers(&mut acts);
         self.waiting = waiting;
-        Body::new(acts, blobs).expect("few and short acts, and blobs that fit, are a body")
+        TurnBody::new(acts, blobs).expect("few and short acts, and blobs that fit, are a body")
     }
 }
 
@@ -221,12 +221,12 @@ fn fillers(acts: &mut Vec<SignedEnvelope>) -> Vec<Blob> {
 }
 
 /// Lanes as decided turns left them, and what was used since.
-struct Lanes<'a> {
+struct LaneUse<'a> {
     before: &'a BTreeMap<(PublicKey, Lane), Seq>,
     since: BTreeMap<(PublicKey, Lane), Seq>,
 }
 
-impl Lanes<'_> {
+impl LaneUse<'_> {
     fn has_used(&self, act: &SignedEnvelope) -> bool {
         let lane = (act.envelope.author, act.envelope.lane);
         self.before.get(&lane).max(self.since.get(&lane)) >= Some(&act.envelope.seq)
@@ -269,27 +269,34 @@ fn carry_out(
 
 #[cfg(test)]
 mod tests {
-    use super::{Ledger, LedgerState};
-    use crate::agreement::Scheme;
-    use metatopia_consensus::{ActFault, Applied, Host as _, VoidAct};
+    use super::{LedgerDouble, LedgerState};
+    use crate::agreement::SignatureKind;
+    use metatopia_consensus::{ActCheckError, AppliedTurn, Host as _, VoidAct};
     use metatopia_types::{
-        Act, Body, Contact, Digest, Envelope, Header, HeaderId, Height, Lane, Member, Millis,
+        Act, Digest, Envelope, Header, HeaderId, Height, Lane, Member, Millis, NodeContact,
         PublicKey, Root, Roster, Round, Seq, SetChange, Sign, SignedEnvelope, SimId, Turn,
+        TurnBody,
     };
     use std::sync::Arc;
 
     const SIM: SimId = SimId(Digest([7; 32]));
 
-    fn ledger() -> Ledger {
-        let member =
-            |key: &Arc<dyn Sign>| (key.public(), Member { power: 1, contact: Contact::default() });
+    fn ledger() -> LedgerDouble {
+        let member = |key: &Arc<dyn Sign>| {
+            (key.public(), Member { power: 1, contact: NodeContact::default() })
+        };
         let roster = Roster::genesis(keys().iter().take(4).map(member).collect()).unwrap();
         let admin = keys()[0].public();
-        Ledger::new(SIM, admin, Scheme::StandIn.verifier(), LedgerState::genesis(SIM, roster))
+        LedgerDouble::new(
+            SIM,
+            admin,
+            SignatureKind::StandIn.verifier(),
+            LedgerState::genesis(SIM, roster),
+        )
     }
 
     fn keys() -> Vec<Arc<dyn Sign>> {
-        Scheme::StandIn.keys(6)
+        SignatureKind::StandIn.keys(6)
     }
 
     fn act(key: usize, seq: u64, act: Act) -> SignedEnvelope {
@@ -299,7 +306,7 @@ mod tests {
             .sign(&**key)
     }
 
-    fn turn(ledger: &mut Ledger, height: u64, after: Option<&Turn>) -> Turn {
+    fn turn(ledger: &mut LedgerDouble, height: u64, after: Option<&Turn>) -> Turn {
         let body = ledger.body(Height(height), after);
         let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
         let header = Header {
@@ -332,7 +339,7 @@ mod tests {
 
         ledger.decided(&first);
 
-        let void = VoidAct { act: first.body.acts()[0].id(), fault: ActFault::Lane };
+        let void = VoidAct { act: first.body.acts()[0].id(), fault: ActCheckError::Lane };
         assert_eq!(ledger.judge(&repeated), Err(void));
         ledger.apply_next().unwrap();
         assert_eq!(ledger.judge(&repeated), Err(void));
@@ -345,7 +352,7 @@ mod tests {
             let mut ledger = ledger();
             let header = turn(&mut ledger, 101, None).header;
             move |act: SignedEnvelope| {
-                let body = Body::new(vec![act], Vec::new()).unwrap();
+                let body = TurnBody::new(vec![act], Vec::new()).unwrap();
                 ledger.judge(&Turn { header: header.clone(), body }).map_err(|void| void.fault)
             }
         };
@@ -355,19 +362,19 @@ mod tests {
         let mut forged = expired.clone();
         forged.envelope.last_valid = Height(101);
 
-        assert_eq!(judge(expired), Err(ActFault::Expired(Height(100))));
-        assert_eq!(judge(foreign), Err(ActFault::Sim));
-        assert_eq!(judge(forged), Err(ActFault::Signature));
+        assert_eq!(judge(expired), Err(ActCheckError::Expired(Height(100))));
+        assert_eq!(judge(foreign), Err(ActCheckError::Sim));
+        assert_eq!(judge(forged), Err(ActCheckError::Signature));
     }
 
     #[test]
     fn a_standby_is_promoted_by_its_own_word_about_a_recent_root() {
         let mut ledger = ledger();
-        let (key, contact) = (keys()[5].public(), Contact::default());
+        let (key, contact) = (keys()[5].public(), NodeContact::default());
         ledger.submit(act(0, 1, Act::SetChange(SetChange::Add { key, contact })));
         let first = turn(&mut ledger, 1, None);
         ledger.decided(&first);
-        let Applied { height, root, validators } = ledger.apply_next().unwrap();
+        let AppliedTurn { height, root, validators } = ledger.apply_next().unwrap();
         assert!(validators.get(&key).is_none(), "a standby does not vote");
 
         let other = Root::default();

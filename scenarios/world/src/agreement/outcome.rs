@@ -4,17 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use metatopia_oracle::{Fault, Law};
+use metatopia_oracle::{Law, Violation};
 use metatopia_types::{Digest, PublicKey};
 
 use super::scenario::Scenario;
-use super::servers::Decided;
+use super::servers::FirstDecision;
 use crate::class::Fired;
-use crate::crash::Steps;
+use crate::crash::StepCounts;
 
 /// What came out of a scenario.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct ScenarioOutcome {
     /// What was played.
     pub scenario: Scenario,
     /// The last decided height of every server that runs.
@@ -30,11 +30,11 @@ pub struct Outcome {
     /// Time of the world.
     pub took: Duration,
     /// What the oracle saw.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Violation>,
     /// How many pieces of evidence accuse whom.
     pub evidence: BTreeMap<PublicKey, u64>,
     /// Who told of which height when.
-    pub decided: Vec<Decided>,
+    pub decided: Vec<FirstDecision>,
     /// Proposals of a turn that had a quorum of prevotes before.
     pub proposed_again: u64,
     /// Rounds in which an ambush cut witnesses off.
@@ -44,14 +44,14 @@ pub struct Outcome {
     /// Acts in decided turns.
     pub acts: usize,
     /// What each server did.
-    pub steps: Vec<Steps>,
+    pub steps: Vec<StepCounts>,
     /// What happened, if the seed asked for it.
     pub history: Vec<String>,
     /// The same for every run of this scenario.
     pub digest: Digest,
 }
 
-impl Outcome {
+impl ScenarioOutcome {
     /// The highest decided height.
     #[must_use]
     pub fn height(&self) -> u64 {

@@ -3,22 +3,22 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Controls, Patience};
-use metatopia_store::Controls as LogControls;
+use metatopia_consensus::{AgreementControls, Patience};
+use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
-use super::outcome::Outcome;
-use super::servers::Servers;
-use super::setting::{Flaw, Setting, Unlogged};
-use super::signatures::Scheme;
-use super::stage::Stage;
+use super::outcome::ScenarioOutcome;
+use super::servers::AgreementServers;
+use super::setting::{AgreementSetting, Flaw, Unlogged};
+use super::signatures::SignatureKind;
+use super::stage::AgreementStage;
 use super::twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
-use super::villain::Deed;
+use super::villain::ByzantineBehaviour;
 use crate::chance::Dice;
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Tail};
-use crate::world::World;
+use crate::crash::{CrashPoint, UnsyncedWrites};
+use crate::world::Simulator;
 
 /// One in so many seeds has real signatures.
 const REAL_SIGNATURES_EVERY: u64 = 20;
@@ -62,9 +62,9 @@ pub struct Scenario {
     /// Least milliseconds between two turns.
     pub turn_length: u64,
     /// Which signatures.
-    pub scheme: Scheme,
+    pub scheme: SignatureKind,
     /// Who lies, and how.
-    pub liars: Vec<(usize, Deed)>,
+    pub liars: Vec<(usize, ByzantineBehaviour)>,
     /// Everybody leads again and again, also who missed its turns.
     pub no_demotion: bool,
     /// A partition at the worst moment.
@@ -76,7 +76,7 @@ pub struct Scenario {
     /// Where one process dies.
     pub crash_point: Option<CrashPoint>,
     /// What else happens, and when.
-    pub orders: Vec<(Duration, Order)>,
+    pub orders: Vec<(Duration, ClusterOrder)>,
     /// How many acts players submit, and within which time.
     pub acts: (u64, Duration),
     /// Are these acts so long that every turn with one comes in several parts?
@@ -84,7 +84,7 @@ pub struct Scenario {
     /// After how many turns servers write their state down.
     pub snapshot_every: Option<u64>,
     /// Rules that servers break.
-    pub controls: Controls,
+    pub controls: AgreementControls,
     /// Rules that their logs break.
     pub log_controls: LogControls,
     /// What servers do not write down.
@@ -107,7 +107,7 @@ impl Scenario {
             conditions: Conditions::calm(20),
             patience: Patience::default(),
             turn_length: 1,
-            scheme: if real { Scheme::Ed25519 } else { Scheme::StandIn },
+            scheme: if real { SignatureKind::Ed25519 } else { SignatureKind::StandIn },
             liars: Vec::new(),
             no_demotion: false,
             ambush: None,
@@ -118,7 +118,7 @@ impl Scenario {
             acts: (60, Duration::from_secs(2)),
             long_acts: false,
             snapshot_every: None,
-            controls: Controls::default(),
+            controls: AgreementControls::default(),
             log_controls: LogControls::default(),
             unlogged: None,
         }
@@ -150,24 +150,30 @@ impl Scenario {
     pub fn with_storm(mut self, span: Duration, crashes: u32, power_losses: u32) -> Self {
         let mut dice = Dice::new(self.seed.number, "storm");
         let span = u64::try_from(span.as_nanos()).expect("a run is short");
-        let tails = [Tail::Lost, Tail::Torn, Tail::Torn, Tail::Kept];
+        let tails = [
+            UnsyncedWrites::Lost,
+            UnsyncedWrites::Torn,
+            UnsyncedWrites::Torn,
+            UnsyncedWrites::Kept,
+        ];
         let at = |dice: &mut Dice| Duration::from_nanos(dice.below(span));
         for _ in 0..crashes {
             let (seat, tail) = (dice.index(self.founders), dice.pick(&tails));
             let down = Duration::from_millis(dice.below(200));
-            self.orders.push((at(&mut dice), Order::Crash { seat, tail, down }));
+            self.orders.push((at(&mut dice), ClusterOrder::Crash { seat, tail, down }));
         }
         for _ in 0..power_losses {
-            let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Torn]);
+            let tail =
+                dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Torn]);
             let down = Duration::from_millis(dice.below(50));
             let stagger = Duration::from_millis(dice.below(30));
-            self.orders.push((at(&mut dice), Order::PowerLoss { tail, down, stagger }));
+            self.orders.push((at(&mut dice), ClusterOrder::PowerLoss { tail, down, stagger }));
         }
         self
     }
 
-    fn setting(&self) -> Setting {
-        let mut setting = Setting::new(self.scheme, self.founders, self.seats);
+    fn setting(&self) -> AgreementSetting {
+        let mut setting = AgreementSetting::new(self.scheme, self.founders, self.seats);
         setting.powers = self.powers.clone();
         setting.flaw = self.flaw;
         setting.patience = self.patience;
@@ -191,9 +197,9 @@ impl Scenario {
 
     /// Puts the founders and all copies into their seats.
     #[must_use]
-    pub fn stage(&self) -> Stage {
+    pub fn stage(&self) -> AgreementStage {
         let setting = Arc::new(self.setting());
-        let mut servers = Servers::new(Arc::clone(&setting), &self.liars);
+        let mut servers = AgreementServers::new(Arc::clone(&setting), &self.liars);
         servers.ambush = self.ambush.clone();
         servers.schedule = self.schedule.clone();
         servers.copies = self.copies.iter().map(|(copy, _)| *copy).collect();
@@ -205,10 +211,10 @@ impl Scenario {
         // One name in two places: who is told that it came or went would be told nonsense.
         conditions.notices &= self.copies.is_empty();
         let mut world =
-            World::new(servers, self.seats, self.seed.number, conditions, self.seed.written);
+            Simulator::new(servers, self.seats, self.seed.number, conditions, self.seed.written);
         let copies = self.copies.iter().map(|(copy, _)| *copy);
         for seat in (0..self.founders).chain(copies) {
-            world.plan(Duration::ZERO, Order::Start(seat));
+            world.plan(Duration::ZERO, ClusterOrder::Start(seat));
         }
         for (at, order) in &self.orders {
             world.plan(*at, order.clone());
@@ -216,12 +222,12 @@ impl Scenario {
         if let Some(point) = self.crash_point {
             world.crash_at(point);
         }
-        Stage::new(self.clone(), setting, world)
+        AgreementStage::new(self.clone(), setting, world)
     }
 
     /// Plays until every honest server that runs has decided `height`, then checks all logs.
     #[must_use]
-    pub fn play(&self, height: u64, limit: Duration) -> Outcome {
+    pub fn play(&self, height: u64, limit: Duration) -> ScenarioOutcome {
         let mut stage = self.stage();
         stage.until_height(height, limit);
         stage.finish()
@@ -229,7 +235,7 @@ impl Scenario {
 
     /// Plays `stormy` with all its trouble, then without, until the world went on for five turns.
     #[must_use]
-    pub fn play_and_heal(&self, stormy: Duration, limit: Duration) -> Outcome {
+    pub fn play_and_heal(&self, stormy: Duration, limit: Duration) -> ScenarioOutcome {
         let last = self.orders.iter().map(|(at, _)| *at).max().unwrap_or_default();
         assert!(last <= stormy, "trouble at {last:?} would come after the world is healed");
         let mut stage = self.stage();

@@ -5,17 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{
-    Agreement, Base, Decision, Effect as Wish, Input as Event, JoinPack, Message, Position, Record,
-    To as Whom,
+    Agreement, AgreementEffect as Wish, AgreementInput as Event, Base, Decision, JoinPack, Message,
+    Recipients as Whom, Record, RecordPosition,
 };
 use metatopia_store::{Disk, Identity, LogWriter, ReadDisk, claim_identity, recover_broken};
 use metatopia_types::{Digest, Evidence, Height, Now, PublicKey, SignedEnvelope, wire};
 use serde::{Deserialize, Serialize};
 
-use super::ledger::{Ledger, LedgerState};
-use super::setting::{Setting, Unlogged};
-use crate::cluster::Opened;
-use crate::machine::{Effect, FileChange, Input, Machine, Mark, To};
+use super::ledger::{LedgerDouble, LedgerState};
+use super::setting::{AgreementSetting, Unlogged};
+use crate::cluster::StartedServer;
+use crate::machine::{
+    DurableMark, FileChange, FrameRecipients, Machine, MachineEffect, MachineInput,
+};
 
 /// A record of the log that says where to start from.
 pub(crate) const START_KIND: u8 = 1;
@@ -33,7 +35,7 @@ const SEGMENT_BYTES: u64 = 64 * 1_024;
 
 /// Where a server starts from: genesis, a state it fetched, or one it wrote down itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Start {
+pub struct StartState {
     /// For agreement.
     pub base: Base,
     /// For the application.
@@ -44,7 +46,7 @@ pub struct Start {
 
 /// What servers tell the outside.
 #[derive(Debug, Clone)]
-pub enum Report {
+pub enum AgreementReport {
     /// A turn is decided; clients may have receipts.
     Decided(Arc<Decision>),
     /// A server signed two things at once.
@@ -53,7 +55,7 @@ pub enum Report {
 
 /// Wakes an agreement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wake;
+pub struct AgreementTimer;
 
 /// A decided turn is to be applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,11 +63,11 @@ pub struct Apply(pub Height);
 
 /// A server of a simulated sim.
 #[derive(Debug)]
-pub struct Server {
+pub struct AgreementServer {
     agreement: Agreement,
-    ledger: Ledger,
+    ledger: LedgerDouble,
     writer: LogWriter,
-    start: Start,
+    start: StartState,
     snapshot_every: Option<u64>,
     name: PublicKey,
     unlogged: Option<Unlogged>,
@@ -73,21 +75,21 @@ pub struct Server {
     states: BTreeMap<Height, LedgerState>,
     /// The moment of the timer that was set last.
     armed: Option<Duration>,
-    effects: VecDeque<Effect<Self>>,
+    effects: VecDeque<MachineEffect<Self>>,
 }
 
-impl Server {
+impl AgreementServer {
     /// Starts the server in `seat` from its disk; an empty one begins at `start`.
     ///
     /// # Errors
     /// What the operator would read.
     pub fn open(
-        setting: &Setting,
+        setting: &AgreementSetting,
         seat: usize,
-        start: &Start,
+        start: &StartState,
         now: Now,
         disk: &mut dyn Disk,
-    ) -> Result<Opened<Self>, String> {
+    ) -> Result<StartedServer<Self>, String> {
         let identity = Identity { sim: setting.sim, server: setting.name(seat) };
         claim_identity(disk, &identity).map_err(|e| e.to_string())?;
         let recovered = recover_broken(disk, setting.sim, setting.log_controls);
@@ -102,7 +104,7 @@ impl Server {
             request.perform(disk).map_err(|e| e.to_string())?;
             writer.mark_synced(request.end);
         }
-        let log = Log::read(&writer, disk)?;
+        let log = AgreementLog::read(&writer, disk)?;
         let mut ledger = setting.ledger(seat, log.start.state.clone());
         let config = setting.config(seat, log.start.fresh_key);
         let base = log.start.base.clone();
@@ -123,7 +125,7 @@ impl Server {
             effects: VecDeque::new(),
         };
         server.absorb(now);
-        Ok(Opened { server, durable: Mark(Position::START.0) })
+        Ok(StartedServer { server, durable: DurableMark(RecordPosition::START.0) })
     }
 
     /// The agreement inside.
@@ -134,7 +136,7 @@ impl Server {
 
     /// The application inside.
     #[must_use]
-    pub const fn ledger(&self) -> &Ledger {
+    pub const fn ledger(&self) -> &LedgerDouble {
         &self.ledger
     }
 
@@ -155,7 +157,7 @@ impl Server {
     /// Applies all turns that are decided and not applied yet, without waiting.
     pub(crate) fn apply_all(&mut self, now: Now) {
         while let Some(effect) = self.effects.pop_front() {
-            if let Effect::Begin(Apply(_)) = effect {
+            if let MachineEffect::Begin(Apply(_)) = effect {
                 self.apply(now);
             }
         }
@@ -174,7 +176,8 @@ impl Server {
         let deadline = self.agreement.deadline();
         if deadline != self.armed {
             self.armed = deadline;
-            self.effects.extend(deadline.map(|at| Effect::SetTimer { id: Wake, at }));
+            self.effects
+                .extend(deadline.map(|at| MachineEffect::SetTimer { id: AgreementTimer, at }));
         }
     }
 
@@ -182,10 +185,14 @@ impl Server {
         match wish {
             Wish::Send { to, message, after } => {
                 let to = match to {
-                    Whom::All => To::All,
-                    Whom::One(name) => To::One(name),
+                    Whom::All => FrameRecipients::All,
+                    Whom::One(name) => FrameRecipients::One(name),
                 };
-                self.effects.push_back(Effect::Send { to, frame: message, after: Mark(after.0) });
+                self.effects.push_back(MachineEffect::Send {
+                    to,
+                    frame: message,
+                    after: DurableMark(after.0),
+                });
             }
             Wish::Append { record, .. } => {
                 if !self.unlogged.is_some_and(|all| all.leaves_out(&record, self.name)) {
@@ -194,14 +201,15 @@ impl Server {
             }
             Wish::Sync(position) => {
                 let request = self.writer.sync_request().expect("a log begins with its start");
-                self.effects.push_back(Effect::Sync { request, mark: Mark(position.0) });
+                self.effects
+                    .push_back(MachineEffect::Sync { request, mark: DurableMark(position.0) });
             }
             Wish::Decided { decision, after } => {
                 let height = decision.height();
                 self.decisions.insert(height, Arc::clone(&decision));
-                self.effects.push_back(Effect::Begin(Apply(height)));
-                let report = Report::Decided(decision);
-                self.effects.push_back(Effect::Tell { report, after: Mark(after.0) });
+                self.effects.push_back(MachineEffect::Begin(Apply(height)));
+                let report = AgreementReport::Decided(decision);
+                self.effects.push_back(MachineEffect::Tell { report, after: DurableMark(after.0) });
             }
             Wish::Load { to, from, count } => {
                 let wanted = (from.0..).take(count as usize).map(Height);
@@ -210,17 +218,17 @@ impl Server {
                 self.agreement.handle(now, &mut self.ledger, Event::Loaded { to, decisions });
             }
             Wish::Evidence(evidence) => {
-                let report = Report::Evidence(evidence);
-                self.effects.push_back(Effect::Tell { report, after: Mark(0) });
+                let report = AgreementReport::Evidence(evidence);
+                self.effects.push_back(MachineEffect::Tell { report, after: DurableMark(0) });
             }
-            Wish::Halt(why) => self.effects.push_back(Effect::Halt(why.to_string())),
+            Wish::Halt(why) => self.effects.push_back(MachineEffect::Halt(why.to_string())),
         }
     }
 
     fn append(&mut self, kind: u8, payload: &[u8]) {
         let write = self.writer.append(kind, None, payload);
         let write = write.expect("agreement's records are bounded, and have no tags");
-        self.effects.push_back(Effect::Change(FileChange::Append(write)));
+        self.effects.push_back(MachineEffect::Change(FileChange::Append(write)));
     }
 
     fn apply(&mut self, now: Now) {
@@ -235,44 +243,44 @@ impl Server {
             && let Some(base) = self.agreement.base(height)
         {
             let state = self.ledger.state().clone();
-            self.start = Start { base, state, fresh_key: self.start.fresh_key };
+            self.start = StartState { base, state, fresh_key: self.start.fresh_key };
             self.append(START_KIND, &wire::encode(&self.start));
         }
     }
 }
 
-impl Machine for Server {
+impl Machine for AgreementServer {
     type Peer = PublicKey;
     type Frame = Message;
-    type Timer = Wake;
+    type Timer = AgreementTimer;
     type Job = Apply;
     type Request = SignedEnvelope;
-    type Report = Report;
+    type Report = AgreementReport;
 
-    fn handle(&mut self, now: Now, input: Input<Self>) {
+    fn handle(&mut self, now: Now, input: MachineInput<Self>) {
         match input {
-            Input::Frame { from, frame } => {
+            MachineInput::Frame { from, frame } => {
                 self.tell_agreement(now, Event::Frame { from, message: frame });
             }
-            Input::Timer(Wake) => {
+            MachineInput::Timer(AgreementTimer) => {
                 // A timer that was overtaken by a nearer one, or by a later deadline, is not due.
                 if self.agreement.deadline().is_some_and(|at| at <= now.monotonic) {
                     self.armed = None;
                     self.tell_agreement(now, Event::Wake);
                 }
             }
-            Input::Synced { mark, request } => {
+            MachineInput::Synced { mark, request } => {
                 self.writer.mark_synced(request.end);
-                self.tell_agreement(now, Event::Synced(Position(mark.0)));
+                self.tell_agreement(now, Event::Synced(RecordPosition(mark.0)));
             }
-            Input::Done(Apply(_)) => self.apply(now),
-            Input::PeerUp(peer) => self.tell_agreement(now, Event::PeerUp(peer)),
-            Input::PeerDown(peer) => self.tell_agreement(now, Event::PeerDown(peer)),
-            Input::Request(act) => self.ledger.submit(act),
+            MachineInput::Done(Apply(_)) => self.apply(now),
+            MachineInput::PeerUp(peer) => self.tell_agreement(now, Event::PeerUp(peer)),
+            MachineInput::PeerDown(peer) => self.tell_agreement(now, Event::PeerDown(peer)),
+            MachineInput::Request(act) => self.ledger.submit(act),
         }
     }
 
-    fn poll(&mut self) -> Option<Effect<Self>> {
+    fn poll(&mut self) -> Option<MachineEffect<Self>> {
         self.effects.pop_front()
     }
 
@@ -287,16 +295,16 @@ impl Machine for Server {
 
 /// What a log says.
 #[derive(Debug)]
-pub(crate) struct Log {
+pub(crate) struct AgreementLog {
     /// The last place to start from.
-    pub(crate) start: Start,
+    pub(crate) start: StartState,
     /// Everything agreement wrote, in order.
     pub(crate) records: Vec<Record>,
     /// The decided turns among it.
     pub(crate) decisions: BTreeMap<Height, Arc<Decision>>,
 }
 
-impl Log {
+impl AgreementLog {
     /// Reads the log of a server.
     pub(crate) fn read(writer: &LogWriter, disk: &dyn ReadDisk) -> Result<Self, String> {
         let mut start = None;
@@ -304,7 +312,7 @@ impl Log {
         for stored in writer.index().iter(disk) {
             let stored = stored.map_err(|e| e.to_string())?;
             if stored.kind == START_KIND {
-                let decoded = wire::decode::<Start>(&stored.payload, START_BYTES_MAX);
+                let decoded = wire::decode::<StartState>(&stored.payload, START_BYTES_MAX);
                 start = Some(decoded.map_err(|e| e.to_string())?);
                 continue;
             }

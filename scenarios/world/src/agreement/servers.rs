@@ -5,29 +5,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Held, Message, Record};
+use metatopia_consensus::{Message, Record, ResourceCount};
 use metatopia_oracle::{Law, Oracle};
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
-use super::server::{AGREEMENT_KIND, Report, Server, Start};
-use super::setting::Setting;
+use super::server::{AGREEMENT_KIND, AgreementReport, AgreementServer, StartState};
+use super::setting::AgreementSetting;
 use super::twins::Schedule;
-use super::villain::{Deed, Villain};
+use super::villain::{ByzantineBehaviour, Villain};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Fired};
-use crate::cluster::{Cluster, Opened, Order, Scene};
-use crate::crash::Tail;
+use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};
+use crate::crash::UnsyncedWrites;
 use crate::lent::LentDisk;
 use crate::machine::FileChange;
-use crate::watched::{Watched, append};
+use crate::watched::{WatchedDisk, append};
 
 /// Turns that a liar looks back on.
 const RECENT: usize = 32;
 
 /// A decision that a server told of for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Decided {
+pub struct FirstDecision {
     /// When.
     pub at: Duration,
     /// Who.
@@ -40,19 +40,19 @@ pub struct Decided {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Servers {
+pub struct AgreementServers {
     /// What they have in common.
-    pub setting: Arc<Setting>,
+    pub setting: Arc<AgreementSetting>,
     /// Who watches.
     pub oracle: Oracle,
     /// Where a server with an empty disk starts; at genesis if it is not here.
-    pub starts: BTreeMap<usize, Start>,
+    pub starts: BTreeMap<usize, StartState>,
     /// A partition that waits for its moment.
     pub ambush: Option<Ambush>,
     /// Who reaches whom in which round.
     pub schedule: Option<Schedule>,
     /// What was told, in order, each height once per seat.
-    pub decided: Vec<Decided>,
+    pub decided: Vec<FirstDecision>,
     /// Honest servers die with this probability, in parts per million, right after a vote left.
     pub skittish: Option<(Dice, u32)>,
     /// Seats that are expected to stop for good.
@@ -70,10 +70,10 @@ pub struct Servers {
     incomplete: BTreeMap<(usize, usize), HeaderId>,
 }
 
-impl Servers {
+impl AgreementServers {
     /// The servers of `setting`, some of which lie.
     #[must_use]
-    pub fn new(setting: Arc<Setting>, liars: &[(usize, Deed)]) -> Self {
+    pub fn new(setting: Arc<AgreementSetting>, liars: &[(usize, ByzantineBehaviour)]) -> Self {
         let seats: Vec<usize> = liars.iter().map(|(seat, _)| *seat).collect();
         Self {
             oracle: Oracle::new(setting.founding(), &seats),
@@ -98,38 +98,40 @@ impl Servers {
 
     /// Where everybody starts who knows nothing but genesis.
     #[must_use]
-    pub fn genesis_start(&self, fresh_key: bool) -> Start {
+    pub fn genesis_start(&self, fresh_key: bool) -> StartState {
         let (base, state) = (self.setting.genesis_base(), self.setting.genesis_state());
-        Start { base, state, fresh_key }
+        StartState { base, state, fresh_key }
     }
 
     /// Where the server in `seat` starts if its disk is empty.
     #[must_use]
-    pub fn start_of(&self, seat: usize) -> Start {
+    pub fn start_of(&self, seat: usize) -> StartState {
         let start = self.starts.get(&seat).cloned();
         start.unwrap_or_else(|| self.genesis_start(true))
     }
 
-    fn watch_clocks(&mut self, scene: &Scene<'_, Self>) {
+    fn watch_clocks(&mut self, scene: &ClusterView<'_, Self>) {
         self.oracle.watch_clocks(scene.at, |seat| scene.wall(seat));
     }
 
     /// A vote that left for one peer and for no other is the worst moment to die.
-    fn perhaps_die(&mut self, scene: &mut Scene<'_, Self>, message: &Message) {
+    fn perhaps_die(&mut self, scene: &mut ClusterView<'_, Self>, message: &Message) {
         let Some((dice, ppm)) = &mut self.skittish else {
             return;
         };
         if matches!(message, Message::Vote(_)) && dice.happens(*ppm) {
-            let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]);
+            let tail =
+                dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept]);
             let down = dice.within(Span::ms(0, 120));
             let seat = scene.seat;
-            scene.order(Duration::ZERO, Order::Crash { seat, tail, down });
+            scene.order(Duration::ZERO, ClusterOrder::Crash { seat, tail, down });
         }
     }
 
     /// What an honest server holds is bounded, whatever others say and however long a height takes.
-    fn check_bounds(&mut self, seat: usize, held: &[Held]) {
-        for Held { what, count, most } in held.iter().filter(|held| held.count > held.most) {
+    fn check_bounds(&mut self, seat: usize, held: &[ResourceCount]) {
+        for ResourceCount { what, count, most } in held.iter().filter(|held| held.count > held.most)
+        {
             let what = || format!("{count} {what}, at most {most}");
             self.oracle.blame(Some(seat), Law::Bounds, what);
         }
@@ -163,8 +165,8 @@ impl Servers {
     }
 }
 
-impl Cluster for Servers {
-    type Server = Server;
+impl Cluster for AgreementServers {
+    type Server = AgreementServer;
 
     fn peer(&self, seat: usize) -> PublicKey {
         self.setting.name(seat)
@@ -175,12 +177,12 @@ impl Cluster for Servers {
         seat: usize,
         now: Now,
         disk: &mut LentDisk,
-    ) -> Result<Opened<Server>, String> {
+    ) -> Result<StartedServer<AgreementServer>, String> {
         let start = self.start_of(seat);
-        let opened = Server::open(&self.setting, seat, &start, now, disk);
+        let opened = AgreementServer::open(&self.setting, seat, &start, now, disk);
         let opened = disk.outlived(opened)?;
         if self.oracle.is_honest(seat) {
-            self.oracle.saw_start(seat, &Watched(disk.disk()));
+            self.oracle.saw_start(seat, &WatchedDisk(disk.disk()));
         }
         Ok(opened)
     }
@@ -222,11 +224,16 @@ impl Cluster for Servers {
         }
     }
 
-    fn leaves(&mut self, scene: &mut Scene<'_, Self>, to: usize, frame: &Message) -> Vec<Message> {
+    fn leaves(
+        &mut self,
+        scene: &mut ClusterView<'_, Self>,
+        to: usize,
+        frame: &Message,
+    ) -> Vec<Message> {
         let from = scene.seat;
         if self.oracle.is_honest(from) {
             self.watch_clocks(scene);
-            self.oracle.saw_message(from, frame, &Watched(scene.disk));
+            self.oracle.saw_message(from, frame, &WatchedDisk(scene.disk));
             let again = matches!(frame, Message::Proposal(p) if p.message.valid_round.is_some());
             self.proposed_again += u64::from(again);
             self.perhaps_die(scene, frame);
@@ -257,29 +264,29 @@ impl Cluster for Servers {
         frames
     }
 
-    fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
+    fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: AgreementReport) {
         if !self.oracle.is_honest(scene.seat) {
             return;
         }
         self.watch_clocks(scene);
         match report {
-            Report::Decided(decision) => {
+            AgreementReport::Decided(decision) => {
                 let height = decision.height().0;
                 let seat = scene.seat;
-                let known = |d: &&Decided| d.seat == seat && d.height == height;
+                let known = |d: &&FirstDecision| d.seat == seat && d.height == height;
                 if !self.decided.iter().rev().take(64).any(|d| known(&d)) {
                     let round = decision.turn.header.round.0;
-                    self.decided.push(Decided { at: scene.at, seat, height, round });
+                    self.decided.push(FirstDecision { at: scene.at, seat, height, round });
                 }
-                self.oracle.saw_decision(seat, &decision, &Watched(scene.disk));
+                self.oracle.saw_decision(seat, &decision, &WatchedDisk(scene.disk));
             }
-            Report::Evidence(evidence) => {
+            AgreementReport::Evidence(evidence) => {
                 self.oracle.saw_evidence(scene.seat, &evidence);
             }
         }
     }
 
-    fn writes(&mut self, scene: &mut Scene<'_, Self>, change: &FileChange) {
+    fn writes(&mut self, scene: &mut ClusterView<'_, Self>, change: &FileChange) {
         let FileChange::Append(write) = change else {
             return;
         };
@@ -297,7 +304,7 @@ impl Cluster for Servers {
         }
     }
 
-    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
+    fn halted(&mut self, scene: &mut ClusterView<'_, Self>, reason: &str) {
         self.watch_clocks(scene);
         self.halts.push((scene.seat, reason.to_owned()));
         if self.oracle.is_honest(scene.seat) && !self.may_halt.contains(&scene.seat) {
@@ -305,9 +312,9 @@ impl Cluster for Servers {
         }
     }
 
-    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+    fn died(&mut self, scene: &mut ClusterView<'_, Self>) {
         if self.oracle.is_honest(scene.seat) {
-            self.oracle.saw_death(scene.seat, &Watched(scene.disk));
+            self.oracle.saw_death(scene.seat, &WatchedDisk(scene.disk));
         }
     }
 }
@@ -316,13 +323,16 @@ impl Cluster for Servers {
 mod tests {
     use std::sync::Arc;
 
-    use super::{Held, Law, Servers, Setting};
-    use crate::agreement::Scheme;
+    use super::{AgreementServers, AgreementSetting, Law, ResourceCount};
+    use crate::agreement::SignatureKind;
 
     #[test]
     fn what_a_server_holds_is_held_against_its_bound() {
-        let mut servers = Servers::new(Arc::new(Setting::new(Scheme::StandIn, 4, 4)), &[]);
-        let held = |what, count| Held { what, count, most: 4 };
+        let mut servers = AgreementServers::new(
+            Arc::new(AgreementSetting::new(SignatureKind::StandIn, 4, 4)),
+            &[],
+        );
+        let held = |what, count| ResourceCount { what, count, most: 4 };
 
         servers.check_bounds(2, &[held("peers", 4), held("decisions ahead", 5)]);
 

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use metatopia_consensus::{Base, Config, Controls, Patience, Record};
+use metatopia_consensus::{AgreementConfig, AgreementControls, Base, Patience, Record};
 use metatopia_oracle::Founding;
-use metatopia_store::Controls as LogControls;
+use metatopia_store::LogControls;
 use metatopia_types::{
-    Act, Contact, Digest, Envelope, Height, Lane, Member, PublicKey, Roster, Seq, Sign,
+    Act, Digest, Envelope, Height, Lane, Member, NodeContact, PublicKey, Roster, Seq, Sign,
     SignedEnvelope, SimId, ValidatorSet, Verify,
 };
 
 use super::flaws::Flaws;
-use super::ledger::{Ledger, LedgerState, led_by};
-use super::signatures::Scheme;
-use super::villain::Ground;
+use super::ledger::{LedgerDouble, LedgerState, led_by};
+use super::signatures::SignatureKind;
+use super::villain::VillainContext;
 use crate::clock::DAWN;
 use crate::watched::founding;
 
@@ -60,11 +60,11 @@ pub enum Flaw {
 }
 
 /// What all servers of one simulated sim have in common.
-pub struct Setting {
+pub struct AgreementSetting {
     /// The sim.
     pub sim: SimId,
     /// Its signatures.
-    pub scheme: Scheme,
+    pub scheme: SignatureKind,
     /// Checks them.
     pub verifier: Arc<dyn Verify>,
     /// The key in each seat, ascending except for twins.
@@ -82,7 +82,7 @@ pub struct Setting {
     /// How long servers wait for what.
     pub patience: Patience,
     /// Rules that servers break.
-    pub controls: Controls,
+    pub controls: AgreementControls,
     /// Rules that their logs break.
     pub log_controls: LogControls,
     /// What servers do not write down.
@@ -93,7 +93,7 @@ pub struct Setting {
     pub snapshot_every: Option<u64>,
 }
 
-impl std::fmt::Debug for Setting {
+impl std::fmt::Debug for AgreementSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setting")
             .field("scheme", &self.scheme)
@@ -109,10 +109,10 @@ impl std::fmt::Debug for Setting {
     }
 }
 
-impl Setting {
+impl AgreementSetting {
     /// A sim of `founders` servers, with seats for `seats`.
     #[must_use]
-    pub fn new(scheme: Scheme, founders: usize, seats: usize) -> Self {
+    pub fn new(scheme: SignatureKind, founders: usize, seats: usize) -> Self {
         Self {
             sim: SimId(Digest::of("metatopia simulated sim v1", b"agreement")),
             scheme,
@@ -124,7 +124,7 @@ impl Setting {
             flaw: None,
             turn_length: 1,
             patience: Patience::default(),
-            controls: Controls::default(),
+            controls: AgreementControls::default(),
             log_controls: LogControls::default(),
             unlogged: None,
             leaders: None,
@@ -147,7 +147,8 @@ impl Setting {
     /// The state before the first turn.
     #[must_use]
     pub fn genesis_state(&self) -> LedgerState {
-        let member = |seat: usize| Member { power: self.power(seat), contact: Contact::default() };
+        let member =
+            |seat: usize| Member { power: self.power(seat), contact: NodeContact::default() };
         let members: BTreeMap<_, _> =
             (0..self.founders).map(|seat| (self.name(seat), member(seat))).collect();
         let roster = Roster::genesis(members).expect("a sim has founders");
@@ -178,9 +179,9 @@ impl Setting {
 
     /// The application of the server in `seat`, going on from `state`.
     #[must_use]
-    pub fn ledger(&self, seat: usize, state: LedgerState) -> Ledger {
+    pub fn ledger(&self, seat: usize, state: LedgerState) -> LedgerDouble {
         let (admin, verifier) = (self.admin.public(), Arc::clone(&self.verifier));
-        let mut ledger = Ledger::new(self.sim, admin, verifier, state);
+        let mut ledger = LedgerDouble::new(self.sim, admin, verifier, state);
         ledger.leaders = self.leaders.clone();
         ledger.flaws = Flaws::new(self.flaw, seat);
         ledger
@@ -188,8 +189,8 @@ impl Setting {
 
     /// How the server in `seat` is set up.
     #[must_use]
-    pub fn config(&self, seat: usize, fresh_key: bool) -> Config {
-        Config {
+    pub fn config(&self, seat: usize, fresh_key: bool) -> AgreementConfig {
+        AgreementConfig {
             sim: self.sim,
             engine: ENGINE,
             turn_length: self.turn_length,
@@ -224,7 +225,7 @@ impl Setting {
     }
 }
 
-impl Ground for Setting {
+impl VillainContext for AgreementSetting {
     fn sim(&self) -> SimId {
         self.sim
     }

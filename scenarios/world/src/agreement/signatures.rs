@@ -8,7 +8,7 @@ use metatopia_types::{Digest, Ed25519, PublicKey, Sign, Signature, SigningKey, V
 /// Which signatures a world uses. Checking real ones is most of what agreement costs, so only a
 /// share of the seeds does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub enum Scheme {
+pub enum SignatureKind {
     /// ed25519, as everywhere outside.
     Ed25519,
     /// A keyed hash whose key is the public key: anybody could forge it, and here nobody does
@@ -19,7 +19,7 @@ pub enum Scheme {
     Credulous,
 }
 
-impl Scheme {
+impl SignatureKind {
     /// What servers check with.
     #[must_use]
     pub fn verifier(self) -> Arc<dyn Verify> {
@@ -91,13 +91,15 @@ impl Sign for StandInKey {
 
 #[cfg(test)]
 mod tests {
-    use super::Scheme;
+    use super::SignatureKind;
 
     #[test]
     fn each_scheme_accepts_its_own_signatures_and_two_refuse_others() {
-        for (scheme, refuses) in
-            [(Scheme::Ed25519, true), (Scheme::StandIn, true), (Scheme::Credulous, false)]
-        {
+        for (scheme, refuses) in [
+            (SignatureKind::Ed25519, true),
+            (SignatureKind::StandIn, true),
+            (SignatureKind::Credulous, false),
+        ] {
             let (key, other, verifier) = (scheme.key(1), scheme.key(2), scheme.verifier());
             let signature = key.sign(b"vote");
 
@@ -110,7 +112,7 @@ mod tests {
 
     #[test]
     fn keys_ascend() {
-        for scheme in [Scheme::Ed25519, Scheme::StandIn] {
+        for scheme in [SignatureKind::Ed25519, SignatureKind::StandIn] {
             let keys = scheme.keys(7);
             assert!(keys.windows(2).all(|pair| pair[0].public() < pair[1].public()));
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{JoinError, JoinPack, Trust};
+use metatopia_consensus::{JoinPack, JoinPackError, Trust};
 use metatopia_oracle::Law;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::recover;
@@ -13,31 +13,35 @@ use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 use super::ambush::Ambush;
 use super::filler;
 use super::ledger::{LedgerState, led_by};
-use super::outcome::Outcome;
+use super::outcome::ScenarioOutcome;
 use super::scenario::Scenario;
-use super::server::{Log, Server, Start};
-use super::servers::Servers;
-use super::setting::Setting;
+use super::server::{AgreementLog, AgreementServer, StartState};
+use super::servers::AgreementServers;
+use super::setting::AgreementSetting;
 use crate::chance::Dice;
-use crate::cluster::Order;
-use crate::world::World;
+use crate::cluster::ClusterOrder;
+use crate::world::Simulator;
 
 /// Players that submit acts.
 const PLAYERS: u64 = 3;
 
 /// A scenario that is being played.
 #[derive(Debug)]
-pub struct Stage {
+pub struct AgreementStage {
     scenario: Scenario,
-    setting: Arc<Setting>,
+    setting: Arc<AgreementSetting>,
     /// The world it is played in.
-    pub world: World<Servers>,
+    pub world: Simulator<AgreementServers>,
     sequences: BTreeMap<PublicKey, u64>,
     healed_at: Option<Duration>,
 }
 
-impl Stage {
-    pub(crate) fn new(scenario: Scenario, setting: Arc<Setting>, world: World<Servers>) -> Self {
+impl AgreementStage {
+    pub(crate) fn new(
+        scenario: Scenario,
+        setting: Arc<AgreementSetting>,
+        world: Simulator<AgreementServers>,
+    ) -> Self {
         let mut stage =
             Self { scenario, setting, world, sequences: BTreeMap::new(), healed_at: None };
         stage.submit_acts();
@@ -81,7 +85,7 @@ impl Stage {
 
     /// What the servers have in common.
     #[must_use]
-    pub fn setting(&self) -> &Arc<Setting> {
+    pub fn setting(&self) -> &Arc<AgreementSetting> {
         &self.setting
     }
 
@@ -94,7 +98,7 @@ impl Stage {
     /// The server that is furthest.
     #[must_use]
     pub fn leader(&self) -> Option<usize> {
-        let height = |seat: &usize| self.world.server(*seat).map(Server::height);
+        let height = |seat: &usize| self.world.server(*seat).map(AgreementServer::height);
         (0..self.world.seats())
             .filter(|seat| self.world.cluster.oracle.is_honest(*seat) && height(seat).is_some())
             .max_by_key(height)
@@ -108,7 +112,7 @@ impl Stage {
 
     /// Plays until one server has decided `height`, or until `limit`.
     pub fn run_to_top(&mut self, height: u64, limit: Duration) {
-        let top = |world: &World<Servers>| {
+        let top = |world: &Simulator<AgreementServers>| {
             let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
             servers.map(|server| server.height().0).max()
         };
@@ -118,7 +122,9 @@ impl Stage {
     /// The same, for so long from now. Returns whether that came to be, or a law was broken.
     pub fn run_to_top_within(&mut self, height: u64, span: Duration) -> bool {
         let limit = self.world.now() + span;
-        let honest = |world: &World<Servers>, seat: &usize| world.cluster.oracle.is_honest(*seat);
+        let honest = |world: &Simulator<AgreementServers>, seat: &usize| {
+            world.cluster.oracle.is_honest(*seat)
+        };
         self.world.run_while(limit, |world| {
             let servers = (0..world.seats()).filter(|seat| honest(world, seat));
             let top = servers.filter_map(|seat| world.server(seat)).map(|s| s.height().0).max();
@@ -129,7 +135,8 @@ impl Stage {
     /// The last height that an honest server has decided.
     #[must_use]
     pub fn top(&self) -> u64 {
-        let height = |seat| self.world.server(seat).map(|server: &Server| server.height().0);
+        let height =
+            |seat| self.world.server(seat).map(|server: &AgreementServer| server.height().0);
         self.leader().and_then(height).unwrap_or(0)
     }
 
@@ -142,7 +149,7 @@ impl Stage {
         let mut disk = self.world.salvaged(seat);
         let now = self.world.clock(seat).read(self.world.now());
         let start = self.world.cluster.start_of(seat);
-        let opened = Server::open(&self.setting, seat, &start, now, &mut disk)?;
+        let opened = AgreementServer::open(&self.setting, seat, &start, now, &mut disk)?;
         let mut server = opened.server;
         server.apply_all(now);
         let state = server.ledger().state();
@@ -190,7 +197,7 @@ impl Stage {
         pack: &JoinPack,
         state: LedgerState,
         fresh_key: bool,
-    ) -> Result<Start, JoinError> {
+    ) -> Result<StartState, JoinPackError> {
         let trust = Trust { height: Height(0), validators: self.setting.genesis_set() };
         let checkpoint = pack.verify(self.setting.sim, &trust, &*self.setting.verifier)?;
         assert_eq!(state.root(), checkpoint.root, "the fetched state is not the proved one");
@@ -199,7 +206,7 @@ impl Stage {
         let leaders = self.setting.leaders.as_ref();
         let sets = sets.map(|set| leaders.map_or_else(|| set.clone(), |all| led_by(set, all)));
         let base = checkpoint.base(sets)?;
-        Ok(Start { base, state, fresh_key })
+        Ok(StartState { base, state, fresh_key })
     }
 
     /// The newest state that an honest server proves.
@@ -224,7 +231,7 @@ impl Stage {
     ///
     /// # Errors
     /// Why it does not believe it.
-    pub fn join(&mut self, seat: usize, fresh_key: bool) -> Result<u64, JoinError> {
+    pub fn join(&mut self, seat: usize, fresh_key: bool) -> Result<u64, JoinPackError> {
         let start = match self.newest_proved() {
             Some((pack, state)) => self.checked_start(&pack, state, fresh_key)?,
             None => self.world.cluster.genesis_start(fresh_key),
@@ -232,13 +239,13 @@ impl Stage {
         let height = start.base.height.0;
         self.world.cluster.starts.insert(seat, start);
         self.world.cluster.oracle.saw_state_taken(seat, Height(height));
-        self.world.plan(self.world.now(), Order::Start(seat));
+        self.world.plan(self.world.now(), ClusterOrder::Start(seat));
         Ok(height)
     }
 
     /// Takes the disk of a server away, with all it remembers of what it signed.
     pub fn lose_disk(&mut self, seat: usize) {
-        self.world.plan(self.world.now(), Order::Kill(seat));
+        self.world.plan(self.world.now(), ClusterOrder::Kill(seat));
         self.world.run_until(self.world.now());
         *self.world.disk_mut(seat) = MemoryDisk::new();
         self.world.cluster.oracle.forget_disk(seat);
@@ -246,7 +253,7 @@ impl Stage {
 
     /// Reads every log once more, lets the oracle look at them, and closes the books.
     #[must_use]
-    pub fn finish(mut self) -> Outcome {
+    pub fn finish(mut self) -> ScenarioOutcome {
         let mut logs = BTreeMap::new();
         for seat in 0..self.world.seats() {
             if !self.world.cluster.oracle.is_honest(seat) || self.world.server(seat).is_none() {
@@ -256,7 +263,7 @@ impl Stage {
             let mut disk = self.world.salvaged(seat);
             let log = recover(&mut disk, self.setting.sim)
                 .map_err(|e| e.to_string())
-                .and_then(|recovered| Log::read(&recovered.writer, &disk));
+                .and_then(|recovered| AgreementLog::read(&recovered.writer, &disk));
             match log {
                 Ok(log) => drop(logs.insert(seat, log.decisions)),
                 Err(what) => self.world.cluster.oracle.blame(Some(seat), Law::Lost, || what),
@@ -266,7 +273,7 @@ impl Stage {
         let cluster = &self.world.cluster;
         let mut fired = self.world.fired();
         fired.add(&cluster.fired);
-        Outcome {
+        ScenarioOutcome {
             fired,
             heights: self.heights(),
             crashes: self.world.crashes(),
@@ -288,7 +295,7 @@ impl Stage {
     }
 }
 
-fn all_decided(world: &World<Servers>, height: u64) -> bool {
+fn all_decided(world: &Simulator<AgreementServers>, height: u64) -> bool {
     let founders = world.cluster.setting.founders;
     let counts = |seat: usize| world.cluster.oracle.is_honest(seat) && world.is_wanted(seat);
     let mut counted = 0;

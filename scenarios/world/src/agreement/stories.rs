@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use metatopia_oracle::Law;
 
-use super::outcome::Outcome;
+use super::outcome::ScenarioOutcome;
 use super::scenario::Seed;
 use super::setting::Flaw;
 
@@ -20,12 +20,12 @@ pub use crashes::{CrashSetting, crash_settings};
 pub(super) use crashes::{after_votes, power};
 pub(super) use liars::lie;
 pub use liars::lies;
-pub use people::{Crowd, crowd_of, grow_and_shrink, join_refusals};
+pub use people::{GrowingStage, crowd_of, grow_and_shrink, join_refusals};
 pub use weather::pace;
 
 /// The seat that goes another way in a world of the story "a diverged server", and the outcome.
 #[must_use]
-pub fn divergence(seed: Seed) -> (usize, Outcome) {
+pub fn divergence(seed: Seed) -> (usize, ScenarioOutcome) {
     let outcome = controls::diverged("a diverged server", seed);
     match outcome.scenario.flaw {
         Some(Flaw::Diverges { seat, .. }) => (seat, outcome),
@@ -35,7 +35,7 @@ pub fn divergence(seed: Seed) -> (usize, Outcome) {
 
 /// What must come out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub enum ExpectedEnding {
     /// Nothing wrong in any seed.
     Sound,
     /// One of these laws is broken within so many seeds, counted from 0.
@@ -44,20 +44,20 @@ pub enum Ending {
 
 /// A story for many seeds.
 #[derive(Debug, Clone, Copy)]
-pub struct Story {
+pub struct SeedStory {
     /// For the command line.
     pub name: &'static str,
     /// What happens.
     pub sentence: &'static str,
     /// What must come out.
-    pub ending: Ending,
+    pub ending: ExpectedEnding,
     /// Plays one seed.
-    pub play: fn(Seed) -> Outcome,
+    pub play: fn(Seed) -> ScenarioOutcome,
 }
 
 /// All stories, in the order they are told.
 #[must_use]
-pub fn stories() -> Vec<Story> {
+pub fn stories() -> Vec<SeedStory> {
     [weather::STORIES, crashes::STORIES, liars::STORIES, people::STORIES, controls::STORIES]
         .concat()
 }
@@ -67,14 +67,14 @@ pub fn stories() -> Vec<Story> {
 /// # Panics
 /// If there is none.
 #[must_use]
-pub fn story(name: &str) -> Story {
+pub fn story(name: &str) -> SeedStory {
     let found = stories().into_iter().find(|story| story.name == name);
     found.unwrap_or_else(|| panic!("there is no story {name}"))
 }
 
 /// What came out of a story over several seeds.
 #[derive(Debug, Clone, Default)]
-pub struct Tally {
+pub struct StoryTally {
     /// Worlds.
     pub runs: u64,
     /// Worlds in which something was wrong.
@@ -103,9 +103,9 @@ pub struct Tally {
     pub report: Option<String>,
 }
 
-impl Tally {
+impl StoryTally {
     /// Adds a world.
-    pub fn add(&mut self, ending: Ending, seed: u64, outcome: &Outcome) {
+    pub fn add(&mut self, ending: ExpectedEnding, seed: u64, outcome: &ScenarioOutcome) {
         self.runs += 1;
         self.crashes += outcome.crashes;
         self.turns += outcome.height();
@@ -118,8 +118,8 @@ impl Tally {
         self.later_rounds +=
             outcome.rounds().iter().filter(|(r, _)| **r > 0).map(|(_, n)| *n as u64).sum::<u64>();
         let found = match ending {
-            Ending::Sound => !outcome.faults.is_empty(),
-            Ending::Found(laws, _) => laws.iter().any(|law| outcome.shows(*law)),
+            ExpectedEnding::Sound => !outcome.faults.is_empty(),
+            ExpectedEnding::Found(laws, _) => laws.iter().any(|law| outcome.shows(*law)),
         };
         if found {
             self.faulty += 1;
@@ -130,22 +130,22 @@ impl Tally {
 
     /// Whether it came out as it must.
     #[must_use]
-    pub fn is_as_told(&self, ending: Ending) -> bool {
+    pub fn is_as_told(&self, ending: ExpectedEnding) -> bool {
         match ending {
-            Ending::Sound => self.faulty == 0,
-            Ending::Found(_, budget) => self.first.is_some_and(|first| first < budget),
+            ExpectedEnding::Sound => self.faulty == 0,
+            ExpectedEnding::Found(_, budget) => self.first.is_some_and(|first| first < budget),
         }
     }
 }
 
-impl Story {
+impl SeedStory {
     /// Plays some seeds. A story that must show a fault ends with the first one.
     #[must_use]
-    pub fn tell(&self, seeds: impl IntoIterator<Item = u64>) -> Tally {
-        let mut tally = Tally::default();
+    pub fn tell(&self, seeds: impl IntoIterator<Item = u64>) -> StoryTally {
+        let mut tally = StoryTally::default();
         for seed in seeds {
             tally.add(self.ending, seed, &(self.play)(seed.into()));
-            if self.ending != Ending::Sound && tally.faulty > 0 {
+            if self.ending != ExpectedEnding::Sound && tally.faulty > 0 {
                 break;
             }
         }
@@ -157,7 +157,7 @@ impl Story {
     /// # Panics
     /// With seed, options and faults, if it came out otherwise.
     #[track_caller]
-    pub fn check(&self, seeds: u64) -> Tally {
+    pub fn check(&self, seeds: u64) -> StoryTally {
         let tally = self.tell(0..seeds);
         assert!(
             tally.is_as_told(self.ending),
@@ -167,7 +167,7 @@ impl Story {
             tally.runs,
             tally.report.as_deref().unwrap_or("")
         );
-        let Tally { runs, crashes, turns, later_rounds, proposed_again, evidence, .. } = tally;
+        let StoryTally { runs, crashes, turns, later_rounds, proposed_again, evidence, .. } = tally;
         println!(
             "{}: {runs} worlds, {turns} turns ({later_rounds} after round 0), {crashes} crashes, \
              {proposed_again} proposed again, {evidence} pieces of evidence, first fault {:?}",

@@ -12,17 +12,17 @@ mod shrink;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use metatopia_consensus::Controls;
-use metatopia_store::Controls as LogControls;
+use metatopia_consensus::AgreementControls;
+use metatopia_store::LogControls;
 
-use super::outcome::Outcome;
+use super::outcome::ScenarioOutcome;
 use super::scenario::Seed;
-pub use crate::calm::Recovery;
+pub use crate::calm::FaultRecovery;
 use crate::class::Class;
-use crate::course::Course;
-pub use crate::weather::Moment;
-pub use plan::Plan;
-use run::Run;
+use crate::course::SeedRun;
+pub use crate::weather::PlannedFault;
+pub use plan::AgreementPlan;
+use run::AgreementRun;
 pub use shrink::shrink;
 
 /// One world of the swarm: a seed, and what a shorter retelling leaves out of it.
@@ -39,7 +39,7 @@ pub struct Swarm {
     /// Faults end here, instead of after four fifths of the span.
     pub until: Option<Duration>,
     /// Rules that all servers break.
-    pub controls: Controls,
+    pub controls: AgreementControls,
     /// Rules that all logs break.
     pub log_controls: LogControls,
 }
@@ -54,22 +54,22 @@ impl Swarm {
             without: BTreeSet::new(),
             from: Duration::ZERO,
             until: None,
-            controls: Controls::default(),
+            controls: AgreementControls::default(),
             log_controls: LogControls::default(),
         }
     }
 
     /// The same, without what only agreement has.
     #[must_use]
-    pub fn course(&self) -> Course {
+    pub fn course(&self) -> SeedRun {
         let Self { seed, span, from, until, .. } = *self;
-        Course { seed, span, without: self.without.clone(), from, until, apart: false }
+        SeedRun { seed, span, without: self.without.clone(), from, until, apart: false }
     }
 
     /// This world on another course.
     #[must_use]
-    pub fn on(&self, course: &Course) -> Self {
-        let Course { seed, span, from, until, .. } = *course;
+    pub fn on(&self, course: &SeedRun) -> Self {
+        let SeedRun { seed, span, from, until, .. } = *course;
         Self { seed, span, without: course.without.clone(), from, until, ..self.clone() }
     }
 
@@ -81,14 +81,14 @@ impl Swarm {
 
     /// What the seed stands for.
     #[must_use]
-    pub fn plan(&self) -> Plan {
-        Plan::draw(self)
+    pub fn plan(&self) -> AgreementPlan {
+        AgreementPlan::draw(self)
     }
 
     /// Plays it. It ends with the first law that is broken, or with its time.
     #[must_use]
     pub fn play(&self) -> Played {
-        Run::new(self).play()
+        AgreementRun::new(self).play()
     }
 }
 
@@ -96,9 +96,9 @@ impl Swarm {
 #[derive(Debug)]
 pub struct Played {
     /// What happened, what was broken, and how often which fault fired.
-    pub outcome: Outcome,
+    pub outcome: ScenarioOutcome,
     /// How it went on after the faults; none if it did not come to that.
-    pub recovery: Option<Recovery>,
+    pub recovery: Option<FaultRecovery>,
 }
 
 impl Played {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use metatopia_consensus::Message;
 use metatopia_oracle::Forbidden;
 use metatopia_types::{
-    Act, Blob, Body, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
-    SignedEnvelope, SimId, Turn,
+    Act, Blob, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
+    SignedEnvelope, SimId, Turn, TurnBody,
 };
 
 use crate::class::Class;
@@ -20,7 +20,7 @@ const SAID_KEPT: usize = 512;
 
 /// What a liar does with its own turns and votes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Deed {
+pub enum ByzantineBehaviour {
     /// Proposes, and gives nobody the turn.
     WithholdAll,
     /// Gives the turn to one server only.
@@ -53,7 +53,7 @@ pub enum Deed {
     Oversize,
 }
 
-impl Deed {
+impl ByzantineBehaviour {
     /// All of them but [`Self::WithholdSomeParts`], which takes turns of several parts.
     pub const ALL: [Self; 14] = [
         Self::WithholdAll,
@@ -94,7 +94,7 @@ impl Deed {
 }
 
 /// What a liar knows of its sim.
-pub(crate) trait Ground {
+pub(crate) trait VillainContext {
     /// Its id.
     fn sim(&self) -> SimId;
     /// The key of a server.
@@ -111,7 +111,7 @@ pub(crate) trait Ground {
 #[derive(Debug)]
 pub(crate) struct Villain {
     seat: usize,
-    deed: Deed,
+    deed: ByzantineBehaviour,
     /// Its own turns, and what it shows of them.
     turns: BTreeMap<HeaderId, Arc<Turn>>,
     variants: BTreeMap<HeaderId, Arc<Turn>>,
@@ -123,7 +123,7 @@ pub(crate) struct Villain {
 }
 
 impl Villain {
-    pub(crate) fn new(seat: usize, deed: Deed) -> Self {
+    pub(crate) fn new(seat: usize, deed: ByzantineBehaviour) -> Self {
         Self {
             seat,
             deed,
@@ -143,7 +143,7 @@ impl Villain {
     /// The server wrote down a turn: perhaps its own.
     pub(crate) fn note_turn(
         &mut self,
-        ground: &dyn Ground,
+        ground: &dyn VillainContext,
         turn: &Arc<Turn>,
         recent: &[Arc<Turn>],
     ) -> Option<(HeaderId, Forbidden)> {
@@ -154,22 +154,26 @@ impl Villain {
         }
         let mut variant = Turn::clone(turn);
         let why = match self.deed {
-            Deed::TwoTurns => {
+            ByzantineBehaviour::TwoTurns => {
                 variant.header.time = variant.header.time.plus(ground.turn_length());
                 None
             }
-            Deed::OverclaimRound => {
+            ByzantineBehaviour::OverclaimRound => {
                 let everybody = u32::try_from(ground.founders()).unwrap_or(u32::MAX);
                 variant.header.round = Round(variant.header.round.0 + everybody);
                 Some("it claims a later round")
             }
-            Deed::VoidTurns => Some(spoil(ground, &mut variant, recent, self.turns.len())),
-            Deed::Censor => {
+            ByzantineBehaviour::VoidTurns => {
+                Some(spoil(ground, &mut variant, recent, self.turns.len()))
+            }
+            ByzantineBehaviour::Censor => {
                 put(&mut variant, Vec::new());
                 None
             }
-            Deed::WrongRoot => Some(spoil(ground, &mut variant, recent, 0)),
-            Deed::WrongTime => Some(spoil(ground, &mut variant, recent, 3 + self.turns.len() % 2)),
+            ByzantineBehaviour::WrongRoot => Some(spoil(ground, &mut variant, recent, 0)),
+            ByzantineBehaviour::WrongTime => {
+                Some(spoil(ground, &mut variant, recent, 3 + self.turns.len() % 2))
+            }
             _ => return None,
         };
         let ahead = (variant.header.time > turn.header.time).then_some(variant.header.time);
@@ -182,33 +186,35 @@ impl Villain {
     /// What really goes out to the server in seat `to`.
     pub(crate) fn twist(
         &mut self,
-        ground: &dyn Ground,
+        ground: &dyn VillainContext,
         to: usize,
         message: &Message,
     ) -> Vec<Message> {
         let honest = vec![message.clone()];
         self.count = self.count.wrapping_add(1);
         match self.deed {
-            Deed::Replay => self.replay(message),
-            Deed::Garbage if self.count.is_multiple_of(3) => garbled(message, self.count),
-            Deed::Oversize if self.count.is_multiple_of(8) => {
+            ByzantineBehaviour::Replay => self.replay(message),
+            ByzantineBehaviour::Garbage if self.count.is_multiple_of(3) => {
+                garbled(message, self.count)
+            }
+            ByzantineBehaviour::Oversize if self.count.is_multiple_of(8) => {
                 [honest, oversized(message, self.count)].concat()
             }
-            Deed::Garbage | Deed::Oversize => honest,
-            Deed::Mute => vec![],
-            Deed::WithholdAll if carries_turn(message) => vec![],
-            Deed::WithholdAllButOne if carries_turn(message) => {
+            ByzantineBehaviour::Garbage | ByzantineBehaviour::Oversize => honest,
+            ByzantineBehaviour::Mute => vec![],
+            ByzantineBehaviour::WithholdAll if carries_turn(message) => vec![],
+            ByzantineBehaviour::WithholdAllButOne if carries_turn(message) => {
                 let lucky = (self.seat + 1) % ground.founders();
                 if to == lucky { honest } else { vec![] }
             }
-            Deed::WithholdSomeParts if keeps_back(message, to) => vec![],
-            Deed::CorruptParts => vec![corrupt(message)],
-            Deed::VoidTurns
-            | Deed::OverclaimRound
-            | Deed::Censor
-            | Deed::WrongRoot
-            | Deed::WrongTime => self.substitute(ground, message),
-            Deed::TwoTurns => match to % 3 {
+            ByzantineBehaviour::WithholdSomeParts if keeps_back(message, to) => vec![],
+            ByzantineBehaviour::CorruptParts => vec![corrupt(message)],
+            ByzantineBehaviour::VoidTurns
+            | ByzantineBehaviour::OverclaimRound
+            | ByzantineBehaviour::Censor
+            | ByzantineBehaviour::WrongRoot
+            | ByzantineBehaviour::WrongTime => self.substitute(ground, message),
+            ByzantineBehaviour::TwoTurns => match to % 3 {
                 0 => {
                     let mut both = self.substitute(ground, message);
                     both.retain(|variant| variant != message);
@@ -218,12 +224,14 @@ impl Villain {
                 1 => self.substitute(ground, message),
                 _ => honest,
             },
-            Deed::TwoVotes => match to % 3 {
+            ByzantineBehaviour::TwoVotes => match to % 3 {
                 0 => self.other_vote(ground, message),
                 1 => honest,
                 _ => [honest, self.other_vote(ground, message)].concat(),
             },
-            Deed::WithholdAll | Deed::WithholdAllButOne | Deed::WithholdSomeParts => honest,
+            ByzantineBehaviour::WithholdAll
+            | ByzantineBehaviour::WithholdAllButOne
+            | ByzantineBehaviour::WithholdSomeParts => honest,
         }
     }
 
@@ -240,7 +248,7 @@ impl Villain {
     }
 
     /// The same message about the variant of a turn.
-    fn substitute(&self, ground: &dyn Ground, message: &Message) -> Vec<Message> {
+    fn substitute(&self, ground: &dyn VillainContext, message: &Message) -> Vec<Message> {
         let key = ground.key(self.seat);
         let variant = |id: &HeaderId| self.variants.get(id);
         match message {
@@ -272,7 +280,7 @@ impl Villain {
     }
 
     /// Its own vote, for something else.
-    fn other_vote(&self, ground: &dyn Ground, message: &Message) -> Vec<Message> {
+    fn other_vote(&self, ground: &dyn VillainContext, message: &Message) -> Vec<Message> {
         let key = ground.key(self.seat);
         match message {
             Message::Vote(signed) if signed.message.voter == key.public() => {
@@ -297,7 +305,7 @@ const fn carries_turn(message: &Message) -> bool {
 
 /// Breaks one of the rules that make a turn void. `number` chooses which.
 fn spoil(
-    ground: &dyn Ground,
+    ground: &dyn VillainContext,
     turn: &mut Turn,
     recent: &[Arc<Turn>],
     number: usize,
@@ -379,7 +387,7 @@ fn ancestors<'a>(turn: &Turn, recent: &'a [Arc<Turn>]) -> impl Iterator<Item = &
 
 /// Other acts, with a header that commits to them.
 fn put(turn: &mut Turn, acts: Vec<SignedEnvelope>) {
-    turn.body = Body::new(acts, Vec::new()).expect("a few acts are a body");
+    turn.body = TurnBody::new(acts, Vec::new()).expect("a few acts are a body");
     (turn.header.acts, turn.header.act_count) = turn.body.acts_root();
     (turn.header.blobs, turn.header.blob_count) = turn.body.blobs_root();
 }

@@ -2,15 +2,15 @@
 
 use clap::Args;
 use metatopia_world::agreement::bugs::{self, BUGS, Bug, Site};
-use metatopia_world::agreement::stories::Ending;
+use metatopia_world::agreement::stories::ExpectedEnding;
 use metatopia_world::survive;
 use serde::Serialize;
 
-use super::Exit;
-use super::campaign::{self, Progress};
+use super::SimulatorExit;
+use super::campaign::{self, CampaignProgress};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct BugbankArgs {
     /// In how many seeds each bug is looked for
     #[arg(long, default_value_t = 5_000)]
     budget: u64,
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
 
 /// One line of `bugbank --json`.
 #[derive(Debug, Serialize)]
-struct Found {
+struct BugLine {
     bug: &'static str,
     law: &'static str,
     found: bool,
@@ -45,7 +45,7 @@ struct Found {
 
 /// The last line of `bugbank --json`.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct BugbankSummary {
     bugs: usize,
     found: usize,
     median_seeds: u64,
@@ -54,18 +54,18 @@ struct Summary {
     clean_violations: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &BugbankArgs) -> SimulatorExit {
     let chosen =
         |bug: &&Bug| arguments.bug.is_empty() || arguments.bug.iter().any(|name| name == bug.name);
     let bugs: Vec<&Bug> = BUGS.iter().filter(chosen).collect();
     if let Some(name) = arguments.bug.iter().find(|name| BUGS.iter().all(|b| b.name != **name)) {
         eprintln!("there is no bug {name}; there are");
         BUGS.iter().for_each(|bug| eprintln!("  {}", bug.name));
-        return Exit::Usage;
+        return SimulatorExit::Usage;
     }
     let canary = survive(canary_fails).unwrap_or(false);
-    let mut progress = Progress::new();
-    let mut all: Vec<(u64, Found)> = Vec::new();
+    let mut progress = CampaignProgress::new();
+    let mut all: Vec<(u64, BugLine)> = Vec::new();
     let count = u64::try_from(bugs.len()).unwrap_or(u64::MAX);
     let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let bug = |number: u64| bugs[usize::try_from(number).unwrap_or(0)];
@@ -84,10 +84,10 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     progress.end();
     if let Err(why) = played {
         eprintln!("the world itself fell over: {why}");
-        return Exit::Broken;
+        return SimulatorExit::Broken;
     }
     all.sort_by_key(|(number, _)| *number);
-    let all: Vec<Found> = all.into_iter().map(|(_, found)| found).collect();
+    let all: Vec<BugLine> = all.into_iter().map(|(_, found)| found).collect();
     tell(&all, canary, arguments.json)
 }
 
@@ -95,22 +95,22 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
 fn canary_fails() -> bool {
     let canary = bugs::canary();
     match canary.ending {
-        Ending::Found(laws, budget) => (0..budget).any(|seed| {
+        ExpectedEnding::Found(laws, budget) => (0..budget).any(|seed| {
             let outcome = (canary.play)(seed.into());
             laws.iter().any(|law| outcome.shows(*law))
         }),
-        Ending::Sound => false,
+        ExpectedEnding::Sound => false,
     }
 }
 
-fn look_for(bug: &Bug, budget: u64) -> Found {
+fn look_for(bug: &Bug, budget: u64) -> BugLine {
     let site = match bug.site() {
         Site::Agreement => "agreement",
         Site::Log => "log",
         Site::Sim => "sim",
         Site::Replica => "replica",
     };
-    let mut found = Found {
+    let mut found = BugLine {
         bug: bug.name,
         law: bug.law.name(),
         found: false,
@@ -126,7 +126,7 @@ fn look_for(bug: &Bug, budget: u64) -> Found {
 
 /// Plays worlds until one breaks the law, then the same ones without the bug: what was not found needs
 /// no proof that it is the bug that was found.
-fn play_until_found(bug: &Bug, budget: u64, found: &mut Found) -> Result<(), String> {
+fn play_until_found(bug: &Bug, budget: u64, found: &mut BugLine) -> Result<(), String> {
     let fell =
         |seed: u64, which: &str, why: String| format!("{}, seed {seed}{which}: {why}", bug.name);
     while !found.found && found.seeds < budget {
@@ -145,10 +145,10 @@ fn play_until_found(bug: &Bug, budget: u64, found: &mut Found) -> Result<(), Str
     Ok(())
 }
 
-fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
+fn tell(all: &[BugLine], canary: bool, json: bool) -> SimulatorExit {
     let mut seeds: Vec<u64> = all.iter().map(|found| found.seeds).collect();
     seeds.sort_unstable();
-    let summary = Summary {
+    let summary = BugbankSummary {
         bugs: all.len(),
         found: all.iter().filter(|found| found.found).count(),
         median_seeds: seeds.get(seeds.len() / 2).copied().unwrap_or(0),
@@ -158,7 +158,7 @@ fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
     };
     let line = |value: serde_json::Result<String>| value.expect("numbers and names are JSON");
     for found in all {
-        let Found { bug, law, seeds, fell, .. } = found;
+        let BugLine { bug, law, seeds, fell, .. } = found;
         if let Some(fell) = fell {
             eprintln!("{fell}");
         }
@@ -170,7 +170,7 @@ fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
             println!("{bug:<36} {law:<30} NOT FOUND in {seeds} seeds");
         }
     }
-    let Summary { bugs, found, median_seeds, most_seeds, clean_violations, .. } = summary;
+    let BugbankSummary { bugs, found, median_seeds, most_seeds, clean_violations, .. } = summary;
     if json {
         println!("{}", line(serde_json::to_string(&summary)));
     } else {
@@ -182,5 +182,5 @@ fn tell(all: &[Found], canary: bool, json: bool) -> Exit {
     }
     let by_law = all.iter().all(|found| !found.panicked && found.fell.is_none());
     let sound = found == bugs && canary && clean_violations == 0 && by_law;
-    if sound { Exit::Sound } else { Exit::Broken }
+    if sound { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }

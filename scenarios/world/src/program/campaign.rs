@@ -62,14 +62,14 @@ pub(crate) fn quietly<T>(play: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 /// Tells on the terminal how far a campaign is; elsewhere only now and then.
-pub(crate) struct Progress {
+pub(crate) struct CampaignProgress {
     began: Instant,
     told: Instant,
     terminal: bool,
     written: bool,
 }
 
-impl Progress {
+impl CampaignProgress {
     pub(crate) fn new() -> Self {
         let now = Instant::now();
         let terminal = std::io::stderr().is_terminal();

@@ -4,16 +4,16 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use metatopia_world::agreement::Seed;
-use metatopia_world::{Class, Course, Level, Tale};
+use metatopia_world::{Class, Level, RunReport, SeedRun};
 use serde::Serialize;
 
-use super::{Exit, span};
+use super::{SimulatorExit, span};
 
 /// Rows of a retold run.
 const ROWS: u32 = 24;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct SeedReplayArgs {
     /// The seed
     #[arg(long, value_parser = span::seed, allow_negative_numbers = true)]
     seed: u64,
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
 
 /// The last line of `replay --json`.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct SeedReplaySummary {
     seed: u64,
     digest: String,
     events: u64,
@@ -55,8 +55,8 @@ struct Summary {
 }
 
 /// What is wrong with the words together.
-fn mistake(arguments: &Arguments, level: Level) -> Option<String> {
-    let Arguments { from, until, without, .. } = arguments;
+fn mistake(arguments: &SeedReplayArgs, level: Level) -> Option<String> {
+    let SeedReplayArgs { from, until, without, .. } = arguments;
     if let Some(until) = until.filter(|until| until < from) {
         return Some(format!("faults would stop at {until:?}, before they begin at {from:?}"));
     }
@@ -65,13 +65,13 @@ fn mistake(arguments: &Arguments, level: Level) -> Option<String> {
     Some(format!("{} happens in other worlds only{other}", foreign.name()))
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &SeedReplayArgs) -> SimulatorExit {
     let level = if arguments.whole { Level::Whole } else { Level::Agreement };
     if let Some(why) = mistake(arguments, level) {
         eprintln!("error: {why}");
-        return Exit::Usage;
+        return SimulatorExit::Usage;
     }
-    let course = Course {
+    let course = SeedRun {
         seed: Seed { number: arguments.seed, written: arguments.trace },
         span: arguments.r#virtual,
         without: arguments.without.iter().copied().collect(),
@@ -88,7 +88,7 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     tale.history.iter().for_each(|line| println!("{line}"));
     retell(&course, &tale);
     if arguments.json {
-        let summary = Summary {
+        let summary = SeedReplaySummary {
             seed: arguments.seed,
             digest: tale.digest.to_string(),
             events: tale.events,
@@ -98,11 +98,11 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
         };
         println!("{}", serde_json::to_string(&summary).expect("numbers and names are JSON"));
     }
-    if tale.is_sound() { Exit::Sound } else { Exit::Broken }
+    if tale.is_sound() { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
 /// How far the world came in each part of its time, and what happened in all.
-fn retell(course: &Course, tale: &Tale) {
+fn retell(course: &SeedRun, tale: &RunReport) {
     println!("{:>10} {:>7} {:>7} {:>7}", "until", "height", "turns", "later");
     let row = (course.span / ROWS).max(Duration::from_millis(1));
     let mut height = 0;

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use metatopia_world::agreement::Seed;
-use metatopia_world::{Breach, Course, Level, shrink};
+use metatopia_world::{Breach, Level, SeedRun, shrink};
 
-use super::campaign::Progress;
+use super::campaign::CampaignProgress;
 use super::span;
 
 /// Lines of the history before the end.
@@ -18,7 +18,7 @@ const LINES: usize = 200;
 const SHRINK_FOR: Duration = Duration::from_secs(120);
 
 /// How to play it again.
-pub(crate) fn command(level: Level, course: &Course) -> String {
+pub(crate) fn command(level: Level, course: &SeedRun) -> String {
     let mut words = format!(
         "metatopia-world replay --seed {} --virtual {}",
         course.seed.number,
@@ -43,9 +43,9 @@ pub(crate) fn command(level: Level, course: &Course) -> String {
 }
 
 /// What a world stands for, which laws it broke, and its last events.
-pub(crate) fn of(level: Level, course: &Course) -> String {
+pub(crate) fn of(level: Level, course: &SeedRun) -> String {
     let seed = Seed { written: true, ..course.seed };
-    let tale = level.play(&Course { seed, ..course.clone() });
+    let tale = level.play(&SeedRun { seed, ..course.clone() });
     let (_, plan) = level.plan(course);
     let mut text = format!("seed {}\n{plan}\nbroken laws\n", course.seed.number);
     for breach in &tale.breaches {
@@ -62,8 +62,8 @@ pub(crate) fn of(level: Level, course: &Course) -> String {
 }
 
 /// Makes the world smaller, and writes all about it into `folder`. Returns what to tell people.
-pub(crate) fn write(level: Level, found: &Course, breach: &Breach, folder: &Path) -> String {
-    let mut progress = Progress::new();
+pub(crate) fn write(level: Level, found: &SeedRun, breach: &Breach, folder: &Path) -> String {
+    let mut progress = CampaignProgress::new();
     let mut tried = 0;
     let (classes, _) = level.plan(found);
     let smallest = shrink(found, &classes, |course| {

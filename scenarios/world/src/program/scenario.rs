@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use metatopia_world::agreement::Fault;
+use metatopia_world::agreement::Violation;
 use metatopia_world::story::limits::FILE_BYTES_MAX;
-use metatopia_world::story::{Ending, Shelf, Story, Unmet};
+use metatopia_world::story::{Story, StoryEnding, StoryFileSource, Unmet};
 use serde::Serialize;
 
-use super::Exit;
-use super::campaign::{Progress, quietly};
+use super::SimulatorExit;
+use super::campaign::{CampaignProgress, quietly};
 
 /// Files of one folder of scripts.
 const FILES_MAX: usize = 64;
 
 #[derive(Debug, Subcommand)]
-pub(crate) enum Command {
+pub(crate) enum StoryCommand {
     /// Plays stories, and says which of their expectations did not come true
     Run(RunArguments),
     /// Reads stories and plays nothing: mistakes are told with their lines
@@ -51,7 +51,7 @@ pub(crate) struct CheckArguments {
 
 /// A line of `scenario run --json`.
 #[derive(Debug, Serialize)]
-struct Verdict {
+struct StoryRunLine {
     scenario: String,
     passed: bool,
     seed: u64,
@@ -63,7 +63,7 @@ struct Verdict {
     refused: BTreeMap<&'static str, u64>,
     servers: BTreeMap<&'static str, Vec<usize>>,
     /// Laws that were broken.
-    faults: Vec<Broken>,
+    faults: Vec<ViolationLine>,
     /// Expectations that did not come true; broken laws are one of them.
     failed: Vec<Unmet>,
     digest: String,
@@ -71,7 +71,7 @@ struct Verdict {
 
 /// A law that was broken.
 #[derive(Debug, Serialize)]
-struct Broken {
+struct ViolationLine {
     law: &'static str,
     server: Option<usize>,
     at_ms: u64,
@@ -80,7 +80,7 @@ struct Broken {
 
 /// A line of `scenario check --json`.
 #[derive(Debug, Serialize)]
-struct Checked {
+struct StoryCheckLine {
     scenario: String,
     title: String,
     seed: u64,
@@ -91,19 +91,19 @@ struct Checked {
     expectations: Vec<String>,
 }
 
-pub(crate) fn run(command: &Command) -> Exit {
+pub(crate) fn run(command: &StoryCommand) -> SimulatorExit {
     match command {
-        Command::Run(arguments) => {
+        StoryCommand::Run(arguments) => {
             for_each(&arguments.files, |path, story| play(path, story, arguments))
         }
-        Command::Check(arguments) => {
+        StoryCommand::Check(arguments) => {
             for_each(&arguments.files, |path, story| check(path, story, arguments.json))
         }
     }
 }
 
 /// Does something with every story; ends as the first one that did not end well.
-fn for_each(files: &[PathBuf], each: impl Fn(&Path, &Story) -> Exit) -> Exit {
+fn for_each(files: &[PathBuf], each: impl Fn(&Path, &Story) -> SimulatorExit) -> SimulatorExit {
     let ends = files.iter().map(|path| match open(path) {
         Ok(story) => each(path, &story),
         Err((exit, why)) => {
@@ -111,25 +111,29 @@ fn for_each(files: &[PathBuf], each: impl Fn(&Path, &Story) -> Exit) -> Exit {
             exit
         }
     });
-    ends.fold(Exit::Sound, |first, next| if first == Exit::Sound { next } else { first })
+    ends.fold(
+        SimulatorExit::Sound,
+        |first, next| if first == SimulatorExit::Sound { next } else { first },
+    )
 }
 
 /// Reads a story, or says what is wrong with it.
-fn open(path: &Path) -> Result<Story, (Exit, String)> {
+fn open(path: &Path) -> Result<Story, (SimulatorExit, String)> {
     let text = read(path)?;
-    let folder = Folder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
+    let folder = StoryFolder(path.parent().map_or_else(PathBuf::new, Path::to_path_buf));
     Story::parse(&path.display().to_string(), &text, &folder)
-        .map_err(|mistake| (Exit::Usage, mistake.to_string()))
+        .map_err(|mistake| (SimulatorExit::Usage, mistake.to_string()))
 }
 
-fn read(path: &Path) -> Result<String, (Exit, String)> {
+fn read(path: &Path) -> Result<String, (SimulatorExit, String)> {
     let name = path.display();
     let failed = |error: io::Error| match error.kind() {
-        io::ErrorKind::NotFound => (Exit::NotFound, format!("there is no file {name}")),
-        io::ErrorKind::IsADirectory => {
-            (Exit::Usage, format!("{name} is a directory: name the files in it, as {name}/*.toml"))
-        }
-        _ => (Exit::Usage, format!("cannot read {name}: {error}")),
+        io::ErrorKind::NotFound => (SimulatorExit::NotFound, format!("there is no file {name}")),
+        io::ErrorKind::IsADirectory => (
+            SimulatorExit::Usage,
+            format!("{name} is a directory: name the files in it, as {name}/*.toml"),
+        ),
+        _ => (SimulatorExit::Usage, format!("cannot read {name}: {error}")),
     };
     let mut text = String::new();
     // A byte more than there may be, so that a file that is too long is seen as one.
@@ -140,9 +144,9 @@ fn read(path: &Path) -> Result<String, (Exit, String)> {
 }
 
 /// The folder of a story: files that it names are looked for there.
-struct Folder(PathBuf);
+struct StoryFolder(PathBuf);
 
-impl Shelf for Folder {
+impl StoryFileSource for StoryFolder {
     fn text(&self, path: &str) -> Result<String, String> {
         read(&self.0.join(path)).map_err(|(_, why)| why)
     }
@@ -170,9 +174,9 @@ fn name(path: &Path) -> String {
     path.file_stem().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn play(path: &Path, story: &Story, arguments: &RunArguments) -> Exit {
+fn play(path: &Path, story: &Story, arguments: &RunArguments) -> SimulatorExit {
     let seed = arguments.seed.unwrap_or(story.seed);
-    let mut progress = Progress::new();
+    let mut progress = CampaignProgress::new();
     let length = story.length;
     let played = quietly(|| {
         story.play(seed, |at| {
@@ -184,7 +188,7 @@ fn play(path: &Path, story: &Story, arguments: &RunArguments) -> Exit {
         Ok(ending) => ending,
         Err(cause) => {
             eprintln!("{}: the simulated world failed: {cause}", name(path));
-            return Exit::Broken;
+            return SimulatorExit::Broken;
         }
     };
     let failed = story.judge(&ending);
@@ -194,12 +198,12 @@ fn play(path: &Path, story: &Story, arguments: &RunArguments) -> Exit {
     } else {
         tell(path, story, &ending, &failed);
     }
-    if passed { Exit::Sound } else { Exit::Broken }
+    if passed { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
-fn verdict(path: &Path, ending: &Ending, failed: Vec<Unmet>) -> Verdict {
+fn verdict(path: &Path, ending: &StoryEnding, failed: Vec<Unmet>) -> StoryRunLine {
     let servers = ending.groups.iter();
-    Verdict {
+    StoryRunLine {
         scenario: name(path),
         passed: failed.is_empty(),
         seed: ending.seed,
@@ -218,9 +222,9 @@ fn verdict(path: &Path, ending: &Ending, failed: Vec<Unmet>) -> Verdict {
     }
 }
 
-fn broken(fault: &Fault) -> Broken {
+fn broken(fault: &Violation) -> ViolationLine {
     let (law, what) = (fault.law.name(), fault.what.clone());
-    Broken { law, server: fault.seat, at_ms: millis(fault.at), what }
+    ViolationLine { law, server: fault.seat, at_ms: millis(fault.at), what }
 }
 
 fn millis(time: Duration) -> u64 {
@@ -231,8 +235,8 @@ fn tell_json(value: &impl Serialize) {
     println!("{}", serde_json::to_string(value).expect("numbers and names are JSON"));
 }
 
-fn tell(path: &Path, story: &Story, ending: &Ending, failed: &[Unmet]) {
-    let Ending { seed, turns, acts, crashes, digest, .. } = ending;
+fn tell(path: &Path, story: &Story, ending: &StoryEnding, failed: &[Unmet]) {
+    let StoryEnding { seed, turns, acts, crashes, digest, .. } = ending;
     println!("{}: {}", name(path), story.title);
     println!(
         "  seed {seed}: {turns} turns, {acts} acts, {crashes} crashes, longest pause {:.3?}, \
@@ -247,8 +251,8 @@ fn tell(path: &Path, story: &Story, ending: &Ending, failed: &[Unmet]) {
     println!("  {word}: {met} of {all} expectations came true");
 }
 
-fn check(path: &Path, story: &Story, json: bool) -> Exit {
-    let checked = Checked {
+fn check(path: &Path, story: &Story, json: bool) -> SimulatorExit {
+    let checked = StoryCheckLine {
         scenario: name(path),
         title: story.title.clone(),
         seed: story.seed,
@@ -261,7 +265,7 @@ fn check(path: &Path, story: &Story, json: bool) -> Exit {
     if json {
         tell_json(&checked);
     } else {
-        let Checked { scenario, title, servers, people, steps, expectations, .. } = checked;
+        let StoryCheckLine { scenario, title, servers, people, steps, expectations, .. } = checked;
         println!("{scenario}: {title}");
         println!(
             "  {:?}, {servers} servers, {people} people, {steps} things happen, seed {}",
@@ -269,7 +273,7 @@ fn check(path: &Path, story: &Story, json: bool) -> Exit {
         );
         println!("  expects {}", expectations.join(", "));
     }
-    Exit::Sound
+    SimulatorExit::Sound
 }
 
 #[cfg(test)]
@@ -281,7 +285,7 @@ mod tests {
     fn a_directory_in_place_of_a_story_is_told_with_what_to_name() {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
         let (exit, why) = open(Path::new(folder)).expect_err("a directory");
-        assert_eq!(exit, Exit::Usage);
+        assert_eq!(exit, SimulatorExit::Usage);
         let told = format!("{folder} is a directory: name the files in it, as {folder}/*.toml");
         assert_eq!(why, told);
     }

@@ -6,17 +6,17 @@ use std::time::Duration;
 
 use clap::Args;
 use metatopia_world::agreement::percentile;
-use metatopia_world::{Breach, Class, Course, Fired, Level, Tale};
+use metatopia_world::{Breach, Class, Fired, Level, RunReport, SeedRun};
 use serde::Serialize;
 
-use super::campaign::{self, Progress};
-use super::{Exit, report, span};
+use super::campaign::{self, CampaignProgress};
+use super::{SimulatorExit, report, span};
 
 /// A campaign of so many worlds has seen every class of faults, or it is broken itself.
 const ALL_CLASSES_FROM: u64 = 100;
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct SwarmArgs {
     /// How many worlds
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
 
 /// The last line of `swarm --json`.
 #[derive(Debug, Serialize)]
-struct Summary {
+struct SwarmSummary {
     seeds: u64,
     virtual_hours: f64,
     speed_x: f64,
@@ -58,7 +58,7 @@ struct Summary {
 }
 
 #[derive(Default)]
-struct Tally {
+struct SwarmTally {
     seeds: u64,
     lived: Duration,
     violations: u64,
@@ -70,9 +70,9 @@ struct Tally {
     first: Option<(u64, Breach)>,
 }
 
-impl Tally {
+impl SwarmTally {
     /// Returns whether all laws held.
-    fn add(&mut self, seed: u64, tale: &Tale) -> bool {
+    fn add(&mut self, seed: u64, tale: &RunReport) -> bool {
         self.seeds += 1;
         self.lived += tale.took;
         self.turns += tale.height();
@@ -90,12 +90,12 @@ impl Tally {
         false
     }
 
-    fn summary(&self, level: Level, took: Duration) -> Summary {
+    fn summary(&self, level: Level, took: Duration) -> SwarmSummary {
         let millis = |percent| percentile(&self.recoveries, percent).as_millis();
         let millis = |percent| u64::try_from(millis(percent)).unwrap_or(u64::MAX);
         let never = self.fired.never(level);
         let times = |class: Class| (class.name(), self.fired.times(class));
-        Summary {
+        SwarmSummary {
             seeds: self.seeds,
             virtual_hours: rounded(self.lived.as_secs_f64() / 3_600.0),
             speed_x: rounded(self.lived.as_secs_f64() / took.as_secs_f64()),
@@ -115,17 +115,17 @@ fn rounded(value: f64) -> f64 {
     (value * 100.0).round() / 100.0
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &SwarmArgs) -> SimulatorExit {
     let (first, span) = (arguments.first_seed, arguments.r#virtual);
     let level = if arguments.whole { Level::Whole } else { Level::Agreement };
     let Some(end) = first.checked_add(arguments.seeds) else {
         eprintln!("error: seeds end before {}; begin with an earlier one than {first}", u64::MAX);
-        return Exit::Usage;
+        return SimulatorExit::Usage;
     };
-    let mut progress = Progress::new();
-    let mut tally = Tally::default();
+    let mut progress = CampaignProgress::new();
+    let mut tally = SwarmTally::default();
     let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
-    let play = |seed: u64| level.play(&Course::new(seed.into(), span));
+    let play = |seed: u64| level.play(&SeedRun::new(seed.into(), span));
     campaign::play(jobs, first..end, play, |seed, tale| {
         let sound = tally.add(seed, &tale);
         let speed = tally.lived.as_secs_f64() / progress.elapsed().as_secs_f64();
@@ -140,16 +140,16 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     progress.end();
     let summary = tally.summary(level, progress.elapsed());
     if let Some((seed, breach)) = &tally.first {
-        let found = Course::new((*seed).into(), span);
+        let found = SeedRun::new((*seed).into(), span);
         println!("{}", report::write(level, &found, breach, &arguments.out));
     }
     tell(&summary, arguments.json);
     // By chance a few worlds are spared some kind of trouble.
     let spared = summary.seeds < ALL_CLASSES_FROM || summary.never.is_empty();
-    if summary.violations == 0 && spared { Exit::Sound } else { Exit::Broken }
+    if summary.violations == 0 && spared { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }
 
-fn tell(summary: &Summary, json: bool) {
+fn tell(summary: &SwarmSummary, json: bool) {
     if json {
         println!("{}", serde_json::to_string(summary).expect("numbers and names are JSON"));
         return;
@@ -157,7 +157,7 @@ fn tell(summary: &Summary, json: bool) {
     for (class, times) in &summary.faults {
         println!("{class:<20} {times:>12}");
     }
-    let Summary { seeds, virtual_hours, speed_x, violations, turns, crashes, .. } = summary;
+    let SwarmSummary { seeds, virtual_hours, speed_x, violations, turns, crashes, .. } = summary;
     println!(
         "{seeds} worlds, {virtual_hours} virtual hours, {speed_x}x real time, {turns} turns, \
          {crashes} crashes, back after {} ms (p99), {violations} worlds with a broken law",

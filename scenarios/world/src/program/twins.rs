@@ -6,11 +6,11 @@ use metatopia_world::agreement::stories::story;
 use metatopia_world::survive;
 use serde::Serialize;
 
-use super::Exit;
-use super::campaign::{self, Progress};
+use super::SimulatorExit;
+use super::campaign::{self, CampaignProgress};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
+pub(crate) struct TwinsArgs {
     /// How many schedules; there are 245,760
     #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u64).range(1..=Schedule::COUNT))]
     schedules: u64,
@@ -24,18 +24,18 @@ pub(crate) struct Arguments {
 
 /// The last line of `twins --json`.
 #[derive(Debug, Default, Serialize)]
-struct Summary {
+struct TwinsSummary {
     schedules: u64,
     violations: u64,
     turns: u64,
     evidence: u64,
 }
 
-pub(crate) fn run(arguments: &Arguments) -> Exit {
+pub(crate) fn run(arguments: &TwinsArgs) -> SimulatorExit {
     let jobs = arguments.jobs.map_or_else(campaign::cores, usize::from);
     let twins = story("twins");
-    let mut progress = Progress::new();
-    let mut summary = Summary::default();
+    let mut progress = CampaignProgress::new();
+    let mut summary = TwinsSummary::default();
     let mut first: Option<(u64, String)> = None;
     campaign::play(
         jobs,
@@ -69,11 +69,11 @@ pub(crate) fn run(arguments: &Arguments) -> Exit {
     if arguments.json {
         println!("{}", serde_json::to_string(&summary).expect("numbers are JSON"));
     } else {
-        let Summary { schedules, violations, turns, evidence } = summary;
+        let TwinsSummary { schedules, violations, turns, evidence } = summary;
         println!(
             "{schedules} schedules, {turns} turns, {evidence} pieces of evidence, \
              {violations} schedules with a broken law"
         );
     }
-    if summary.violations == 0 { Exit::Sound } else { Exit::Broken }
+    if summary.violations == 0 { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }

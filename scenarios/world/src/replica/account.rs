@@ -3,19 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metatopia_oracle::{Fault, Law};
+use metatopia_oracle::{Law, Violation};
 use metatopia_types::{ActId, Digest, Height, Millis};
 
-use super::oracle::Entry;
-use super::person::{Deed, Fate, Person};
-use super::servers::Servers;
+use super::oracle::ObservedAct;
+use super::person::{ActStatus, Person, PersonAct};
+use super::servers::ReplicaServers;
 use crate::class::Fired;
 
 /// What came out of a story.
 #[derive(Debug)]
 pub struct Account {
     /// Which laws were broken.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<Violation>,
     /// Everybody, with every act.
     pub people: Vec<Person>,
     /// Turns that were decided.
@@ -41,7 +41,7 @@ pub struct Account {
     /// What happened, if that was asked for.
     pub history: Vec<String>,
     /// The servers, as they were seen.
-    pub servers: Servers,
+    pub servers: ReplicaServers,
     /// The same for every run of this story with this seed.
     pub digest: Digest,
 }
@@ -50,14 +50,14 @@ pub struct Account {
 /// no more than that their acts are used up.
 pub(super) fn check_person(
     person: &Person,
-    places: &BTreeMap<ActId, Entry>,
+    places: &BTreeMap<ActId, ObservedAct>,
     forgotten: &dyn Fn(Height) -> bool,
 ) -> Vec<(Law, String)> {
     // All servers of these stories are honest.
     let distrust =
         person.distrust.iter().map(|why| (Law::Proof, format!("{}: {why}", person.name)));
     let mut faults: Vec<(Law, String)> = distrust.collect();
-    let mut in_order: Vec<(&ActId, &Deed)> = person.deeds.iter().collect();
+    let mut in_order: Vec<(&ActId, &PersonAct)> = person.deeds.iter().collect();
     in_order.sort_by_key(|(_, deed)| deed.seq);
     let mut last = Height(0);
     for (id, deed) in in_order {
@@ -67,11 +67,11 @@ pub(super) fn check_person(
             faults.push((law, format!("{name}: {what}: {deed:?}, in the logs {found:?}")));
         };
         match deed.fate {
-            Fate::Waiting if person.ended.is_none() => {
+            ActStatus::Waiting if person.ended.is_none() => {
                 blame(Law::LateAct, "nobody knows what became of it")
             }
-            Fate::Waiting => {}
-            Fate::Receipted { height, index, .. } => {
+            ActStatus::Waiting => {}
+            ActStatus::Receipted { height, index, .. } => {
                 if found.map(|entry| (entry.height, entry.index)) != Some((height, index)) {
                     blame(Law::Lost, "lost in spite of its receipt");
                 }
@@ -84,12 +84,12 @@ pub(super) fn check_person(
                 last = height;
             }
             // For another reason it is as good as before: strangers may have handed it in.
-            Fate::Refused(why)
+            ActStatus::Refused(why)
                 if why.is_lasting() && found.is_some_and(|entry| !forgotten(entry.height)) =>
             {
                 blame(Law::Receipt, "refused, and decided");
             }
-            Fate::Refused(_) => {}
+            ActStatus::Refused(_) => {}
         }
         let outcome = found.map(|entry| entry.outcome);
         let said = [deed.told, deed.proved];

@@ -7,7 +7,7 @@ use metatopia_types::{
     Certificate, Header, PublicKey, Sign, SimId, Validator, ValidatorSet, Vote, VoteKind,
 };
 
-use super::setting::Setting;
+use super::setting::ReplicaSetting;
 
 /// An invite whose time is over was good until a day ago: no clock is that wrong.
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -51,7 +51,7 @@ impl BadInvite {
 
     /// Makes a bad one of a good invite of the admin's.
     #[must_use]
-    pub fn spoil(self, setting: &Setting, good: SignedInvite) -> SignedInvite {
+    pub fn spoil(self, setting: &ReplicaSetting, good: SignedInvite) -> SignedInvite {
         let SignedInvite { mut invite, signature } = good;
         let admin = setting.player(0);
         match self {

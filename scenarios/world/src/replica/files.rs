@@ -7,7 +7,7 @@ use metatopia_replica::{Input, Replica};
 use metatopia_store::{Disk, Identity, Opening};
 use metatopia_types::{Now, Round};
 
-use super::setting::Setting;
+use super::setting::ReplicaSetting;
 use crate::lent::LentDisk;
 
 /// Segments of simulated logs are short, so that logs have several.
@@ -15,7 +15,7 @@ pub const SEGMENT_BYTES: u64 = 128 * 1_024;
 
 /// What a disk holds, ready to go on from.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct OpenedDisk {
     pub(crate) keeper: Keeper<LentDisk>,
     pub(crate) replica: Replica,
     /// What was found damaged of the log, and put aside.
@@ -24,11 +24,11 @@ pub(crate) struct Found {
     pub(crate) passed_over: Vec<String>,
 }
 
-impl Found {
+impl OpenedDisk {
     /// Opens the disk of the server in `seat`, as the node does. `fresh` says that its key was never
     /// used.
     pub(crate) fn open(
-        setting: &Setting,
+        setting: &ReplicaSetting,
         seat: usize,
         fresh: bool,
         now: Now,
@@ -50,7 +50,7 @@ impl Found {
             Ok((replica, _)) => replica,
             Err(StartError::NoStart(why)) => {
                 let least = why.least(store.index());
-                Replica::adrift(config, setting.beginning(), least, now)
+                Replica::stateless(config, setting.beginning(), least, now)
             }
             Err(StartError::Records(error)) => return Err(error.to_string()),
         };

@@ -26,12 +26,12 @@ pub enum Hangup {
 
 /// All lines of one life of a server.
 #[derive(Debug, Default)]
-pub(crate) struct Gateway {
-    lines: BTreeMap<ClientId, Line>,
+pub(crate) struct VirtualGateway {
+    lines: BTreeMap<ClientId, ClientQueue>,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct ClientQueue {
     /// Bytes on their way.
     unread: usize,
     reliable: VecDeque<Vec<u8>>,
@@ -49,9 +49,9 @@ pub(crate) struct Moved {
     pub(crate) ended: Option<Hangup>,
 }
 
-impl Gateway {
+impl VirtualGateway {
     pub(crate) fn connect(&mut self, client: ClientId) {
-        self.lines.insert(client, Line::default());
+        self.lines.insert(client, ClientQueue::default());
     }
 
     pub(crate) fn disconnect(&mut self, client: ClientId) {
@@ -69,7 +69,7 @@ impl Gateway {
 
     /// Queues a frame.
     pub(crate) fn send(&mut self, client: ClientId, delivery: Delivery, frame: Vec<u8>) -> Moved {
-        let over = |line: &Line| line.held.saturating_add(frame.len()) > HELD_BYTES_MAX;
+        let over = |line: &ClientQueue| line.held.saturating_add(frame.len()) > HELD_BYTES_MAX;
         let full = self.lines.get(&client).is_some_and(over);
         let frame = match delivery {
             Delivery::Answer(question) if full => metatopia_replica::busy(question),
@@ -101,7 +101,7 @@ impl Gateway {
         self.change(client, |line| line.ends = Some(why))
     }
 
-    fn change(&mut self, client: ClientId, change: impl FnOnce(&mut Line)) -> Moved {
+    fn change(&mut self, client: ClientId, change: impl FnOnce(&mut ClientQueue)) -> Moved {
         let Some(line) = self.lines.get_mut(&client) else {
             return Moved::default();
         };
@@ -118,7 +118,7 @@ impl Gateway {
     }
 }
 
-impl Line {
+impl ClientQueue {
     fn advance(&mut self) -> Moved {
         let mut moved = Moved::default();
         while self.unread < WINDOW_BYTES {
@@ -144,12 +144,12 @@ mod tests {
     use metatopia_protocol::Goodbye;
     use metatopia_replica::{ClientId, Delivery};
 
-    use super::{Gateway, HELD_BYTES_MAX, Hangup, WINDOW_BYTES};
+    use super::{HELD_BYTES_MAX, Hangup, VirtualGateway, WINDOW_BYTES};
 
     const CLIENT: ClientId = ClientId(1);
 
-    fn connected() -> Gateway {
-        let mut gateway = Gateway::default();
+    fn connected() -> VirtualGateway {
+        let mut gateway = VirtualGateway::default();
         gateway.connect(CLIENT);
         gateway
     }

@@ -11,7 +11,7 @@ use metatopia_types::PublicKey;
 /// A connection from one server to another, in one direction. Later ones are greater: first the
 /// sender's life, then the connections it had in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Stream {
+pub struct PeerStream {
     life: u64,
     connection: u64,
 }
@@ -21,9 +21,9 @@ pub(crate) const LATE: Duration = Duration::from_millis(300);
 
 /// A frame on its way.
 #[derive(Debug, Clone)]
-pub struct Frame {
+pub struct StreamFrame {
     /// Where it belongs; or, of a frame without a place, which stream of the receiver is broken.
-    stream: Stream,
+    stream: PeerStream,
     /// Its place in the stream, from 0.
     place: Option<u64>,
     /// What it says; nothing if it is empty.
@@ -32,7 +32,7 @@ pub struct Frame {
     besides: Vec<Rc<[u8]>>,
 }
 
-impl Frame {
+impl StreamFrame {
     /// What a liar says in its place: nothing, one thing, or several.
     #[must_use]
     pub(crate) fn saying(&self, said: impl IntoIterator<Item = Vec<u8>>) -> Self {
@@ -49,18 +49,18 @@ impl Frame {
 
 /// What came of a frame that arrived.
 #[derive(Debug, Default)]
-pub(crate) struct Arrival {
+pub(crate) struct ReceiveResult {
     /// What can be read now, in order.
     pub(crate) read: Vec<Rc<[u8]>>,
     /// Connections that ended and began.
-    pub(crate) changes: Vec<Change>,
+    pub(crate) changes: Vec<ConnectionChange>,
     /// What to tell its sender: its stream is broken.
-    pub(crate) answer: Option<Frame>,
+    pub(crate) answer: Option<StreamFrame>,
 }
 
 /// The lanes of one life of a server.
 #[derive(Debug)]
-pub(crate) struct Lanes {
+pub(crate) struct PeerStreams {
     life: u64,
     connections: u64,
     /// Servers that run, as far as the transport knows.
@@ -68,7 +68,7 @@ pub(crate) struct Lanes {
     /// Servers to keep connections with.
     wanted: BTreeSet<PublicKey>,
     /// Connections: the stream to each server, and how many frames are in it.
-    out: BTreeMap<PublicKey, (Stream, u64)>,
+    out: BTreeMap<PublicKey, (PeerStream, u64)>,
     /// What came of the newest stream of each server.
     into: BTreeMap<PublicKey, Inward>,
 }
@@ -76,11 +76,11 @@ pub(crate) struct Lanes {
 /// What came of a stream.
 #[derive(Debug, Default)]
 struct Inward {
-    stream: Stream,
+    stream: PeerStream,
     /// How many frames came in order.
     next: u64,
     /// Frames that overtook others, by their places.
-    early: BTreeMap<u64, Frame>,
+    early: BTreeMap<u64, StreamFrame>,
     /// Since when they wait.
     since: Duration,
     /// A frame of it is lost, and its sender was told so at this moment.
@@ -89,12 +89,12 @@ struct Inward {
 
 /// A connection came or went.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Change {
+pub(crate) enum ConnectionChange {
     Up(PublicKey),
     Down(PublicKey),
 }
 
-impl Lanes {
+impl PeerStreams {
     /// No connections. `life` is greater than those of all earlier lives.
     pub(crate) fn new(life: u64) -> Self {
         Self {
@@ -112,7 +112,7 @@ impl Lanes {
     }
 
     /// The process of `peer` runs; if it ran before, as far as we knew, it is a new one.
-    pub(crate) fn came(&mut self, peer: PublicKey) -> Vec<Change> {
+    pub(crate) fn came(&mut self, peer: PublicKey) -> Vec<ConnectionChange> {
         let mut changes = self.went(peer);
         self.reachable.insert(peer);
         changes.extend(self.connect());
@@ -120,18 +120,18 @@ impl Lanes {
     }
 
     /// The process of `peer` is gone.
-    pub(crate) fn went(&mut self, peer: PublicKey) -> Vec<Change> {
+    pub(crate) fn went(&mut self, peer: PublicKey) -> Vec<ConnectionChange> {
         self.reachable.remove(&peer);
         self.connect()
     }
 
     /// Keeps connections with these, as far as they run, and with nobody else.
-    pub(crate) fn want(&mut self, wanted: BTreeSet<PublicKey>) -> Vec<Change> {
+    pub(crate) fn want(&mut self, wanted: BTreeSet<PublicKey>) -> Vec<ConnectionChange> {
         self.wanted = wanted;
         self.connect()
     }
 
-    fn connect(&mut self) -> Vec<Change> {
+    fn connect(&mut self) -> Vec<ConnectionChange> {
         let (wanted, reachable) = (&self.wanted, &self.reachable);
         let stands = |peer: &PublicKey| wanted.contains(peer) && reachable.contains(peer);
         let gone: Vec<_> = self.connected().filter(|peer| !stands(peer)).collect();
@@ -144,23 +144,28 @@ impl Lanes {
         for peer in &new {
             self.connections += 1;
             let (life, connection) = (self.life, self.connections);
-            self.out.insert(*peer, (Stream { life, connection }, 0));
+            self.out.insert(*peer, (PeerStream { life, connection }, 0));
         }
-        let down = gone.into_iter().map(Change::Down);
-        down.chain(new.into_iter().map(Change::Up)).collect()
+        let down = gone.into_iter().map(ConnectionChange::Down);
+        down.chain(new.into_iter().map(ConnectionChange::Up)).collect()
     }
 
     /// The next frame for `peer`; nothing if there is no connection.
-    pub(crate) fn frame(&mut self, peer: PublicKey, bytes: &Rc<[u8]>) -> Option<Frame> {
+    pub(crate) fn frame(&mut self, peer: PublicKey, bytes: &Rc<[u8]>) -> Option<StreamFrame> {
         let (stream, frames) = self.out.get_mut(&peer)?;
         let place = Some(*frames);
         *frames += 1;
-        Some(Frame { stream: *stream, place, bytes: Rc::clone(bytes), besides: Vec::new() })
+        Some(StreamFrame { stream: *stream, place, bytes: Rc::clone(bytes), besides: Vec::new() })
     }
 
     /// A frame came.
-    pub(crate) fn arrived(&mut self, now: Duration, from: PublicKey, frame: Frame) -> Arrival {
-        let mut arrival = Arrival::default();
+    pub(crate) fn arrived(
+        &mut self,
+        now: Duration,
+        from: PublicKey,
+        frame: StreamFrame,
+    ) -> ReceiveResult {
+        let mut arrival = ReceiveResult::default();
         let Some((own, _)) = self.out.get(&from) else {
             return arrival;
         };
@@ -179,7 +184,7 @@ impl Lanes {
         }
         let told = |inward: &Inward| {
             let (bytes, besides) = (Rc::new([]), Vec::new());
-            Frame { stream: inward.stream, place: None, bytes, besides }
+            StreamFrame { stream: inward.stream, place: None, bytes, besides }
         };
         if let Some(at) = inward.broken {
             // It may have missed it.
@@ -210,11 +215,11 @@ impl Lanes {
     }
 
     /// Another connection takes the place of the one to `peer`.
-    fn begin_anew(&mut self, peer: PublicKey) -> Vec<Change> {
+    fn begin_anew(&mut self, peer: PublicKey) -> Vec<ConnectionChange> {
         self.connections += 1;
         let (life, connection) = (self.life, self.connections);
-        self.out.insert(peer, (Stream { life, connection }, 0));
-        vec![Change::Down(peer), Change::Up(peer)]
+        self.out.insert(peer, (PeerStream { life, connection }, 0));
+        vec![ConnectionChange::Down(peer), ConnectionChange::Up(peer)]
     }
 }
 
@@ -227,18 +232,18 @@ mod tests {
 
     use metatopia_types::PublicKey;
 
-    use super::{Change, Frame, LATE, Lanes};
+    use super::{ConnectionChange, LATE, PeerStreams, StreamFrame};
 
     const PEER: PublicKey = PublicKey([7; 32]);
 
-    fn connected(life: u64) -> Lanes {
-        let mut lanes = Lanes::new(life);
+    fn connected(life: u64) -> PeerStreams {
+        let mut lanes = PeerStreams::new(life);
         assert_eq!(lanes.want(BTreeSet::from([PEER])), []);
-        assert_eq!(lanes.came(PEER), [Change::Up(PEER)]);
+        assert_eq!(lanes.came(PEER), [ConnectionChange::Up(PEER)]);
         lanes
     }
 
-    fn read(to: &mut Lanes, frame: &Frame) -> Vec<u8> {
+    fn read(to: &mut PeerStreams, frame: &StreamFrame) -> Vec<u8> {
         to.arrived(Duration::ZERO, PEER, frame.clone()).read.concat()
     }
 
@@ -251,7 +256,7 @@ mod tests {
 
         let late = to.arrived(LATE, PEER, frames[3].clone());
 
-        let anew = [Change::Down(PEER), Change::Up(PEER)];
+        let anew = [ConnectionChange::Down(PEER), ConnectionChange::Up(PEER)];
         assert_eq!(late.changes, anew);
         let told = from.arrived(LATE, PEER, late.answer.expect("it is told"));
         assert_eq!(told.changes, anew);
@@ -277,7 +282,7 @@ mod tests {
         let (mut from, mut to) = (connected(1), connected(2));
         let lost = from.frame(PEER, &Rc::from([0])).expect("connected");
 
-        assert_eq!(from.came(PEER), [Change::Down(PEER), Change::Up(PEER)]);
+        assert_eq!(from.came(PEER), [ConnectionChange::Down(PEER), ConnectionChange::Up(PEER)]);
         let new = from.frame(PEER, &Rc::from([1])).expect("connected");
 
         assert_eq!(read(&mut to, &new), [1]);
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn there_is_no_lane_to_who_is_not_wanted() {
-        let mut lanes = Lanes::new(1);
+        let mut lanes = PeerStreams::new(1);
 
         assert_eq!(lanes.came(PEER), []);
 

@@ -12,11 +12,12 @@ use metatopia_protocol::{
     Answer, Applicant, ClientMessage, Grant, Hello, INVITE_ADDRESSES_MAX, Invite, JoinRefusal,
     JoinRequest, Question, ServerMessage, SignedInvite, encode_client,
 };
-use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, Misdeed};
+use metatopia_replica::JOIN_RETRY_PAUSES;
+use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, ProviderFault};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{Certificate, Header, Height, Millis, PublicKey, Sign, ValidatorSet, Verify};
 
-use super::setting::{Setting, contact};
+use super::setting::{ReplicaSetting, contact};
 
 /// The number of the question whether a node is let in: fetches count theirs from 0.
 const JOIN: u32 = u32::MAX;
@@ -27,6 +28,10 @@ const ENTER: Duration = Duration::from_secs(2);
 /// After it led to nothing, a node begins again so much later.
 const REST: Duration = Duration::from_secs(1);
 
+/// A node that follows asks so often the servers that it is not connected with: the shortest pause of a
+/// real one, because here no server says of itself that it is back, which would shorten a longer one.
+const RETRY: Duration = *JOIN_RETRY_PAUSES.start();
+
 /// How long an invite is good, in milliseconds: seven days, longer than any clock is set ahead.
 const GOOD_MS: u64 = 7 * 24 * 3_600_000;
 
@@ -34,7 +39,7 @@ const GOOD_MS: u64 = 7 * 24 * 3_600_000;
 /// knows. Nothing if it proves nothing to them, or changes them.
 #[must_use]
 pub fn invite(
-    setting: &Setting,
+    setting: &ReplicaSetting,
     light: &LightClient,
     (header, certificate): (Header, Certificate),
     (grant, nonce): (Grant, u64),
@@ -55,7 +60,7 @@ pub fn invite(
 
 /// What a newcomer wants done.
 #[derive(Debug)]
-pub(crate) enum Wish {
+pub(crate) enum NewcomerRequest {
     /// A line to the server in a seat.
     Call(usize),
     /// A frame for the server in a seat.
@@ -67,18 +72,19 @@ pub(crate) enum Wish {
 }
 
 #[derive(Debug)]
-enum Phase {
+enum NewcomerPhase {
     /// It asks to be let in, until a moment.
     Entering(Duration),
     Fetching(Box<Fetch>),
     /// It begins again at a moment.
     Resting(Duration),
-    In,
+    /// It follows, and looks at a moment which servers have not let it in.
+    In(Duration),
 }
 
 /// How a line stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Line {
+enum LineState {
     Asking,
     LetIn,
     Refused,
@@ -91,7 +97,7 @@ pub struct Newcomer {
     /// Why servers did not let it in.
     pub refusals: Vec<(usize, JoinRefusal)>,
     /// Servers that it asked for nothing more, with the reasons.
-    pub dropped: Vec<(PublicKey, Misdeed)>,
+    pub dropped: Vec<(PublicKey, ProviderFault)>,
     /// How often it had to begin again.
     pub returns: u64,
     key: Arc<dyn Sign>,
@@ -100,11 +106,11 @@ pub struct Newcomer {
     genesis: Option<ValidatorSet>,
     /// The servers that the invite names, by their seats.
     servers: BTreeMap<usize, PublicKey>,
-    lines: BTreeMap<usize, Line>,
+    lines: BTreeMap<usize, LineState>,
     /// Leaves that came.
     kept: Vec<Vec<u8>>,
-    phase: Phase,
-    wishes: Vec<Wish>,
+    phase: NewcomerPhase,
+    wishes: Vec<NewcomerRequest>,
     /// The moment of the errand that was planned last.
     pub(crate) armed: Option<Duration>,
 }
@@ -119,7 +125,7 @@ impl std::fmt::Debug for Newcomer {
 impl Newcomer {
     /// Somebody who takes `seat`, and has this invite.
     #[must_use]
-    pub fn new(setting: &Setting, seat: usize, invite: SignedInvite) -> Self {
+    pub fn new(setting: &ReplicaSetting, seat: usize, invite: SignedInvite) -> Self {
         let (key, contact) = (setting.name(seat), contact(seat));
         let stands_by = invite.invite.grant == Grant::StandBy;
         let named = |seat: &usize| {
@@ -142,7 +148,7 @@ impl Newcomer {
             servers,
             lines: BTreeMap::new(),
             kept: Vec::new(),
-            phase: Phase::Resting(Duration::ZERO),
+            phase: NewcomerPhase::Resting(Duration::ZERO),
             wishes: Vec::new(),
             armed: None,
         }
@@ -151,7 +157,7 @@ impl Newcomer {
     /// Does it follow, or begin to?
     #[must_use]
     pub const fn is_in(&self) -> bool {
-        matches!(self.phase, Phase::In)
+        matches!(self.phase, NewcomerPhase::In(_))
     }
 
     /// Is its invite what it should be, at this time?
@@ -160,37 +166,53 @@ impl Newcomer {
         self.request.invite.check(now, &*self.scheme).is_ok()
     }
 
-    pub(crate) fn take_wishes(&mut self) -> Vec<Wish> {
+    pub(crate) fn take_wishes(&mut self) -> Vec<NewcomerRequest> {
         std::mem::take(&mut self.wishes)
     }
 
     /// When it wants to be woken.
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match &self.phase {
-            Phase::Entering(at) | Phase::Resting(at) => Some(*at),
-            Phase::Fetching(fetch) => fetch.deadline(),
-            Phase::In => None,
+            NewcomerPhase::Entering(at) | NewcomerPhase::Resting(at) | NewcomerPhase::In(at) => {
+                Some(*at)
+            }
+            NewcomerPhase::Fetching(fetch) => fetch.deadline(),
         }
     }
 
-    pub(crate) fn wake(&mut self, now: Duration) {
+    /// Does what is due. The servers in the seats of `missed` have no connection with it.
+    pub(crate) fn wake(&mut self, now: Duration, missed: &[usize]) {
         match &mut self.phase {
-            Phase::Resting(until) if *until <= now => self.enter(now),
-            Phase::Entering(until) if *until <= now => self.begin_fetch(now),
-            Phase::Fetching(fetch) => {
+            NewcomerPhase::Resting(until) if *until <= now => self.enter(now),
+            NewcomerPhase::Entering(until) if *until <= now => self.begin_fetch(now),
+            NewcomerPhase::Fetching(fetch) => {
                 if fetch.deadline().is_some_and(|at| at <= now) {
                     fetch.wake(now);
                 }
                 self.carry_on(now);
             }
-            Phase::Resting(_) | Phase::Entering(_) | Phase::In => {}
+            NewcomerPhase::In(at) if *at <= now => {
+                *at = now + RETRY;
+                self.ask_again(missed);
+            }
+            NewcomerPhase::Resting(_) | NewcomerPhase::Entering(_) | NewcomerPhase::In(_) => {}
+        }
+    }
+
+    /// Asks servers to be let in that did not run when it came, or belong to the sim only since.
+    fn ask_again(&mut self, missed: &[usize]) {
+        for seat in missed {
+            if !self.lines.contains_key(seat) {
+                self.lines.insert(*seat, LineState::Asking);
+                self.wishes.push(NewcomerRequest::Call(*seat));
+            }
         }
     }
 
     fn enter(&mut self, now: Duration) {
-        self.phase = Phase::Entering(now + ENTER);
-        self.lines = self.servers.keys().map(|seat| (*seat, Line::Asking)).collect();
-        self.wishes.extend(self.servers.keys().map(|seat| Wish::Call(*seat)));
+        self.phase = NewcomerPhase::Entering(now + ENTER);
+        self.lines = self.servers.keys().map(|seat| (*seat, LineState::Asking)).collect();
+        self.wishes.extend(self.servers.keys().map(|seat| NewcomerRequest::Call(*seat)));
     }
 
     /// A line is cut, or cannot be had.
@@ -198,7 +220,9 @@ impl Newcomer {
         if self.lines.remove(&seat).is_none() {
             return;
         }
-        if let (Phase::Fetching(fetch), Some(name)) = (&mut self.phase, self.servers.get(&seat)) {
+        if let (NewcomerPhase::Fetching(fetch), Some(name)) =
+            (&mut self.phase, self.servers.get(&seat))
+        {
             fetch.down(now, *name);
         }
         self.look_around(now);
@@ -207,10 +231,12 @@ impl Newcomer {
     /// Once all have answered, nobody is waited for.
     fn look_around(&mut self, now: Duration) {
         match self.phase {
-            Phase::Entering(_) if self.lines.values().all(|line| *line != Line::Asking) => {
+            NewcomerPhase::Entering(_)
+                if self.lines.values().all(|line| *line != LineState::Asking) =>
+            {
                 self.begin_fetch(now);
             }
-            Phase::Fetching(_) => self.carry_on(now),
+            NewcomerPhase::Fetching(_) => self.carry_on(now),
             _ => {}
         }
     }
@@ -221,7 +247,7 @@ impl Newcomer {
         seat: usize,
         said: Result<ServerMessage, DecodeError>,
     ) {
-        let say = |message: &ClientMessage| Wish::Say(seat, encode_client(message));
+        let say = |message: &ClientMessage| NewcomerRequest::Say(seat, encode_client(message));
         match said {
             Ok(ServerMessage::Challenge(challenge)) => {
                 let hello = Hello::new(&challenge, &*self.key);
@@ -234,13 +260,13 @@ impl Newcomer {
             Ok(ServerMessage::Answer { id: JOIN, answer }) => self.answered(now, seat, &answer),
             Ok(ServerMessage::Answer { id, answer }) => {
                 let from = self.servers.get(&seat).copied();
-                if let (Phase::Fetching(fetch), Some(from)) = (&mut self.phase, from) {
+                if let (NewcomerPhase::Fetching(fetch), Some(from)) = (&mut self.phase, from) {
                     fetch.answer(now, from, id, *answer);
                 }
                 self.look_around(now);
             }
             Ok(ServerMessage::Goodbye(_)) | Err(_) => {
-                self.wishes.push(Wish::HangUp(seat));
+                self.wishes.push(NewcomerRequest::HangUp(seat));
                 self.gone(now, seat);
             }
             Ok(_) => {}
@@ -252,13 +278,18 @@ impl Newcomer {
         let Some(line) = self.lines.get_mut(&seat) else {
             return;
         };
-        *line = if let Answer::Join(Ok(_)) = answer { Line::LetIn } else { Line::Refused };
-        let (came, name) = (*line == Line::LetIn, self.servers.get(&seat).copied());
+        *line =
+            if let Answer::Join(Ok(_)) = answer { LineState::LetIn } else { LineState::Refused };
+        let (came, name) = (*line == LineState::LetIn, self.servers.get(&seat).copied());
         if let Answer::Join(Err(why)) = answer {
             self.refusals.push((seat, *why));
         }
-        if let (Phase::Fetching(fetch), Some(name), true) = (&mut self.phase, name, came) {
+        if let (NewcomerPhase::Fetching(fetch), Some(name), true) = (&mut self.phase, name, came) {
             fetch.up(now, name);
+        }
+        if self.is_in() {
+            self.lines.remove(&seat);
+            self.wishes.push(NewcomerRequest::HangUp(seat));
         }
         self.look_around(now);
     }
@@ -267,7 +298,7 @@ impl Newcomer {
         let hosts: Vec<usize> = self
             .servers
             .keys()
-            .filter(|s| self.lines.get(s) == Some(&Line::LetIn))
+            .filter(|s| self.lines.get(s) == Some(&LineState::LetIn))
             .copied()
             .collect();
         // Whom only few let in follows through those alone, and stands still once they are gone: of
@@ -283,13 +314,13 @@ impl Newcomer {
         let mut fetch = Fetch::new(sim, trust, self.genesis.clone(), scheme);
         self.kept.iter().for_each(|leaf| fetch.have(leaf.clone()));
         hosts.iter().filter_map(|s| self.servers.get(s)).for_each(|name| fetch.up(now, *name));
-        self.phase = Phase::Fetching(Box::new(fetch));
+        self.phase = NewcomerPhase::Fetching(Box::new(fetch));
         self.carry_on(now);
     }
 
     /// Does what the fetch wants.
     fn carry_on(&mut self, now: Duration) {
-        while let Phase::Fetching(fetch) = &mut self.phase {
+        while let NewcomerPhase::Fetching(fetch) = &mut self.phase {
             let Some(effect) = fetch.poll() else {
                 if fetch.is_alone() {
                     self.rest(now);
@@ -302,34 +333,34 @@ impl Newcomer {
                     match seat.filter(|(seat, _)| self.lines.contains_key(seat)) {
                         Some((seat, _)) => {
                             let asks = ClientMessage::Ask { id: token, question };
-                            self.wishes.push(Wish::Say(*seat, encode_client(&asks)));
+                            self.wishes.push(NewcomerRequest::Say(*seat, encode_client(&asks)));
                         }
                         None => fetch.down(now, to),
                     }
                 }
                 FetchEffect::Keep { content, .. } => self.kept.push(content),
                 FetchEffect::Dropped { provider, why } => self.dropped.push((provider, why)),
-                FetchEffect::Done(fetched) => self.settle(Some(fetched)),
-                FetchEffect::Genesis => self.settle(None),
+                FetchEffect::Done(fetched) => self.settle(now, Some(fetched)),
+                FetchEffect::Genesis => self.settle(now, None),
             }
         }
     }
 
-    fn settle(&mut self, fetched: Option<Box<Fetched>>) {
+    fn settle(&mut self, now: Duration, fetched: Option<Box<Fetched>>) {
         self.hang_up();
         self.kept.clear();
-        self.phase = Phase::In;
-        self.wishes.push(Wish::Settle(fetched));
+        self.phase = NewcomerPhase::In(now + RETRY);
+        self.wishes.push(NewcomerRequest::Settle(fetched));
     }
 
     fn rest(&mut self, now: Duration) {
         self.hang_up();
         self.returns += 1;
-        self.phase = Phase::Resting(now + REST);
+        self.phase = NewcomerPhase::Resting(now + REST);
     }
 
     fn hang_up(&mut self) {
         let lines = std::mem::take(&mut self.lines);
-        self.wishes.extend(lines.into_keys().map(Wish::HangUp));
+        self.wishes.extend(lines.into_keys().map(NewcomerRequest::HangUp));
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Base, Decision, Record};
-use metatopia_oracle::{Fault, Law, Oracle as Laws};
+use metatopia_oracle::{Law, Oracle as Laws, Violation};
 use metatopia_replica::keeper::History;
 use metatopia_replica::mempool::POOL_BYTES_MAX;
 use metatopia_replica::{
@@ -24,13 +24,13 @@ use metatopia_types::{
 };
 
 use super::gateway::HELD_BYTES_MAX;
-use super::server::Server;
-use super::setting::Setting;
-use crate::watched::Watched;
+use super::server::ReplicaServer;
+use super::setting::ReplicaSetting;
+use crate::watched::WatchedDisk;
 
 /// What one turn did. The same on every server.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Step {
+pub struct TurnResult {
     /// The root of the state after it.
     pub root: Root,
     /// What became of its acts.
@@ -43,7 +43,7 @@ pub struct Step {
     pub order: Digest,
 }
 
-impl Step {
+impl TurnResult {
     fn of(applied: &Applied) -> Self {
         let failures = applied.failures.iter();
         let chat = applied.chat.iter();
@@ -99,10 +99,10 @@ fn scattered(received: &[Received]) -> Option<(Tick, ScriptId, Sender)> {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Oracle {
+pub struct ReplicaOracle {
     /// Holds the servers to the laws of all sims.
     pub laws: Laws,
-    steps: BTreeMap<Height, Step>,
+    steps: BTreeMap<Height, TurnResult>,
     /// When each height was applied for the first time.
     first: BTreeMap<Height, Duration>,
     /// Where each living server is.
@@ -115,7 +115,7 @@ pub struct Oracle {
 
 /// The decided turns in one server's log, and those that were put back into it.
 #[derive(Debug)]
-pub struct Log {
+pub struct TurnLog {
     /// Whose.
     pub seat: usize,
     /// By their heights.
@@ -127,9 +127,9 @@ pub struct Log {
 
 /// What was decided, as the logs hold it in the end; what all of them gave up, as it was seen.
 #[derive(Debug, Default)]
-pub(crate) struct Past {
+pub(crate) struct DecidedTurns {
     pub(crate) turns: BTreeMap<Height, Arc<Turn>>,
-    pub(crate) places: BTreeMap<ActId, Entry>,
+    pub(crate) places: BTreeMap<ActId, ObservedAct>,
 }
 
 /// A turn to be played again, with what decided it if a log holds that. What all logs gave up was
@@ -152,16 +152,16 @@ impl Piece {
 
 /// Where an act is, and what became of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
+pub(crate) struct ObservedAct {
     pub(crate) height: Height,
     pub(crate) index: u32,
     pub(crate) outcome: Outcome,
 }
 
-impl Oracle {
+impl ReplicaOracle {
     /// Watches the servers of a sim, of which those in the seats of `liars` may lie.
     #[must_use]
-    pub fn new(setting: &Setting, liars: &[usize]) -> Self {
+    pub fn new(setting: &ReplicaSetting, liars: &[usize]) -> Self {
         Self {
             laws: Laws::new(setting.founding(), liars),
             steps: BTreeMap::new(),
@@ -174,13 +174,13 @@ impl Oracle {
 
     /// What was wrong.
     #[must_use]
-    pub fn faults(&self) -> &[Fault] {
+    pub fn faults(&self) -> &[Violation] {
         self.laws.faults()
     }
 
     /// What each turn did.
     #[must_use]
-    pub const fn steps(&self) -> &BTreeMap<Height, Step> {
+    pub const fn steps(&self) -> &BTreeMap<Height, TurnResult> {
         &self.steps
     }
 
@@ -218,7 +218,7 @@ impl Oracle {
         self.sent.insert(seat, Rc::clone(bytes));
         match PeerMessage::decode(bytes) {
             Ok(PeerMessage::Agreement(message)) => {
-                self.laws.saw_message(seat, &message, &Watched(disk));
+                self.laws.saw_message(seat, &message, &WatchedDisk(disk));
             }
             Ok(_) => {}
             Err(error) => {
@@ -229,7 +229,7 @@ impl Oracle {
 
     pub(crate) fn died(&mut self, seat: usize, disk: &MemoryDisk) {
         self.applied.remove(&seat);
-        self.laws.saw_death(seat, &Watched(disk));
+        self.laws.saw_death(seat, &WatchedDisk(disk));
     }
 
     /// A server goes on with a state that it fetched: what it applies next, it applies as after a
@@ -239,7 +239,7 @@ impl Oracle {
     }
 
     /// What waits in a server, and in its lines to clients, is bounded.
-    pub(crate) fn check_bounds(&mut self, seat: usize, server: &Server) {
+    pub(crate) fn check_bounds(&mut self, seat: usize, server: &ReplicaServer) {
         let waiting = server.replica().waiting();
         let all = [
             ("bytes of acts", waiting.act_bytes, POOL_BYTES_MAX),
@@ -260,7 +260,7 @@ impl Oracle {
 
     /// A server computes its state again: it must come to what the others have.
     pub(crate) fn saw_applied_again(&mut self, seat: usize, applied: &Applied) {
-        let (height, step) = (applied.height, Step::of(applied));
+        let (height, step) = (applied.height, TurnResult::of(applied));
         self.applied.insert(seat, height);
         self.compare(seat, height, &step);
     }
@@ -271,7 +271,7 @@ impl Oracle {
     }
 
     pub(crate) fn saw_applied(&mut self, at: Duration, seat: usize, applied: &Applied) {
-        let (height, step) = (applied.height, Step::of(applied));
+        let (height, step) = (applied.height, TurnResult::of(applied));
         if let Some(before) = self.applied.insert(seat, height)
             && before.plus(1) != height
         {
@@ -289,7 +289,7 @@ impl Oracle {
     }
 
     /// Holds what a server came to against what others came to before it.
-    fn compare(&mut self, seat: usize, height: Height, step: &Step) {
+    fn compare(&mut self, seat: usize, height: Height, step: &TurnResult) {
         if let Some(known) = self.steps.get(&height)
             && let Some(law) = step.broken_by(known)
         {
@@ -302,7 +302,7 @@ impl Oracle {
     /// turns that others may ask for, must not be in it.
     pub(crate) fn saw_given_up(
         &mut self,
-        setting: &Setting,
+        setting: &ReplicaSetting,
         seat: usize,
         segment: u64,
         disk: &MemoryDisk,
@@ -319,10 +319,10 @@ impl Oracle {
     pub(crate) fn close(
         &mut self,
         at: Duration,
-        setting: &Setting,
-        logs: &[Log],
+        setting: &ReplicaSetting,
+        logs: &[TurnLog],
         states: Vec<(Base, World)>,
-    ) -> Past {
+    ) -> DecidedTurns {
         let ends = logs.iter().map(|log| (log.seat, log.end())).collect();
         self.laws.close(at, &ends);
         let mut all: BTreeMap<Height, &Arc<Decision>> = BTreeMap::new();
@@ -353,8 +353,8 @@ impl Oracle {
     }
 
     /// The turns up to a height as servers wrote them down, and what they came to.
-    fn seen(&self, top: Height) -> Past {
-        let mut past = Past::default();
+    fn seen(&self, top: Height) -> DecidedTurns {
+        let mut past = DecidedTurns::default();
         for turn in self.laws.history().turns().filter(|turn| turn.header.height <= top) {
             let height = turn.header.height;
             let step = self.steps.get(&height);
@@ -367,10 +367,10 @@ impl Oracle {
     /// Plays what follows a state without a gap. Returns the last height.
     fn play_again(
         &mut self,
-        setting: &Setting,
+        setting: &ReplicaSetting,
         (base, mut world): (Base, World),
         pieces: &BTreeMap<Height, Piece>,
-        past: &mut Past,
+        past: &mut DecidedTurns,
     ) -> Height {
         let (start, mut previous) = (base.height, base.header);
         let before = start.minus(1).map(|before| (before, base.roots[0]));
@@ -389,7 +389,7 @@ impl Oracle {
             let applied = setting.apply(&mut world, turn);
             roots.insert(*height, applied.root);
             past.places.extend(entries(turn, &applied.outcomes));
-            let step = Step::of(&applied);
+            let step = TurnResult::of(&applied);
             if let Some(known) = self.steps.get(height)
                 && *known != step
             {
@@ -411,19 +411,19 @@ fn older_snapshot(disk: &MemoryDisk) -> Option<Height> {
     durable.map(|(height, _)| height).nth(SNAPSHOTS_KEPT - 1)
 }
 
-fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, Entry)> {
+fn entries(turn: &Turn, outcomes: &[Outcome]) -> Vec<(ActId, ObservedAct)> {
     let height = turn.header.height;
     let acts = turn.body.acts().iter().zip(outcomes).zip(0..);
     acts.map(|((act, outcome), index)| {
         let outcome = *outcome;
-        let entry = Entry { height, index, outcome };
+        let entry = ObservedAct { height, index, outcome };
         (act.id(), entry)
     })
     .collect()
 }
 
 fn wrong_header(
-    setting: &Setting,
+    setting: &ReplicaSetting,
     world: &World,
     piece: &Piece,
     previous: HeaderId,
@@ -447,7 +447,7 @@ fn wrong_header(
     verdict.err().map(|error| error.to_string())
 }
 
-impl Log {
+impl TurnLog {
     /// What it holds up to its end without a gap, with what was put back. Before that there may be
     /// turns that nobody gives any more.
     pub(crate) fn end(&self) -> BTreeMap<Height, Arc<Decision>> {
@@ -465,7 +465,7 @@ impl Log {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn read(setting: &Setting, seat: usize, disk: &MemoryDisk) -> Result<Self, String> {
+    pub fn read(setting: &ReplicaSetting, seat: usize, disk: &MemoryDisk) -> Result<Self, String> {
         let index = scan(disk, setting.sim).map_err(|e| e.to_string())?.index;
         let (mut turns, mut decisions) = (BTreeMap::new(), BTreeMap::new());
         // Where a log begins whose beginning was given up, the bytes of turns may be gone already.

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use metatopia_client::{
-    Distrust, Event, LightClient, Output, Scene, SceneObject, Session, Unproven,
+    Distrust, LightClient, Output, Scene, SceneObject, Session, SessionEvent, UnprovenSight,
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, Goodbye, Question, ServerMessage, SubmitRefusal, Watching};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq};
 
-use super::setting::Setting;
+use super::setting::ReplicaSetting;
 use crate::chance::{Dice, Span};
 
 /// A proof of outcomes is asked for so long after somebody was told of them.
@@ -40,7 +40,7 @@ fn watching() -> Watching {
 
 /// What somebody is like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Manner {
+pub struct PersonProfile {
     /// How long from one act to the next.
     pub pace: Span,
     /// Nothing new is done from this moment of the world on.
@@ -51,7 +51,7 @@ pub struct Manner {
     pub watches: bool,
 }
 
-impl Manner {
+impl PersonProfile {
     /// Six acts a second until a moment, each outcome proved.
     #[must_use]
     pub const fn lively(until: Duration) -> Self {
@@ -61,7 +61,7 @@ impl Manner {
 
 /// What became of an act, as its author knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum ActStatus {
     /// Nothing is known.
     Waiting,
     /// It is in a decided turn; that was checked.
@@ -79,7 +79,7 @@ pub enum Fate {
 
 /// An act of a person.
 #[derive(Debug, Clone)]
-pub struct Deed {
+pub struct PersonAct {
     /// Its place in the lane.
     pub seq: Seq,
     /// What.
@@ -87,7 +87,7 @@ pub struct Deed {
     /// When it was signed.
     pub since: Duration,
     /// What became of it.
-    pub fate: Fate,
+    pub fate: ActStatus,
     /// Receipts that were told of.
     pub receipts: u32,
     /// The outcome that a server told.
@@ -98,7 +98,7 @@ pub struct Deed {
 
 /// What a person wants done.
 #[derive(Debug)]
-pub(crate) enum Want {
+pub(crate) enum PersonRequest {
     /// A frame for the server.
     Send(Vec<u8>),
     /// Another server.
@@ -113,9 +113,9 @@ pub struct Person {
     /// Who they are.
     pub key: PublicKey,
     /// What they do.
-    pub manner: Manner,
+    pub manner: PersonProfile,
     /// Every act, by id.
-    pub deeds: BTreeMap<ActId, Deed>,
+    pub deeds: BTreeMap<ActId, PersonAct>,
     /// What they saw when they last did something.
     pub scene: Option<Scene>,
     /// Has that changed since?
@@ -123,7 +123,7 @@ pub struct Person {
     /// Turns for which all that they saw was proved.
     pub proved: BTreeSet<Height>,
     /// Why something that they saw was not proved.
-    pub unproved_views: Vec<Unproven>,
+    pub unproved_views: Vec<UnprovenSight>,
     /// What they heard.
     pub heard: Vec<String>,
     /// Why servers were left as liars.
@@ -153,7 +153,7 @@ pub struct Person {
     /// Heights whose outcomes are to be proved, from a moment on.
     unproved: BTreeMap<Height, Duration>,
     proving: BTreeSet<Height>,
-    wants: Vec<Want>,
+    wants: Vec<PersonRequest>,
     /// The moment of the errand that was planned last.
     pub(crate) armed: Option<Duration>,
 }
@@ -169,17 +169,17 @@ enum Inquiry {
 impl Person {
     /// The player with this number, who begins at the server in `node`.
     #[must_use]
-    pub fn new(setting: &Setting, number: u64, node: usize, manner: Manner) -> Self {
+    pub fn new(setting: &ReplicaSetting, number: u64, node: usize, manner: PersonProfile) -> Self {
         Self::with_lane(setting, number, node, manner, 1)
     }
 
     /// The same in another session: the same key in another lane.
     #[must_use]
     pub fn with_lane(
-        setting: &Setting,
+        setting: &ReplicaSetting,
         number: u64,
         node: usize,
-        manner: Manner,
+        manner: PersonProfile,
         lane: u64,
     ) -> Self {
         let key = setting.player(number);
@@ -245,24 +245,24 @@ impl Person {
     }
 
     /// Acts with a receipt.
-    pub fn receipted(&self) -> impl Iterator<Item = (&ActId, &Deed)> {
-        let receipted = |deed: &Deed| matches!(deed.fate, Fate::Receipted { .. });
+    pub fn receipted(&self) -> impl Iterator<Item = (&ActId, &PersonAct)> {
+        let receipted = |deed: &PersonAct| matches!(deed.fate, ActStatus::Receipted { .. });
         self.deeds.iter().filter(move |(_, deed)| receipted(deed))
     }
 
     /// Acts that were refused, with the reasons.
-    pub fn refused(&self) -> impl Iterator<Item = (&Deed, SubmitRefusal)> {
+    pub fn refused(&self) -> impl Iterator<Item = (&PersonAct, SubmitRefusal)> {
         self.deeds.values().filter_map(|deed| match deed.fate {
-            Fate::Refused(why) => Some((deed, why)),
-            Fate::Waiting | Fate::Receipted { .. } => None,
+            ActStatus::Refused(why) => Some((deed, why)),
+            ActStatus::Waiting | ActStatus::Receipted { .. } => None,
         })
     }
 
     /// How long acts waited for their receipts.
     pub fn waits(&self) -> impl Iterator<Item = Duration> + '_ {
         self.deeds.values().filter_map(|deed| match deed.fate {
-            Fate::Receipted { at, .. } => Some(at.saturating_sub(deed.since)),
-            Fate::Waiting | Fate::Refused(_) => None,
+            ActStatus::Receipted { at, .. } => Some(at.saturating_sub(deed.since)),
+            ActStatus::Waiting | ActStatus::Refused(_) => None,
         })
     }
 
@@ -271,11 +271,11 @@ impl Person {
         let blobs = words.map(|words| Blob(words.as_bytes().to_vec()));
         let blobs = blobs.into_iter().collect();
         let (id, seq) = self.session.submit(now, act.clone(), blobs).ok()?;
-        let deed = Deed {
+        let deed = PersonAct {
             seq,
             act,
             since: now,
-            fate: Fate::Waiting,
+            fate: ActStatus::Waiting,
             receipts: 0,
             told: None,
             proved: None,
@@ -293,7 +293,7 @@ impl Person {
         self.flush(now);
     }
 
-    pub(crate) fn take_wants(&mut self) -> Vec<Want> {
+    pub(crate) fn take_wants(&mut self) -> Vec<PersonRequest> {
         std::mem::take(&mut self.wants)
     }
 
@@ -415,21 +415,23 @@ impl Person {
     fn flush(&mut self, now: Duration) {
         while let Some(output) = self.session.poll() {
             match output {
-                Output::Send(frame) => self.wants.push(Want::Send(frame)),
+                Output::Send(frame) => self.wants.push(PersonRequest::Send(frame)),
                 Output::Event(event) => self.event(now, event),
             }
         }
     }
 
-    fn event(&mut self, now: Duration, event: Event) {
+    fn event(&mut self, now: Duration, event: SessionEvent) {
         match event {
-            Event::Open { .. } => self.open(now),
-            Event::Closed(Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping) => {
-                self.wants.push(Want::Leave);
+            SessionEvent::Open { .. } => self.open(now),
+            SessionEvent::Closed(Goodbye::Full | Goodbye::TooSlow | Goodbye::Stopping) => {
+                self.wants.push(PersonRequest::Leave);
             }
-            Event::Closed(why) => self.ended = Some(why),
-            Event::Receipted { act, height, index } => self.receipted_act(now, act, height, index),
-            Event::Refused { act, why } => match why {
+            SessionEvent::Closed(why) => self.ended = Some(why),
+            SessionEvent::Receipted { act, height, index } => {
+                self.receipted_act(now, act, height, index)
+            }
+            SessionEvent::Refused { act, why } => match why {
                 // It may be in a turn whose receipt got lost with a connection.
                 SubmitRefusal::Replayed(_) | SubmitRefusal::Expired { .. } => {
                     self.checks.insert(act, (why, self.doubts));
@@ -437,27 +439,27 @@ impl Person {
                 }
                 _ => self.refuse(act, why),
             },
-            Event::Outcome { act, height, outcome } => {
+            SessionEvent::Outcome { act, height, outcome } => {
                 if let Some(deed) = self.deeds.get_mut(&act) {
                     deed.told = Some(outcome);
                     self.unproved.entry(height).or_insert(now + PROOF_PAUSE);
                 }
             }
             // Looked at when they next do something.
-            Event::View { .. } => self.looks = true,
-            Event::Proven(proven) => {
+            SessionEvent::View { .. } => self.looks = true,
+            SessionEvent::Proven(proven) => {
                 if self.session.proven().is_ok() {
                     self.proved.insert(proven.of);
                 }
             }
-            Event::Unproven(why) => self.unproved_views.push(why),
-            Event::Pong { .. } | Event::Servers => {}
-            Event::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
-            Event::Answer { id, answer } => self.answered(now, id, *answer),
-            Event::Distrusted(why) => self.leave_liar(why),
-            Event::BadFrame(_) => {
+            SessionEvent::Unproven(why) => self.unproved_views.push(why),
+            SessionEvent::Pong { .. } | SessionEvent::Servers => {}
+            SessionEvent::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
+            SessionEvent::Answer { id, answer } => self.answered(now, id, *answer),
+            SessionEvent::Distrusted(why) => self.leave_liar(why),
+            SessionEvent::BadFrame(_) => {
                 self.bad_frames += 1;
-                self.wants.push(Want::Leave);
+                self.wants.push(PersonRequest::Leave);
             }
         }
     }
@@ -475,13 +477,13 @@ impl Person {
 
     fn leave_liar(&mut self, why: Distrust) {
         self.distrust.push(why);
-        self.wants.push(Want::Leave);
+        self.wants.push(PersonRequest::Leave);
     }
 
     fn receipted_act(&mut self, now: Duration, act: ActId, height: Height, index: u32) {
         if let Some(deed) = self.deeds.get_mut(&act) {
             deed.receipts += 1;
-            deed.fate = Fate::Receipted { height, index, at: now };
+            deed.fate = ActStatus::Receipted { height, index, at: now };
         }
     }
 
@@ -514,7 +516,7 @@ impl Person {
             Answer::Receipt(found) if found.act.id() == act => found,
             _ if others > 0 => {
                 self.checks.insert(act, (why, others - 1));
-                return self.wants.push(Want::Leave);
+                return self.wants.push(PersonRequest::Leave);
             }
             _ => return self.refuse(act, why),
         };
@@ -537,7 +539,7 @@ impl Person {
 
     fn refuse(&mut self, act: ActId, why: SubmitRefusal) {
         if let Some(deed) = self.deeds.get_mut(&act) {
-            deed.fate = Fate::Refused(why);
+            deed.fate = ActStatus::Refused(why);
         }
     }
 

@@ -1,9 +1,11 @@
 //! What a server is asked, and what it tells the outside.
 
+use std::rc::Rc;
+
 use metatopia_consensus::Message;
-use metatopia_protocol::{Answer, Question};
+use metatopia_protocol::{Answer, Question, Submission};
 use metatopia_replica::keeper::{Health, News};
-use metatopia_replica::{ClientId, Guests, Reader, Report as Mended, Stage};
+use metatopia_replica::{ActStage, ClientId, Followers, Reader, RepairReport};
 use metatopia_sim::Applied;
 use metatopia_types::{ActId, Height, PublicKey};
 
@@ -30,6 +32,10 @@ pub enum Request {
         /// How much.
         bytes: usize,
     },
+    /// Whoever runs the server puts acts into its pool, which it keeps to itself.
+    HandIn(Vec<Submission>),
+    /// Whoever runs the server says this to all others.
+    Say(Vec<Rc<[u8]>>),
     /// Somebody asks by another way than a session.
     Ask {
         /// Comes back.
@@ -41,7 +47,7 @@ pub enum Request {
 
 /// What a server tells the outside.
 #[derive(Debug)]
-pub enum Report {
+pub enum ReplicaReport {
     /// A frame for a client.
     ToClient {
         /// Whom.
@@ -69,7 +75,7 @@ pub enum Report {
     /// What it wants to be kept about that, encoded.
     Capsule(Vec<u8>),
     /// It healed.
-    Mended(Box<Mended>),
+    Mended(Box<RepairReport>),
     /// It goes on from the state after this height, which it fetched from others.
     Replaced(Height),
     /// The answer to a [`Request::Ask`].
@@ -84,10 +90,10 @@ pub enum Report {
         /// Which.
         act: ActId,
         /// How far.
-        stage: Stage,
+        stage: ActStage,
     },
     /// These are the followers to let in, from now on.
-    Guests(Box<Guests>),
+    Followers(Box<Followers>),
     /// Decided turns were read back from the log.
     Loaded {
         /// For whom.

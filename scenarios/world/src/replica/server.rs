@@ -10,26 +10,26 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{Base, Decision, Position};
+use metatopia_consensus::{Base, Decision, RecordPosition};
 use metatopia_replica::keeper::{Health, Keeper, Order};
-use metatopia_replica::{Effect as Wish, Guests, Input as Event, PeerMessage, Replica, Status};
+use metatopia_replica::{Effect as Wish, Followers, Input as Event, PeerMessage, Replica, Status};
 use metatopia_sim::World;
 use metatopia_store::{Disk, Snapshot};
 use metatopia_types::{Digest, Height, Millis, Now, PublicKey, wire};
 
-use super::files::Found;
-use super::gateway::{Gateway, Hangup};
-use super::lanes::{Frame, Lanes};
-use super::report::{Report, Request};
-use super::setting::Setting;
+use super::files::OpenedDisk;
+use super::gateway::{Hangup, VirtualGateway};
+use super::lanes::{PeerStreams, StreamFrame};
+use super::report::{ReplicaReport, Request};
+use super::setting::ReplicaSetting;
 use super::shared::ALONE_TURNS;
-use crate::cluster::Opened;
+use crate::cluster::StartedServer;
 use crate::lent::LentDisk;
-use crate::machine::{Effect, Input, Machine, Mark, To};
+use crate::machine::{DurableMark, FrameRecipients, Machine, MachineEffect, MachineInput};
 
 /// Wakes a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wake {
+pub enum ReplicaTimer {
     /// The replica's deadline.
     Deadline,
     /// Its disk is full: perhaps there is room again.
@@ -40,14 +40,14 @@ pub enum Wake {
 
 /// Work outside of the replica.
 #[derive(Debug)]
-pub enum Job {
+pub enum ReplicaJob {
     /// Applying a turn.
     Apply(Box<World>, Arc<Decision>),
 }
 
 /// Which server starts, and for the how manieth time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Start {
+pub struct ServerStart {
     /// Its seat.
     pub seat: usize,
     /// A number that grows with every start.
@@ -58,8 +58,8 @@ pub struct Start {
 
 /// A server of a simulated sim.
 #[derive(Debug)]
-pub struct Server {
-    setting: Rc<Setting>,
+pub struct ReplicaServer {
+    setting: Rc<ReplicaSetting>,
     seat: usize,
     replica: Replica,
     keeper: Keeper<LentDisk>,
@@ -67,13 +67,13 @@ pub struct Server {
     orders: Vec<Order>,
     /// How the log stands with the disk, as the keeper said last.
     health: Health,
-    gateway: Gateway,
-    lanes: Lanes,
+    gateway: VirtualGateway,
+    lanes: PeerStreams,
     /// Servers and guests to keep connections with.
     contacts: BTreeSet<PublicKey>,
-    guests: BTreeSet<PublicKey>,
+    followers: BTreeSet<PublicKey>,
     /// The latter with all that is known of them, as a node has it in a file.
-    let_in: Guests,
+    let_in: Followers,
     /// Bits flip only in the first life.
     first_life: bool,
     /// Heights after which a bit has flipped.
@@ -91,40 +91,40 @@ pub struct Server {
     heals: Vec<Millis>,
     /// A state that takes the place of its own, once it is on the disk; and what came meanwhile.
     replacement: Option<(Base, Box<World>)>,
-    waiting: Vec<Input<Self>>,
+    waiting: Vec<MachineInput<Self>>,
     /// What was damaged of its log when it started.
     damage: Option<String>,
     /// Stored states that it could not use when it started.
     passed_over: Vec<String>,
-    effects: VecDeque<Effect<Self>>,
+    effects: VecDeque<MachineEffect<Self>>,
 }
 
-impl Server {
+impl ReplicaServer {
     /// Starts a server from its disk.
     ///
     /// # Errors
     /// What the operator would read.
     pub fn open(
-        setting: &Rc<Setting>,
-        start: Start,
+        setting: &Rc<ReplicaSetting>,
+        start: ServerStart,
         now: Now,
         disk: &mut dyn Disk,
-    ) -> Result<Opened<Self>, String> {
+    ) -> Result<StartedServer<Self>, String> {
         let seat = start.seat;
-        let Found { keeper, replica, damage, passed_over } =
-            Found::open(setting, seat, start.fresh, now, disk)?;
+        let OpenedDisk { keeper, replica, damage, passed_over } =
+            OpenedDisk::open(setting, seat, start.fresh, now, disk)?;
         let mut server = Self {
             setting: Rc::clone(setting),
             seat,
-            replica: setting.broken_replica(replica),
+            replica: setting.broken_replica(seat, replica),
             keeper,
             orders: Vec::new(),
             health: Health::Sound,
-            gateway: Gateway::default(),
-            lanes: Lanes::new(start.life),
+            gateway: VirtualGateway::default(),
+            lanes: PeerStreams::new(start.life),
             contacts: BTreeSet::new(),
-            guests: BTreeSet::new(),
-            let_in: Guests::default(),
+            followers: BTreeSet::new(),
+            let_in: Followers::default(),
             first_life: start.fresh,
             flipped: BTreeSet::new(),
             astray: false,
@@ -141,8 +141,8 @@ impl Server {
         };
         server.note_members();
         server.absorb(now);
-        let durable = Mark(Position::START.0);
-        Ok(Opened { server, durable })
+        let durable = DurableMark(RecordPosition::START.0);
+        Ok(StartedServer { server, durable })
     }
 
     /// The replica inside.
@@ -208,6 +208,17 @@ impl Server {
             && self.lanes.connected().any(|peer| peer == *name)
     }
 
+    /// Is this one of the servers of the sim that it keeps connections with?
+    pub(crate) fn follows(&self, name: &PublicKey) -> bool {
+        self.contacts.contains(name)
+    }
+
+    /// Does it keep a connection with the server or follower of this name?
+    #[must_use]
+    pub fn is_connected(&self, name: &PublicKey) -> bool {
+        self.lanes.connected().any(|peer| peer == *name)
+    }
+
     /// The most bytes that wait for one client.
     pub(crate) fn held_most(&self) -> usize {
         self.gateway.held_most()
@@ -216,7 +227,7 @@ impl Server {
     /// Applies all turns that are decided and not applied yet, without waiting.
     pub(crate) fn apply_all(&mut self, now: Now) {
         while let Some(effect) = self.effects.pop_front() {
-            if let Effect::Begin(Job::Apply(world, decision)) = effect {
+            if let MachineEffect::Begin(ReplicaJob::Apply(world, decision)) = effect {
                 self.applied_turn(now, world, &decision);
                 self.absorb(now);
             }
@@ -233,14 +244,14 @@ impl Server {
             self.fulfil(now, wish);
         }
         if !self.orders.is_empty() {
-            self.effects.push_back(Effect::Work);
+            self.effects.push_back(MachineEffect::Work);
         }
         // Without room for more, agreement stands still.
         let swamped = self.health == Health::Swamped;
         let deadline = self.replica.deadline().filter(|_| !swamped);
         if deadline != self.armed {
             self.armed = deadline;
-            let timer = |at| Effect::SetTimer { id: Wake::Deadline, at };
+            let timer = |at| MachineEffect::SetTimer { id: ReplicaTimer::Deadline, at };
             self.effects.extend(deadline.map(timer));
         }
     }
@@ -250,7 +261,7 @@ impl Server {
             Wish::Append { tag, payload, .. } => self.orders.push(Order::Append { tag, payload }),
             Wish::Sync(position) => self.orders.push(Order::Sync(position)),
             Wish::Apply { world, decision } => {
-                self.effects.push_back(Effect::Begin(Job::Apply(world, decision)))
+                self.effects.push_back(MachineEffect::Begin(ReplicaJob::Apply(world, decision)))
             }
             Wish::ToPeer { to, frame } => self.send(to, &frame.into()),
             Wish::ToClient { client, delivery, frame } => {
@@ -274,44 +285,44 @@ impl Server {
                 self.contacts = contacts.into_keys().collect();
                 self.connect(now);
             }
-            Wish::Guests(guests) => {
-                self.guests = guests.iter().map(|(key, _)| key).collect();
-                self.let_in.clone_from(&guests);
+            Wish::Followers(followers) => {
+                self.followers = followers.iter().map(|(key, _)| key).collect();
+                self.let_in.clone_from(&followers);
                 self.connect(now);
-                self.tell(Report::Guests(guests));
+                self.tell(ReplicaReport::Followers(followers));
             }
             Wish::Answer { token, answer } => {
                 let answer = Box::new(answer);
-                self.tell(Report::Answer { token, answer });
+                self.tell(ReplicaReport::Answer { token, answer });
             }
             // Clients of this world need no addresses, and its servers ask each other nothing.
             Wish::Servers(_) | Wish::PeerAnswer { .. } => {}
-            Wish::Traced { act, stage } => self.tell(Report::Traced { act, stage }),
+            Wish::Traced { act, stage } => self.tell(ReplicaReport::Traced { act, stage }),
             Wish::Status(status) => self.status = Some(*status),
-            Wish::Exposed(server) => self.tell(Report::Exposed(server)),
-            Wish::Parted(halt) => self.tell(Report::Parted(halt.to_string())),
-            Wish::Capsule { bytes, .. } => self.tell(Report::Capsule(bytes)),
-            Wish::Mended(report) => {
+            Wish::Exposed(server) => self.tell(ReplicaReport::Exposed(server)),
+            Wish::Diverged(halt) => self.tell(ReplicaReport::Parted(halt.to_string())),
+            Wish::Capsule { bytes, .. } => self.tell(ReplicaReport::Capsule(bytes)),
+            Wish::Repaired(report) => {
                 self.astray = false;
-                self.tell(Report::Mended(report));
+                self.tell(ReplicaReport::Mended(report));
             }
-            Wish::Heals(heals) => self.heals = heals,
+            Wish::RepairTimes(times) => self.heals = times,
             Wish::Fetch(_) => {}
             Wish::Replace(replacement) => self.replace(*replacement),
             // It goes on answering.
-            Wish::Halted(halt) => self.tell(Report::Halted(halt.to_string())),
+            Wish::Halted(halt) => self.tell(ReplicaReport::Halted(halt.to_string())),
         }
     }
 
-    fn tell(&mut self, report: Report) {
+    fn tell(&mut self, report: ReplicaReport) {
         // What must wait for the log has waited already.
-        let after = Mark(Position::START.0);
-        self.effects.push_back(Effect::Tell { report, after });
+        let after = DurableMark(RecordPosition::START.0);
+        self.effects.push_back(MachineEffect::Tell { report, after });
     }
 
-    fn take_in(&mut self, now: Now, input: Input<Self>) {
+    fn take_in(&mut self, now: Now, input: MachineInput<Self>) {
         match input {
-            Input::Frame { from, frame } => {
+            MachineInput::Frame { from, frame } => {
                 let arrival = self.lanes.arrived(now.monotonic, from, frame);
                 // Agreement that stands still hears of nothing.
                 let heard = self.health != Health::Swamped;
@@ -320,17 +331,18 @@ impl Server {
                     if self.setting.runs_twice(&from)
                         && let Ok(PeerMessage::Agreement(word)) = PeerMessage::decode(&frame)
                     {
-                        self.tell(Report::Heard(Box::new(word)));
+                        self.tell(ReplicaReport::Heard(Box::new(word)));
                     }
                     self.replica_gets(now, Event::PeerFrame { from, frame });
                 }
                 if let Some(frame) = arrival.answer {
-                    let (to, after) = (To::One(from), Mark(Position::START.0));
-                    self.effects.push_back(Effect::Send { to, frame, after });
+                    let (to, after) =
+                        (FrameRecipients::One(from), DurableMark(RecordPosition::START.0));
+                    self.effects.push_back(MachineEffect::Send { to, frame, after });
                 }
                 self.lanes_changed(now, arrival.changes);
             }
-            Input::Timer(Wake::Deadline) => {
+            MachineInput::Timer(ReplicaTimer::Deadline) => {
                 // A timer that was overtaken by a nearer one, or by a later deadline, is not due.
                 let deadline = self.replica.deadline();
                 if deadline.is_some_and(|at| at <= now.monotonic) {
@@ -338,41 +350,44 @@ impl Server {
                     self.replica_gets(now, Event::Wake);
                 }
             }
-            Input::Timer(Wake::Pulse) => {
+            MachineInput::Timer(ReplicaTimer::Pulse) => {
                 if matches!(self.health, Health::Full | Health::Swamped) {
                     self.orders.push(Order::Retry);
                     self.wait_for_disk(now);
                 }
             }
-            Input::Timer(Wake::Noticed) => {
-                self.tell(Report::Ended("its disk had failed".to_owned()))
+            MachineInput::Timer(ReplicaTimer::Noticed) => {
+                self.tell(ReplicaReport::Ended("its disk had failed".to_owned()))
             }
             // Its keeper syncs.
-            Input::Synced { .. } => {}
-            Input::Done(Job::Apply(world, decision)) => self.applied_turn(now, world, &decision),
-            Input::PeerUp(peer) => {
+            MachineInput::Synced { .. } => {}
+            MachineInput::Done(ReplicaJob::Apply(world, decision)) => {
+                self.applied_turn(now, world, &decision)
+            }
+            MachineInput::PeerUp(peer) => {
                 let changes = self.lanes.came(peer);
                 self.lanes_changed(now, changes);
             }
-            Input::PeerDown(peer) => {
+            MachineInput::PeerDown(peer) => {
                 let changes = self.lanes.went(peer);
                 self.lanes_changed(now, changes);
             }
-            Input::Request(request) => self.request(now, request),
+            MachineInput::Request(request) => self.request(now, request),
         }
     }
 }
 
-impl Machine for Server {
+impl Machine for ReplicaServer {
     type Peer = PublicKey;
-    type Frame = Frame;
-    type Timer = Wake;
-    type Job = Job;
+    type Frame = StreamFrame;
+    type Timer = ReplicaTimer;
+    type Job = ReplicaJob;
     type Request = Request;
-    type Report = Report;
+    type Report = ReplicaReport;
 
-    fn handle(&mut self, now: Now, input: Input<Self>) {
-        let of_disk = matches!(input, Input::Timer(Wake::Pulse | Wake::Noticed));
+    fn handle(&mut self, now: Now, input: MachineInput<Self>) {
+        let of_disk =
+            matches!(input, MachineInput::Timer(ReplicaTimer::Pulse | ReplicaTimer::Noticed));
         if self.replacement.is_some() && !of_disk {
             return self.waiting.push(input);
         }
@@ -397,7 +412,7 @@ impl Machine for Server {
         self.absorb(now);
     }
 
-    fn poll(&mut self) -> Option<Effect<Self>> {
+    fn poll(&mut self) -> Option<MachineEffect<Self>> {
         self.effects.pop_front()
     }
 

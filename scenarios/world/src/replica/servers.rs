@@ -10,24 +10,24 @@ use metatopia_consensus::Record;
 use metatopia_oracle::Law;
 use metatopia_protocol::{Answer, ServerMessage, decode_server, encode_server};
 use metatopia_replica::keeper::{AGREEMENT, Health, News};
-use metatopia_replica::{ClientId, Guests, PeerMessage, Reader, Report as Mended};
+use metatopia_replica::{ClientId, Followers, PeerMessage, Reader, RepairReport};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
 use super::gateway::Hangup;
-use super::lanes::Frame;
-use super::oracle::Oracle;
-use super::report::Report;
-use super::server::{Server, Start};
-use super::setting::Setting;
+use super::lanes::StreamFrame;
+use super::oracle::ReplicaOracle;
+use super::report::ReplicaReport;
+use super::server::{ReplicaServer, ServerStart};
+use super::setting::ReplicaSetting;
 use super::swarm::class_of;
 use crate::agreement::{self, Villain};
 use crate::class::{Class, Fired};
-use crate::cluster::{Cluster, Opened, Order, Scene};
-use crate::lent::{Change, LentDisk};
-use crate::watched::{Watched, appended};
+use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};
+use crate::lent::{DiskChange, LentDisk};
+use crate::watched::{WatchedDisk, appended};
 
 /// Turns that a liar looks back on.
 const RECENT: usize = 32;
@@ -37,14 +37,14 @@ pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
 
 /// A frame to a client, which is decoded once: for the oracle, and for whoever gets it.
 #[derive(Debug)]
-pub struct Letter {
+pub struct DecodedFrame {
     /// The frame.
     pub bytes: Vec<u8>,
     /// What it says.
     pub said: Result<ServerMessage, DecodeError>,
 }
 
-impl Letter {
+impl DecodedFrame {
     fn read(bytes: Vec<u8>) -> Self {
         let said = decode_server(&bytes);
         Self { bytes, said }
@@ -59,7 +59,7 @@ pub enum Mail {
         /// For whom.
         client: ClientId,
         /// What.
-        letter: Letter,
+        letter: DecodedFrame,
     },
     /// The line is cut from the server's side.
     HungUp {
@@ -77,11 +77,11 @@ pub enum Mail {
 
 /// See the module.
 #[derive(Debug)]
-pub struct Servers {
+pub struct ReplicaServers {
     /// What they have in common.
-    pub setting: Rc<Setting>,
+    pub setting: Rc<ReplicaSetting>,
     /// Who watches.
-    pub oracle: Oracle,
+    pub oracle: ReplicaOracle,
     /// What waits for clients.
     pub mail: VecDeque<Mail>,
     /// Servers that lie to clients.
@@ -105,7 +105,7 @@ pub struct Servers {
     /// What they wanted to be kept about it, with their seats.
     pub capsules: Vec<(usize, Vec<u8>)>,
     /// When they had healed, and from what.
-    pub mended: Vec<(Duration, usize, Mended)>,
+    pub mended: Vec<(Duration, usize, RepairReport)>,
     /// Servers that went on with a state of their peers: when, which, and the state's height.
     pub replaced: Vec<(Duration, usize, Height)>,
     /// How often a liar gave another server a wrong part of its state, or kept it to itself.
@@ -119,23 +119,23 @@ pub struct Servers {
     /// Why servers stopped.
     pub halts: Vec<(usize, String)>,
     /// Whom servers let in, as they wrote it down last.
-    guests: BTreeMap<usize, Vec<u8>>,
+    followers: BTreeMap<usize, Vec<u8>>,
     /// Whose disks were damaged behind their backs; and who of them has not come through a start since.
     pub(crate) harmed: BTreeSet<usize>,
-    unaware: BTreeMap<usize, Harm>,
+    unaware: BTreeMap<usize, DiskDamage>,
     /// Whose stored states were made unreadable.
     pub(crate) spoiled: BTreeSet<usize>,
     /// Keys that were used.
     used: BTreeSet<usize>,
 }
 
-impl Servers {
+impl ReplicaServers {
     /// The servers of `setting`.
     #[must_use]
-    pub fn new(setting: Rc<Setting>) -> Self {
+    pub fn new(setting: Rc<ReplicaSetting>) -> Self {
         let liars: Vec<usize> = setting.shunned().collect();
         Self {
-            oracle: Oracle::new(&setting, &liars),
+            oracle: ReplicaOracle::new(&setting, &liars),
             mail: VecDeque::new(),
             liars: BTreeMap::new(),
             answers: BTreeMap::new(),
@@ -158,7 +158,7 @@ impl Servers {
             turns: VecDeque::new(),
             fired: Fired::default(),
             halts: Vec::new(),
-            guests: BTreeMap::new(),
+            followers: BTreeMap::new(),
             harmed: BTreeSet::new(),
             unaware: BTreeMap::new(),
             spoiled: BTreeSet::new(),
@@ -169,7 +169,7 @@ impl Servers {
 
     /// A server does something: which time is it, and what does it hold? That is not bound to turns:
     /// it may hold the most while none is decided.
-    fn look_at(&mut self, scene: &Scene<'_, Self>) {
+    fn look_at(&mut self, scene: &ClusterView<'_, Self>) {
         self.oracle.laws.watch_clocks(scene.at, |seat| scene.wall(seat));
         if let Some(server) = scene.server {
             self.oracle.check_bounds(scene.seat, server);
@@ -200,7 +200,13 @@ impl Servers {
     }
 
     /// An honest server started from a disk that had these files.
-    fn watch_start(&mut self, seat: usize, server: &Server, before: &Shelf, disk: &MemoryDisk) {
+    fn watch_start(
+        &mut self,
+        seat: usize,
+        server: &ReplicaServer,
+        before: &LogFileSet,
+        disk: &MemoryDisk,
+    ) {
         if let Some(spoiled) = server.passed_over().first()
             && !self.spoiled.contains(&seat)
         {
@@ -212,19 +218,19 @@ impl Servers {
                 let what = format!("{}, and it starts", harm.what);
                 self.oracle.blame(Some(seat), Law::Damage, what);
             }
-            return self.oracle.laws.saw_damage(seat, &Watched(disk));
+            return self.oracle.laws.saw_damage(seat, &WatchedDisk(disk));
         }
         if let Some(damage) = server.damage() {
             self.oracle.blame(Some(seat), Law::Damage, format!("nobody did this: {damage}"));
         }
         self.watch_given_up(seat, before, disk);
-        self.oracle.laws.saw_start(seat, &Watched(disk));
+        self.oracle.laws.saw_start(seat, &WatchedDisk(disk));
     }
 
     /// An honest server did not come through its start, and left this of what had been there. What it
     /// noticed need not be there for the next start to notice.
-    fn watch_failed_start(&mut self, seat: usize, before: &Shelf, disk: &MemoryDisk) {
-        let left = Shelf::of(disk);
+    fn watch_failed_start(&mut self, seat: usize, before: &LogFileSet, disk: &MemoryDisk) {
+        let left = LogFileSet::of(disk);
         let put_aside = left.aside != before.aside;
         match self.unaware.get_mut(&seat) {
             // Where nothing is damaged but the mark, that is written anew.
@@ -238,8 +244,8 @@ impl Servers {
     }
 
     /// An earlier life was to remove these segments, and had died before it was done.
-    fn watch_given_up(&mut self, seat: usize, before: &Shelf, disk: &MemoryDisk) {
-        for segment in before.segments.difference(&Shelf::of(disk).segments) {
+    fn watch_given_up(&mut self, seat: usize, before: &LogFileSet, disk: &MemoryDisk) {
+        for segment in before.segments.difference(&LogFileSet::of(disk).segments) {
             self.gave_up(seat, *segment, disk);
         }
     }
@@ -247,7 +253,7 @@ impl Servers {
     /// The disk of a server that does not run was damaged behind its back: this file, in this way.
     pub(crate) fn harm(&mut self, seat: usize, file: FileName, what: String) {
         self.harmed.insert(seat);
-        self.unaware.insert(seat, Harm { file, what, noticed: false });
+        self.unaware.insert(seat, DiskDamage { file, what, noticed: false });
     }
 
     /// A server goes on from a state that others gave it.
@@ -263,8 +269,8 @@ impl Servers {
         if self.used.contains(&original) {
             self.used.insert(copy);
         }
-        if let Some(guests) = self.guests.get(&original).cloned() {
-            self.guests.insert(copy, guests);
+        if let Some(followers) = self.followers.get(&original).cloned() {
+            self.followers.insert(copy, followers);
         }
     }
 
@@ -276,14 +282,14 @@ impl Servers {
         }
     }
 
-    fn hand_to_client(&mut self, scene: &Scene<'_, Self>, client: ClientId, frame: Vec<u8>) {
+    fn hand_to_client(&mut self, scene: &ClusterView<'_, Self>, client: ClientId, frame: Vec<u8>) {
         let seat = scene.seat;
-        let mut letter = Letter::read(frame);
+        let mut letter = DecodedFrame::read(frame);
         if let Ok(message) = &letter.said {
             if let ServerMessage::Receipt { receipt, .. } = message
                 && self.is_honest(seat)
             {
-                self.oracle.laws.saw_receipt(seat, &receipt.header, &Watched(scene.disk));
+                self.oracle.laws.saw_receipt(seat, &receipt.header, &WatchedDisk(scene.disk));
             }
             let mut other = None;
             if let Some(villain) = self.villains.get(&seat)
@@ -298,7 +304,7 @@ impl Servers {
                 tamper(message, other.get_or_insert_with(|| letter.bytes.clone()));
             }
             if let Some(bytes) = other {
-                letter = Letter::read(bytes);
+                letter = DecodedFrame::read(bytes);
             }
         } else {
             self.oracle.blame(Some(seat), Law::Proof, "a client gets what is no frame");
@@ -307,8 +313,8 @@ impl Servers {
     }
 }
 
-impl Cluster for Servers {
-    type Server = Server;
+impl Cluster for ReplicaServers {
+    type Server = ReplicaServer;
 
     fn peer(&self, seat: usize) -> PublicKey {
         self.setting.name(seat)
@@ -319,20 +325,21 @@ impl Cluster for Servers {
         seat: usize,
         now: Now,
         disk: &mut LentDisk,
-    ) -> Result<Opened<Server>, String> {
+    ) -> Result<StartedServer<ReplicaServer>, String> {
         self.openings += 1;
         // A node leaves a mark beside a key before it uses it for the first time.
         let fresh = !self.used.contains(&seat);
-        let start = Start { seat, life: self.openings, fresh };
-        let before = Shelf::of(disk.disk());
-        let opened = Server::open(&self.setting, start, now, disk);
+        let start = ServerStart { seat, life: self.openings, fresh };
+        let before = LogFileSet::of(disk.disk());
+        let opened = ReplicaServer::open(&self.setting, start, now, disk);
         let opened = disk.outlived(opened);
         if opened.is_err() && self.is_honest(seat) {
             self.watch_failed_start(seat, &before, disk.disk());
         }
         let mut opened = opened?;
-        let guests = self.guests.get(&seat).and_then(|guests| Guests::decode(guests).ok());
-        opened.server.welcome(now, guests.unwrap_or_default());
+        let followers =
+            self.followers.get(&seat).and_then(|followers| Followers::decode(followers).ok());
+        opened.server.welcome(now, followers.unwrap_or_default());
         self.used.insert(seat);
         if self.is_honest(seat) {
             self.watch_start(seat, &opened.server, &before, disk.disk());
@@ -340,27 +347,32 @@ impl Cluster for Servers {
         Ok(opened)
     }
 
-    fn stamp(frame: &Frame) -> [u8; 8] {
+    fn stamp(frame: &StreamFrame) -> [u8; 8] {
         let digest = blake3::hash(&frame.bytes);
         let mut stamp = [0; 8];
         stamp.copy_from_slice(&digest.as_bytes()[..8]);
         stamp
     }
 
-    fn describe(frame: &Frame) -> String {
+    fn describe(frame: &StreamFrame) -> String {
         match PeerMessage::decode(&frame.bytes) {
-            Ok(PeerMessage::Agreement(message)) => agreement::Servers::describe(&message),
+            Ok(PeerMessage::Agreement(message)) => agreement::AgreementServers::describe(&message),
             Ok(PeerMessage::Submission(submission)) => {
                 format!("act {} {:?}", submission.act.id(), submission.act.envelope)
             }
-            Ok(PeerMessage::Entrance(word)) => format!("{:?}", word.entrance),
+            Ok(PeerMessage::Endpoint(word)) => format!("{:?}", word.announcement),
             Ok(PeerMessage::Ask { id, question }) => format!("question {id} {question:?}"),
             Ok(PeerMessage::Answer { id, .. }) => format!("answer {id}"),
             Err(error) => format!("no frame: {error}"),
         }
     }
 
-    fn leaves(&mut self, scene: &mut Scene<'_, Self>, to: usize, frame: &Frame) -> Vec<Frame> {
+    fn leaves(
+        &mut self,
+        scene: &mut ClusterView<'_, Self>,
+        to: usize,
+        frame: &StreamFrame,
+    ) -> Vec<StreamFrame> {
         self.look_at(scene);
         if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
             self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
@@ -396,13 +408,15 @@ impl Cluster for Servers {
         vec![frame.saying(said)]
     }
 
-    fn told(&mut self, scene: &mut Scene<'_, Self>, report: Report) {
+    fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: ReplicaReport) {
         let seat = scene.seat;
         self.look_at(scene);
         match report {
-            Report::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
-            Report::HungUp { client, why } => self.mail.push_back(Mail::HungUp { client, why }),
-            Report::Applied(applied) => {
+            ReplicaReport::ToClient { client, frame } => self.hand_to_client(scene, client, frame),
+            ReplicaReport::HungUp { client, why } => {
+                self.mail.push_back(Mail::HungUp { client, why })
+            }
+            ReplicaReport::Applied(applied) => {
                 for failure in &applied.failures {
                     if let Some(class) = class_of(&failure.report.file) {
                         self.fired.note(class);
@@ -410,27 +424,29 @@ impl Cluster for Servers {
                 }
                 self.oracle.saw_applied(scene.at, seat, &applied);
             }
-            Report::Answer { token, answer } => {
+            ReplicaReport::Answer { token, answer } => {
                 self.answers.insert(token, *answer);
             }
-            Report::Traced { act, .. } => {
+            ReplicaReport::Traced { act, .. } => {
                 self.followed.insert((act, seat));
             }
-            Report::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
-            Report::Loaded { count, .. } => self.loaded.1 += count,
-            Report::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
-            Report::Heard(word) if self.is_honest(seat) => self.oracle.laws.saw_heard(seat, &word),
-            Report::Heard(_) => {}
-            Report::Guests(guests) => {
-                self.guests.insert(seat, guests.encode());
+            ReplicaReport::Loaded { reader: Reader::Peer(_), count } => self.loaded.0 += count,
+            ReplicaReport::Loaded { count, .. } => self.loaded.1 += count,
+            ReplicaReport::Exposed(server) => self.oracle.laws.saw_accusation(seat, server),
+            ReplicaReport::Heard(word) if self.is_honest(seat) => {
+                self.oracle.laws.saw_heard(seat, &word)
             }
-            Report::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
-            Report::Strayed(height) => self.oracle.saw_stray(seat, height),
-            Report::Unrestored(height, why) => {
+            ReplicaReport::Heard(_) => {}
+            ReplicaReport::Followers(followers) => {
+                self.followers.insert(seat, followers.encode());
+            }
+            ReplicaReport::Again(applied) => self.oracle.saw_applied_again(seat, &applied),
+            ReplicaReport::Strayed(height) => self.oracle.saw_stray(seat, height),
+            ReplicaReport::Unrestored(height, why) => {
                 let what = format!("the state after {height}: {why}");
                 self.oracle.blame(Some(seat), Law::Restored, what);
             }
-            Report::Parted(why) => {
+            ReplicaReport::Parted(why) => {
                 if self.setting.flips.iter().all(|flip| flip.seat != seat) {
                     self.oracle.blame(Some(seat), Law::Root, format!("it doubts its state: {why}"));
                 } else {
@@ -438,26 +454,28 @@ impl Cluster for Servers {
                 }
                 self.parted.push((scene.at, seat));
             }
-            Report::Capsule(bytes) => self.capsules.push((seat, bytes)),
-            Report::Mended(report) => self.mended.push((scene.at, seat, *report)),
-            Report::Replaced(height) => {
+            ReplicaReport::Capsule(bytes) => self.capsules.push((seat, bytes)),
+            ReplicaReport::Mended(report) => self.mended.push((scene.at, seat, *report)),
+            ReplicaReport::Replaced(height) => {
                 self.fired.note(Class::Joiner);
                 self.took_state(scene.at, seat, height);
             }
-            Report::Disk(health) => {
+            ReplicaReport::Disk(health) => {
                 self.oracle.laws.saw_muted(seat, health != Health::Sound);
                 self.disks.push((scene.at, seat, health));
             }
-            Report::News(news) => self.snapshots += u64::from(matches!(news, News::Stored(_))),
-            Report::Ended(_) => scene.order(Duration::ZERO, Order::Reboot(seat)),
-            Report::Halted(why) if self.is_honest(seat) => {
+            ReplicaReport::News(news) => {
+                self.snapshots += u64::from(matches!(news, News::Stored(_)))
+            }
+            ReplicaReport::Ended(_) => scene.order(Duration::ZERO, ClusterOrder::Reboot(seat)),
+            ReplicaReport::Halted(why) if self.is_honest(seat) => {
                 self.oracle.blame(Some(seat), Law::Halted, why);
             }
-            Report::Halted(_) => {}
+            ReplicaReport::Halted(_) => {}
         }
     }
 
-    fn wrote(&mut self, scene: &mut Scene<'_, Self>, change: &Change) {
+    fn wrote(&mut self, scene: &mut ClusterView<'_, Self>, change: &DiskChange) {
         self.look_at(scene);
         let (seat, honest) = (scene.seat, self.is_honest(scene.seat));
         if let Some(append) = appended(change, AGREEMENT) {
@@ -468,7 +486,7 @@ impl Cluster for Servers {
                 self.note_villains_turn(seat, record);
             }
         }
-        if let Change::Removed(file) = change {
+        if let DiskChange::Removed(file) = change {
             match file.kind {
                 FileKind::Segment(segment) => self.gave_up(seat, segment, scene.disk),
                 FileKind::Patch { from, to } => self.oracle.laws.saw_let_go(seat, from..=to),
@@ -477,7 +495,7 @@ impl Cluster for Servers {
         }
     }
 
-    fn halted(&mut self, scene: &mut Scene<'_, Self>, reason: &str) {
+    fn halted(&mut self, scene: &mut ClusterView<'_, Self>, reason: &str) {
         let seat = scene.seat;
         self.halts.push((seat, reason.to_owned()));
         if self.is_honest(seat) {
@@ -485,7 +503,7 @@ impl Cluster for Servers {
         }
     }
 
-    fn died(&mut self, scene: &mut Scene<'_, Self>) {
+    fn died(&mut self, scene: &mut ClusterView<'_, Self>) {
         self.look_at(scene);
         self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
@@ -511,7 +529,7 @@ fn spoiled(class: Class, answer: &Answer) -> Option<Answer> {
 
 /// Damage to the disk of a server that has not come through a start since.
 #[derive(Debug)]
-struct Harm {
+struct DiskDamage {
     file: FileName,
     what: String,
     /// Did a start notice it that was cut off?
@@ -519,13 +537,13 @@ struct Harm {
 }
 
 /// What there is of a log, as far as a start may change it.
-struct Shelf {
+struct LogFileSet {
     segments: BTreeSet<u64>,
     aside: BTreeSet<FileName>,
     mark: Option<Vec<u8>>,
 }
 
-impl Shelf {
+impl LogFileSet {
     fn of(disk: &MemoryDisk) -> Self {
         let mark = disk.bytes(FileName::MARK).map(<[u8]>::to_vec);
         let mut shelf = Self { segments: BTreeSet::new(), aside: BTreeSet::new(), mark };

@@ -10,14 +10,18 @@ use metatopia_oracle::Founding;
 use metatopia_replica::keeper::{HISTORY_TURNS, History};
 use metatopia_replica::{self as replica, BEHIND_TURNS, Config, RECALL_HEIGHTS, Replica, base_of};
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{Applied, Controls, ENGINE, Faults, Genesis, Serial, Tools, World};
+use metatopia_sim::{
+    Applied, Controls, ENGINE, Genesis, InjectedPanics, Serial, Tools, Window, World,
+};
 use metatopia_types::{
-    Act, Contact, Digest, Envelope, Height, Lane, Millis, PublicKey, Round, Seq, Sign,
-    SignedEnvelope, SimId, Turn, Verify, limits::TICKS_PER_SECOND, wire,
+    Act, Digest, Envelope, Height, Lane, Millis, NodeContact, PublicKey, Round, Seq, Sign,
+    SignedEnvelope, SimId, Turn, Verify,
+    limits::{EXPIRY_HEIGHTS_MAX, TICKS_PER_SECOND},
+    wire,
 };
 
 use super::shared::SharedWork;
-use crate::agreement::{Deed, Ground, Scheme};
+use crate::agreement::{ByzantineBehaviour, SignatureKind, VillainContext};
 use crate::watched::founding;
 
 /// Numbers keys of players, far from those of servers. The first is the admin.
@@ -40,18 +44,27 @@ pub struct Flip {
     pub lasting: bool,
 }
 
+/// A server whose operator does not want the sim well. Nobody visits it, and no law is held against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rogue {
+    /// Which.
+    pub seat: usize,
+    /// Does its pool open every lane that there may be, whoever they are kept for?
+    pub opens_all_lanes: bool,
+}
+
 /// Which rules the world of the server in a seat breaks, in a turn that a certificate of this round
 /// decided.
-pub type Broken = fn(usize, Round) -> Controls;
+pub type ControlsFn = fn(usize, Round) -> Controls;
 
 /// What all servers of one simulated sim have in common.
-pub struct Setting {
+pub struct ReplicaSetting {
     /// What all dice are thrown from.
     pub seed: u64,
     /// The sim.
     pub sim: SimId,
     /// Its signatures.
-    pub scheme: Scheme,
+    pub scheme: SignatureKind,
     /// Checks them.
     pub verifier: Arc<dyn Verify>,
     /// The key in each seat, ascending; seats that were added have any.
@@ -77,11 +90,13 @@ pub struct Setting {
     /// Bits that flip.
     pub flips: Vec<Flip>,
     /// Rules that worlds break.
-    pub broken: Option<Broken>,
+    pub broken: Option<ControlsFn>,
     /// Rules that what is around them breaks.
     pub controls: replica::Controls,
+    /// The server whose operator hands it acts and says things in its name.
+    pub rogue: Option<Rogue>,
     /// Servers that lie to the others, and how.
-    pub liars: Vec<(usize, Deed)>,
+    pub liars: Vec<(usize, ByzantineBehaviour)>,
     /// After so many turns one server, another one each time, goes on from a snapshot of its state.
     pub restore_every: Option<u64>,
     /// What servers calculated, if they share that.
@@ -91,7 +106,7 @@ pub struct Setting {
     beginning: World,
 }
 
-impl std::fmt::Debug for Setting {
+impl std::fmt::Debug for ReplicaSetting {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setting")
             .field("seed", &self.seed)
@@ -110,18 +125,51 @@ impl std::fmt::Debug for Setting {
     }
 }
 
-impl Setting {
+impl ReplicaSetting {
     /// A sim at `place` of `founders` servers, with seats for `seats`. Its admin is player 0.
     ///
     /// # Panics
     /// When the place breaks a rule of a genesis.
     #[must_use]
-    pub fn new(place: &Place, scheme: Scheme, founders: usize, seats: usize, seed: u64) -> Self {
+    pub fn new(
+        place: &Place,
+        scheme: SignatureKind,
+        founders: usize,
+        seats: usize,
+        seed: u64,
+    ) -> Self {
+        Self::found(place, scheme, (founders, seats), seed, None)
+    }
+
+    /// The same, with room for so few avatars that a small crowd takes it.
+    ///
+    /// # Panics
+    /// When the place breaks a rule of a genesis.
+    #[must_use]
+    pub fn narrow(
+        place: &Place,
+        scheme: SignatureKind,
+        (founders, seats): (usize, usize),
+        seed: u64,
+        avatars: u32,
+    ) -> Self {
+        Self::found(place, scheme, (founders, seats), seed, Some(avatars))
+    }
+
+    fn found(
+        place: &Place,
+        scheme: SignatureKind,
+        (founders, seats): (usize, usize),
+        seed: u64,
+        avatars: Option<u32>,
+    ) -> Self {
         let (verifier, keys) = (scheme.verifier(), scheme.keys(seats));
-        let founding: BTreeMap<PublicKey, Contact> =
+        let founding: BTreeMap<PublicKey, NodeContact> =
             (0..founders).map(|seat| (keys[seat].public(), contact(seat))).collect();
         let admins = BTreeSet::from([scheme.key(PLAYER_KEYS).public()]);
-        let genesis = place.genesis(founding, admins);
+        let mut genesis = place.genesis(founding, admins);
+        let room = &mut genesis.parameters.avatars_max;
+        *room = avatars.unwrap_or(*room);
         let tools = Tools::new(Arc::clone(&verifier));
         let beginning = World::genesis(&genesis, &tools).expect("a place for a story");
         Self {
@@ -142,6 +190,7 @@ impl Setting {
             flips: Vec::new(),
             broken: None,
             controls: replica::Controls::default(),
+            rogue: None,
             liars: Vec::new(),
             restore_every: None,
             shared: None,
@@ -156,7 +205,7 @@ impl Setting {
     /// # Panics
     /// Never: the plaza is part of the program.
     #[must_use]
-    pub fn plaza(scheme: Scheme, seed: u64) -> Self {
+    pub fn plaza(scheme: SignatureKind, seed: u64) -> Self {
         let place = plaza::place().expect("the plaza's files were built in");
         Self::new(&place, scheme, 4, 4, seed)
     }
@@ -192,7 +241,8 @@ impl Setting {
 
     /// Seats of servers that may do what they want, and those of their copies.
     pub fn shunned(&self) -> impl Iterator<Item = usize> + '_ {
-        let liars = self.liars.iter().map(|(seat, _)| *seat);
+        let liars =
+            self.liars.iter().map(|(seat, _)| *seat).chain(self.rogue.map(|rogue| rogue.seat));
         liars.chain(self.copies.iter().flat_map(|(copy, original)| [*copy, *original]))
     }
 
@@ -261,7 +311,7 @@ impl Setting {
         Config {
             sim: self.sim,
             genesis: Arc::clone(&self.encoded),
-            agreement: consensus::Config {
+            agreement: consensus::AgreementConfig {
                 sim: self.sim,
                 engine: ENGINE,
                 turn_length,
@@ -275,9 +325,24 @@ impl Setting {
             turns_per_second: u32::try_from(1_000 / turn_length).unwrap_or(1).max(1),
             snapshot_turns: self.snapshot_turns,
             behind_turns: self.behind_turns,
-            heals: Vec::new(),
+            repairs: Vec::new(),
             seed: Digest::of("metatopia simulated life v1", &life).0,
         }
+    }
+
+    /// The sim begins with so many lanes open, as if the turns of all servers had opened equal shares
+    /// of them for people of whom nothing is known.
+    pub fn open_lanes(&mut self, count: usize) {
+        let last_valid = Height(EXPIRY_HEIGHTS_MAX);
+        let lanes = (0..count).map(|number| {
+            let mut author = [0x55; 32];
+            author[..8].copy_from_slice(&(number as u64).to_le_bytes());
+            let opener = self.name(number % self.founders);
+            let window = Window { seq: Seq(1), last_valid, opener };
+            ((PublicKey(author), Lane(1)), window)
+        });
+        let lanes = lanes.collect();
+        self.beginning.open_lanes(lanes);
     }
 
     /// From now on servers share what they calculate.
@@ -313,8 +378,10 @@ impl Setting {
     }
 
     /// The replica breaks the rules that it is to break.
-    pub(crate) fn broken_replica(&self, mut replica: Replica) -> Replica {
-        replica.break_rules(self.controls);
+    pub(crate) fn broken_replica(&self, seat: usize, mut replica: Replica) -> Replica {
+        let rogue = self.rogue.filter(|rogue| rogue.seat == seat);
+        let opens_all_lanes = rogue.is_some_and(|rogue| rogue.opens_all_lanes);
+        replica.break_rules(replica::Controls { opens_all_lanes, ..self.controls });
         replica
     }
 
@@ -342,13 +409,13 @@ impl Setting {
         if let Some(trap) = self.trap {
             let acts = turn.body.acts().iter();
             let panic_in = acts.filter(|act| trap(&act.envelope)).map(|act| act.id()).collect();
-            world.inject(Faults { panic_in });
+            world.inject(InjectedPanics { panic_in });
         }
         world.apply(turn, &Serial)
     }
 }
 
-impl Ground for Setting {
+impl VillainContext for ReplicaSetting {
     fn sim(&self) -> SimId {
         self.sim
     }
@@ -374,6 +441,6 @@ impl Ground for Setting {
 
 /// Where the server in `seat` is reached, in a world without addresses.
 #[must_use]
-pub(crate) fn contact(seat: usize) -> Contact {
-    Contact { peer_id: format!("seat-{seat}"), address: format!("/seat/{seat}") }
+pub(crate) fn contact(seat: usize) -> NodeContact {
+    NodeContact { peer_id: format!("seat-{seat}"), address: format!("/seat/{seat}") }
 }

@@ -18,18 +18,18 @@ use metatopia_store::FileName;
 
 use super::gateway::{Hangup, WINDOW_BYTES};
 use super::newcomer::Newcomer;
-use super::person::{Person, Want};
+use super::person::{Person, PersonRequest};
 use super::report::Request;
-use super::server::{Server, Start};
-use super::servers::{Letter, Mail, Servers};
-use super::setting::Setting;
+use super::server::{ReplicaServer, ServerStart};
+use super::servers::{DecodedFrame, Mail, ReplicaServers};
+use super::setting::ReplicaSetting;
 use super::stranger::Stranger;
 use crate::agenda::Agenda;
 use crate::class::Class;
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::damage::harm;
-use crate::world::World;
+use crate::world::Simulator;
 
 /// How long a frame is on its way between a client and a server.
 const TRAVEL: Duration = Duration::from_millis(10);
@@ -47,7 +47,7 @@ const OVERHEARD_MAX: usize = 64;
 const TURNS_AFTER: u64 = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Who {
+enum ConnectionOwner {
     Person(usize),
     Stranger(usize),
     Newcomer(usize),
@@ -55,8 +55,8 @@ enum Who {
 
 /// A connection as its client's end knows it.
 #[derive(Debug)]
-struct Line {
-    who: Who,
+struct StageConnection {
+    who: ConnectionOwner,
     seat: usize,
     /// Bytes that were read and not yet acknowledged.
     read: usize,
@@ -64,29 +64,29 @@ struct Line {
 
 /// What is to happen at the clients' ends.
 #[derive(Debug)]
-enum Errand {
+enum StageEvent {
     Dial(usize),
     Tick(usize),
     Whim(usize),
     Arrive(usize),
-    Letter(ClientId, Letter),
+    Letter(ClientId, DecodedFrame),
     Cut(ClientId, Option<Hangup>),
 }
 
 /// See the module.
 #[derive(Debug)]
-pub struct Stage {
+pub struct ReplicaStage {
     /// The servers in their world.
-    pub world: World<Servers>,
+    pub world: Simulator<ReplicaServers>,
     /// Those who visit.
     pub people: Vec<Person>,
     /// Those who do not behave.
     pub strangers: Vec<Stranger>,
     /// Nodes that come by an invite.
     pub newcomers: Vec<Newcomer>,
-    setting: Rc<Setting>,
-    agenda: Agenda<Errand>,
-    lines: BTreeMap<ClientId, Line>,
+    setting: Rc<ReplicaSetting>,
+    agenda: Agenda<StageEvent>,
+    lines: BTreeMap<ClientId, StageConnection>,
     next_client: u64,
     next_token: u64,
     frames: blake3::Hasher,
@@ -96,26 +96,27 @@ pub struct Stage {
     overheard: VecDeque<Vec<u8>>,
 }
 
-impl Stage {
+impl ReplicaStage {
     /// The servers of `setting`, which start at once, and nobody else.
     #[must_use]
-    pub fn new(setting: Setting, conditions: Conditions) -> Self {
+    pub fn new(setting: ReplicaSetting, conditions: Conditions) -> Self {
         Self::told(setting, conditions, false)
     }
 
     /// The same; what happens is written down for people if it is `written`.
     #[must_use]
-    pub fn told(setting: Setting, conditions: Conditions, written: bool) -> Self {
+    pub fn told(setting: ReplicaSetting, conditions: Conditions, written: bool) -> Self {
         let setting = Rc::new(setting);
         let shunned = setting.shunned().collect();
-        let servers = Servers::new(Rc::clone(&setting));
-        let mut world = World::new(servers, setting.keys.len(), setting.seed, conditions, written);
+        let servers = ReplicaServers::new(Rc::clone(&setting));
+        let mut world =
+            Simulator::new(servers, setting.keys.len(), setting.seed, conditions, written);
         for seat in 0..setting.founders {
-            world.plan(Duration::ZERO, Order::Start(seat));
+            world.plan(Duration::ZERO, ClusterOrder::Start(seat));
         }
         for (copy, original) in &setting.copies {
             if !setting.copied_later.contains(copy) {
-                world.plan(Duration::ZERO, Order::Start(*copy));
+                world.plan(Duration::ZERO, ClusterOrder::Start(*copy));
             }
             // To begin with nobody knows of it.
             (0..*copy).for_each(|seat| world.keep_apart(seat, *copy));
@@ -157,14 +158,14 @@ impl Stage {
     /// file is changed: nothing, if the log is too short yet.
     pub fn harm(&mut self, seat: usize, class: Class, place: u64) -> Option<FileName> {
         let now = self.world.now();
-        self.world.plan(now, Order::Kill(seat));
+        self.world.plan(now, ClusterOrder::Kill(seat));
         self.run_until(now);
         let harmed = harm(self.world.disk_mut(seat), self.setting.sim, class, place);
         if let Some(file) = harmed {
             self.world.note_fault(class);
             self.world.cluster.harm(seat, file, format!("{class} at {place:x}"));
         }
-        self.world.plan(now, Order::Start(seat));
+        self.world.plan(now, ClusterOrder::Start(seat));
         self.run_until(now);
         harmed
     }
@@ -180,7 +181,7 @@ impl Stage {
         self.world.cluster.copied(original, copy);
         self.world.note_fault(Class::CopiedDisk);
         let now = self.world.now();
-        self.world.plan(now, Order::Start(copy));
+        self.world.plan(now, ClusterOrder::Start(copy));
         self.run_until(now);
         if self.world.server(copy).is_none() && !self.world.is_wanted(copy) {
             self.blame(Law::Restored, format!("a copy of the disk of {original} starts no server"));
@@ -193,8 +194,8 @@ impl Stage {
     pub fn read_again(&mut self, seat: usize) {
         let mut disk = self.world.salvaged(seat);
         let now = self.world.clock(seat).read(self.world.now());
-        let start = Start { seat, life: u64::MAX, fresh: false };
-        let came_to = Server::open(&self.setting, start, now, &mut disk).map(|opened| {
+        let start = ServerStart { seat, life: u64::MAX, fresh: false };
+        let came_to = ReplicaServer::open(&self.setting, start, now, &mut disk).map(|opened| {
             let mut server = opened.server;
             server.apply_all(now);
             server.replica().world().map(|world| (world.height(), world.root()))
@@ -214,7 +215,7 @@ impl Stage {
 
     /// What all servers have in common.
     #[must_use]
-    pub fn setting(&self) -> &Setting {
+    pub fn setting(&self) -> &ReplicaSetting {
         &self.setting
     }
 
@@ -222,8 +223,8 @@ impl Stage {
     pub fn invite(&mut self, at: Duration, person: Person) -> usize {
         let number = self.people.len();
         self.people.push(person);
-        self.agenda.plan(at, Errand::Dial(number));
-        self.agenda.plan(at, Errand::Whim(number));
+        self.agenda.plan(at, StageEvent::Dial(number));
+        self.agenda.plan(at, StageEvent::Whim(number));
         number
     }
 
@@ -231,13 +232,13 @@ impl Stage {
     pub fn meet(&mut self, seat: usize, stranger: Stranger) -> usize {
         let number = self.strangers.len();
         self.strangers.push(stranger);
-        self.connect(Who::Stranger(number), seat);
+        self.connect(ConnectionOwner::Stranger(number), seat);
         number
     }
 
     /// A stranger sends a frame, if the line stands.
     pub fn send(&mut self, stranger: usize, frame: Vec<u8>) {
-        if let Some(client) = self.line_of(Who::Stranger(stranger)) {
+        if let Some(client) = self.line_of(ConnectionOwner::Stranger(stranger)) {
             self.send_frame(client, frame);
         }
     }
@@ -256,7 +257,7 @@ impl Stage {
 
     /// A stranger hangs up.
     pub fn hang_up(&mut self, stranger: usize) {
-        if let Some(client) = self.line_of(Who::Stranger(stranger))
+        if let Some(client) = self.line_of(ConnectionOwner::Stranger(stranger))
             && let Some(line) = self.lines.remove(&client)
         {
             self.request(line.seat, Request::Down(client));
@@ -274,12 +275,12 @@ impl Stage {
     /// A person's line breaks now, without a word to either end's owner, and they come back after
     /// `away`.
     pub fn lose_line(&mut self, person: usize, away: Duration) {
-        let Some(client) = self.line_of(Who::Person(person)) else { return };
+        let Some(client) = self.line_of(ConnectionOwner::Person(person)) else { return };
         if let Some(line) = self.lines.remove(&client) {
             self.request(line.seat, Request::Down(client));
         }
         self.people[person].broke(self.setting.founders);
-        self.agenda.plan(self.world.now() + away, Errand::Dial(person));
+        self.agenda.plan(self.world.now() + away, StageEvent::Dial(person));
     }
 
     /// Asks a server by another way than a session, and waits for the answer.
@@ -330,7 +331,7 @@ impl Stage {
     #[must_use]
     pub fn are_disks_sound(&self) -> bool {
         let servers = (0..self.world.seats()).filter_map(|seat| self.world.server(seat));
-        servers.map(Server::health).all(|health| *health == Health::Sound)
+        servers.map(ReplicaServer::health).all(|health| *health == Health::Sound)
     }
 
     /// The heights that running servers have applied, by seat.
@@ -361,26 +362,26 @@ impl Stage {
         while let Some(mail) = self.world.cluster.mail.pop_front() {
             match mail {
                 Mail::Frame { client, letter } => {
-                    self.agenda.plan(at, Errand::Letter(client, letter));
+                    self.agenda.plan(at, StageEvent::Letter(client, letter));
                 }
                 Mail::HungUp { client, why } => {
-                    self.agenda.plan(at, Errand::Cut(client, Some(why)));
+                    self.agenda.plan(at, StageEvent::Cut(client, Some(why)));
                 }
                 Mail::Died { seat } => {
                     let cut = self.lines.iter().filter(|(_, line)| line.seat == seat);
                     for client in cut.map(|(client, _)| *client) {
-                        self.agenda.plan(at, Errand::Cut(client, None));
+                        self.agenda.plan(at, StageEvent::Cut(client, None));
                     }
                 }
             }
         }
     }
 
-    fn run_errand(&mut self, errand: Errand) {
+    fn run_errand(&mut self, errand: StageEvent) {
         let now = self.world.now();
         match errand {
-            Errand::Dial(person) => self.dial(person),
-            Errand::Tick(person) => {
+            StageEvent::Dial(person) => self.dial(person),
+            StageEvent::Tick(person) => {
                 let deadline = self.people[person].deadline();
                 if deadline.is_some_and(|at| at <= now) {
                     self.people[person].armed = None;
@@ -388,16 +389,16 @@ impl Stage {
                 }
                 self.carry_out(person);
             }
-            Errand::Whim(person) => {
+            StageEvent::Whim(person) => {
                 let next = self.people[person].whim(now);
                 self.carry_out(person);
                 if let Some(at) = next {
-                    self.agenda.plan(at, Errand::Whim(person));
+                    self.agenda.plan(at, StageEvent::Whim(person));
                 }
             }
-            Errand::Arrive(newcomer) => self.arrive(newcomer),
-            Errand::Letter(client, letter) => self.receive(client, letter),
-            Errand::Cut(client, why) => self.cut(client, why),
+            StageEvent::Arrive(newcomer) => self.arrive(newcomer),
+            StageEvent::Letter(client, letter) => self.receive(client, letter),
+            StageEvent::Cut(client, why) => self.cut(client, why),
         }
     }
 
@@ -405,32 +406,34 @@ impl Stage {
         let home = self.people[person].home().filter(|seat| self.world.server(*seat).is_some());
         let seat = home.unwrap_or(self.people[person].node);
         self.people[person].node = seat;
-        if self.people[person].ended.is_some() || self.line_of(Who::Person(person)).is_some() {
+        if self.people[person].ended.is_some()
+            || self.line_of(ConnectionOwner::Person(person)).is_some()
+        {
             return;
         }
         if self.world.server(seat).is_none() || self.shunned.contains(&seat) {
             self.people[person].node = (seat + 1) % self.setting.founders;
-            self.agenda.plan(self.world.now() + REDIAL, Errand::Dial(person));
+            self.agenda.plan(self.world.now() + REDIAL, StageEvent::Dial(person));
             return;
         }
-        self.connect(Who::Person(person), seat);
+        self.connect(ConnectionOwner::Person(person), seat);
     }
 
-    fn connect(&mut self, who: Who, seat: usize) {
+    fn connect(&mut self, who: ConnectionOwner, seat: usize) {
         let client = ClientId(self.next_client);
         self.next_client += 1;
-        let line = Line { who, seat, read: 0 };
+        let line = StageConnection { who, seat, read: 0 };
         self.lines.insert(client, line);
         self.request(seat, Request::Up(client));
     }
 
-    fn line_of(&self, who: Who) -> Option<ClientId> {
+    fn line_of(&self, who: ConnectionOwner) -> Option<ClientId> {
         let mut lines = self.lines.iter();
         let found = lines.find(|(_, line)| line.who == who)?;
         Some(*found.0)
     }
 
-    fn line_to(&self, who: Who, seat: usize) -> Option<ClientId> {
+    fn line_to(&self, who: ConnectionOwner, seat: usize) -> Option<ClientId> {
         let mut lines = self.lines.iter();
         let found = lines.find(|(_, line)| (line.who, line.seat) == (who, seat))?;
         Some(*found.0)
@@ -443,7 +446,7 @@ impl Stage {
 
     fn send_frame(&mut self, client: ClientId, frame: Vec<u8>) {
         if let Some(line) = self.lines.get(&client) {
-            if matches!(line.who, Who::Person(_)) {
+            if matches!(line.who, ConnectionOwner::Person(_)) {
                 if self.overheard.len() == OVERHEARD_MAX {
                     self.overheard.pop_front();
                 }
@@ -453,7 +456,7 @@ impl Stage {
         }
     }
 
-    fn receive(&mut self, client: ClientId, letter: Letter) {
+    fn receive(&mut self, client: ClientId, letter: DecodedFrame) {
         let now = self.world.now();
         let Some(line) = self.lines.get_mut(&client) else {
             return;
@@ -462,18 +465,18 @@ impl Stage {
         self.frames.update(blake3::hash(&letter.bytes).as_bytes());
         line.read += letter.bytes.len();
         let (who, seat) = (line.who, line.seat);
-        let deaf = matches!(who, Who::Stranger(n) if self.strangers[n].deaf);
+        let deaf = matches!(who, ConnectionOwner::Stranger(n) if self.strangers[n].deaf);
         if !deaf && line.read >= WINDOW_BYTES / 4 {
             let bytes = std::mem::take(&mut line.read);
             self.request(seat, Request::Read { client, bytes });
         }
         match who {
-            Who::Person(person) => {
+            ConnectionOwner::Person(person) => {
                 self.people[person].hear(now, letter.said);
                 self.carry_out(person);
             }
-            Who::Stranger(stranger) => self.strangers[stranger].hear(letter.said),
-            Who::Newcomer(newcomer) => {
+            ConnectionOwner::Stranger(stranger) => self.strangers[stranger].hear(letter.said),
+            ConnectionOwner::Newcomer(newcomer) => {
                 self.newcomers[newcomer].hear(now, seat, letter.said);
                 self.bring_in(newcomer);
             }
@@ -485,15 +488,15 @@ impl Stage {
             return;
         };
         match line.who {
-            Who::Person(person) => {
+            ConnectionOwner::Person(person) => {
                 self.people[person].broke(self.setting.founders);
-                self.agenda.plan(self.world.now(), Errand::Dial(person));
+                self.agenda.plan(self.world.now(), StageEvent::Dial(person));
             }
-            Who::Stranger(stranger) => {
+            ConnectionOwner::Stranger(stranger) => {
                 self.strangers[stranger].hung_up = why;
                 self.strangers[stranger].lost = why.is_none();
             }
-            Who::Newcomer(newcomer) => {
+            ConnectionOwner::Newcomer(newcomer) => {
                 self.newcomers[newcomer].gone(self.world.now(), line.seat);
                 self.bring_in(newcomer);
             }
@@ -503,12 +506,12 @@ impl Stage {
     /// Does what a person wants done, and wakes their session in time.
     fn carry_out(&mut self, person: usize) {
         for want in self.people[person].take_wants() {
-            let Some(client) = self.line_of(Who::Person(person)) else {
+            let Some(client) = self.line_of(ConnectionOwner::Person(person)) else {
                 continue;
             };
             match want {
-                Want::Send(frame) => self.send_frame(client, frame),
-                Want::Leave => {
+                PersonRequest::Send(frame) => self.send_frame(client, frame),
+                PersonRequest::Leave => {
                     if let Some(line) = self.lines.get(&client) {
                         self.request(line.seat, Request::Down(client));
                     }
@@ -520,7 +523,7 @@ impl Stage {
         if let Some(at) = deadline.filter(|at| self.people[person].armed != Some(*at)) {
             self.people[person].armed = Some(at);
             let at = at.max(self.world.now());
-            self.agenda.plan(at, Errand::Tick(person));
+            self.agenda.plan(at, StageEvent::Tick(person));
         }
     }
 }

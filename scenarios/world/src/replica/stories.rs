@@ -6,14 +6,14 @@ use std::time::Duration;
 use metatopia_types::Height;
 
 use super::account::Account;
-use super::person::{Manner, Person};
-use super::setting::{Flip, Setting};
-use super::stage::Stage;
-use crate::agreement::Scheme;
+use super::person::{Person, PersonProfile};
+use super::setting::{Flip, ReplicaSetting};
+use super::stage::ReplicaStage;
+use crate::agreement::SignatureKind;
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::crash::Tail;
+use crate::crash::UnsyncedWrites;
 
 /// One in so many seeds has real signatures.
 const REAL_SIGNATURES_EVERY: u64 = 10;
@@ -25,20 +25,20 @@ const SECOND: Duration = Duration::from_secs(1);
 
 /// Real signatures for a small share of the seeds.
 #[must_use]
-pub const fn scheme(seed: u64) -> Scheme {
+pub const fn scheme(seed: u64) -> SignatureKind {
     if seed % REAL_SIGNATURES_EVERY == REAL_SIGNATURES_EVERY - 1 {
-        Scheme::Ed25519
+        SignatureKind::Ed25519
     } else {
-        Scheme::StandIn
+        SignatureKind::StandIn
     }
 }
 
 /// Brings so many people, who are lively until a moment, to all servers in turn.
-pub fn bring_people(stage: &mut Stage, people: u64, until: Duration) {
+pub fn bring_people(stage: &mut ReplicaStage, people: u64, until: Duration) {
     let founders = stage.setting().founders;
     for number in 1..=people {
         let node = usize::try_from(number).unwrap_or(0) % founders;
-        let manner = Manner::lively(until);
+        let manner = PersonProfile::lively(until);
         let person = Person::new(stage.setting(), number, node, manner);
         stage.invite(Duration::from_millis(70 * number), person);
     }
@@ -46,7 +46,7 @@ pub fn bring_people(stage: &mut Stage, people: u64, until: Duration) {
 
 /// The seat of whoever proposes at the height under way, as running servers say.
 #[must_use]
-pub fn proposing(stage: &Stage) -> Option<usize> {
+pub fn proposing(stage: &ReplicaStage) -> Option<usize> {
     let seats = 0..stage.world.seats();
     let mut said = seats.filter_map(|seat| stage.world.server(seat)?.status()?.proposer);
     let proposer = said.next_back()?;
@@ -54,11 +54,11 @@ pub fn proposing(stage: &Stage) -> Option<usize> {
 }
 
 /// Brings people to all servers but one, who are lively until a moment.
-fn bring_people_elsewhere(stage: &mut Stage, shunned: &[usize], until: Duration) {
+fn bring_people_elsewhere(stage: &mut ReplicaStage, shunned: &[usize], until: Duration) {
     let seats: Vec<usize> =
         (0..stage.setting().founders).filter(|seat| !shunned.contains(seat)).collect();
     for (number, seat) in (1..=5).zip(seats.into_iter().cycle()) {
-        let person = Person::new(stage.setting(), number, seat, Manner::lively(until));
+        let person = Person::new(stage.setting(), number, seat, PersonProfile::lively(until));
         stage.invite(Duration::from_millis(70 * number), person);
     }
 }
@@ -74,31 +74,34 @@ pub fn forgetful(seed: u64) -> usize {
 #[must_use]
 pub fn flipped_bit(seed: u64) -> Account {
     let mut dice = Dice::new(seed, "flipped bit");
-    let mut setting = Setting::plaza(scheme(seed), seed);
+    let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
     setting.snapshot_turns = 5 + dice.below(60);
     setting.flips = vec![Flip { seat, height: Height(30 + dice.below(60)), lasting: false }];
     let mut conditions = Conditions::calm(1 + dice.below(20));
     conditions.job = Span::ms(0, dice.below(10));
-    let mut stage = Stage::new(setting, conditions);
+    let mut stage = ReplicaStage::new(setting, conditions);
     let until = 12 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
     stage.run_until(8 * SECOND);
-    let (tail, down) = (dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]), SECOND / 2);
-    stage.world.plan(8 * SECOND, Order::Crash { seat, tail, down });
+    let (tail, down) = (
+        dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept]),
+        SECOND / 2,
+    );
+    stage.world.plan(8 * SECOND, ClusterOrder::Crash { seat, tail, down });
     stage.run_until(until);
     stage.finish(PATIENCE)
 }
 
 /// Bits flip in one server's state again and again, four times within an hour.
 #[must_use]
-pub fn bad_memory(seed: u64) -> Stage {
-    let mut setting = Setting::plaza(scheme(seed), seed);
+pub fn bad_memory(seed: u64) -> ReplicaStage {
+    let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
     let flip = |height| Flip { seat, height: Height(height), lasting: false };
     setting.flips = vec![flip(30), flip(70), flip(110), flip(150)];
     setting.snapshot_turns = 25;
-    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 12 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
     stage.run_until(until);
@@ -108,12 +111,12 @@ pub fn bad_memory(seed: u64) -> Stage {
 /// Two of four servers come to another state than the other two: no root has a quorum. Either bits
 /// flipped in both, or, if it is `lasting`, they run other rules.
 #[must_use]
-pub fn two_against_two(seed: u64, lasting: bool) -> Stage {
-    let mut setting = Setting::plaza(scheme(seed), seed);
+pub fn two_against_two(seed: u64, lasting: bool) -> ReplicaStage {
+    let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let height = Height(60);
     setting.flips = [1, 2].map(|seat| Flip { seat, height, lasting }).into();
     setting.snapshot_turns = 25;
-    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 14 * SECOND;
     bring_people_elsewhere(&mut stage, &[1, 2], until);
     stage.run_until(until);
@@ -123,12 +126,12 @@ pub fn two_against_two(seed: u64, lasting: bool) -> Stage {
 /// One server comes to a wrong state at a height however often it computes it: no state of its own
 /// leads to the right one.
 #[must_use]
-pub fn wrong_rules(seed: u64) -> Stage {
-    let mut setting = Setting::plaza(scheme(seed), seed);
+pub fn wrong_rules(seed: u64) -> ReplicaStage {
+    let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
     setting.flips = vec![Flip { seat, height: Height(60), lasting: true }];
     setting.snapshot_turns = 25;
-    let mut stage = Stage::new(setting, Conditions::calm(10));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 14 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
     stage.run_until(until);
@@ -138,20 +141,23 @@ pub fn wrong_rules(seed: u64) -> Stage {
 /// A server is away while the others decide some hundred turns, and comes back to find that fetching
 /// a state is quicker than replaying. Its power fails again as soon as it votes.
 #[must_use]
-pub fn left_behind(seed: u64) -> Stage {
+pub fn left_behind(seed: u64) -> ReplicaStage {
     let mut dice = Dice::new(seed, "left behind");
-    let mut setting = Setting::plaza(scheme(seed), seed);
+    let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
     (setting.snapshot_turns, setting.behind_turns) = (20 + dice.below(30), 100);
-    let mut stage = Stage::new(setting, Conditions::calm(1 + dice.below(20)));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(1 + dice.below(20)));
     let until = 18 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
-    let tail = dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]);
+    let tail = dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept]);
     let down = 9 * SECOND;
-    stage.world.plan(2 * SECOND, Order::Crash { seat, tail, down });
-    let (tail, down) = (dice.pick(&[Tail::Lost, Tail::Torn, Tail::Kept]), SECOND / 2);
+    stage.world.plan(2 * SECOND, ClusterOrder::Crash { seat, tail, down });
+    let (tail, down) = (
+        dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept]),
+        SECOND / 2,
+    );
     let again = 13 * SECOND + Duration::from_millis(dice.below(1_000));
-    stage.world.plan(again, Order::Crash { seat, tail, down });
+    stage.world.plan(again, ClusterOrder::Crash { seat, tail, down });
     stage.run_until(until);
     stage
 }

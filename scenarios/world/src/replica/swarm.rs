@@ -7,15 +7,16 @@ mod impostor;
 mod intruder;
 mod plan;
 mod run;
+mod rush;
 
 pub(crate) use fair::class_of;
-pub use plan::Plan;
-use run::Run;
+pub use plan::ReplicaPlan;
+use run::ReplicaRun;
 
-use crate::course::{Course, Tale};
+use crate::course::{RunReport, SeedRun};
 
 /// Plays the world of a course. It ends with the first law that is broken, or with its time.
 #[must_use]
-pub fn play(course: &Course) -> Tale {
-    Run::new(course).play()
+pub fn play(course: &SeedRun) -> RunReport {
+    ReplicaRun::new(course).play()
 }

@@ -6,24 +6,24 @@ use std::time::Duration;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_oracle::Law;
-use metatopia_scenarios::{Mistake, Place, Source, parse_package, plaza};
+use metatopia_scenarios::{Mistake, Place, TomlSource, parse_package, plaza};
 use toml::Spanned;
 
 use super::ending::Group;
 use super::expect::Expectation;
-use super::faults::{Reader, links};
+use super::faults::{FaultsReader, links};
 use super::file::{
-    ActFile, ExpectFile, MannerFile, PeopleFile, Rudeness, ScriptFile, StoryFile, StrangerFile,
+    ActFile, ExpectFile, MannerFile, PeopleFile, Rudeness, StoryFile, StoryScriptFile, StrangerFile,
 };
 use super::limits::{FILE_BYTES_MAX, LENGTH_MAX, PEOPLE_MAX, SCRIPTS_MAX, SERVERS_MAX, STEPS_MAX};
 use super::reasons::{ENTRY, HANGUPS, RULES};
-use super::step::{Doing, Rude, Step, Visitor};
-use super::times::{Frame, Times};
+use super::step::{PersonAction, StoryStep, StrangerAction, Visitor};
+use super::times::{StoryText, Times};
 use super::units::Time;
-use super::{Shelf, Story};
+use super::{Story, StoryFileSource};
 use crate::chance::Span;
 use crate::conditions::Conditions;
-use crate::replica::Manner;
+use crate::replica::PersonProfile;
 
 /// Servers, if the story does not say.
 const SERVERS: u64 = 4;
@@ -44,19 +44,19 @@ const BREATH: Duration = Duration::from_millis(100);
 const DEAF_ROUNDS: u32 = 20;
 
 /// Reads a story.
-pub(super) fn story(file: &str, text: &str, shelf: &dyn Shelf) -> Result<Story, Mistake> {
+pub(super) fn story(file: &str, text: &str, shelf: &dyn StoryFileSource) -> Result<Story, Mistake> {
     if text.len() > FILE_BYTES_MAX {
         let message = format!("longer than {FILE_BYTES_MAX} bytes, the most a story has");
         return Err(Mistake::in_file(file, message));
     }
-    let source = Source { file, text };
+    let source = TomlSource { file, text };
     let written: StoryFile = source.read()?;
     let length = long_enough(source, &written.length)?;
     let patience = written.patience.as_ref();
     let patience = patience.map_or(Ok(PATIENCE), |time| long_enough(source, time))?;
     let (founders, seats) = servers(source, &written)?;
-    let frame = Frame { source, length };
-    let reader = Reader { frame, founders, seats };
+    let frame = StoryText { source, length };
+    let reader = FaultsReader { frame, founders, seats };
     let faults = reader.read(&written.faults, conditions(&written))?;
     let mut cast = Cast { reader, people: Vec::new(), strangers: Vec::new(), steps: faults.steps };
     cast.people(&written.people, written.acts.iter().any(|act| act.get_ref().is_of_admin()))?;
@@ -89,7 +89,7 @@ pub(super) fn story(file: &str, text: &str, shelf: &dyn Shelf) -> Result<Story, 
     })
 }
 
-fn long_enough(source: Source<'_>, time: &Spanned<Time>) -> Result<Duration, Mistake> {
+fn long_enough(source: TomlSource<'_>, time: &Spanned<Time>) -> Result<Duration, Mistake> {
     let length = time.get_ref().0;
     if length.is_zero() || length > LENGTH_MAX {
         let message = format!("{length:?} is not between 1ms and {LENGTH_MAX:?}");
@@ -99,7 +99,7 @@ fn long_enough(source: Source<'_>, time: &Spanned<Time>) -> Result<Duration, Mis
 }
 
 /// How many servers vote first, and how many there are.
-fn servers(source: Source<'_>, written: &StoryFile) -> Result<(usize, usize), Mistake> {
+fn servers(source: TomlSource<'_>, written: &StoryFile) -> Result<(usize, usize), Mistake> {
     let number = |value: &Option<Spanned<u64>>, otherwise: u64| {
         let number = value.as_ref().map_or(otherwise, |value| *value.get_ref());
         usize::try_from(number).unwrap_or(usize::MAX)
@@ -131,7 +131,11 @@ fn conditions(written: &StoryFile) -> Conditions {
     conditions
 }
 
-fn place(source: Source<'_>, written: &StoryFile, shelf: &dyn Shelf) -> Result<Place, Mistake> {
+fn place(
+    source: TomlSource<'_>,
+    written: &StoryFile,
+    shelf: &dyn StoryFileSource,
+) -> Result<Place, Mistake> {
     let on_shelf = |named: &Spanned<String>, why: String| source.mistake(named, why);
     let mut place = match &written.place {
         Some(named) if named.get_ref() != "plaza" => {
@@ -173,12 +177,12 @@ fn place(source: Source<'_>, written: &StoryFile, shelf: &dyn Shelf) -> Result<P
 
 /// Puts a script of the story into its place, as a package of one file.
 fn put(
-    source: Source<'_>,
-    script: &Spanned<ScriptFile>,
-    shelf: &dyn Shelf,
+    source: TomlSource<'_>,
+    script: &Spanned<StoryScriptFile>,
+    shelf: &dyn StoryFileSource,
     place: &mut Place,
 ) -> Result<(), Mistake> {
-    let ScriptFile { name, source: inline, file, place: [x, y] } = script.get_ref();
+    let StoryScriptFile { name, source: inline, file, place: [x, y] } = script.get_ref();
     let (text, path) = match (inline, file) {
         (Some(text), None) => (text.get_ref().clone(), "script.rhai"),
         (None, Some(path)) => {
@@ -201,10 +205,10 @@ fn put(
 
 /// Who takes part, and when they do what.
 struct Cast<'a> {
-    reader: Reader<'a>,
+    reader: FaultsReader<'a>,
     people: Vec<Visitor>,
-    strangers: Vec<Rude>,
-    steps: Vec<(Duration, Step)>,
+    strangers: Vec<StrangerAction>,
+    steps: Vec<(Duration, StoryStep)>,
 }
 
 impl Cast<'_> {
@@ -270,10 +274,10 @@ impl Cast<'_> {
                 );
                 return self.wrong(person.span(), message);
             };
-            let does = Doing::read(does.get_ref(), self.reader.seats)
+            let does = PersonAction::read(does.get_ref(), self.reader.seats)
                 .map_err(|why| frame.source.mistake(does, why))?;
             for at in frame.moments(act.span(), Times { at, every, until })? {
-                self.steps.push((at, Step::Act { person, does: does.clone() }));
+                self.steps.push((at, StoryStep::Act { person, does: does.clone() }));
             }
         }
         Ok(())
@@ -286,12 +290,12 @@ impl Cast<'_> {
             let times = Times { at, every, until };
             for at in self.reader.frame.moments(stranger.span(), times)? {
                 let number = self.strangers.len();
-                self.strangers.push(Rude { seat, does: *does });
+                self.strangers.push(StrangerAction { seat, does: *does });
                 let rounds = if *does == Rudeness::Deaf { DEAF_ROUNDS } else { 1 };
-                self.steps.push((at, Step::Meet { stranger: number, seat }));
-                self.steps.push((at + BREATH, Step::Introduce { stranger: number }));
+                self.steps.push((at, StoryStep::Meet { stranger: number, seat }));
+                self.steps.push((at + BREATH, StoryStep::Introduce { stranger: number }));
                 for round in 2..2 + rounds {
-                    self.steps.push((at + BREATH * round, Step::Rude { stranger: number }));
+                    self.steps.push((at + BREATH * round, StoryStep::Rude { stranger: number }));
                 }
             }
         }
@@ -379,16 +383,16 @@ impl ActFile {
 
 impl MannerFile {
     /// What somebody is like until a moment.
-    fn manner(self, until: Duration) -> Manner {
-        let lively = Manner::lively(until);
+    fn manner(self, until: Duration) -> PersonProfile {
+        let lively = PersonProfile::lively(until);
         let pace = match self {
             // What is not a whim comes all the same, and proofs are asked for as often.
-            Self::Still => return Manner { until: Duration::ZERO, ..lively },
+            Self::Still => return PersonProfile { until: Duration::ZERO, ..lively },
             Self::Calm => Span::ms(800, 2_000),
             Self::Lively => return lively,
             Self::Busy => Span::ms(20, 60),
         };
-        Manner { pace, ..lively }
+        PersonProfile { pace, ..lively }
     }
 }
 

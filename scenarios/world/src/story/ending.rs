@@ -3,13 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use metatopia_oracle::Fault;
+use metatopia_oracle::Violation;
 use metatopia_replica::{Condition, Status};
 use metatopia_types::{Digest, Height, Outcome, PublicKey};
 
 use super::reasons;
 use crate::clock::DAWN;
-use crate::replica::{Account, Fate, Stage};
+use crate::replica::{Account, ActStatus, ReplicaStage};
 
 /// Groups of servers that a story may expect something of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,13 +63,13 @@ impl Group {
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Ending {
+pub struct StoryEnding {
     /// The seed it was played with.
     pub seed: u64,
     /// When the length was over, and faults stopped.
     pub length: Duration,
     /// Laws that were broken.
-    pub broken: Vec<Fault>,
+    pub broken: Vec<Violation>,
     /// Turns that were decided.
     pub turns: usize,
     /// Acts in them.
@@ -95,15 +95,15 @@ pub struct Ending {
 }
 
 /// What can only be seen while servers run.
-pub(super) struct Sight {
+pub(super) struct LiveObservations {
     groups: BTreeMap<Group, BTreeSet<usize>>,
     refused: BTreeMap<&'static str, u64>,
     hung_up: BTreeMap<&'static str, u64>,
 }
 
-impl Sight {
+impl LiveObservations {
     /// Looks at every server, and at what strangers were told.
-    pub(super) fn of(stage: &Stage) -> Self {
+    pub(super) fn of(stage: &ReplicaStage) -> Self {
         let statuses: Vec<Option<Status>> =
             (0..stage.world.seats()).map(|seat| status(stage, seat)).collect();
         let seats = |is: &dyn Fn(&Status) -> bool| -> BTreeSet<usize> {
@@ -137,22 +137,22 @@ impl Sight {
 }
 
 /// How a server stands by its own word; that of its last turn, while it applies another one.
-fn status(stage: &Stage, seat: usize) -> Option<Status> {
+fn status(stage: &ReplicaStage, seat: usize) -> Option<Status> {
     let server = stage.world.server(seat)?;
     let now = stage.world.clock(seat).read(stage.world.now());
     server.replica().status(now).or_else(|| server.status().cloned())
 }
 
-impl Ending {
+impl StoryEnding {
     /// What came of a story that was seen like this when its length was over.
-    pub(super) fn new(length: Duration, seen: Sight, account: &Account) -> Self {
+    pub(super) fn new(length: Duration, seen: LiveObservations, account: &Account) -> Self {
         let servers = &account.servers;
-        let Sight { mut groups, mut refused, hung_up } = seen;
+        let LiveObservations { mut groups, mut refused, hung_up } = seen;
         groups.insert(Group::Parted, servers.parted.iter().map(|(_, seat)| *seat).collect());
         groups.insert(Group::Mended, servers.mended.iter().map(|(_, seat, _)| *seat).collect());
         groups.insert(Group::Capsules, servers.capsules.iter().map(|(seat, _)| *seat).collect());
         for deed in account.people.iter().flat_map(|person| person.deeds.values()) {
-            if let Fate::Refused(why) = &deed.fate {
+            if let ActStatus::Refused(why) = &deed.fate {
                 *refused.entry(reasons::entry(why)).or_default() += 1;
             }
             if let Some(Outcome::Refused(why)) = deed.proved.or(deed.told) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::ending::{Ending, Group};
+use super::ending::{Group, StoryEnding};
 
 /// Something that a story says will be so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,7 +80,7 @@ impl Expectation {
 
     /// Why it did not come true, if it did not.
     #[must_use]
-    pub fn judge(&self, ending: &Ending) -> Option<Unmet> {
+    pub fn judge(&self, ending: &StoryEnding) -> Option<Unmet> {
         let (met, expected, seen) = match self {
             Self::Laws(laws) => {
                 let broken: BTreeSet<&str> =

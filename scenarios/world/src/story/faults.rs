@@ -7,13 +7,13 @@ use metatopia_scenarios::Mistake;
 use metatopia_types::Height;
 use toml::Spanned;
 
-use super::file::{FaultFile, Kind, TailFile};
-use super::step::{POISONS, Step, Trouble, WorldTrouble};
-use super::times::{Frame, Times};
-use super::units::{Share, Target, Time};
+use super::file::{FaultFile, FaultKind, TailFile};
+use super::step::{POISONS, StoryStep, Trouble, WorldTrouble};
+use super::times::{StoryText, Times};
+use super::units::{ServerTarget, Share, Time};
 use crate::chance::Span;
 use crate::conditions::Conditions;
-use crate::crash::Tail;
+use crate::crash::UnsyncedWrites;
 use crate::network::Links;
 use crate::replica::{Flip, Trap};
 
@@ -23,7 +23,7 @@ const DOWN: Duration = Duration::from_millis(300);
 /// The fastest or slowest clock, in parts per million: a tenth.
 const DRIFT_PPM_MAX: i32 = 100_000;
 
-impl Kind {
+impl FaultKind {
     /// Its name, and the keys that it takes.
     const fn keys(self) -> (&'static str, &'static [&'static str]) {
         match self {
@@ -46,7 +46,7 @@ impl Kind {
     }
 }
 
-impl From<TailFile> for Tail {
+impl From<TailFile> for UnsyncedWrites {
     fn from(tail: TailFile) -> Self {
         match tail {
             TailFile::Lost => Self::Lost,
@@ -58,8 +58,8 @@ impl From<TailFile> for Tail {
 
 /// What the faults of a story come to.
 #[derive(Debug)]
-pub(super) struct Faults {
-    pub(super) steps: Vec<(Duration, Step)>,
+pub(super) struct StoryFaults {
+    pub(super) steps: Vec<(Duration, StoryStep)>,
     pub(super) flips: Vec<Flip>,
     pub(super) trap: Option<Trap>,
     /// The world with its clocks.
@@ -69,20 +69,20 @@ pub(super) struct Faults {
 }
 
 /// Reads the faults of one story.
-pub(super) struct Reader<'a> {
-    pub(super) frame: Frame<'a>,
+pub(super) struct FaultsReader<'a> {
+    pub(super) frame: StoryText<'a>,
     pub(super) founders: usize,
     pub(super) seats: usize,
 }
 
-impl Reader<'_> {
+impl FaultsReader<'_> {
     /// What `faults` do to a world that is else like `conditions`.
     pub(super) fn read(
         &self,
         faults: &[Spanned<FaultFile>],
         conditions: Conditions,
-    ) -> Result<Faults, Mistake> {
-        let mut found = Faults {
+    ) -> Result<StoryFaults, Mistake> {
+        let mut found = StoryFaults {
             steps: Vec::new(),
             flips: Vec::new(),
             trap: None,
@@ -92,17 +92,19 @@ impl Reader<'_> {
         for fault in faults {
             self.check_keys(fault)?;
             match fault.get_ref().kind {
-                Kind::Crash | Kind::Pause | Kind::Clock => self.repeated(fault, &mut found)?,
-                Kind::Kill | Kind::Start => self.once(fault, &mut found)?,
-                Kind::Slow | Kind::DiskFull | Kind::DiskFails => {
+                FaultKind::Crash | FaultKind::Pause | FaultKind::Clock => {
+                    self.repeated(fault, &mut found)?
+                }
+                FaultKind::Kill | FaultKind::Start => self.once(fault, &mut found)?,
+                FaultKind::Slow | FaultKind::DiskFull | FaultKind::DiskFails => {
                     self.lasting(fault, &mut found)?;
                 }
-                Kind::PowerLoss => self.power_loss(fault, &mut found)?,
-                Kind::Split | Kind::OneWay => self.cut(fault, &mut found)?,
-                Kind::Weather => self.weather(fault, &mut found)?,
-                Kind::Drift => self.drift(fault, &mut found)?,
-                Kind::Flip => self.flip(fault, &mut found)?,
-                Kind::Poison => self.poison(fault, &mut found)?,
+                FaultKind::PowerLoss => self.power_loss(fault, &mut found)?,
+                FaultKind::Split | FaultKind::OneWay => self.cut(fault, &mut found)?,
+                FaultKind::Weather => self.weather(fault, &mut found)?,
+                FaultKind::Drift => self.drift(fault, &mut found)?,
+                FaultKind::Flip => self.flip(fault, &mut found)?,
+                FaultKind::Poison => self.poison(fault, &mut found)?,
             }
         }
         Ok(found)
@@ -140,10 +142,10 @@ impl Reader<'_> {
     }
 
     /// Which server: one that is there.
-    fn target(&self, fault: &Spanned<FaultFile>) -> Result<Target, Mistake> {
+    fn target(&self, fault: &Spanned<FaultFile>) -> Result<ServerTarget, Mistake> {
         let server = self.need(fault, "server", fault.get_ref().server.as_ref())?;
         match *server.get_ref() {
-            Target::Seat(seat) if seat >= self.seats => {
+            ServerTarget::Seat(seat) if seat >= self.seats => {
                 self.wrong(server.span(), no_server(seat, self.seats))
             }
             target => Ok(target),
@@ -153,8 +155,8 @@ impl Reader<'_> {
     /// The seat that was named, for faults that are not aimed while the story is played.
     fn seat(&self, fault: &Spanned<FaultFile>) -> Result<usize, Mistake> {
         match self.target(fault)? {
-            Target::Seat(seat) => Ok(seat),
-            Target::Proposer | Target::Any => {
+            ServerTarget::Seat(seat) => Ok(seat),
+            ServerTarget::Proposer | ServerTarget::Any => {
                 let span = fault.get_ref().server.as_ref().map_or(fault.span(), Spanned::span);
                 self.wrong(span, "here the server must be named by its number")
             }
@@ -180,66 +182,70 @@ impl Reader<'_> {
     }
 
     /// What happens to one server, perhaps again and again.
-    fn repeated(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn repeated(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let target = self.target(fault)?;
         let trouble = match file.kind {
-            Kind::Crash => Trouble::Crash { tail: tail(file), down: down(file) },
-            Kind::Pause => {
+            FaultKind::Crash => Trouble::Crash { tail: tail(file), down: down(file) },
+            FaultKind::Pause => {
                 let takes = self.need(fault, "takes", file.takes.as_ref())?;
                 Trouble::Pause(self.frame.moment(takes)?)
             }
             _ => Trouble::Clock(self.need(fault, "by", file.by.as_ref())?.get_ref().0),
         };
         for at in self.frame.moments(fault.span(), times(file))? {
-            found.steps.push((at, Step::Trouble(target, trouble)));
+            found.steps.push((at, StoryStep::Trouble(target, trouble)));
         }
         Ok(())
     }
 
-    fn once(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn once(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let at = self.need(fault, "at", file.at.as_ref())?;
         let (target, trouble) = match file.kind {
-            Kind::Kill => (self.target(fault)?, Trouble::Kill),
-            _ => (Target::Seat(self.seat(fault)?), Trouble::Start),
+            FaultKind::Kill => (self.target(fault)?, Trouble::Kill),
+            _ => (ServerTarget::Seat(self.seat(fault)?), Trouble::Start),
         };
-        found.steps.push((self.frame.moment(at)?, Step::Trouble(target, trouble)));
+        found.steps.push((self.frame.moment(at)?, StoryStep::Trouble(target, trouble)));
         Ok(())
     }
 
     /// What happens to one server for a while.
-    fn lasting(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn lasting(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let target = self.target(fault)?;
         let (at, until) = self.frame.stretch(fault.span(), times(file))?;
         let number = |value: &Option<Spanned<u64>>| value.as_ref().map_or(0, |v| *v.get_ref());
         let trouble = match file.kind {
-            Kind::Slow => {
+            FaultKind::Slow => {
                 let takes = self.need(fault, "takes", file.takes.as_ref())?;
                 Trouble::Slow { takes: self.frame.moment(takes)?, until }
             }
-            Kind::DiskFull => Trouble::DiskFull { room: number(&file.room), until },
+            FaultKind::DiskFull => Trouble::DiskFull { room: number(&file.room), until },
             _ => Trouble::DiskFails { operation: number(&file.operation), until },
         };
-        found.steps.push((at, Step::Trouble(target, trouble)));
+        found.steps.push((at, StoryStep::Trouble(target, trouble)));
         Ok(())
     }
 
-    fn power_loss(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn power_loss(
+        &self,
+        fault: &Spanned<FaultFile>,
+        found: &mut StoryFaults,
+    ) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let stagger = file.stagger.as_ref().map_or(Duration::ZERO, |time| time.get_ref().0);
         let trouble = WorldTrouble::PowerLoss { tail: tail(file), down: down(file), stagger };
         for at in self.frame.moments(fault.span(), times(file))? {
-            found.steps.push((at, Step::World(trouble.clone())));
+            found.steps.push((at, StoryStep::World(trouble.clone())));
         }
         Ok(())
     }
 
-    fn cut(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn cut(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let (at, until) = self.frame.stretch(fault.span(), times(file))?;
-        let (trouble, cuts) = if file.kind == Kind::Split {
+        let (trouble, cuts) = if file.kind == FaultKind::Split {
             let group = self.seats(fault)?;
             (WorldTrouble::Split { group, until }, &mut found.cuts[0])
         } else {
@@ -252,11 +258,11 @@ impl Reader<'_> {
             return self.wrong(fault.span(), message);
         }
         cuts.push((at, until));
-        found.steps.push((at, Step::World(trouble)));
+        found.steps.push((at, StoryStep::World(trouble)));
         Ok(())
     }
 
-    fn weather(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn weather(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let (at, until) = self.frame.stretch(fault.span(), times(file))?;
         let then = found.conditions.links;
@@ -264,11 +270,11 @@ impl Reader<'_> {
         let jitter = file.jitter.as_ref().map(|time| *time.get_ref());
         let loss = file.loss.as_ref().map(|share| *share.get_ref());
         let links = links(then, latency, jitter, loss);
-        found.steps.push((at, Step::World(WorldTrouble::Weather { links, then, until })));
+        found.steps.push((at, StoryStep::World(WorldTrouble::Weather { links, then, until })));
         Ok(())
     }
 
-    fn drift(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn drift(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let (file, seat) = (fault.get_ref(), self.seat(fault)?);
         let ppm = file.ppm.as_ref().map_or(0, |ppm| *ppm.get_ref());
         if ppm.unsigned_abs() > DRIFT_PPM_MAX.unsigned_abs() {
@@ -283,7 +289,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn flip(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn flip(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let file = fault.get_ref();
         let turn = self.need(fault, "turn", file.turn.as_ref())?;
         if *turn.get_ref() == 0 {
@@ -300,7 +306,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn poison(&self, fault: &Spanned<FaultFile>, found: &mut Faults) -> Result<(), Mistake> {
+    fn poison(&self, fault: &Spanned<FaultFile>, found: &mut StoryFaults) -> Result<(), Mistake> {
         let act = self.need(fault, "act", fault.get_ref().act.as_ref())?;
         let Some((_, trap)) = POISONS.iter().find(|(name, _)| name == act.get_ref()) else {
             let names: Vec<&str> = POISONS.iter().map(|(name, _)| *name).collect();
@@ -322,7 +328,7 @@ const fn times(file: &FaultFile) -> Times<'_> {
     Times { at: &file.at, every: &file.every, until: &file.until }
 }
 
-fn tail(file: &FaultFile) -> Tail {
+fn tail(file: &FaultFile) -> UnsyncedWrites {
     file.tail.as_ref().map_or_else(TailFile::default, |tail| *tail.get_ref()).into()
 }
 

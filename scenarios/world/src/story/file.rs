@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::units::{Share, Shift, Target, Time};
+use super::units::{ServerTarget, Share, Shift, Time};
 
 /// The whole file.
 #[derive(Debug, Deserialize)]
@@ -28,7 +28,7 @@ pub(super) struct StoryFile {
     #[serde(default)]
     pub(super) people: Vec<Spanned<PeopleFile>>,
     #[serde(default, rename = "script")]
-    pub(super) scripts: Vec<Spanned<ScriptFile>>,
+    pub(super) scripts: Vec<Spanned<StoryScriptFile>>,
     #[serde(default, rename = "act")]
     pub(super) acts: Vec<Spanned<ActFile>>,
     #[serde(default, rename = "stranger")]
@@ -92,7 +92,7 @@ pub(super) enum MannerFile {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct ScriptFile {
+pub(super) struct StoryScriptFile {
     pub(super) name: Spanned<String>,
     pub(super) source: Option<Spanned<String>>,
     pub(super) file: Option<Spanned<String>>,
@@ -143,7 +143,7 @@ macro_rules! fault_file {
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(super) struct FaultFile {
-            pub(super) kind: Kind,
+            pub(super) kind: FaultKind,
             $(pub(super) $field: Option<Spanned<$type>>,)+
         }
 
@@ -161,7 +161,7 @@ fault_file! {
     at: Time,
     every: Time,
     until: Time,
-    server: Target,
+    server: ServerTarget,
     servers: Vec<Spanned<u64>>,
     to: u64,
     down: Time,
@@ -192,7 +192,7 @@ pub(super) enum TailFile {
 /// Kinds of faults.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Kind {
+pub(super) enum FaultKind {
     Crash,
     PowerLoss,
     Kill,

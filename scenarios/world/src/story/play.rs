@@ -6,13 +6,13 @@ use std::time::Duration;
 use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, ClientMessage, Question, Submission};
 use metatopia_types::{Act, Envelope, Height, Lane, Seq, Sign, limits::EXPIRY_HEIGHTS_MAX};
 
-use super::ending::{Ending, Sight};
+use super::ending::{LiveObservations, StoryEnding};
 use super::file::Rudeness;
-use super::step::{Doing, Rude, Step};
-use super::units::Target;
+use super::step::{PersonAction, StoryStep, StrangerAction};
+use super::units::ServerTarget;
 use super::{Story, file};
 use crate::chance::Dice;
-use crate::replica::{Person, Setting, Stage, Stranger, stories::proposing};
+use crate::replica::{Person, ReplicaSetting, ReplicaStage, Stranger, stories::proposing};
 
 /// How often it is told how far a story is.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
@@ -32,26 +32,26 @@ const QUESTIONS: u32 = 48;
 impl Story {
     /// Plays the story with a seed, and tells now and then how far it is.
     #[must_use]
-    pub fn play(&self, seed: u64, mut told: impl FnMut(Duration)) -> Ending {
-        let mut player = Player::new(self, seed);
+    pub fn play(&self, seed: u64, mut told: impl FnMut(Duration)) -> StoryEnding {
+        let mut player = StoryPlayer::new(self, seed);
         for (at, step) in &self.steps {
             player.run_until(*at, &mut told);
             player.take(step);
         }
         player.run_until(self.length, &mut told);
-        let seen = Sight::of(&player.stage);
+        let seen = LiveObservations::of(&player.stage);
         let account =
             if self.goes_on { player.stage.finish(self.patience) } else { player.stage.leave() };
-        Ending::new(self.length, seen, &account)
+        StoryEnding::new(self.length, seen, &account)
     }
 
-    fn setting(&self, seed: u64) -> Setting {
+    fn setting(&self, seed: u64) -> ReplicaSetting {
         let seats = self.founders + self.reserve;
         let scheme = match self.signatures {
-            file::Signatures::StandIn => crate::agreement::Scheme::StandIn,
-            file::Signatures::Ed25519 => crate::agreement::Scheme::Ed25519,
+            file::Signatures::StandIn => crate::agreement::SignatureKind::StandIn,
+            file::Signatures::Ed25519 => crate::agreement::SignatureKind::Ed25519,
         };
-        let mut setting = Setting::new(&self.place, scheme, self.founders, seats, seed);
+        let mut setting = ReplicaSetting::new(&self.place, scheme, self.founders, seats, seed);
         setting.snapshot_turns = self.snapshot_turns.unwrap_or(setting.snapshot_turns);
         setting.trap = self.trap;
         setting.flips.clone_from(&self.flips);
@@ -59,17 +59,17 @@ impl Story {
     }
 }
 
-struct Player<'a> {
+struct StoryPlayer<'a> {
     story: &'a Story,
-    stage: Stage,
+    stage: ReplicaStage,
     dice: Dice,
     /// The numbers that strangers have on the stage.
     met: Vec<Option<usize>>,
 }
 
-impl<'a> Player<'a> {
+impl<'a> StoryPlayer<'a> {
     fn new(story: &'a Story, seed: u64) -> Self {
-        let mut stage = Stage::new(story.setting(seed), story.conditions.clone());
+        let mut stage = ReplicaStage::new(story.setting(seed), story.conditions.clone());
         for visitor in &story.people {
             let person = Person::new(stage.setting(), visitor.number, visitor.seat, visitor.manner);
             stage.invite(visitor.from, person);
@@ -86,37 +86,37 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn take(&mut self, step: &Step) {
+    fn take(&mut self, step: &StoryStep) {
         let now = self.stage.world.now();
         match step {
-            Step::Trouble(target, trouble) => {
+            StoryStep::Trouble(target, trouble) => {
                 if let Some(seat) = self.aim(*target) {
                     self.order(trouble.orders(now, seat));
                 }
             }
-            Step::World(trouble) => self.order(trouble.clone().orders(now)),
-            Step::Act { person, does } => {
+            StoryStep::World(trouble) => self.order(trouble.clone().orders(now)),
+            StoryStep::Act { person, does } => {
                 let setting = Rc::clone(&self.stage.world.cluster.setting);
                 match (does, does.act(&setting)) {
-                    (Doing::Vanish(away), _) => self.stage.lose_line(*person, *away),
+                    (PersonAction::Vanish(away), _) => self.stage.lose_line(*person, *away),
                     (_, Some((act, words))) => {
                         self.stage.prompt(*person, |person, now| person.act(now, act, words));
                     }
                     (_, None) => {}
                 }
             }
-            Step::Meet { stranger, seat } => {
+            StoryStep::Meet { stranger, seat } => {
                 let deaf = self.story.strangers[*stranger].does == Rudeness::Deaf;
                 let who = if deaf { Stranger::deaf() } else { Stranger::default() };
                 self.met[*stranger] = Some(self.stage.meet(*seat, who));
             }
-            Step::Introduce { stranger } => {
+            StoryStep::Introduce { stranger } => {
                 let key = self.key(*stranger);
                 if let Some(met) = self.met[*stranger] {
                     self.stage.introduce(met, &*key);
                 }
             }
-            Step::Rude { stranger } => {
+            StoryStep::Rude { stranger } => {
                 if let Some(met) = self.met[*stranger] {
                     self.be_rude(*stranger, met);
                 }
@@ -124,18 +124,18 @@ impl<'a> Player<'a> {
         }
     }
 
-    fn order(&mut self, orders: Vec<(Duration, crate::Order)>) {
+    fn order(&mut self, orders: Vec<(Duration, crate::ClusterOrder)>) {
         for (at, order) in orders {
             self.stage.world.plan(at, order);
         }
     }
 
     /// The seat that is meant, if there is one right now.
-    fn aim(&mut self, target: Target) -> Option<usize> {
+    fn aim(&mut self, target: ServerTarget) -> Option<usize> {
         match target {
-            Target::Seat(seat) => Some(seat),
-            Target::Proposer => proposing(&self.stage),
-            Target::Any => {
+            ServerTarget::Seat(seat) => Some(seat),
+            ServerTarget::Proposer => proposing(&self.stage),
+            ServerTarget::Any => {
                 let seats = 0..self.stage.world.seats();
                 let running: Vec<usize> =
                     seats.filter(|seat| self.stage.world.server(*seat).is_some()).collect();
@@ -149,7 +149,7 @@ impl<'a> Player<'a> {
     }
 
     fn be_rude(&mut self, stranger: usize, met: usize) {
-        let Rude { seat, does } = self.story.strangers[stranger];
+        let StrangerAction { seat, does } = self.story.strangers[stranger];
         match does {
             Rudeness::Noise => {
                 for _ in 0..FRAMES {

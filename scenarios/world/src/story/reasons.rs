@@ -42,6 +42,7 @@ reasons! {
         Refusal::KeptClear => "kept-clear",
         Refusal::BadSize => "bad-size",
         Refusal::TooManyObjects => "too-many-objects",
+        Refusal::TooManyMovable => "too-many-movable",
         Refusal::TooManyScripts => "too-many-scripts",
         Refusal::TooMuchText => "too-much-text",
         Refusal::NoPlayer => "no-player",
@@ -53,6 +54,8 @@ reasons! {
         Refusal::GiftStays => "gift-stays",
         Refusal::NoSeat => "no-seat",
         Refusal::ChangesWait => "changes-wait",
+        Refusal::NoTicket => "no-ticket",
+        Refusal::TooManyTickets => "too-many-tickets",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
@@ -66,6 +69,7 @@ reasons! {
         SubmitRefusal::TooManyLanes => "too-many-lanes",
         SubmitRefusal::Full => "node-full",
         SubmitRefusal::NeedsWork => "needs-work",
+        SubmitRefusal::NeedsTicket => "needs-ticket",
         SubmitRefusal::NobodyNew => "nobody-new",
         SubmitRefusal::NeedsLogin => "needs-login",
     }

@@ -5,23 +5,23 @@ use std::time::Duration;
 use metatopia_types::{Act, Blob, Emote, Envelope, SetChange};
 
 use super::file::Rudeness;
-use super::units::{Target, span};
+use super::units::{ServerTarget, span};
 use crate::chance::Span;
 use crate::class::Class;
-use crate::cluster::Order;
-use crate::crash::Tail;
+use crate::cluster::ClusterOrder;
+use crate::crash::UnsyncedWrites;
 use crate::network::Links;
-use crate::replica::{Manner, Setting, Trap, contact};
+use crate::replica::{PersonProfile, ReplicaSetting, Trap, contact};
 
 /// Something that happens at a moment.
 #[derive(Debug, Clone)]
-pub(super) enum Step {
+pub(super) enum StoryStep {
     /// To one server.
-    Trouble(Target, Trouble),
+    Trouble(ServerTarget, Trouble),
     /// To all of them.
     World(WorldTrouble),
     /// Somebody acts.
-    Act { person: usize, does: Doing },
+    Act { person: usize, does: PersonAction },
     /// A stranger, by number, connects to this server.
     Meet { stranger: usize, seat: usize },
     /// The stranger says who it is.
@@ -33,7 +33,7 @@ pub(super) enum Step {
 /// Trouble of one server.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Trouble {
-    Crash { tail: Tail, down: Duration },
+    Crash { tail: UnsyncedWrites, down: Duration },
     Kill,
     Start,
     Pause(Duration),
@@ -45,23 +45,32 @@ pub(super) enum Trouble {
 
 impl Trouble {
     /// What the world is ordered to do to the server in `seat` now, at `at`, and later.
-    pub(super) fn orders(self, at: Duration, seat: usize) -> Vec<(Duration, Order)> {
+    pub(super) fn orders(self, at: Duration, seat: usize) -> Vec<(Duration, ClusterOrder)> {
         let now = |order| vec![(at, order)];
         match self {
-            Self::Crash { tail, down } => now(Order::Crash { seat, tail, down }),
-            Self::Kill => now(Order::Kill(seat)),
-            Self::Start => now(Order::Start(seat)),
-            Self::Pause(span) => now(Order::Pause(seat, span)),
-            Self::Clock(by) => now(Order::SetClock(seat, by)),
+            Self::Crash { tail, down } => now(ClusterOrder::Crash { seat, tail, down }),
+            Self::Kill => now(ClusterOrder::Kill(seat)),
+            Self::Start => now(ClusterOrder::Start(seat)),
+            Self::Pause(span) => now(ClusterOrder::Pause(seat, span)),
+            Self::Clock(by) => now(ClusterOrder::SetClock(seat, by)),
             Self::Slow { takes, until } => {
                 let span = Span { least: takes, most: takes };
-                vec![(at, Order::Slow(seat, Some(span))), (until, Order::Slow(seat, None))]
+                vec![
+                    (at, ClusterOrder::Slow(seat, Some(span))),
+                    (until, ClusterOrder::Slow(seat, None)),
+                ]
             }
             Self::DiskFull { room, until } => {
-                vec![(at, Order::DiskFull(seat, room)), (until, Order::DiskMends(seat))]
+                vec![
+                    (at, ClusterOrder::DiskFull(seat, room)),
+                    (until, ClusterOrder::DiskMends(seat)),
+                ]
             }
             Self::DiskFails { operation, until } => {
-                vec![(at, Order::DiskFails(seat, operation)), (until, Order::DiskMends(seat))]
+                vec![
+                    (at, ClusterOrder::DiskFails(seat, operation)),
+                    (until, ClusterOrder::DiskMends(seat)),
+                ]
             }
         }
     }
@@ -70,26 +79,26 @@ impl Trouble {
 /// Trouble of all servers, or of the links between them.
 #[derive(Debug, Clone)]
 pub(super) enum WorldTrouble {
-    PowerLoss { tail: Tail, down: Duration, stagger: Duration },
+    PowerLoss { tail: UnsyncedWrites, down: Duration, stagger: Duration },
     Split { group: Vec<usize>, until: Duration },
     OneWay { from: usize, to: usize, until: Duration },
     Weather { links: Links, then: Links, until: Duration },
 }
 
 impl WorldTrouble {
-    pub(super) fn orders(self, at: Duration) -> Vec<(Duration, Order)> {
+    pub(super) fn orders(self, at: Duration) -> Vec<(Duration, ClusterOrder)> {
         match self {
             Self::PowerLoss { tail, down, stagger } => {
-                vec![(at, Order::PowerLoss { tail, down, stagger })]
+                vec![(at, ClusterOrder::PowerLoss { tail, down, stagger })]
             }
             Self::Split { group, until } => {
-                vec![(at, Order::Split(group)), (until, Order::Mend(Class::Split))]
+                vec![(at, ClusterOrder::Split(group)), (until, ClusterOrder::Mend(Class::Split))]
             }
             Self::OneWay { from, to, until } => {
-                vec![(at, Order::Cut(from, to)), (until, Order::Mend(Class::OneWay))]
+                vec![(at, ClusterOrder::Cut(from, to)), (until, ClusterOrder::Mend(Class::OneWay))]
             }
             Self::Weather { links, then, until } => {
-                vec![(at, Order::Links(links)), (until, Order::Links(then))]
+                vec![(at, ClusterOrder::Links(links)), (until, ClusterOrder::Links(then))]
             }
         }
     }
@@ -101,12 +110,12 @@ pub(super) struct Visitor {
     pub(super) number: u64,
     pub(super) seat: usize,
     pub(super) from: Duration,
-    pub(super) manner: Manner,
+    pub(super) manner: PersonProfile,
 }
 
 /// Somebody who does not behave.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rude {
+pub(super) struct StrangerAction {
     pub(super) seat: usize,
     pub(super) does: Rudeness,
 }
@@ -121,7 +130,7 @@ const EMOTES: &[(&str, Emote)] = &[
 
 /// What a story has somebody do.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum PersonAction {
     Emote(Emote),
     Heartbeat,
     Say(String),
@@ -135,7 +144,7 @@ pub(super) enum Doing {
     Demote(usize),
 }
 
-impl Doing {
+impl PersonAction {
     /// Reads such as `wave`, `say hello` or `promote 4`.
     pub(super) fn read(words: &str, seats: usize) -> Result<Self, String> {
         let wrong = || {
@@ -164,7 +173,7 @@ impl Doing {
     }
 
     /// The act, and the words that belong to it; nothing for who does none.
-    pub(super) fn act(&self, setting: &Setting) -> Option<(Act, Option<&str>)> {
+    pub(super) fn act(&self, setting: &ReplicaSetting) -> Option<(Act, Option<&str>)> {
         let change = |change| (Act::SetChange(change), None);
         Some(match self {
             Self::Vanish(_) => return None,
@@ -212,20 +221,29 @@ poisons! {
 
 #[cfg(test)]
 mod tests {
-    use super::Doing;
+    use super::PersonAction;
     use metatopia_types::Emote;
     use std::time::Duration;
 
     #[test]
     fn deeds_are_read_as_they_are_said() {
-        assert_eq!(Doing::read("wave", 4), Ok(Doing::Emote(Emote::Wave)));
-        assert_eq!(Doing::read("say hello there", 4), Ok(Doing::Say("hello there".to_owned())));
-        assert_eq!(Doing::read("vanish 2s", 4), Ok(Doing::Vanish(Duration::from_secs(2))));
-        assert_eq!(Doing::read("promote 4", 5), Ok(Doing::Promote(4)));
+        assert_eq!(PersonAction::read("wave", 4), Ok(PersonAction::Emote(Emote::Wave)));
+        assert_eq!(
+            PersonAction::read("say hello there", 4),
+            Ok(PersonAction::Say("hello there".to_owned()))
+        );
+        assert_eq!(
+            PersonAction::read("vanish 2s", 4),
+            Ok(PersonAction::Vanish(Duration::from_secs(2)))
+        );
+        assert_eq!(PersonAction::read("promote 4", 5), Ok(PersonAction::Promote(4)));
         for words in
             ["", "wav", "say", "vanish 2", "promote", "promote 5", "demote -1", "heartbeat 1"]
         {
-            assert!(Doing::read(words, 5).is_err_and(|why| why.contains("promote N")), "{words}");
+            assert!(
+                PersonAction::read(words, 5).is_err_and(|why| why.contains("promote N")),
+                "{words}"
+            );
         }
     }
 }

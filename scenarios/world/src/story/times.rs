@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::time::Duration;
 
-use metatopia_scenarios::{Mistake, Source};
+use metatopia_scenarios::{Mistake, TomlSource};
 use toml::Spanned;
 
 use super::limits::STEPS_MAX;
@@ -19,12 +19,12 @@ pub(super) struct Times<'a> {
 
 /// A text and how long its story is.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Frame<'a> {
-    pub(super) source: Source<'a>,
+pub(super) struct StoryText<'a> {
+    pub(super) source: TomlSource<'a>,
     pub(super) length: Duration,
 }
 
-impl Frame<'_> {
+impl StoryText<'_> {
     /// A moment of the story.
     pub(super) fn moment(&self, time: &Spanned<Time>) -> Result<Duration, Mistake> {
         let at = time.get_ref().0;

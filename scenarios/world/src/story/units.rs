@@ -59,7 +59,7 @@ fn share(word: &str) -> Result<u32, String> {
 
 /// Which server something happens to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ServerTarget {
     /// The one in this seat.
     Seat(usize),
     /// Whoever proposes at that moment.
@@ -103,26 +103,26 @@ words! {
     Share(u32) by share, "a share in quotes such as \"1%\"";
 }
 
-impl<'de> Deserialize<'de> for Target {
+impl<'de> Deserialize<'de> for ServerTarget {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct Reader;
         impl de::Visitor<'_> for Reader {
-            type Value = Target;
+            type Value = ServerTarget;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the number of a server, \"proposer\" or \"any\"")
             }
 
-            fn visit_i64<E: de::Error>(self, number: i64) -> Result<Target, E> {
+            fn visit_i64<E: de::Error>(self, number: i64) -> Result<ServerTarget, E> {
                 let seat = usize::try_from(number);
-                seat.map(Target::Seat)
+                seat.map(ServerTarget::Seat)
                     .map_err(|_| E::invalid_value(de::Unexpected::Signed(number), &self))
             }
 
-            fn visit_str<E: de::Error>(self, word: &str) -> Result<Target, E> {
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<ServerTarget, E> {
                 match word {
-                    "proposer" => Ok(Target::Proposer),
-                    "any" => Ok(Target::Any),
+                    "proposer" => Ok(ServerTarget::Proposer),
+                    "any" => Ok(ServerTarget::Any),
                     _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
                 }
             }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_consensus::Patience;
-use metatopia_world::Order;
+use metatopia_world::ClusterOrder;
 use metatopia_world::agreement::percentile;
 use metatopia_world::agreement::stories::{pace, story};
 
@@ -15,7 +15,7 @@ fn a_dead_proposer_costs_one_round_and_is_then_passed_over() {
     for notices in [true, false] {
         let mut scenario = pace(20, 0, 4, Patience::default());
         scenario.conditions.notices = notices;
-        scenario.orders = vec![(SECOND, Order::Kill(2))];
+        scenario.orders = vec![(SECOND, ClusterOrder::Kill(2))];
 
         let outcome = scenario.play(250, MINUTE);
 

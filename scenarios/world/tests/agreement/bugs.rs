@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use metatopia_world::agreement::stories::{crowd_of, pace, story};
 use metatopia_world::agreement::{Law, Scenario, Unlogged};
-use metatopia_world::{CrashPoint, Order, Point, Span, Tail};
+use metatopia_world::{ClusterOrder, CrashPoint, Point, Span, UnsyncedWrites};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -30,7 +30,7 @@ fn a_promised_proposal_is_kept_when_reading_the_log_closes_the_height() {
         for (seat, changes) in changes.into_iter().enumerate() {
             for change in 1..=changes {
                 let mut scenario = calm.clone();
-                let (tail, down) = (Tail::Kept, Duration::ZERO);
+                let (tail, down) = (UnsyncedWrites::Kept, Duration::ZERO);
                 let point = Point::Change(change);
                 scenario.crash_point = Some(CrashPoint { seat, point, tail, down });
                 let outcome = scenario.play(7, MINUTE);
@@ -89,8 +89,8 @@ fn paced_turns_do_not_come_in_bursts() {
     scenario.turn_length = 50;
     scenario.conditions.links.delay = Span::ms(1, 12);
     scenario.orders = vec![
-        (Duration::from_secs(1), Order::Split(vec![0, 1])),
-        (Duration::from_millis(1_700), Order::Heal),
+        (Duration::from_secs(1), ClusterOrder::Split(vec![0, 1])),
+        (Duration::from_millis(1_700), ClusterOrder::Heal),
     ];
 
     let outcome = scenario.play(100, MINUTE);

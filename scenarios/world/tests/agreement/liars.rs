@@ -2,14 +2,14 @@
 
 use metatopia_world::Class;
 use metatopia_world::agreement::stories::{lies, story};
-use metatopia_world::agreement::{Deed, Scheme};
+use metatopia_world::agreement::{ByzantineBehaviour, SignatureKind};
 
 /// Worlds of each kind of liar.
 const SEEDS: u64 = 30;
 
 #[test]
 fn no_single_liar_forks_or_stops_a_world() {
-    assert_eq!(lies().len(), Deed::ALL.len());
+    assert_eq!(lies().len(), ByzantineBehaviour::ALL.len());
     for lie in lies() {
         lie.check(SEEDS);
     }
@@ -68,5 +68,5 @@ fn two_thousand_schedules_of_twins_never_fork_a_world() {
 fn a_share_of_the_worlds_has_real_signatures() {
     let schemes = (0..100).map(|seed| (story("calm").play)(seed.into()).scenario.scheme);
 
-    assert_eq!(schemes.filter(|scheme| *scheme == Scheme::Ed25519).count(), 5);
+    assert_eq!(schemes.filter(|scheme| *scheme == SignatureKind::Ed25519).count(), 5);
 }

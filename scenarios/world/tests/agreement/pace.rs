@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use metatopia_consensus::Patience;
 use metatopia_world::agreement::stories::pace;
-use metatopia_world::agreement::{Outcome, percentile};
+use metatopia_world::agreement::{ScenarioOutcome, percentile};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-fn middle(outcome: &Outcome) -> (Duration, Duration) {
+fn middle(outcome: &ScenarioOutcome) -> (Duration, Duration) {
     outcome.assert_sound();
     let intervals = outcome.intervals(0, Duration::from_millis(500));
     assert!(intervals.len() > 20, "{} intervals", intervals.len());

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_consensus::JoinError;
+use metatopia_consensus::JoinPackError;
 use metatopia_world::agreement::stories::{grow_and_shrink, join_refusals, story};
 
 #[test]
@@ -49,19 +49,19 @@ fn every_forged_proof_for_a_joiner_is_refused() {
 
     let why = |name: &str| refused.iter().find(|(n, _)| *n == name).unwrap().1;
     assert_eq!(refused.len(), 12);
-    assert!(matches!(why("no links"), JoinError::MissingLink(_)));
-    assert!(matches!(why("a link is missing"), JoinError::MissingLink(_)));
+    assert!(matches!(why("no links"), JoinPackError::MissingLink(_)));
+    assert!(matches!(why("a link is missing"), JoinPackError::MissingLink(_)));
     assert!(matches!(
         why("links out of order"),
-        JoinError::LinkOrder(_) | JoinError::MissingLink(_)
+        JoinPackError::LinkOrder(_) | JoinPackError::MissingLink(_)
     ));
-    assert!(matches!(why("a link brings other members"), JoinError::OtherMembers(_)));
-    assert!(matches!(why("a link's header is changed"), JoinError::OtherHeader(_)));
-    assert!(matches!(why("below a quorum"), JoinError::Certificate { .. }));
-    assert!(matches!(why("one signer again and again"), JoinError::Certificate { .. }));
-    assert!(matches!(why("another round"), JoinError::Certificate { .. }));
-    assert!(matches!(why("another root"), JoinError::OtherHeader(_)));
-    assert!(matches!(why("a header between is changed"), JoinError::Chain(_)));
-    assert!(matches!(why("a header from another place"), JoinError::Chain(_)));
-    assert!(matches!(why("another sim"), JoinError::OtherSim(_)));
+    assert!(matches!(why("a link brings other members"), JoinPackError::OtherMembers(_)));
+    assert!(matches!(why("a link's header is changed"), JoinPackError::OtherHeader(_)));
+    assert!(matches!(why("below a quorum"), JoinPackError::Certificate { .. }));
+    assert!(matches!(why("one signer again and again"), JoinPackError::Certificate { .. }));
+    assert!(matches!(why("another round"), JoinPackError::Certificate { .. }));
+    assert!(matches!(why("another root"), JoinPackError::OtherHeader(_)));
+    assert!(matches!(why("a header between is changed"), JoinPackError::Chain(_)));
+    assert!(matches!(why("a header from another place"), JoinPackError::Chain(_)));
+    assert!(matches!(why("another sim"), JoinPackError::OtherSim(_)));
 }

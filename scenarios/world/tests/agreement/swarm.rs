@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metatopia_world::agreement::{Moment, Swarm};
-use metatopia_world::{Class, Level, Order};
+use metatopia_world::agreement::{PlannedFault, Swarm};
+use metatopia_world::{Class, ClusterOrder, Level};
 
 const SPAN: Duration = Duration::from_secs(60);
 
@@ -68,7 +68,7 @@ fn faults_that_begin_late_and_stop_early_are_among_all_faults() {
         let part = Swarm { from, until: Some(until), ..whole(seed, 60) }.plan();
 
         let within = |at: &Duration| (from..until).contains(at);
-        let expected: Vec<(Duration, Moment)> =
+        let expected: Vec<(Duration, PlannedFault)> =
             all.moments.iter().filter(|(at, _)| within(at)).copied().collect();
         assert_eq!(part.moments, expected, "seed {seed}");
         let orders = all.scenario.orders.iter().filter(|(at, _)| within(at));
@@ -81,8 +81,8 @@ fn faults_that_begin_late_and_stop_early_are_among_all_faults() {
 /// a world smaller could end with that in place of what was found.
 #[test]
 fn nothing_that_lasts_outlives_faults_that_stop_early() {
-    let ends = |(at, order): &(Duration, Order)| match order {
-        Order::Pause(_, span) | Order::Clog(_, _, span) => Some((*at, *at + *span)),
+    let ends = |(at, order): &(Duration, ClusterOrder)| match order {
+        ClusterOrder::Pause(_, span) | ClusterOrder::Clog(_, _, span) => Some((*at, *at + *span)),
         _ => None,
     };
     let mut cut_short = 0;

@@ -5,39 +5,41 @@ use std::time::Duration;
 use metatopia_replica::keeper::Health;
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
-use metatopia_world::agreement::{Deed, Law, Scheme};
-use metatopia_world::replica::{Log, Manner, Person, Setting, Stage};
-use metatopia_world::{CERTAIN_PPM, Class, Conditions, Order, Tail};
+use metatopia_world::agreement::{ByzantineBehaviour, Law, SignatureKind};
+use metatopia_world::replica::{Person, PersonProfile, ReplicaSetting, ReplicaStage, TurnLog};
+use metatopia_world::{CERTAIN_PPM, Class, ClusterOrder, Conditions, UnsyncedWrites};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// The server whose disk is bad.
 const SEAT: usize = 2;
 
-fn people(stage: &mut Stage, until: Duration) {
+fn people(stage: &mut ReplicaStage, until: Duration) {
     for (number, seat) in (1..=4).zip([0, 1, 3, 0]) {
-        let person = Person::new(stage.setting(), number, seat, Manner::lively(until));
+        let person = Person::new(stage.setting(), number, seat, PersonProfile::lively(until));
         stage.invite(Duration::from_millis(70 * number), person);
     }
 }
 
 /// How the disk of that server stood, each time that this changed.
-fn healths(stage: &Stage) -> Vec<Health> {
+fn healths(stage: &ReplicaStage) -> Vec<Health> {
     let disks = stage.world.cluster.disks.iter();
     disks.filter(|(_, seat, _)| *seat == SEAT).map(|(.., health)| health.clone()).collect()
 }
 
 #[test]
 fn a_server_whose_disk_is_full_follows_and_votes_again_once_there_is_room() {
-    let mut stage = Stage::new(Setting::plaza(Scheme::StandIn, 1), Conditions::calm(10));
+    let mut stage =
+        ReplicaStage::new(ReplicaSetting::plaza(SignatureKind::StandIn, 1), Conditions::calm(10));
     people(&mut stage, 9 * SECOND);
-    stage.world.plan(3 * SECOND, Order::DiskFull(SEAT, 2_000));
-    stage.world.plan(6 * SECOND, Order::DiskMends(SEAT));
+    stage.world.plan(3 * SECOND, ClusterOrder::DiskFull(SEAT, 2_000));
+    stage.world.plan(6 * SECOND, ClusterOrder::DiskMends(SEAT));
 
     stage.run_until(6 * SECOND);
 
     assert_eq!(healths(&stage), [Health::Full]);
-    let voted = |stage: &Stage, since| stage.world.cluster.oracle.laws.voted_since(SEAT, since);
+    let voted =
+        |stage: &ReplicaStage, since| stage.world.cluster.oracle.laws.voted_since(SEAT, since);
     assert_eq!(voted(&stage, 4 * SECOND), [], "it votes for nothing");
     let behind = stage.top() - stage.heights()[SEAT].expect("it runs");
     assert!(behind <= 2, "it follows, {behind} turns behind");
@@ -55,9 +57,12 @@ fn a_server_whose_disk_is_full_follows_and_votes_again_once_there_is_room() {
 #[test]
 fn a_server_whose_disk_fails_follows_until_somebody_starts_it_anew() {
     for operation in [0, 1, 2, 5, 9] {
-        let mut stage = Stage::new(Setting::plaza(Scheme::StandIn, 2), Conditions::calm(10));
+        let mut stage = ReplicaStage::new(
+            ReplicaSetting::plaza(SignatureKind::StandIn, 2),
+            Conditions::calm(10),
+        );
         people(&mut stage, 4 * SECOND);
-        stage.world.plan(2 * SECOND, Order::DiskFails(SEAT, operation));
+        stage.world.plan(2 * SECOND, ClusterOrder::DiskFails(SEAT, operation));
         stage.run_until(4 * SECOND);
 
         let all = healths(&stage);
@@ -70,18 +75,23 @@ fn a_server_whose_disk_fails_follows_until_somebody_starts_it_anew() {
 
 #[test]
 fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state() {
-    let mut setting = Setting::plaza(Scheme::StandIn, 3);
+    let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 3);
     (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
-    let mut stage = Stage::new(setting, Conditions::calm(5));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 12 * SECOND);
     let down = 5 * SECOND;
-    stage.world.plan(4 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
+    stage
+        .world
+        .plan(4 * SECOND, ClusterOrder::Crash { seat: SEAT, tail: UnsyncedWrites::Torn, down });
     let down = SECOND / 2;
-    stage.world.plan(10 * SECOND, Order::Crash { seat: 1, tail: Tail::Lost, down });
+    stage
+        .world
+        .plan(10 * SECOND, ClusterOrder::Crash { seat: 1, tail: UnsyncedWrites::Lost, down });
     stage.run_until(12 * SECOND);
 
     let first = |seat| {
-        let log = Log::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
+        let log =
+            TurnLog::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
         log.decisions.keys().next().copied().expect("turns")
     };
     assert_eq!(first(0), Height(1), "the first server keeps all");
@@ -101,14 +111,16 @@ fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state(
 /// ended again at every start.
 #[test]
 fn a_server_that_is_far_behind_and_has_no_room_for_a_state_waits_for_it_and_votes_again() {
-    let mut setting = Setting::plaza(Scheme::StandIn, 3);
+    let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 3);
     (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
-    let mut stage = Stage::new(setting, Conditions::calm(5));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 14 * SECOND);
     let down = 5 * SECOND;
-    stage.world.plan(4 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
-    stage.world.plan(9 * SECOND + SECOND / 100, Order::DiskFull(SEAT, 2_000));
-    stage.world.plan(12 * SECOND, Order::DiskMends(SEAT));
+    stage
+        .world
+        .plan(4 * SECOND, ClusterOrder::Crash { seat: SEAT, tail: UnsyncedWrites::Torn, down });
+    stage.world.plan(9 * SECOND + SECOND / 100, ClusterOrder::DiskFull(SEAT, 2_000));
+    stage.world.plan(12 * SECOND, ClusterOrder::DiskMends(SEAT));
     stage.run_until(12 * SECOND);
     assert_eq!(healths(&stage), [Health::Full]);
     assert!(stage.world.cluster.replaced.is_empty());
@@ -127,15 +139,17 @@ fn a_server_that_is_far_behind_and_has_no_room_for_a_state_waits_for_it_and_vote
 
 #[test]
 fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_none() {
-    for deed in [Deed::WrongRoot, Deed::WithholdAllButOne] {
-        let mut setting = Setting::plaza(Scheme::StandIn, 5);
+    for deed in [ByzantineBehaviour::WrongRoot, ByzantineBehaviour::WithholdAllButOne] {
+        let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 5);
         (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
         // Who comes first is asked first.
         (setting.archive, setting.liars) = (false, vec![(0, deed)]);
-        let mut stage = Stage::new(setting, Conditions::calm(5));
+        let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
         people(&mut stage, 12 * SECOND);
         let down = 6 * SECOND;
-        stage.world.plan(3 * SECOND, Order::Crash { seat: SEAT, tail: Tail::Torn, down });
+        stage
+            .world
+            .plan(3 * SECOND, ClusterOrder::Crash { seat: SEAT, tail: UnsyncedWrites::Torn, down });
         stage.run_until(12 * SECOND);
 
         let servers = &stage.world.cluster;
@@ -148,9 +162,9 @@ fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_non
 
 #[test]
 fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
-    let mut setting = Setting::plaza(Scheme::StandIn, 4);
+    let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 4);
     setting.snapshot_turns = 20;
-    let mut stage = Stage::new(setting, Conditions::calm(5));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 12 * SECOND);
     stage.run_until(8 * SECOND);
     let harmed = stage.harm(SEAT, Class::BitFlip, 2);
@@ -161,7 +175,7 @@ fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
     let aside = |segment| FileName::new(FileKind::Quarantined { segment, copy: 0 });
     let disk = stage.world.disk(SEAT);
     assert!([0, 1].iter().all(|segment| disk.bytes(aside(*segment)).is_some()), "put aside");
-    let log = Log::read(stage.setting(), SEAT, disk).expect("a whole log");
+    let log = TurnLog::read(stage.setting(), SEAT, disk).expect("a whole log");
     let heights: Vec<u64> = log.decisions.keys().map(|height| height.0).collect();
     assert!(heights.len() > 150, "{}", heights.len());
     assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "from the first turn on");
@@ -172,12 +186,12 @@ fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
 fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
     let mut unsaid = 0;
     for seed in 1..5 {
-        let mut setting = Setting::plaza(Scheme::StandIn, seed);
+        let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, seed);
         setting.snapshot_turns = 20;
-        let mut stage = Stage::new(setting, Conditions::calm(5));
+        let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
         people(&mut stage, 4 * SECOND);
         stage.run_until(4 * SECOND);
-        let tails = vec![Tail::Lost, Tail::Torn, Tail::Kept];
+        let tails = vec![UnsyncedWrites::Lost, UnsyncedWrites::Torn, UnsyncedWrites::Kept];
         let cut_off = Conditions { dies_at_start_ppm: CERTAIN_PPM, tails, ..Conditions::calm(5) };
         stage.world.set_conditions(cut_off);
         assert!(stage.harm(SEAT, Class::BitFlip, 2).is_some());
@@ -197,10 +211,10 @@ fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
 /// Which laws are broken when the first server, which is to keep everything, loses a part of its log
 /// at the end, and whose they are.
 fn lose_a_part_at_the_end(nothing_is_put_back: bool) -> Vec<(Option<usize>, Law)> {
-    let mut setting = Setting::plaza(Scheme::StandIn, 6);
+    let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 6);
     setting.snapshot_turns = 20;
     setting.controls.nothing_is_put_back = nothing_is_put_back;
-    let mut stage = Stage::new(setting, Conditions::calm(5));
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 6 * SECOND);
     stage.run_until(6 * SECOND);
     assert!(stage.harm(0, Class::BitFlip, 2).is_some());

@@ -2,17 +2,19 @@
 
 use std::time::Duration;
 
-use metatopia_replica::{Condition, HEALS_MAX, Status};
-use metatopia_sim::{Capsule, Verdict};
+use metatopia_replica::{Condition, REPAIRS_MAX, Status};
+use metatopia_sim::{Capsule, ReplayVerdict};
 use metatopia_types::{Height, Millis, Now, limits::ROOT_LAG};
+use metatopia_world::Conditions;
+use metatopia_world::agreement::SignatureKind;
 use metatopia_world::replica::stories::{
     bad_memory, flipped_bit, forgetful, left_behind, two_against_two, wrong_rules,
 };
-use metatopia_world::replica::{Log, Stage};
+use metatopia_world::replica::{Account, Flip, ReplicaSetting, ReplicaStage, TurnLog};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-fn status(stage: &Stage, seat: usize) -> Status {
+fn status(stage: &ReplicaStage, seat: usize) -> Status {
     let now = Now { monotonic: stage.world.now(), wall: Millis(0) };
     let server = stage.world.server(seat).expect("it runs");
     server.replica().status(now).expect("nothing is being applied")
@@ -43,7 +45,7 @@ fn a_flipped_bit_is_noticed_told_and_healed_and_the_world_goes_on() {
 
         assert_eq!(report.height, flip, "seed {seed}");
         assert_eq!(report.now, steps[&flip].root);
-        assert!(report.votes && report.heals == 1);
+        assert!(report.votes && report.repairs == 1);
         let found = report.difference.as_ref().expect("the field is named");
         assert!(found.key.0.starts_with("tile/"), "seed {seed}: {found}");
         assert!(found.entry.is_some() && !found.field.is_empty(), "seed {seed}: {found}");
@@ -53,7 +55,7 @@ fn a_flipped_bit_is_noticed_told_and_healed_and_the_world_goes_on() {
         let stating = flip.plus(ROOT_LAG);
         assert!(capsule.turns.iter().any(|(turn, _)| turn.header.height == stating));
         let verdict = capsule.replay(&servers.setting.tools()).expect("it can be replayed");
-        let Verdict::Unrepeatable { of, now, difference, .. } = verdict else {
+        let ReplayVerdict::Unrepeatable { of, now, difference, .. } = verdict else {
             panic!("seed {seed}: {verdict:?}")
         };
         assert_eq!((of, now), (flip, report.now));
@@ -72,7 +74,7 @@ fn a_server_that_healed_three_times_in_an_hour_only_follows() {
     let votes: Vec<bool> =
         stage.world.cluster.mended.iter().map(|(_, _, report)| report.votes).collect();
     assert_eq!(votes, [true, true, true, false]);
-    assert_eq!(votes.len(), HEALS_MAX + 1);
+    assert_eq!(votes.len(), REPAIRS_MAX + 1);
     let status = status(&stage, seat);
     assert_eq!((status.condition, status.voting), (Condition::Following, false));
 
@@ -151,7 +153,8 @@ fn a_server_that_is_far_behind_takes_a_state_of_the_others_and_votes_also_after_
         );
         assert_eq!(replaced, seat, "seed {seed}");
         // What it missed the others have: it was put back, and holds what everybody decided.
-        let log = Log::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
+        let log =
+            TurnLog::read(stage.setting(), seat, stage.world.disk(seat)).expect("a whole log");
         assert_eq!(log.jumps, [height], "seed {seed}");
         let heights: Vec<u64> = log.decisions.keys().map(|height| height.0).collect();
         assert_eq!(heights, (1..=heights.len() as u64).collect::<Vec<_>>(), "seed {seed}");
@@ -162,4 +165,23 @@ fn a_server_that_is_far_behind_takes_a_state_of_the_others_and_votes_also_after_
         account.assert_sound();
         assert!(account.built[&seat].iter().any(|built| *built > height), "seed {seed}");
     }
+}
+
+/// A server was said to have another root whose state had gone wrong in the last turns of its world. No
+/// header had stated the right root yet, so that server could not know (whole seed 50036).
+#[test]
+fn a_bit_that_flips_in_the_last_turn_of_a_world_is_noticed_before_the_world_ends() {
+    let lives = |flips: Vec<Flip>| -> Account {
+        let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 8);
+        setting.flips = flips;
+        let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
+        stage.run_until(2 * SECOND);
+        stage.finish(10 * SECOND)
+    };
+    let last = lives(Vec::new()).heights[0].expect("it runs");
+    let account = lives(vec![Flip { seat: 0, height: Height(last), lasting: false }]);
+
+    account.assert_sound();
+    let [(_, seat, report)] = &account.servers.mended[..] else { panic!("{:?}", account.heights) };
+    assert_eq!((*seat, report.height), (0, Height(last)));
 }

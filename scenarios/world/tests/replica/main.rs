@@ -4,4 +4,5 @@ mod arrivals;
 mod disks;
 mod divergence;
 mod plaza;
+mod siege;
 mod swarm;

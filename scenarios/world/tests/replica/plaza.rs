@@ -3,18 +3,18 @@
 use std::time::Duration;
 
 use metatopia_world::Conditions;
-use metatopia_world::agreement::Scheme;
-use metatopia_world::replica::{Account, Manner, Person, Setting, Stage};
+use metatopia_world::agreement::SignatureKind;
+use metatopia_world::replica::{Account, Person, PersonProfile, ReplicaSetting, ReplicaStage};
 
 const SECOND: Duration = Duration::from_secs(1);
 
 /// People at all four servers for some seconds.
-fn visit(scheme: Scheme, seed: u64, people: u64, seconds: u32) -> Account {
-    let mut stage = Stage::new(Setting::plaza(scheme, seed), Conditions::calm(20));
+fn visit(scheme: SignatureKind, seed: u64, people: u64, seconds: u32) -> Account {
+    let mut stage = ReplicaStage::new(ReplicaSetting::plaza(scheme, seed), Conditions::calm(20));
     let until = seconds * SECOND;
     for number in 1..=people {
         let person =
-            Person::new(stage.setting(), number, number as usize % 4, Manner::lively(until));
+            Person::new(stage.setting(), number, number as usize % 4, PersonProfile::lively(until));
         stage.invite(Duration::from_millis(100 * number), person);
     }
     stage.run_until(until);
@@ -23,7 +23,7 @@ fn visit(scheme: Scheme, seed: u64, people: u64, seconds: u32) -> Account {
 
 #[test]
 fn people_on_the_plaza_get_receipts_that_every_log_holds() {
-    let account = visit(Scheme::StandIn, 1, 8, 10);
+    let account = visit(SignatureKind::StandIn, 1, 8, 10);
 
     account.assert_sound();
     for person in &account.people {
@@ -45,7 +45,7 @@ fn people_on_the_plaza_get_receipts_that_every_log_holds() {
 
 #[test]
 fn what_people_see_on_the_plaza_is_proved_again_and_again() {
-    for (seed, scheme) in [(3, Scheme::StandIn), (4, Scheme::Ed25519)] {
+    for (seed, scheme) in [(3, SignatureKind::StandIn), (4, SignatureKind::Ed25519)] {
         let account = visit(scheme, seed, 4, 6);
         account.assert_sound();
         for person in &account.people {

@@ -3,18 +3,18 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metatopia_world::replica::{Plan, play};
-use metatopia_world::{Class, Course, Level};
+use metatopia_world::replica::{ReplicaPlan, play};
+use metatopia_world::{Class, Level, SeedRun};
 
-fn whole(seed: u64, seconds: u64) -> Course {
-    Course::new(seed.into(), Duration::from_secs(seconds))
+fn whole(seed: u64, seconds: u64) -> SeedRun {
+    SeedRun::new(seed.into(), Duration::from_secs(seconds))
 }
 
 #[test]
 fn each_class_that_can_happen_is_absent_in_about_a_third_of_all_worlds() {
     let mut drawn: BTreeMap<Class, u64> = BTreeMap::new();
     for seed in 0..600 {
-        for class in Plan::draw(&whole(seed, 60)).classes {
+        for class in ReplicaPlan::draw(&whole(seed, 60)).classes {
             *drawn.entry(class).or_default() += 1;
         }
     }
@@ -32,7 +32,7 @@ fn each_class_that_can_happen_is_absent_in_about_a_third_of_all_worlds() {
 #[test]
 fn no_world_has_more_liars_than_it_bears_nor_a_bad_memory_besides() {
     for seed in 0..600 {
-        let plan = Plan::draw(&whole(seed, 60));
+        let plan = ReplicaPlan::draw(&whole(seed, 60));
         let bears = (plan.founders - 1) / 3;
         let bad = [!plan.flips.is_empty(), plan.twin.is_some()];
         let bad = plan.liars.len() + bad.into_iter().filter(|bad| *bad).count();
@@ -42,7 +42,7 @@ fn no_world_has_more_liars_than_it_bears_nor_a_bad_memory_besides() {
 
 #[test]
 fn in_about_a_third_of_all_worlds_nobody_keeps_all_of_the_past() {
-    let without = (0..600).filter(|seed| !Plan::draw(&whole(*seed, 60)).archive).count();
+    let without = (0..600).filter(|seed| !ReplicaPlan::draw(&whole(*seed, 60)).archive).count();
 
     assert!((150..=250).contains(&without), "{without} of 600 worlds");
 }
@@ -59,8 +59,8 @@ fn one_seed_of_whole_replicas_is_one_history() {
 #[test]
 fn servers_that_share_what_they_calculate_live_as_if_each_did_it_alone() {
     let shared = whole(4, 6);
-    let alone = Course { apart: true, ..shared.clone() };
-    assert!(!Plan::draw(&shared).apart && Plan::draw(&alone).apart);
+    let alone = SeedRun { apart: true, ..shared.clone() };
+    assert!(!ReplicaPlan::draw(&shared).apart && ReplicaPlan::draw(&alone).apart);
 
     let (shared, alone) = (play(&shared), play(&alone));
 
@@ -75,7 +75,12 @@ fn a_small_swarm_of_whole_replicas_breaks_no_law() {
         let course = whole(seed, 8);
         let tale = play(&course);
 
-        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        assert!(
+            tale.is_sound(),
+            "seed {seed}\n{}\n{:#?}",
+            ReplicaPlan::draw(&course),
+            tale.breaches
+        );
         assert!(tale.recovery.is_some(), "seed {seed}");
     }
 }
@@ -89,7 +94,12 @@ fn servers_whose_disks_are_damaged_notice_it_and_break_no_law() {
             Class::ALL.iter().copied().filter(|class| !Class::DAMAGES.contains(class)).collect();
         let tale = play(&course);
 
-        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        assert!(
+            tale.is_sound(),
+            "seed {seed}\n{}\n{:#?}",
+            ReplicaPlan::draw(&course),
+            tale.breaches
+        );
         for class in Class::DAMAGES.iter().copied() {
             *happened.entry(class).or_default() += tale.fired.times(class);
         }
@@ -111,7 +121,12 @@ fn starts_that_are_cut_off_forget_nothing_and_hide_no_damage() {
         course.without = Class::ALL.iter().copied().filter(|class| !kept.contains(class)).collect();
         let tale = play(&course);
 
-        assert!(tale.is_sound(), "seed {seed}\n{}\n{:#?}", Plan::draw(&course), tale.breaches);
+        assert!(
+            tale.is_sound(),
+            "seed {seed}\n{}\n{:#?}",
+            ReplicaPlan::draw(&course),
+            tale.breaches
+        );
         for class in &kept {
             *happened.entry(*class).or_default() += tale.fired.times(*class);
         }

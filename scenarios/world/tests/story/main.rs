@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use metatopia_world::agreement::{Fault, Law};
-use metatopia_world::story::{EmptyShelf, Ending, Story};
+use metatopia_world::agreement::{Law, Violation};
+use metatopia_world::story::{EmptyShelf, Story, StoryEnding};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../stories")
@@ -22,18 +22,18 @@ fn parse(name: &str, text: &str) -> Story {
     Story::parse(name, text, &EmptyShelf).unwrap_or_else(|mistake| panic!("{mistake}"))
 }
 
-fn play(story: &Story) -> Ending {
+fn play(story: &Story) -> StoryEnding {
     story.play(story.seed, |_| {})
 }
 
 /// The names of what did not come true.
-fn failed(story: &Story, ending: &Ending) -> Vec<String> {
+fn failed(story: &Story, ending: &StoryEnding) -> Vec<String> {
     story.judge(ending).into_iter().map(|unmet| unmet.expectation).collect()
 }
 
 /// Plays a story, which comes true; then holds the same ending against the story with a line turned
 /// round, each of which must fail by its name and by no other. Every expectation is turned round.
-fn comes_true_and_nothing_else_does(name: &str, turned: &[(&str, &str, &str)]) -> Ending {
+fn comes_true_and_nothing_else_does(name: &str, turned: &[(&str, &str, &str)]) -> StoryEnding {
     let text = text(name);
     let story = parse(name, &text);
     let ending = play(&story);
@@ -50,7 +50,7 @@ fn comes_true_and_nothing_else_does(name: &str, turned: &[(&str, &str, &str)]) -
     assert_eq!(all.collect::<BTreeSet<_>>(), tried.chain(safety).collect(), "{name}");
     let mut unsafe_one = ending.clone();
     let (law, what) = (Law::Lost, "a receipt".to_owned());
-    unsafe_one.broken.push(Fault { at: ending.length, seat: None, law, what });
+    unsafe_one.broken.push(Violation { at: ending.length, seat: None, law, what });
     assert_eq!(failed(&story, &unsafe_one), ["broken"], "{name}");
     ending
 }

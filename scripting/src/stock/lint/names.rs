@@ -7,8 +7,8 @@ use rhai::{Dynamic, Expr, FnCallExpr, Position};
 
 use super::{Lint, is_range, suggest::closest, takes_range};
 use crate::{
-    host::{FUNCTIONS, Kind, NAMES, PROPERTIES, Purity},
-    limits::{LITERAL_TEXT_BYTES_MAX, LITERAL_VALUES_MAX},
+    host::{FUNCTIONS, NAMES, PROPERTIES, Purity, ValueKind},
+    limits::{LITERAL_NAME_BYTES_MAX, LITERAL_TEXT_BYTES_MAX, LITERAL_VALUES_MAX},
 };
 
 /// Values as which a list or map counts in a literal, beside what is in it.
@@ -68,8 +68,20 @@ impl Lint {
         }
     }
 
+    /// A name in a literal map.
+    pub(super) fn entry(&mut self, name: &str, at: Position) {
+        if !self.in_constant && name.len() > LITERAL_NAME_BYTES_MAX {
+            let message = format!(
+                "a name of {} bytes in a literal map where {LITERAL_NAME_BYTES_MAX} are allowed: name the \
+                 map with const",
+                name.len(),
+            );
+            self.complain(at, message);
+        }
+    }
+
     pub(super) fn own_property(&mut self, variable: &str, property: &str, at: Position) {
-        let of_objects = || PROPERTIES.iter().filter(|p| p.of == Kind::Object);
+        let of_objects = || PROPERTIES.iter().filter(|p| p.of == ValueKind::Object);
         if variable == "self_" && !of_objects().any(|p| p.name == property) {
             let hint = closest(property, of_objects().map(|p| p.name));
             self.complain(at, format!("objects have no property {property}{hint}"));

@@ -1,102 +1,124 @@
-//! The four operations, each with its behaviour at the edge of the range in its name.
+//! Arithmetic. Each operation names what it does at the end of the range.
+//!
+//! Sums, differences, remainders, negations and magnitudes are those of `fixed`. Products and
+//! quotients are our own, because `fixed` truncates them and this crate rounds to the nearest.
 
 use super::{FRACTION_BITS, Fx};
 use crate::rounding;
 
-/// The rounded product, which may lie outside of the range. At most 2^94 in magnitude.
+/// Returns the rounded product, which may lie outside of the range. At most 2^94 in magnitude.
 const fn product(a: Fx, b: Fx) -> i128 {
-    rounding::shift_right(a.0 as i128 * b.0 as i128, FRACTION_BITS)
+    rounding::shift_right(a.to_bits() as i128 * b.to_bits() as i128, FRACTION_BITS)
 }
 
-/// The rounded quotient, which may lie outside of the range. `b` is not zero.
+/// Returns the rounded quotient, which may lie outside of the range. `b` is not zero.
 const fn quotient(a: Fx, b: Fx) -> i128 {
-    rounding::divide((a.0 as i128) << FRACTION_BITS, b.0 as i128)
+    rounding::divide((a.to_bits() as i128) << FRACTION_BITS, b.to_bits() as i128)
 }
 
 /// Addition, subtraction and negation are exact wherever the result is in range. Multiplication and
-/// division round the exact result to the nearest number, a tie to the one with even bits, and then
-/// look at the range.
+/// division round the exact result to the nearest number, a tie to the one with even bits, before
+/// they check the range.
 impl Fx {
-    /// The sum; `None` out of range.
+    /// Returns the sum; `None` if it is out of range.
     #[must_use]
+    #[inline]
     pub const fn checked_add(self, other: Self) -> Option<Self> {
         match self.0.checked_add(other.0) {
-            Some(bits) => Some(Self(bits)),
+            Some(sum) => Some(Self(sum)),
             None => None,
         }
     }
 
-    /// The difference; `None` out of range.
+    /// Returns the difference; `None` if it is out of range.
     #[must_use]
+    #[inline]
     pub const fn checked_sub(self, other: Self) -> Option<Self> {
         match self.0.checked_sub(other.0) {
-            Some(bits) => Some(Self(bits)),
+            Some(difference) => Some(Self(difference)),
             None => None,
         }
     }
 
-    /// The rounded product; `None` out of range.
+    /// Returns the rounded product; `None` if it is out of range.
     #[must_use]
     pub const fn checked_mul(self, other: Self) -> Option<Self> {
         Self::checked_from_wide(product(self, other))
     }
 
-    /// The rounded quotient; `None` out of range and for a divisor of zero.
+    /// Returns the rounded quotient; `None` if it is out of range or the divisor is zero.
     #[must_use]
     pub const fn checked_div(self, divisor: Self) -> Option<Self> {
-        if divisor.0 == 0 { None } else { Self::checked_from_wide(quotient(self, divisor)) }
+        if divisor.0.is_zero() { None } else { Self::checked_from_wide(quotient(self, divisor)) }
     }
 
-    /// The rest of a division whose quotient is cut towards zero, exactly: it has the sign of
-    /// `self`. `None` for a divisor of zero.
+    /// Returns the exact remainder of a division whose quotient is truncated towards zero: it
+    /// has the sign of `self`. Returns `None` for a divisor of zero.
     #[must_use]
+    #[inline]
     pub const fn checked_rem(self, divisor: Self) -> Option<Self> {
-        // Wrapping, since MIN % -ULP is zero but counts as an overflow.
-        if divisor.0 == 0 { None } else { Some(Self(self.0.wrapping_rem(divisor.0))) }
+        match self.0.checked_rem(divisor.0) {
+            Some(remainder) => Some(Self(remainder)),
+            None => None,
+        }
     }
 
-    /// The rest of a division, exactly and never negative: from zero up to, not including, the
-    /// magnitude of the divisor. `None` for a divisor of zero.
+    /// Returns the exact remainder of a division that is never negative: from zero up to, not
+    /// including, the magnitude of the divisor. Returns `None` for a divisor of zero.
     #[must_use]
+    #[inline]
     pub const fn checked_rem_euclid(self, divisor: Self) -> Option<Self> {
-        if divisor.0 == 0 { None } else { Some(Self(self.0.wrapping_rem_euclid(divisor.0))) }
+        match self.0.checked_rem_euclid(divisor.0) {
+            Some(remainder) => Some(Self(remainder)),
+            None => None,
+        }
     }
 
-    /// The negated number; `None` for [`Fx::MIN`].
+    /// Returns the negated number; `None` for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn checked_neg(self) -> Option<Self> {
-        Self::ZERO.checked_sub(self)
+        match self.0.checked_neg() {
+            Some(negated) => Some(Self(negated)),
+            None => None,
+        }
     }
 
-    /// The magnitude; `None` for [`Fx::MIN`].
+    /// Returns the magnitude; `None` for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn checked_abs(self) -> Option<Self> {
-        if self.0 < 0 { self.checked_neg() } else { Some(self) }
+        match self.0.checked_abs() {
+            Some(magnitude) => Some(Self(magnitude)),
+            None => None,
+        }
     }
 
-    /// The sum, moved into the range.
+    /// Returns the sum, clamped to the range.
     #[must_use]
+    #[inline]
     pub const fn saturating_add(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// The difference, moved into the range.
+    /// Returns the difference, clamped to the range.
     #[must_use]
+    #[inline]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// The rounded product, moved into the range.
+    /// Returns the rounded product, clamped to the range.
     #[must_use]
     pub const fn saturating_mul(self, other: Self) -> Self {
         Self::saturating_from_wide(product(self, other))
     }
 
-    /// The rounded quotient, moved into the range. Division by zero gives the end of the range that
-    /// has the sign of `self`, and 0 / 0 gives 0.
+    /// Returns the rounded quotient, clamped to the range. A division by zero returns the end of
+    /// the range that has the sign of `self`, and 0 / 0 returns 0.
     #[must_use]
     pub const fn saturating_div(self, divisor: Self) -> Self {
-        match (divisor.0, self.0.signum()) {
+        match (divisor.to_bits(), self.signum()) {
             (0, 0) => Self::ZERO,
             (0, 1) => Self::MAX,
             (0, _) => Self::MIN,
@@ -104,44 +126,51 @@ impl Fx {
         }
     }
 
-    /// The negated number; [`Fx::MAX`] for [`Fx::MIN`].
+    /// Returns the negated number; [`Fx::MAX`] for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn saturating_neg(self) -> Self {
-        Self::ZERO.saturating_sub(self)
+        Self(self.0.saturating_neg())
     }
 
-    /// The magnitude; [`Fx::MAX`] for [`Fx::MIN`].
+    /// Returns the magnitude; [`Fx::MAX`] for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn saturating_abs(self) -> Self {
-        if self.0 < 0 { self.saturating_neg() } else { self }
+        Self(self.0.saturating_abs())
     }
 
-    /// The sum modulo 2^32.
+    /// Returns the sum modulo 2^32.
     #[must_use]
+    #[inline]
     pub const fn wrapping_add(self, other: Self) -> Self {
         Self(self.0.wrapping_add(other.0))
     }
 
-    /// The difference modulo 2^32.
+    /// Returns the difference modulo 2^32.
     #[must_use]
+    #[inline]
     pub const fn wrapping_sub(self, other: Self) -> Self {
         Self(self.0.wrapping_sub(other.0))
     }
 
-    /// The rounded product modulo 2^32. (There is no wrapping division: it could not be total.)
+    /// Returns the rounded product modulo 2^32. (There is no wrapping division: it could not be
+    /// total.)
     #[must_use]
     pub const fn wrapping_mul(self, other: Self) -> Self {
-        Self(product(self, other) as i64)
+        Self::from_bits(product(self, other) as i64)
     }
 
-    /// The negated number; [`Fx::MIN`] for [`Fx::MIN`].
+    /// Returns the negated number; [`Fx::MIN`] for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn wrapping_neg(self) -> Self {
         Self(self.0.wrapping_neg())
     }
 
-    /// The magnitude; [`Fx::MIN`] for [`Fx::MIN`].
+    /// Returns the magnitude; [`Fx::MIN`] for [`Fx::MIN`].
     #[must_use]
+    #[inline]
     pub const fn wrapping_abs(self) -> Self {
         Self(self.0.wrapping_abs())
     }

@@ -1,12 +1,12 @@
-//! Decimal literals, read with one exact rounding and written without any.
+//! Decimal literals: parsing with one exact rounding, formatting with none.
 
 use core::fmt;
 use core::str::FromStr;
 
 use super::{FRACTION_BITS, Fx};
 
-/// Decimal digits that decide the rounding: a tie lies on a multiple of 2^-33, and such a number
-/// has at most 33 digits after the point. What follows them can only say "a little more".
+/// Decimal digits that decide the rounding. A tie lies on a multiple of 2^-33, and such a number has
+/// at most 33 digits after the point. Later digits can only add "a little more".
 const DECISIVE_DIGITS: u32 = 33;
 
 /// Fraction digits of the exact decimal form: 2^-32 has 32.
@@ -19,24 +19,24 @@ const INTEGER_DIGITS: usize = 10;
 /// `u128`.
 const DECIMAL_SCALE_MAX: u32 = 38;
 
-/// Why a text is not a number.
+/// A reason why a text is not a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParseFxError {
-    /// There is no text.
+    /// The text is empty.
     #[error("number is empty")]
     Empty,
-    /// A character that has no place there.
+    /// There is a character that cannot stand there.
     #[error("unexpected {found:?} at byte {at} of a number")]
     Unexpected {
-        /// Bytes before it.
+        /// The number of bytes before it.
         at: u32,
-        /// The character.
+        /// The character that was found.
         found: char,
     },
     /// The text ends where a digit must stand.
     #[error("number ends at byte {at}, where a digit must stand")]
     MissingDigit {
-        /// Length of the text in bytes.
+        /// The length of the text in bytes.
         at: u32,
     },
     /// The number is correct, but after rounding not within -2^31 to 2^31 - 2^-32.
@@ -48,13 +48,13 @@ impl Fx {
     /// Reads a decimal literal: an optional `-` or `+`, digits, and optionally a point and digits.
     /// There is no exponent, no white space, and no digit may be left out beside the point.
     ///
-    /// The value of the literal, as an exact rational of any length, is rounded once: to the
-    /// nearest multiple of 2^-32, a tie to the even multiple. `0.1` is 429496730 * 2^-32.
+    /// The exact value of the literal, of any length, is rounded once: to the nearest multiple
+    /// of 2^-32, a tie to the even multiple. `0.1` is 429496730 * 2^-32.
     ///
     /// # Errors
     ///
-    /// [`ParseFxError`] names the first character that is wrong. A literal that is well formed but
-    /// rounds to a number out of range is [`ParseFxError::OutOfRange`].
+    /// Returns the [`ParseFxError`] of the first wrong character, or [`ParseFxError::OutOfRange`]
+    /// for a well-formed literal that rounds to a number out of range.
     pub fn parse(text: &str) -> Result<Self, ParseFxError> {
         if text.is_empty() {
             return Err(ParseFxError::Empty);
@@ -78,8 +78,8 @@ impl Fx {
         signed_value(text.starts_with('-'), magnitude).ok_or(ParseFxError::OutOfRange)
     }
 
-    /// `mantissa / 10^scale`, rounded to the nearest number, a tie to the even one.
-    /// `None` out of range, and for a scale above 38.
+    /// Returns `mantissa / 10^scale`, rounded to the nearest number, a tie to the even one. Returns
+    /// `None` if it is out of range or the scale is above 38.
     #[must_use]
     pub const fn from_decimal(mantissa: i128, scale: u32) -> Option<Self> {
         if scale > DECIMAL_SCALE_MAX {
@@ -109,12 +109,12 @@ fn split_digits(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// Bytes of `text` before its tail `rest`.
+/// Returns the number of bytes of `text` before its tail `rest`.
 fn offset(text: &str, rest: &str) -> u32 {
     u32::try_from(text.len() - rest.len()).unwrap_or(u32::MAX)
 }
 
-/// Complains about what stands in `rest` if there are no digits before it.
+/// Checks that there are digits before `rest`.
 fn expect_digit(text: &str, digits: &str, rest: &str) -> Result<(), ParseFxError> {
     if !digits.is_empty() {
         return Ok(());
@@ -126,13 +126,13 @@ fn expect_digit(text: &str, digits: &str, rest: &str) -> Result<(), ParseFxError
     }
 }
 
-/// The integer that the digits spell, or some integer above 2^31 if it is above 2^31.
+/// Returns the integer that the digits spell, or some integer above 2^31 if it is above 2^31.
 fn integer_value(digits: &str) -> u128 {
     let beyond = 1_u128 << 32;
     digits.bytes().fold(0, |value, digit| (value * 10 + u128::from(digit - b'0')).min(beyond))
 }
 
-/// 0.digits in units of 2^-32, rounded; 2^32 if it rounds up to one.
+/// Returns 0.digits in units of 2^-32, rounded; 2^32 if it rounds up to one.
 fn fraction_value(digits: &str) -> u128 {
     let (mut numerator, mut denominator, mut more) = (0, 1, false);
     for digit in digits.bytes().map(|byte| u128::from(byte - b'0')) {
@@ -145,8 +145,9 @@ fn fraction_value(digits: &str) -> u128 {
     rounded_fraction(numerator, denominator, more)
 }
 
-/// `numerator / denominator` (below one), and a little more if `more`, in units of 2^-32, rounded
-/// to the nearest, a tie to even. The denominator is at most 10^38, so that its double fits.
+/// Returns `numerator / denominator` (below one), and a little more if `more`, in units of 2^-32,
+/// rounded to the nearest, a tie to even. The denominator is at most 10^38, so that its double
+/// fits.
 const fn rounded_fraction(numerator: u128, denominator: u128, more: bool) -> u128 {
     let (mut rest, mut bits, mut place) = (numerator, 0, 0);
     while place < FRACTION_BITS {
@@ -163,21 +164,22 @@ const fn rounded_fraction(numerator: u128, denominator: u128, more: bool) -> u12
     if up { bits + 1 } else { bits }
 }
 
-/// The number with this sign and magnitude (below 2^66) in units of 2^-32, if it is in range.
+/// Returns the number with this sign and magnitude (below 2^66) in units of 2^-32, if it is in
+/// range.
 const fn signed_value(negative: bool, magnitude: u128) -> Option<Fx> {
     let magnitude = magnitude as i128;
     Fx::checked_from_wide(if negative { -magnitude } else { magnitude })
 }
 
 /// Writes the exact value: as many decimals as it has (at most 32), and no point if there are none.
-/// With a precision, as in `{:.3}`, the exact value is rounded to that many decimals, a tie to the
+/// A precision, as in `{:.3}`, rounds the exact value to that many decimals, a tie to the
 /// even digit; a precision above 32 counts as 32. Width, fill and sign work as for integers.
 impl fmt::Display for Fx {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let line = Line::spell(self.0.unsigned_abs(), f.precision());
-        // Rounding may leave nothing of a small number; then it has no sign either.
+        let line = DecimalText::spell(self.to_bits().unsigned_abs(), f.precision());
+        // A small number may round to zero. Zero has no sign.
         let is_zero = line.as_str().bytes().all(|byte| matches!(byte, b'0' | b'.'));
-        f.pad_integral(self.0 >= 0 || is_zero, "", line.as_str())
+        f.pad_integral(!self.0.is_negative() || is_zero, "", line.as_str())
     }
 }
 
@@ -189,12 +191,12 @@ impl fmt::Debug for Fx {
 }
 
 /// The decimal form of a magnitude: a spare zero for a carry, ten digits, a point, 32 digits.
-struct Line {
+struct DecimalText {
     bytes: [u8; 2 + INTEGER_DIGITS + EXACT_DIGITS],
     len: usize,
 }
 
-impl Line {
+impl DecimalText {
     /// Spells `magnitude` (at most 2^63) * 2^-32, exactly or rounded to so many decimals.
     fn spell(magnitude: u64, decimals: Option<usize>) -> Self {
         let mut line = Self { bytes: [b'0'; 2 + INTEGER_DIGITS + EXACT_DIGITS], len: 1 };

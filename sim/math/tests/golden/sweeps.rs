@@ -2,7 +2,7 @@
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 
-/// Calls per function.
+/// The number of calls per function.
 const CALLS: u32 = 4096;
 
 /// The arguments of one sweep: numbers of every magnitude.
@@ -23,7 +23,7 @@ impl Arguments {
     }
 }
 
-/// What a function answered, as integers: none, one or two numbers.
+/// The result of a function, as integers: none, one or two numbers.
 type Answer = Vec<i64>;
 
 fn one(x: Fx) -> Answer {
@@ -38,7 +38,7 @@ fn vector(v: Vec2) -> Answer {
     two((v.x, v.y))
 }
 
-/// The hash of all answers of a function, each with its length before it.
+/// Returns the hash of all results of a function, each with its length before it.
 fn digest(name: &str, function: fn(&mut Arguments) -> Answer) -> String {
     let mut arguments = Arguments(Stream::new(&[0; 32], name, &[]));
     let mut hasher = blake3::Hasher::new();
@@ -52,7 +52,7 @@ fn digest(name: &str, function: fn(&mut Arguments) -> Answer) -> String {
     hasher.finalize().to_hex()[..32].to_owned()
 }
 
-/// A name, a function, and the first 128 bits of the hash of what it answered.
+/// A name, a function, and the first 128 bits of the hash of its results.
 type Sweep = (&'static str, fn(&mut Arguments) -> Answer, &'static str);
 
 const SWEEPS: &[Sweep] = &[
@@ -126,7 +126,7 @@ fn integers(x: Fx) -> Answer {
     vec![x.floor_int(), x.ceil_int(), x.trunc_int(), x.round_int(), x.fraction().to_bits()]
 }
 
-/// The exact form, the form with three decimals, and the number that the latter is read as.
+/// Formats a number exactly and with three decimals, and parses the latter.
 fn text(x: Fx) -> Answer {
     let (exact, short) = (x.to_string(), format!("{x:.3}"));
     let read = Fx::parse(&short).map_or(i64::MIN, Fx::to_bits);

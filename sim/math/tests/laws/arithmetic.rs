@@ -1,4 +1,4 @@
-//! The four operations, roots and roundings against exact integers.
+//! Arithmetic, roots and roundings, tested against exact integers.
 
 use fixed::types::I32F32;
 use metatopia_math::Fx;
@@ -19,16 +19,16 @@ fn second_opinion(fx: Fx) -> I32F32 {
     I32F32::from_bits(fx.to_bits())
 }
 
-/// Whether `found` is `numerator / denominator`, rounded to the nearest, a tie to even.
+/// Returns whether `found` is `numerator / denominator`, rounded to the nearest, a tie to even.
 fn is_nearest(found: i128, numerator: &Big, denominator: &Big) -> bool {
     let twice_off = numerator.sub(&Big::from(found).mul(denominator)).mul(&Big::from(2)).abs();
     let whole = denominator.abs();
     twice_off < whole || (twice_off == whole && found % 2 == 0)
 }
 
-/// Whether `numerator / denominator` rounds to an integer that no number has as its bits. The
+/// Returns whether `numerator / denominator` rounds to an integer that no number has as its bits. The
 /// denominator is above zero.
-fn is_beyond(numerator: &Big, denominator: &Big) -> bool {
+fn is_out_of_range(numerator: &Big, denominator: &Big) -> bool {
     let twice = numerator.mul(&Big::from(2));
     // MAX is odd: the tie above it goes up. MIN is even: the tie below it stays.
     twice >= denominator.mul(&Big::from(2 * MAX + 1))
@@ -47,7 +47,7 @@ fn check_rounded(
             prop_assert_eq!(saturating, found);
         }
         None => {
-            prop_assert!(is_beyond(&numerator, &denominator), "refused without need");
+            prop_assert!(is_out_of_range(&numerator, &denominator), "refused without need");
             let end = if numerator < Big::zero() { Fx::MIN } else { Fx::MAX };
             prop_assert_eq!(saturating, end);
         }
@@ -105,12 +105,12 @@ proptest! {
         let exact = (Big::from(i128::from(a) * UNIT * i128::from(b.signum())), i128::from(b).abs());
         match Fx::checked_ratio(a, b) {
             Some(found) => prop_assert!(is_nearest(wide(found), &exact.0, &exact.1.into())),
-            None => prop_assert!(b == 0 || is_beyond(&exact.0, &exact.1.into())),
+            None => prop_assert!(b == 0 || is_out_of_range(&exact.0, &exact.1.into())),
         }
     }
 
     #[test]
-    fn rests_are_exact(a in any_fx(), b in any_fx()) {
+    fn remainders_are_exact(a in any_fx(), b in any_fx()) {
         let exact = (b != Fx::ZERO).then(|| wide(a) % wide(b));
         prop_assert_eq!(a.checked_rem(b).map(wide), exact);
         let exact = (b != Fx::ZERO).then(|| wide(a).rem_euclid(wide(b)));
@@ -184,9 +184,9 @@ proptest! {
     }
 }
 
-/// Overflow is checked in this build: whatever would wrap in another one would panic here.
+/// Tests check overflow: arithmetic that would wrap in another build panics here.
 #[test]
-fn no_operation_overflows_inside_at_the_edges() {
+fn no_operation_overflows_internally_at_the_ends_of_the_range() {
     let mut done = 0_u32;
     for a in edges() {
         for b in edges() {
@@ -223,7 +223,7 @@ fn ties_go_to_the_even_number() {
 }
 
 #[test]
-fn rounding_comes_before_the_look_at_the_range() {
+fn a_result_is_rounded_before_its_range_is_checked() {
     // 2^64 - 1 is divisible by 3: the product is the tie above the last number, whose bits are odd,
     // and goes up, out of range. The number before that fits.
     let factor = Fx::from_ratio(3, 2);
@@ -259,7 +259,7 @@ fn integers_fit_exactly_in_the_range_of_i32() {
 }
 
 #[test]
-fn bounds_that_are_swapped_clamp_to_the_high_one() {
+fn clamp_with_swapped_bounds_returns_the_high_bound() {
     let [low, high] = [1, 3].map(Fx::from_int);
     let clamped = |x| Fx::from_int(x).clamp(low, high).floor_int();
     assert_eq!([0, 1, 2, 3, 4].map(clamped), [1, 1, 2, 3, 3]);

@@ -1,4 +1,4 @@
-//! Integers of any size, as plain as they can be: the ground that the oracles stand on.
+//! Integers of any size, as simple as possible, for the oracles.
 
 use std::cmp::Ordering;
 
@@ -146,7 +146,7 @@ fn add_words(a: &[u32], b: &[u32]) -> Vec<u32> {
     words
 }
 
-/// `a - b`, where `a` is not less.
+/// Returns `a - b`, where `a` is not less.
 fn subtract_words(a: &[u32], b: &[u32]) -> Vec<u32> {
     let mut borrow = 0;
     let mut words = Vec::new();

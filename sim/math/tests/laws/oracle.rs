@@ -1,5 +1,5 @@
-//! Sine, cosine and arc tangent once more, by other means and with far more bits: 192 of fraction,
-//! pi by Machin's formula, plain Taylor series on the whole circle, and CORDIC for the arc tangent.
+//! An oracle for sine, cosine and arc tangent, by other methods and with 192 fraction bits: pi by
+//! Machin's formula, plain Taylor series on the whole circle, and CORDIC for the arc tangent.
 
 use std::sync::LazyLock;
 
@@ -32,12 +32,12 @@ fn one() -> Big {
     Big::power_of_two(BITS)
 }
 
-/// The product of two numbers of the oracle.
+/// Returns the product of two numbers of the oracle.
 pub(crate) fn times(a: &Big, b: &Big) -> Big {
     a.mul(b).shift_right(BITS)
 }
 
-/// A number as the oracle holds it.
+/// Converts a number to one of the oracle.
 pub(crate) fn exact(fx: Fx) -> Big {
     Big::from(i128::from(fx.to_bits())).shift_left(BITS - 32)
 }
@@ -61,7 +61,7 @@ fn arc_tangent_of_inverse(n: u32) -> Big {
     arc_series(&one().div_small(n), |power| power.div_small(n * n))
 }
 
-/// Sine and cosine of any angle.
+/// Returns the sine and the cosine of any angle.
 pub(crate) fn sin_cos(radians: &Big) -> (Big, Big) {
     let mut rest = radians.abs();
     for doublings in (0..=32).rev() {
@@ -87,7 +87,7 @@ pub(crate) fn sin_cos(radians: &Big) -> (Big, Big) {
     (if radians < &Big::zero() { sine.neg() } else { sine }, cosine)
 }
 
-/// The direction of the point (x, y), above -pi and up to pi; zero for the origin.
+/// Returns the direction of the point (x, y), above -pi and up to pi; zero for the origin.
 pub(crate) fn atan2(y: &Big, x: &Big) -> Big {
     if y.is_zero() && x.is_zero() {
         return Big::zero();
@@ -114,7 +114,7 @@ pub(crate) fn atan2(y: &Big, x: &Big) -> Big {
     }
 }
 
-/// How far a number is from the exact value, in units of 2^-64.
+/// Returns the error of a number, in units of 2^-64.
 pub(crate) fn error(found: Fx, exact_value: &Big) -> Big {
     exact(found).sub(exact_value).abs().shift_right(BITS - 64)
 }
@@ -130,7 +130,7 @@ fn the_oracle_knows_the_published_digits_of_pi() {
 }
 
 #[test]
-fn the_oracle_finds_its_own_angles_again() {
+fn the_oracle_inverts_its_own_sines() {
     for eighths in -7..=7 {
         let angle = PI.mul(&Big::from(eighths)).div_small(8);
         let (sine, cosine) = sin_cos(&angle);

@@ -1,4 +1,4 @@
-//! Vectors and angles against exact integers and the oracle.
+//! Vectors and angles, tested against exact integers and the oracle.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use proptest::prelude::*;
@@ -12,12 +12,12 @@ fn big(fx: Fx) -> Big {
     Big::from(i128::from(fx.to_bits()))
 }
 
-/// x^2 + y^2 in units of 2^-64.
+/// Returns x^2 + y^2 in units of 2^-64.
 fn exact_square(v: Vec2) -> Big {
     big(v.x).mul(&big(v.x)).add(&big(v.y).mul(&big(v.y)))
 }
 
-/// Whether `found` is the nearest number to `exact` units of 2^-64, or the end of the range.
+/// Returns whether `found` is the nearest number to `exact` units of 2^-64, or the end of the range.
 fn is_nearest_or_end(found: Fx, exact: &Big) -> bool {
     let half = Big::power_of_two(31);
     let off = exact.sub(&big(found).shift_left(32));
@@ -28,7 +28,7 @@ fn is_nearest_or_end(found: Fx, exact: &Big) -> bool {
         || (found == Fx::MIN && off < Big::zero())
 }
 
-/// Whether `found` is the floor of the root of `square` units of 2^-64, or the end of the range.
+/// Returns whether `found` is the floor of the root of `square` units of 2^-64, or the end of the range.
 fn is_root_or_end(found: Fx, square: &Big) -> bool {
     let next = big(found).add(&Big::from(1));
     let below = big(found).mul(&big(found)) <= *square;
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn a_turned_vector_is_where_the_oracle_puts_it(v in any_vec2(), angle in any_angle()) {
+    fn a_rotated_vector_agrees_with_the_oracle(v in any_vec2(), angle in any_angle()) {
         let (sine, cosine) = oracle::sin_cos(&exact_radians(angle));
         let (x, y) = (oracle::exact(v.x), oracle::exact(v.y));
         let exact_x = oracle::times(&x, &cosine).sub(&oracle::times(&y, &sine));
@@ -98,7 +98,7 @@ proptest! {
     }
 
     #[test]
-    fn turning_keeps_the_length(v in any_vec2(), angle in any_angle()) {
+    fn a_rotation_keeps_the_length(v in any_vec2(), angle in any_angle()) {
         let turned = v.rotate(angle);
         let ends = [Fx::MIN, Fx::MAX];
         prop_assume!(![turned.x, turned.y].iter().any(|part| ends.contains(part)));
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn turning_there_and_back_returns(v in any_vec2(), angle in any_angle()) {
+    fn a_rotation_and_its_inverse_return_the_vector(v in any_vec2(), angle in any_angle()) {
         let v = v.scale(Fx::from_ratio(1, 4));
         let back = v.rotate(angle).rotate(angle.wrapping_neg());
         let slack = 2 + (v.length().to_bits() >> 57);
@@ -120,14 +120,14 @@ proptest! {
     }
 
     #[test]
-    fn quarters_turn_exactly(v in any_vec2()) {
+    fn rotations_by_quarters_are_exact(v in any_vec2()) {
         prop_assert_eq!(v.rotate(Angle::ZERO), v);
         prop_assert_eq!(v.rotate(Angle::QUARTER), v.perp());
         prop_assert_eq!(v.rotate(Angle::HALF), v.saturating_neg());
     }
 
     #[test]
-    fn the_angle_of_a_vector_is_where_it_points(v in any_vec2()) {
+    fn the_angle_of_a_vector_is_that_of_its_coordinates(v in any_vec2()) {
         prop_assert_eq!(v.angle(), Angle::atan2(v.y, v.x));
         prop_assume!(v.length() > Fx::ONE && v.length() < Fx::MAX);
         // Seen along its own angle, a vector lies on the x axis, but for half of 2^-32 turns.
@@ -174,9 +174,9 @@ proptest! {
     }
 }
 
-/// Overflow is checked in this build: whatever would wrap in another one would panic here.
+/// Tests check overflow: arithmetic that would wrap in another build panics here.
 #[test]
-fn no_vector_overflows_inside_at_the_edges() {
+fn no_vector_overflows_internally_at_the_ends_of_the_range() {
     let edges = edges();
     let partners = [Fx::MIN, Fx::MAX, Fx::ZERO, Fx::ULP];
     for x in &edges {

@@ -1,14 +1,14 @@
-//! Numbers to try: of every magnitude, and the places where something changes.
+//! Sample numbers: of every magnitude, and around the values where behaviour changes.
 
 use metatopia_math::{Angle, Fx, Vec2};
 use proptest::prelude::*;
 
-/// How often each law is tried, and how many arguments that it does not speak of may come between.
+/// The number of cases of each law, and of arguments that it may reject.
 pub(crate) fn cases() -> ProptestConfig {
     ProptestConfig { cases: 2000, max_global_rejects: 20_000, ..ProptestConfig::default() }
 }
 
-/// Raw values where something may go wrong: the ends, zero, one, pi, and their neighbours.
+/// Raw values where errors are likely: the ends, zero, one, pi, and their neighbours.
 pub(crate) fn edge_bits() -> Vec<i64> {
     let one = Fx::ONE.to_bits();
     let marks = [0, 1 << 16, one / 2, one, 3 * one / 2, 2 * one, 1 << 62, i64::MAX, i64::MIN];
@@ -29,7 +29,7 @@ pub(crate) fn edges() -> Vec<Fx> {
     edge_bits().into_iter().map(Fx::from_bits).collect()
 }
 
-/// Any number, each magnitude as likely as any other, and the edges often.
+/// Draws any number, each magnitude as likely as any other, and the values above often.
 pub(crate) fn any_fx() -> impl Strategy<Value = Fx> {
     prop_oneof![
         6 => (any::<i64>(), 0_u32..64).prop_map(|(bits, shift)| Fx::from_bits(bits >> shift)),

@@ -1,4 +1,4 @@
-//! Random streams: their definition, and that they favour nothing.
+//! Random streams: their definition and their distribution.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ fn stream(part: u64) -> Stream {
     Stream::new(&KEY, "test", &[part])
 }
 
-/// Pearson's measure of how far the counts are from equal, times the expected count.
+/// Returns Pearson's chi-squared statistic of the counts, times the expected count.
 fn unevenness(counts: &[u64]) -> u64 {
     let expected = counts.iter().sum::<u64>() / counts.len() as u64;
     counts.iter().map(|count| count.abs_diff(expected).pow(2)).sum()
@@ -23,7 +23,7 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn a_stream_is_keyed_blake3_over_its_name(
+    fn a_stream_is_keyed_blake3_over_its_domain_and_parts(
         key in any::<[u8; 32]>(),
         domain in "[a-z.]{0,20}",
         parts in prop::collection::vec(any::<u64>(), 0..6),
@@ -79,7 +79,7 @@ proptest! {
     }
 
     #[test]
-    fn a_copy_of_a_stream_goes_on_alike(part in any::<u64>(), draws in 0_u32..20) {
+    fn a_clone_of_a_stream_goes_on_alike(part in any::<u64>(), draws in 0_u32..20) {
         let mut original = stream(part);
         for _ in 0..draws {
             original.next_u64();
@@ -90,7 +90,7 @@ proptest! {
 }
 
 #[test]
-fn names_that_only_run_together_alike_are_different_streams() {
+fn domains_and_parts_with_equal_concatenations_are_different_streams() {
     let first = |key: &[u8; 32], domain, parts: &[u64]| Stream::new(key, domain, parts).next_u64();
     let mut firsts = vec![
         first(&KEY, "ab", &[]),
@@ -113,7 +113,7 @@ fn names_that_only_run_together_alike_are_different_streams() {
 }
 
 #[test]
-fn every_answer_below_a_bound_is_as_likely_as_any_other() {
+fn every_number_below_a_bound_is_as_likely_as_any_other() {
     let mut counts = [0_u64; 10];
     let mut dice = stream(1);
     for _ in 0..100_000 {
@@ -124,7 +124,7 @@ fn every_answer_below_a_bound_is_as_likely_as_any_other() {
 }
 
 #[test]
-fn a_bound_that_does_not_divide_the_range_favours_nothing() {
+fn a_bound_that_does_not_divide_the_range_favours_no_number() {
     // Of three quarters of the range a plain remainder would make the lower third twice as likely,
     // and the bare high half of the product every third answer.
     let bound = 3 << 62;
@@ -156,7 +156,7 @@ fn every_order_of_a_shuffle_is_as_likely_as_any_other() {
 }
 
 #[test]
-fn picks_are_even_and_nothing_comes_from_nothing() {
+fn picks_are_uniform_and_an_empty_slice_has_none() {
     let mut counts = [0_u64; 5];
     let mut dice = stream(4);
     for _ in 0..50_000 {
@@ -174,6 +174,6 @@ fn a_bound_of_zero_or_one_gives_zero() {
 }
 
 #[test]
-fn a_stream_does_not_print_what_it_will_give() {
+fn the_debug_form_of_a_stream_hides_its_numbers() {
     assert_eq!(format!("{:?}", stream(6)), "Stream { .. }");
 }

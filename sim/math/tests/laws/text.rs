@@ -1,4 +1,4 @@
-//! Literals in, literals out.
+//! Parsing and formatting of literals.
 
 use fixed::types::I32F32;
 use metatopia_math::{Fx, ParseFxError};
@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Result<i64, ParseFxError> {
 /// A literal of the grammar: sign, digits, and perhaps a point and digits.
 const LITERAL: &str = "[-+]?[0-9]{1,11}(\\.[0-9]{1,45})?";
 
-/// The bits of a literal by arithmetic on integers of any size; `None` out of range.
+/// Computes the bits of a literal by integers of any size; `None` out of range.
 fn oracle(literal: &str) -> Option<i64> {
     let digits = literal.trim_start_matches(['-', '+']);
     let (int, decimals) = digits.split_once('.').unwrap_or((digits, ""));
@@ -43,13 +43,13 @@ proptest! {
     #![proptest_config(cases())]
 
     #[test]
-    fn what_is_written_reads_back_as_itself(x in any_fx()) {
+    fn a_formatted_number_parses_as_itself(x in any_fx()) {
         prop_assert_eq!(Fx::parse(&x.to_string()), Ok(x));
         prop_assert_eq!(x.to_string().parse::<Fx>(), Ok(x));
     }
 
     #[test]
-    fn the_written_form_is_exact(x in any_fx()) {
+    fn the_formatted_number_is_exact(x in any_fx()) {
         let text = x.to_string();
         let digits = text.trim_start_matches('-');
         let decimals = digits.split_once('.').map_or("", |(_, decimals)| decimals);
@@ -74,13 +74,13 @@ proptest! {
     }
 
     #[test]
-    fn another_library_reads_the_same(literal in LITERAL) {
+    fn the_crate_fixed_parses_the_same_number(literal in LITERAL) {
         let theirs = literal.parse::<I32F32>().map(I32F32::to_bits);
         prop_assert_eq!(parsed(&literal).ok(), theirs.ok());
     }
 
     #[test]
-    fn a_scaled_mantissa_reads_as_its_literal(mantissa in any::<i128>(), scale in 0_u32..=38) {
+    fn a_scaled_mantissa_equals_its_literal(mantissa in any::<i128>(), scale in 0_u32..=38) {
         let digits = format!("{:0>width$}", mantissa.unsigned_abs(), width = scale as usize + 1);
         let (int, decimals) = digits.split_at(digits.len() - scale as usize);
         let point = if scale == 0 { "" } else { "." };
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_breaks_the_reader(text in "\\PC{0,20}|[-+.0-9e_ ]{0,12}") {
+    fn no_text_makes_the_parser_panic(text in "\\PC{0,20}|[-+.0-9e_ ]{0,12}") {
         let looks_right = {
             let digits = text.strip_prefix(['-', '+']).unwrap_or(&text);
             let all = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());

@@ -1,4 +1,4 @@
-//! Sines, cosines and arc tangents against the oracle.
+//! Sines, cosines and arc tangents, tested against the oracle.
 
 use metatopia_math::{Angle, Fx, Stream};
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ use crate::samples::{any_angle, any_fx, cases, edges};
 /// The stated error, 2^-32.9, in units of 2^-64: 2^-33 for the rounding and a sixteenth of it.
 const ERROR_MAX: i128 = (1 << 31) + (1 << 27);
 
-/// What must hold whatever the stated error becomes: within 2^-30.
+/// The error that must never be exceeded, even if the stated one changes: 2^-30.
 const _: () = assert!(ERROR_MAX <= 1 << 34);
 
 /// Arguments for the sweeps over the whole range.
@@ -29,7 +29,7 @@ fn check_fx_sin_cos(x: Fx) -> Result<(), TestCaseError> {
     check_sin_cos(x.sin_cos(), &oracle::exact(x))
 }
 
-/// The angle as the oracle sees it, 0 up to 2 pi.
+/// Returns the angle in the numbers of the oracle, from 0 up to 2 pi.
 pub(crate) fn exact_radians(angle: Angle) -> Big {
     let turn = Big::from(i128::from(angle.to_bits()));
     oracle::pi().mul(&turn).shift_right(31)
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn an_angle_survives_the_way_through_radians(angle in any_angle()) {
+    fn an_angle_converted_to_radians_and_back_is_the_same(angle in any_angle()) {
         prop_assert_eq!(Angle::from_radians(angle.to_radians()), angle);
     }
 
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn radians_become_the_nearest_angle(x in any_fx()) {
+    fn radians_convert_to_the_nearest_angle(x in any_fx()) {
         let found = exact_radians(Angle::from_radians(x));
         let (sine, cosine) = oracle::sin_cos(&oracle::exact(x).sub(&found));
         // The difference is so small that its sine is as good as itself: half of 2^-32 turns.
@@ -112,7 +112,7 @@ proptest! {
     }
 
     #[test]
-    fn angles_become_the_nearest_radians(angle in any_angle()) {
+    fn angles_convert_to_the_nearest_radians(angle in any_angle()) {
         let turn = oracle::pi().mul(&Big::from(2));
         let exact = exact_radians(angle);
         let exact = if exact > oracle::pi() { exact.sub(&turn) } else { exact };
@@ -187,7 +187,7 @@ fn no_sine_leaves_the_range_of_minus_one_to_one() {
 }
 
 #[test]
-fn the_sine_never_falls_on_the_first_quarter() {
+fn the_sine_does_not_decrease_on_the_first_quarter() {
     for start in [0_u32, 1 << 28, 1 << 29, (1 << 30) - 4000] {
         let sines = (start..start + 4000).map(|bits| Angle::from_bits(bits).sin());
         let cosines = (start..start + 4000).map(|bits| Angle::from_bits(bits).cos());

@@ -7,7 +7,7 @@ use tokio::{io::AsyncReadExt as _, task::JoinSet, time::sleep};
 use super::{Play, on_servers};
 use crate::{
     client::{HONEST, connect},
-    cluster::{Cluster, Trust},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -27,7 +27,7 @@ const SETTLE: Duration = Duration::from_secs(2);
 const AGAIN: Duration = Duration::from_millis(20);
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
-    on_servers(play, Trust::Nobody, async |cluster| {
+    on_servers(play, TrustedSources::Nobody, async |cluster| {
         let alone = heal(cluster).await?;
         sleep(SETTLE).await;
         let mut silent = JoinSet::new();
@@ -44,7 +44,7 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
 }
 
 /// Stops two servers for a while; returns after how many seconds the next turns are decided.
-async fn heal(cluster: &Cluster) -> Result<f64, String> {
+async fn heal(cluster: &PlazaCluster) -> Result<f64, String> {
     let away = &cluster.servers[2..];
     away.iter().try_for_each(|server| server.freeze(true))?;
     sleep(AWAY).await;

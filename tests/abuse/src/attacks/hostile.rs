@@ -4,7 +4,7 @@ mod enemy;
 
 use std::{env, fs, path::Path, process::Stdio, time::Duration};
 
-use metatopia::client_driver::{Entrance, NodeUrl};
+use metatopia::client_driver::{NodeEndpoint, NodeUrl};
 use serde::{Deserialize, Serialize};
 use tokio::{
     process::{Child, Command},
@@ -14,7 +14,7 @@ use tokio::{
 
 use super::{Play, on_servers};
 use crate::{
-    cluster::{Cluster, Trust},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -38,7 +38,7 @@ const GROWTH: f64 = 64.0;
 
 /// What `metatopia bots` says in the end.
 #[derive(Debug, Deserialize)]
-struct Summary {
+struct BotsOutput {
     acknowledged: u64,
     refused: u64,
     unanswered: u64,
@@ -48,13 +48,13 @@ struct Summary {
 
 /// What a process of hostile clients says in the end.
 #[derive(Debug, Serialize, Deserialize)]
-struct Told {
+struct HostileOutput {
     frames: u64,
 }
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let time = if play.short { ACTED_SHORT } else { ACTED };
-    on_servers(play, Trust::Nobody, async |cluster| {
+    on_servers(play, TrustedSources::Nobody, async |cluster| {
         let alone = act(&play.program, cluster, time, play.seed).await?;
         let before = largest(cluster)?;
         let enemies = let_loose(cluster, time + WARM_UP)?;
@@ -66,9 +66,9 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     })
 }
 
-fn findings(alone: &Summary, beside: &Summary, frames: u64, grown: f64) -> Vec<Finding> {
+fn findings(alone: &BotsOutput, beside: &BotsOutput, frames: u64, grown: f64) -> Vec<Finding> {
     let percent = f64::from(beside.p99_ms) * 100.0 / f64::from(alone.p99_ms.max(1));
-    let Summary { acknowledged, refused, unanswered, lost, p99_ms } = beside;
+    let BotsOutput { acknowledged, refused, unanswered, lost, p99_ms } = beside;
     let note = format!(
         "receipts after {} ms and {p99_ms} ms (p99) beside {frames} frames; {acknowledged} acts \
          acknowledged, {refused} refused, {unanswered} unanswered, {lost} lost",
@@ -84,10 +84,10 @@ fn findings(alone: &Summary, beside: &Summary, frames: u64, grown: f64) -> Vec<F
 /// Lets honest players act, by the program itself.
 async fn act(
     program: &Path,
-    cluster: &Cluster,
+    cluster: &PlazaCluster,
     time: Duration,
     seed: u64,
-) -> Result<Summary, String> {
+) -> Result<BotsOutput, String> {
     let duration = format!("{}s", time.as_secs());
     let ended = Command::new(program)
         .args(["bots", "--json", "--count", HONEST, "--rate", RATE])
@@ -103,20 +103,20 @@ async fn act(
     })
 }
 
-fn urls(cluster: &Cluster) -> String {
+fn urls(cluster: &PlazaCluster) -> String {
     let urls: Vec<&str> = cluster.servers.iter().map(|server| server.url()).collect();
     urls.join(",")
 }
 
 /// Memory of the largest server.
-fn largest(cluster: &Cluster) -> Result<f64, String> {
+fn largest(cluster: &PlazaCluster) -> Result<f64, String> {
     let mut each = cluster.servers.iter().map(|server| server.resident_mib());
     each.try_fold(0.0_f64, |most, mib| Ok(most.max(mib?)))
 }
 
 /// Starts the hostile clients in a process of their own that yields to all others: on machines of
 /// their own they would take no time from servers and honest players.
-fn let_loose(cluster: &Cluster, time: Duration) -> Result<Child, String> {
+fn let_loose(cluster: &PlazaCluster, time: Duration) -> Result<Child, String> {
     let own = env::current_exe().map_err(|error| error.to_string())?;
     let nice =
         ["/usr/bin/nice", "/bin/nice"].into_iter().find(|nice| fs::exists(nice).is_ok_and(|is| is));
@@ -141,7 +141,7 @@ fn let_loose(cluster: &Cluster, time: Duration) -> Result<Child, String> {
 /// Waits for their end, and for their word how much they sent.
 async fn how_many(enemies: Child) -> Result<u64, String> {
     let output = enemies.wait_with_output().await.map_err(|error| error.to_string())?;
-    let told: Result<Told, _> = serde_json::from_slice(&output.stdout);
+    let told: Result<HostileOutput, _> = serde_json::from_slice(&output.stdout);
     told.map(|told| told.frames).map_err(|_| format!("hostile clients: {}", output.status))
 }
 
@@ -152,13 +152,14 @@ async fn how_many(enemies: Child) -> Result<u64, String> {
 pub(crate) fn rage(nodes: &[NodeUrl], time: Duration) -> Result<(), String> {
     let runtime = Runtime::new().map_err(|error| format!("no runtime: {error}"))?;
     let frames = runtime.block_on(async {
-        let mut entrances = Vec::new();
+        let mut endpoints = Vec::new();
         for node in nodes {
-            let entrance = Entrance::ask(node, None).await.map_err(|error| error.to_string())?;
-            entrances.push(entrance);
+            let endpoint =
+                NodeEndpoint::ask(node, None).await.map_err(|error| error.to_string())?;
+            endpoints.push(endpoint);
         }
-        Ok::<_, String>(enemy::crowd(entrances, time).await)
+        Ok::<_, String>(enemy::crowd(endpoints, time).await)
     })?;
-    println!("{}", serde_json::to_string(&Told { frames }).expect("a number"));
+    println!("{}", serde_json::to_string(&HostileOutput { frames }).expect("a number"));
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! One server of four fills its turns with lanes of keys of its own, and renews them for ever.
 //!
 //! Played against the rules of judging alone, with a gateway that rations nothing: every act reaches
-//! every server at once. What is measured is how many turns later honest acts are decided than without
+//! every server at once, and the liar has players and regulars without number. And played with whole
+//! servers, see `siege`. What is measured is how many turns later honest acts are decided than without
 //! the attack, at worst.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,13 +11,13 @@ use metatopia_sim::{
     FirstLogins, Judging, LaneWindows, Parameters, Register, Since, Standing, Standings,
 };
 use metatopia_types::{
-    Act, Body, Digest, Envelope, Header, Height, Lane, PublicKey, Seq, Signature, SignedEnvelope,
-    SimId, Turn,
+    Act, Digest, Envelope, Header, Height, Lane, PublicKey, Seq, Signature, SignedEnvelope, SimId,
+    Turn, TurnBody,
     limits::{ACTS_BYTES_MAX, ACTS_PER_TURN_MAX, EXPIRY_HEIGHTS_MAX},
     wire,
 };
 
-use super::Play;
+use super::{Play, siege};
 use crate::finding::Finding;
 
 const SERVERS: u64 = 4;
@@ -108,7 +109,7 @@ fn unsigned(envelope: Envelope) -> SignedEnvelope {
 }
 
 fn turn(height: u64, proposer: PublicKey, acts: Vec<Envelope>) -> Turn {
-    let body = Body::new(acts.into_iter().map(unsigned).collect(), Vec::new());
+    let body = TurnBody::new(acts.into_iter().map(unsigned).collect(), Vec::new());
     let header = Header { sim: SIM, height: Height(height), proposer, ..Header::default() };
     Turn { header, body: body.expect("limits were counted") }
 }
@@ -154,7 +155,8 @@ fn worst_waits(heights: u64, attacked: bool) -> [u64; 4] {
     worst
 }
 
-/// Plays it for four minutes of turns, or for one and a half in the short form.
+/// Plays it by the rules alone, for four minutes of turns or one and a half, and then with whole
+/// servers in the simulated world, where the liar has nobody but strangers.
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let heights = if play.short { 1_800 } else { 4_800 };
     let (alone, beside) = (worst_waits(heights, false), worst_waits(heights, true));
@@ -164,6 +166,12 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     });
     let worst = later.into_iter().max().unwrap_or_default();
     let bound = FAULTY + 2;
-    let note = format!("strangers, players, regulars, stewards: {later:?} turns later");
-    Ok(vec![Finding::at_most("lanes", worst as f64, bound as f64, "turns").noted(note)])
+    let siege = siege::lanes(play);
+    let value = siege.value.max(worst as f64);
+    let note = format!(
+        "by the rules alone strangers, players, regulars, stewards: {later:?} turns later; {}",
+        siege.note
+    );
+    let all = Finding::at_most("lanes", value, bound as f64, "turns");
+    Ok(vec![all.unless(!siege.ok).noted(note)])
 }

@@ -10,8 +10,8 @@ use tokio::{
 
 use super::{Play, on_servers};
 use crate::{
-    client::{ATTACKER, Client, fresh_key},
-    cluster::{Cluster, Trust},
+    client::{ATTACKER, AbuseClient, fresh_key},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -33,10 +33,10 @@ const AGAIN: Duration = Duration::from_millis(10);
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let counted = if play.short { COUNTED_SHORT } else { COUNTED };
-    on_servers(play, Trust::Nobody, async |cluster| ping(cluster, counted).await)
+    on_servers(play, TrustedSources::Nobody, async |cluster| ping(cluster, counted).await)
 }
 
-async fn ping(cluster: &Cluster, counted: Duration) -> Result<Vec<Finding>, String> {
+async fn ping(cluster: &PlazaCluster, counted: Duration) -> Result<Vec<Finding>, String> {
     let server = &cluster.servers[0];
     let alone = server.turns_per_second(counted).await?;
     let pinging: JoinHandle<()> = tokio::spawn(flood(server.address()?));
@@ -49,7 +49,7 @@ async fn ping(cluster: &Cluster, counted: Duration) -> Result<Vec<Finding>, Stri
 async fn flood(to: SocketAddr) {
     let pings = PING.repeat(AT_ONCE);
     loop {
-        if let Ok(client) = Client::enter(to, ATTACKER, &fresh_key()).await {
+        if let Ok(client) = AbuseClient::enter(to, ATTACKER, &fresh_key()).await {
             let (mut read, mut write) = client.into_stream().into_split();
             let mut answers = vec![0; 64 * 1024];
             let reading =

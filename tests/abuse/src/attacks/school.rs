@@ -12,8 +12,8 @@ use tokio::{
 
 use super::{Play, on_servers};
 use crate::{
-    client::{ATTACKER, Author, Client, HONEST, first_login, fresh_key},
-    cluster::{Cluster, Trust},
+    client::{ATTACKER, AbuseClient, Author, HONEST, first_login, fresh_key},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -29,10 +29,10 @@ const AGAIN: Duration = Duration::from_millis(500);
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let people = if play.short { PEOPLE_SHORT } else { PEOPLE };
-    on_servers(play, Trust::Nobody, async |cluster| come(cluster, people).await)
+    on_servers(play, TrustedSources::Nobody, async |cluster| come(cluster, people).await)
 }
 
-async fn come(cluster: &Cluster, people: usize) -> Result<Vec<Finding>, String> {
+async fn come(cluster: &PlazaCluster, people: usize) -> Result<Vec<Finding>, String> {
     let to = cluster.servers[0].address()?;
     let alone = come_in(to, HONEST).await?.as_secs_f64();
     let begin = Instant::now();
@@ -55,7 +55,7 @@ async fn come_in(to: SocketAddr, from: IpAddr) -> Result<Duration, String> {
     let (begin, mut author) = (Instant::now(), Author::new(fresh_key()));
     loop {
         let session = async {
-            let mut client = Client::enter(to, from, &author.key).await?;
+            let mut client = AbuseClient::enter(to, from, &author.key).await?;
             client.perform(&mut author, first_login("pupil"), Vec::new()).await
         };
         match session.await {

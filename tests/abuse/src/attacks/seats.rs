@@ -12,8 +12,8 @@ use tokio::{
 
 use super::{Play, on_servers};
 use crate::{
-    client::{ATTACKER, Author, Client, HONEST, first_login, fresh_key},
-    cluster::{Cluster, Trust},
+    client::{ATTACKER, AbuseClient, Author, HONEST, first_login, fresh_key},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -34,8 +34,11 @@ const ACTS_PER_SECOND: u32 = 40;
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     // The rule is to hold by itself, so all of it is played without rations too, and in the short
     // form, in which rations would keep most seats empty, only so.
-    let trusts: &[Trust] =
-        if play.short { &[Trust::Everybody] } else { &[Trust::Nobody, Trust::Everybody] };
+    let trusts: &[TrustedSources] = if play.short {
+        &[TrustedSources::Everybody]
+    } else {
+        &[TrustedSources::Nobody, TrustedSources::Everybody]
+    };
     let fill = if play.short { FILL_SHORT } else { FILL };
     let mut findings = Vec::new();
     for trust in trusts {
@@ -45,7 +48,11 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     Ok(findings)
 }
 
-async fn sit(cluster: &Cluster, fill: Duration, trust: Trust) -> Result<Vec<Finding>, String> {
+async fn sit(
+    cluster: &PlazaCluster,
+    fill: Duration,
+    trust: TrustedSources,
+) -> Result<Vec<Finding>, String> {
     let admin = keys::load(&cluster.admin_key()).map_err(|error| error.to_string())?;
     let mut admin = Author::new(admin);
     let to = cluster.servers[0].address()?;
@@ -70,7 +77,7 @@ async fn sit(cluster: &Cluster, fill: Duration, trust: Trust) -> Result<Vec<Find
     }
     let (took, outcome) = log_in_and_leave(to, &mut admin).await?;
     holding.abort_all();
-    let rations = if trust == Trust::Nobody { "with" } else { "without" };
+    let rations = if trust == TrustedSources::Nobody { "with" } else { "without" };
     let note = format!("{seats} seats taken, {rations} rations; the admin's login: {outcome:?}");
     let finding = Finding::at_most("seats", took.as_secs_f64(), WITHIN, "s");
     let finding = finding.beside(alone.as_secs_f64()).noted(note);
@@ -83,7 +90,7 @@ async fn log_in_and_leave(
     author: &mut Author,
 ) -> Result<(Duration, Outcome), String> {
     let begin = Instant::now();
-    let mut client = Client::enter(to, HONEST, &author.key).await?;
+    let mut client = AbuseClient::enter(to, HONEST, &author.key).await?;
     let outcome = client.perform(author, first_login("admin"), Vec::new()).await?;
     let took = begin.elapsed();
     if outcome.is_done() {
@@ -93,16 +100,16 @@ async fn log_in_and_leave(
 }
 
 /// The keys behind one connection.
-struct Party {
-    client: Client,
+struct ConnectionAuthors {
+    client: AbuseClient,
     authors: Vec<Author>,
     seats: usize,
 }
 
 /// Logs in so many keys over one connection, for as long as there is time.
-async fn sit_down(to: SocketAddr, count: usize, end: Instant) -> Result<Party, String> {
+async fn sit_down(to: SocketAddr, count: usize, end: Instant) -> Result<ConnectionAuthors, String> {
     let key = fresh_key();
-    let mut client = Client::enter(to, ATTACKER, &key).await?;
+    let mut client = AbuseClient::enter(to, ATTACKER, &key).await?;
     let mut authors: Vec<Author> = (0..count).map(|_| Author::new(fresh_key())).collect();
     let mut pace = interval(Duration::from_secs(1) / ACTS_PER_SECOND);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -123,10 +130,10 @@ async fn sit_down(to: SocketAddr, count: usize, end: Instant) -> Result<Party, S
             _ => {}
         }
     }
-    Ok(Party { client, authors, seats })
+    Ok(ConnectionAuthors { client, authors, seats })
 }
 
-impl Party {
+impl ConnectionAuthors {
     /// Keeps the seats: a heartbeat of each key every twenty seconds at least.
     async fn hold(mut self) -> Result<(), String> {
         let mut pace =

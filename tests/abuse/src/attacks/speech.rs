@@ -11,8 +11,8 @@ use tokio::time::{Instant, MissedTickBehavior, interval};
 
 use super::{Play, on_servers};
 use crate::{
-    client::{ATTACKER, Author, Client, first_login, fresh_key},
-    cluster::{Cluster, Trust},
+    client::{ATTACKER, AbuseClient, Author, first_login, fresh_key},
+    cluster::{PlazaCluster, TrustedSources},
     finding::Finding,
 };
 
@@ -43,7 +43,7 @@ const LISTENER: &str = "greeter";
 
 pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let (keys, spoken) = if play.short { (KEYS_SHORT, SPOKEN_SHORT) } else { (KEYS, SPOKEN) };
-    on_servers(play, Trust::Nobody, async |cluster| {
+    on_servers(play, TrustedSources::Nobody, async |cluster| {
         let server = &cluster.servers[0];
         let alone = server.turns_per_second(COUNTED).await?;
         let (mut client, mut authors) = assemble(cluster, keys).await?;
@@ -62,8 +62,12 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
 }
 
 /// Logs the keys in, over one connection.
-async fn assemble(cluster: &Cluster, count: usize) -> Result<(Client, Vec<Author>), String> {
-    let mut client = Client::enter(cluster.servers[0].address()?, ATTACKER, &fresh_key()).await?;
+async fn assemble(
+    cluster: &PlazaCluster,
+    count: usize,
+) -> Result<(AbuseClient, Vec<Author>), String> {
+    let mut client =
+        AbuseClient::enter(cluster.servers[0].address()?, ATTACKER, &fresh_key()).await?;
     let mut authors = Vec::new();
     for _ in 0..count {
         let mut author = Author::new(fresh_key());
@@ -76,7 +80,7 @@ async fn assemble(cluster: &Cluster, count: usize) -> Result<(Client, Vec<Author
 
 /// Puts up all that the keys may; returns how many scripts run. What is refused is left out: that is
 /// one of the ways in which the attack may fail.
-async fn build(client: &mut Client, authors: &mut [Author]) -> Result<usize, String> {
+async fn build(client: &mut AbuseClient, authors: &mut [Author]) -> Result<usize, String> {
     let package = listener(client).await?;
     let (mut places, mut attached) = (0..PLACES, 0);
     for author in authors {
@@ -92,7 +96,7 @@ async fn build(client: &mut Client, authors: &mut [Author]) -> Result<usize, Str
     Ok(attached)
 }
 
-async fn listener(client: &mut Client) -> Result<PackageId, String> {
+async fn listener(client: &mut AbuseClient) -> Result<PackageId, String> {
     let Answer::Scripts(scripts) = client.ask(Question::Scripts { after: ScriptId(0) }).await?
     else {
         return Err("no list of scripts".to_owned());
@@ -103,7 +107,7 @@ async fn listener(client: &mut Client) -> Result<PackageId, String> {
 
 /// Puts a small disc where there is room for it.
 async fn put_up(
-    client: &mut Client,
+    client: &mut AbuseClient,
     author: &mut Author,
     places: &mut std::ops::Range<i32>,
 ) -> Result<Option<ObjectId>, String> {
@@ -131,7 +135,11 @@ async fn put_up(
 }
 
 /// Says long lines that are heard everywhere.
-async fn speak(client: &mut Client, author: &mut Author, time: Duration) -> Result<(), String> {
+async fn speak(
+    client: &mut AbuseClient,
+    author: &mut Author,
+    time: Duration,
+) -> Result<(), String> {
     let end = Instant::now() + time;
     let mut pace = interval(Duration::from_secs(1) / LINES_PER_SECOND);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);

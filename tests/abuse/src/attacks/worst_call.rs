@@ -7,15 +7,16 @@ use std::{sync::Arc, time::Duration};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Author, Call, Draft, Event, Handler, ObjectView, Own, Package, RhaiHandler, State, View, check,
-    limits::GAS_PER_CALL_MAX,
+    Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
+    RhaiHandler, ScriptState, WorldView, check, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
 use super::Play;
 use crate::{attacks::processor, finding::Finding};
-use dice::Dice;
-use sources::{Source, sources};
+use dice::SplitMix;
+pub(super) use sources::ScriptSource;
+use sources::sources;
 
 const NAME: &str = "worst_call";
 
@@ -32,32 +33,23 @@ const AGAIN: usize = 5;
 const LONGEST: usize = 12;
 
 /// A call as it was measured.
-struct Measured {
-    source: Source,
+pub(super) struct TimedCall {
+    pub(super) source: ScriptSource,
     time: Duration,
     gas: u64,
 }
 
+impl TimedCall {
+    /// Returns the nanoseconds of one unit of gas.
+    fn price(&self) -> u128 {
+        self.time.as_nanos() / u128::from(self.gas.max(1))
+    }
+}
+
 pub(crate) fn play(play: &Play) -> Result<Vec<Finding>, String> {
-    let mut dice = Dice(play.seed);
-    let all = sources(&mut dice, if play.short { MIXED / 4 } else { MIXED });
-    let written = all.len();
-    let passed: Vec<Source> =
-        all.into_iter().filter(|source| check(&source.text).is_empty()).collect();
-    let count = passed.len();
-    let mut measured = Vec::with_capacity(count);
-    for source in passed {
-        let (time, gas) = call(&source)?;
-        measured.push(Measured { source, time, gas });
-    }
-    measured.sort_by_key(|one| std::cmp::Reverse(one.time));
-    measured.truncate(LONGEST);
-    for one in &mut measured {
-        for _ in 0..AGAIN {
-            one.time = one.time.min(call(&one.source)?.0);
-        }
-    }
-    measured.sort_by_key(|one| std::cmp::Reverse(one.time));
+    let (mut measured, written) = measure(play)?;
+    let count = measured.len();
+    keep_dearest(&mut measured, LONGEST, |one| one.time.as_nanos())?;
     for one in &measured {
         eprintln!("  {:7.3} ms, {:5} gas: {}", milliseconds(one.time), one.gas, one.source.name);
     }
@@ -67,25 +59,63 @@ pub(crate) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     Ok(vec![Finding::at_most(NAME, value, BOUND_MS, "ms").noted(note)])
 }
 
+/// Returns the `count` sources whose calls take longest for a unit of gas.
+pub(super) fn dearest(play: &Play, count: usize) -> Result<Vec<ScriptSource>, String> {
+    let (mut measured, _) = measure(play)?;
+    keep_dearest(&mut measured, 2 * count, TimedCall::price)?;
+    measured.truncate(count);
+    Ok(measured.into_iter().map(|one| one.source).collect())
+}
+
+/// Calls each source that passes the check once. Gives how many were written, too.
+fn measure(play: &Play) -> Result<(Vec<TimedCall>, usize), String> {
+    let mut dice = SplitMix(play.seed);
+    let all = sources(&mut dice, if play.short { MIXED / 4 } else { MIXED });
+    let written = all.len();
+    let mut measured = Vec::with_capacity(written);
+    for source in all.into_iter().filter(|source| check(&source.text).is_empty()) {
+        let (time, gas) = call(&source)?;
+        measured.push(TimedCall { source, time, gas });
+    }
+    Ok((measured, written))
+}
+
+/// Keeps the `count` dearest by this measure, and plays them again: the best time counts.
+fn keep_dearest(
+    measured: &mut Vec<TimedCall>,
+    count: usize,
+    by: impl Fn(&TimedCall) -> u128,
+) -> Result<(), String> {
+    measured.sort_by_key(|one| std::cmp::Reverse(by(one)));
+    measured.truncate(count);
+    for one in measured.iter_mut() {
+        for _ in 0..AGAIN {
+            one.time = one.time.min(call(&one.source)?.0);
+        }
+    }
+    measured.sort_by_key(|one| std::cmp::Reverse(by(one)));
+    Ok(())
+}
+
 fn milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
 /// Calls `on_start` once. Gives the processor time and the gas that it took.
-fn call(source: &Source) -> Result<(Duration, u64), String> {
+fn call(source: &ScriptSource) -> Result<(Duration, u64), String> {
     let package = Package::build(Draft {
         name: "hostile".into(),
         version: "1.0.0".into(),
         entry: "main.rhai".into(),
         files: [("main.rhai".into(), source.text.clone().into_bytes())].into(),
         licence: "AGPL-3.0-or-later".into(),
-        authors: vec![Author { name: "Mallory".into(), key: None }],
+        authors: vec![PackageAuthor { name: "Mallory".into(), key: None }],
         ..Draft::default()
     });
     let package = package.map_err(|error| format!("{}: {error}", source.name))?;
     let handler = RhaiHandler::new(&package).map_err(|error| error.to_string())?;
-    let view: Arc<dyn View> = Arc::new(Nowhere);
-    let (state, own) = (Arc::new(State::default()), Own::default());
+    let view: Arc<dyn WorldView> = Arc::new(Nowhere);
+    let (state, own) = (Arc::new(ScriptState::default()), ObjectWrites::default());
     let call = Call {
         view: &view,
         script: ScriptId(1),
@@ -109,7 +139,7 @@ fn call(source: &Source) -> Result<(Duration, u64), String> {
 /// A world with a few things in one place.
 struct Nowhere;
 
-impl View for Nowhere {
+impl WorldView for Nowhere {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         (id.0 <= 17).then_some(ObjectView {
             id,
@@ -124,8 +154,9 @@ impl View for Nowhere {
         })
     }
 
-    fn nearby(&self, _: Vec2, _: Fx, max: u32) -> Vec<ObjectId> {
-        (1..=u64::from(max.min(17))).map(ObjectId).collect()
+    fn nearby(&self, _: Vec2, _: Fx, max: u32) -> Nearby {
+        let objects: Vec<ObjectId> = (1..=u64::from(max.min(17))).map(ObjectId).collect();
+        Nearby { looked: objects.len(), objects }
     }
 
     fn tick(&self) -> Tick {

@@ -6,11 +6,11 @@ use std::{
 };
 
 use super::{
-    Bound, Figure, Length, Outcome,
+    Length, StoryBound, StoryFigure, StoryResult,
     links::played,
     times::{millis, p99},
 };
-use crate::{Bots, Servers, Weather, servers::Told};
+use crate::{Bots, LabServers, Weather, servers::LabResult};
 
 /// Turns over which a pace is measured.
 const SAMPLE: u64 = 60;
@@ -24,11 +24,11 @@ fn other(than: usize) -> usize {
 }
 
 /// Which server proposes now. It changes every turn; so it may have done when one acts on it.
-fn proposer(servers: &Servers<'_>) -> Told<usize> {
+fn proposer(servers: &LabServers<'_>) -> LabResult<usize> {
     servers.proposer(0).or_else(|| servers.proposer(1)).ok_or_else(|| "nobody proposes".to_owned())
 }
 
-pub(super) fn dead_proposer(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn dead_proposer(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     servers.lab.switch.conditions().everywhere = Weather { delay: TRAVEL, ..Weather::default() };
     servers.turns(0, 20)?;
     let normal = servers.turns(0, SAMPLE)? / SAMPLE as u32;
@@ -47,14 +47,19 @@ pub(super) fn dead_proposer(servers: &mut Servers<'_>, length: Length) -> Outcom
     servers.agree(&[0, 1, 2, 3])?;
     let percent = millis(later) * 100 / millis(normal).max(1);
     Ok(vec![
-        Figure::time("a normal turn", normal, Bound::None),
-        Figure::time("longest wait for a turn then", first, Bound::AtMost(300)),
-        Figure::new("a turn afterwards", percent, "% of a normal one", Bound::AtMost(120)),
+        StoryFigure::time("a normal turn", normal, StoryBound::None),
+        StoryFigure::time("longest wait for a turn then", first, StoryBound::AtMost(300)),
+        StoryFigure::new(
+            "a turn afterwards",
+            percent,
+            "% of a normal one",
+            StoryBound::AtMost(120),
+        ),
     ])
 }
 
 /// The longest time between two turns, of so many that follow.
-fn longest_gap(servers: &Servers<'_>, witness: usize, turns: u64) -> Told<Duration> {
+fn longest_gap(servers: &LabServers<'_>, witness: usize, turns: u64) -> LabResult<Duration> {
     let (mut longest, mut at) = (Duration::ZERO, Instant::now());
     let mut height = servers.height(witness)?;
     let end = height + turns;
@@ -69,7 +74,7 @@ fn longest_gap(servers: &Servers<'_>, witness: usize, turns: u64) -> Told<Durati
 }
 
 /// Kills a server, waits, starts it again, and says how long it took until it voted.
-fn killed(servers: &mut Servers<'_>, number: usize, away: Duration) -> Told<Duration> {
+fn killed(servers: &mut LabServers<'_>, number: usize, away: Duration) -> LabResult<Duration> {
     servers.kill(number)?;
     thread::sleep(away);
     servers.turns(other(number), 5)?;
@@ -77,7 +82,7 @@ fn killed(servers: &mut Servers<'_>, number: usize, away: Duration) -> Told<Dura
     servers.until(number, "votes again", |now| now.voting)
 }
 
-pub(super) fn proposers_killed(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn proposers_killed(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let times = length.of(3, 20);
     let bots = Bots::play(servers, Duration::from_secs(2) * times)?;
     let mut back = Vec::new();
@@ -86,14 +91,14 @@ pub(super) fn proposers_killed(servers: &mut Servers<'_>, length: Length) -> Out
         back.push(killed(servers, number, Duration::ZERO)?);
     }
     let mut figures = vec![
-        Figure::new("proposers killed", u64::from(times), "times", Bound::None),
-        Figure::time("started to voting, p99", p99(back), Bound::AtMost(3_000)),
+        StoryFigure::new("proposers killed", u64::from(times), "times", StoryBound::None),
+        StoryFigure::time("started to voting, p99", p99(back), StoryBound::AtMost(3_000)),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
-pub(super) fn rolling_restart(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn rolling_restart(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let rounds = length.of(1, 3);
     let bots = Bots::play(servers, Duration::from_secs(6) * rounds)?;
     let mut back = Vec::new();
@@ -103,12 +108,13 @@ pub(super) fn rolling_restart(servers: &mut Servers<'_>, length: Length) -> Outc
         servers.run(number)?;
         back.push(servers.until(number, "votes again", |now| now.voting)?);
     }
-    let mut figures = vec![Figure::time("started to voting, p99", p99(back), Bound::AtMost(3_000))];
+    let mut figures =
+        vec![StoryFigure::time("started to voting, p99", p99(back), StoryBound::AtMost(3_000))];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
-pub(super) fn away(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn away(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let (away, times) = (length.seconds(5, 60), length.of(1, 3));
     let bots = Bots::play(servers, (away + Duration::from_secs(1)) * times)?;
     let mut back = Vec::new();
@@ -116,8 +122,8 @@ pub(super) fn away(servers: &mut Servers<'_>, length: Length) -> Outcome {
         back.push(killed(servers, number, away)?);
     }
     let mut figures = vec![
-        Figure::new("away", away.as_secs(), "s", Bound::None),
-        Figure::time("started to voting, p99", p99(back), Bound::AtMost(3_000)),
+        StoryFigure::new("away", away.as_secs(), "s", StoryBound::None),
+        StoryFigure::time("started to voting, p99", p99(back), StoryBound::AtMost(3_000)),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)

@@ -15,10 +15,10 @@ use rcgen::{
 use serde_json::Value;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-use super::{Bound, Figure, Length, Outcome};
+use super::{Length, StoryBound, StoryFigure, StoryResult};
 use crate::{
-    Servers,
-    servers::{Told, signal, told},
+    LabServers,
+    servers::{LabResult, signal, told},
 };
 
 /// The seat of the world, beside the server that is there.
@@ -31,15 +31,15 @@ const PORT: &str = "9080";
 const STOP: Duration = Duration::from_secs(20);
 
 /// A world of `up` in one seat. Dropped, it is stopped.
-struct World {
+struct GuestWorld {
     up: Child,
     dir: PathBuf,
     /// The link that it printed.
     link: String,
 }
 
-impl World {
-    fn start(servers: &Servers<'_>, name: &str, more: &[&str]) -> Told<Self> {
+impl GuestWorld {
+    fn start(servers: &LabServers<'_>, name: &str, more: &[&str]) -> LabResult<Self> {
         wake_loopback(servers)?;
         let dir = servers.folder(HERE).with_file_name(name);
         let own = servers.lab.seat(HERE).address.to_string();
@@ -61,7 +61,7 @@ impl World {
     }
 }
 
-impl Drop for World {
+impl Drop for GuestWorld {
     fn drop(&mut self) {
         // One that ended by itself is not there to be told.
         drop(signal(&self.up, Signal::SIGINT));
@@ -76,7 +76,7 @@ impl Drop for World {
 
 /// A machine reaches its own addresses by loopback, which is down in a new namespace. Servers that are
 /// alone in their seats do without.
-fn wake_loopback(servers: &Servers<'_>) -> Told<()> {
+fn wake_loopback(servers: &LabServers<'_>) -> LabResult<()> {
     let mut command = Command::new("ip");
     command.args(["link", "set", "lo", "up"]);
     let mut ip = servers.lab.seat(HERE).spawn(&mut command).map_err(told("run `ip`"))?;
@@ -85,7 +85,7 @@ fn wake_loopback(servers: &Servers<'_>) -> Told<()> {
 }
 
 /// Runs the program on this, the second, machine; what it said, as JSON.
-fn run(mut command: Command, arguments: &[&str]) -> Told<Value> {
+fn run(mut command: Command, arguments: &[&str]) -> LabResult<Value> {
     let output = command.args(arguments).output().map_err(told("run the program"))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
@@ -109,7 +109,7 @@ fn browser(roots: Option<RootCerts>) -> ureq::Agent {
 }
 
 /// The code of an answer, with these headers.
-fn code(agent: &ureq::Agent, url: &str, headers: &[(&str, &str)]) -> Told<u16> {
+fn code(agent: &ureq::Agent, url: &str, headers: &[(&str, &str)]) -> LabResult<u16> {
     let mut request = agent.get(url);
     for (name, value) in headers {
         request = request.header(*name, *value);
@@ -117,12 +117,12 @@ fn code(agent: &ureq::Agent, url: &str, headers: &[(&str, &str)]) -> Told<u16> {
     Ok(request.call().map_err(told(url))?.status().as_u16())
 }
 
-fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> Told<()> {
+fn expect<T: PartialEq + std::fmt::Debug>(what: &str, found: T, wanted: T) -> LabResult<()> {
     if found == wanted { Ok(()) } else { Err(format!("{what}: {found:?}, not {wanted:?}")) }
 }
 
 /// Says something by the printed link, and waits for its receipt.
-fn say(servers: &Servers<'_>, world: &World, roots: Option<&Path>) -> Told<Duration> {
+fn say(servers: &LabServers<'_>, world: &GuestWorld, roots: Option<&Path>) -> LabResult<Duration> {
     let key = world.dir.with_extension("key").display().to_string();
     run(servers.command(), &["keys", "new", "--json", "--out", &key])?;
     let mut command = servers.command();
@@ -134,8 +134,8 @@ fn say(servers: &Servers<'_>, world: &World, roots: Option<&Path>) -> Told<Durat
     Ok(began.elapsed())
 }
 
-pub(super) fn second_machine(servers: &mut Servers<'_>, _: Length) -> Outcome {
-    let world = World::start(servers, "lan", &[])?;
+pub(super) fn second_machine(servers: &mut LabServers<'_>, _: Length) -> StoryResult {
+    let world = GuestWorld::start(servers, "lan", &[])?;
     let own = servers.lab.seat(HERE).address;
     expect("the link", world.link.as_str(), &format!("http://{own}:{PORT}/"))?;
     let agent = browser(None);
@@ -157,21 +157,21 @@ pub(super) fn second_machine(servers: &mut Servers<'_>, _: Length) -> Outcome {
     expect("the invite that was fetched", &shown["id"], &made["id"])?;
     let length = invite.len() as u64;
     Ok(vec![
-        Figure::time("from the link to a receipt", said, Bound::AtMost(5_000)),
-        Figure::new("characters of an invite", length, "characters", Bound::AtMost(200)),
+        StoryFigure::time("from the link to a receipt", said, StoryBound::AtMost(5_000)),
+        StoryFigure::new("characters of an invite", length, "characters", StoryBound::AtMost(200)),
     ])
 }
 
-pub(super) fn https(servers: &mut Servers<'_>, _: Length) -> Outcome {
+pub(super) fn https(servers: &mut LabServers<'_>, _: Length) -> StoryResult {
     let own = servers.lab.seat(HERE).address.to_string();
     let folder = servers.folder(HERE).with_file_name("authority");
     fs::create_dir_all(&folder).map_err(told("make a folder"))?;
-    let authority = Authority::new()?;
+    let authority = CertificateAuthority::new()?;
     authority.give(&own, &folder)?;
     let roots = folder.join("roots.pem");
     fs::write(&roots, authority.issuer.pem()).map_err(told("write the authority"))?;
     let [chain, key] = ["chain.pem", "key.pem"].map(|name| folder.join(name).display().to_string());
-    let world = World::start(servers, "tls", &["--tls-cert", &chain, "--tls-key", &key])?;
+    let world = GuestWorld::start(servers, "tls", &["--tls-cert", &chain, "--tls-key", &key])?;
     expect("the link", world.link.as_str(), &format!("https://{own}:{PORT}/"))?;
 
     let trusting = |issuer: &CertifiedIssuer<'static, KeyPair>| {
@@ -180,7 +180,7 @@ pub(super) fn https(servers: &mut Servers<'_>, _: Length) -> Outcome {
     };
     let agent = trusting(&authority.issuer);
     expect("the page", code(&agent, &world.link, &[])?, 200)?;
-    if code(&trusting(&Authority::new()?.issuer), &world.link, &[]).is_ok() {
+    if code(&trusting(&CertificateAuthority::new()?.issuer), &world.link, &[]).is_ok() {
         return Err("who does not trust the authority is shown the page".to_owned());
     }
     let plain = world.link.replace("https://", "http://");
@@ -188,7 +188,7 @@ pub(super) fn https(servers: &mut Servers<'_>, _: Length) -> Outcome {
     let said = say(servers, &world, Some(&roots))?;
 
     // The next certificate is of another authority: once it is read, the first one's friends go.
-    let other = Authority::new()?;
+    let other = CertificateAuthority::new()?;
     other.give(&own, &folder)?;
     signal(&world.up, Signal::SIGHUP)?;
     let began = Instant::now();
@@ -200,18 +200,22 @@ pub(super) fn https(servers: &mut Servers<'_>, _: Length) -> Outcome {
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(vec![
-        Figure::time("from the link to a receipt", said, Bound::AtMost(5_000)),
-        Figure::time("SIGHUP to the next certificate", began.elapsed(), Bound::AtMost(2_000)),
+        StoryFigure::time("from the link to a receipt", said, StoryBound::AtMost(5_000)),
+        StoryFigure::time(
+            "SIGHUP to the next certificate",
+            began.elapsed(),
+            StoryBound::AtMost(2_000),
+        ),
     ])
 }
 
 /// An authority of this story.
-struct Authority {
+struct CertificateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-impl Authority {
-    fn new() -> Told<Self> {
+impl CertificateAuthority {
+    fn new() -> LabResult<Self> {
         let mut own = CertificateParams::new(Vec::new()).map_err(told("an authority"))?;
         own.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(told("a key"))?;
@@ -220,7 +224,7 @@ impl Authority {
     }
 
     /// Puts a certificate for an address, and its key, into a folder.
-    fn give(&self, address: &str, folder: &Path) -> Told<()> {
+    fn give(&self, address: &str, folder: &Path) -> LabResult<()> {
         use std::os::unix::fs::PermissionsExt as _;
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).map_err(told("a key"))?;
         let parameters =

@@ -9,8 +9,8 @@ use std::{
 
 use metatopia_math::Stream;
 
-use super::{Bound, Figure, Length, Outcome, links::played};
-use crate::{Bots, Servers, servers::PORTS};
+use super::{Length, StoryBound, StoryFigure, StoryResult, links::played};
+use crate::{Bots, LabServers, servers::PORTS};
 
 /// Connections that say nothing, at each port. The port of servers takes 32 handshakes at once. The
 /// HTTP port has 256 places: with fewer the story shows what silence costs, and not who makes room
@@ -29,7 +29,7 @@ const GROWTH_MIB: u64 = 64;
 /// Where they all go.
 const VICTIM: usize = 0;
 
-pub(super) fn garbage(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn garbage(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let time = length.seconds(4, 20);
     let quiet = Bots::play(servers, time)?.fate()?;
     let before = servers.resident(VICTIM)?;
@@ -53,10 +53,15 @@ pub(super) fn garbage(servers: &mut Servers<'_>, length: Length) -> Outcome {
     let growth = servers.resident(VICTIM)?.saturating_sub(before) / (1_024 * 1_024);
     servers.until(VICTIM, "still votes", |now| now.voting)?;
     let mut figures = vec![
-        Figure::new("pieces of nonsense", sent, "pieces", Bound::AtLeast(100)),
-        Figure::new("turns meanwhile", meanwhile, "turns", Bound::AtLeast(10 * time.as_secs())),
-        Figure::new("memory they cost", growth, "MiB", Bound::AtMost(GROWTH_MIB)),
-        Figure::new("act to receipt p99 before", quiet.p99_ms, "ms", Bound::None),
+        StoryFigure::new("pieces of nonsense", sent, "pieces", StoryBound::AtLeast(100)),
+        StoryFigure::new(
+            "turns meanwhile",
+            meanwhile,
+            "turns",
+            StoryBound::AtLeast(10 * time.as_secs()),
+        ),
+        StoryFigure::new("memory they cost", growth, "MiB", StoryBound::AtMost(GROWTH_MIB)),
+        StoryFigure::new("act to receipt p99 before", quiet.p99_ms, "ms", StoryBound::None),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)

@@ -7,10 +7,10 @@ use nix::{
     sys::signal::Signal,
 };
 
-use super::{Bound, Figure, Length, Outcome, links::played};
+use super::{Length, StoryBound, StoryFigure, StoryResult, links::played};
 use crate::{
-    Bots, Servers,
-    servers::{Told, told},
+    Bots, LabServers,
+    servers::{LabResult, told},
 };
 
 /// Which server it happens to.
@@ -22,7 +22,7 @@ const DISK_BYTES: u64 = 16 * 1_024 * 1_024;
 /// Room that is left on it: less than half a second of log.
 const LEFT_BYTES: usize = 16 * 1_024;
 
-pub(super) fn paused(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn paused(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let time = length.seconds(3, 10);
     let bots = Bots::at(servers, &[0, 1, 2], time + Duration::from_secs(3))?;
     let from = servers.height(0)?;
@@ -32,14 +32,19 @@ pub(super) fn paused(servers: &mut Servers<'_>, length: Length) -> Outcome {
     servers.signal(HERE, Signal::SIGCONT)?;
     let back = servers.until(HERE, "catches up", |now| now.height >= from + meanwhile)?;
     let mut figures = vec![
-        Figure::new("turns meanwhile", meanwhile, "turns", Bound::AtLeast(10 * time.as_secs())),
-        Figure::time("it catches up after", back, Bound::AtMost(3_000)),
+        StoryFigure::new(
+            "turns meanwhile",
+            meanwhile,
+            "turns",
+            StoryBound::AtLeast(10 * time.as_secs()),
+        ),
+        StoryFigure::time("it catches up after", back, StoryBound::AtMost(3_000)),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
-pub(super) fn disk_full(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn disk_full(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     move_to_small_disk(servers)?;
     let time = length.seconds(2, 10);
     let bots = Bots::at(servers, &[0, 1, 2], time * 2 + Duration::from_secs(2))?;
@@ -52,16 +57,21 @@ pub(super) fn disk_full(servers: &mut Servers<'_>, length: Length) -> Outcome {
     fs::remove_file(&ballast).map_err(told("remove the ballast"))?;
     let back = servers.until(HERE, "votes again", |now| now.voting)?;
     let mut figures = vec![
-        Figure::time("noticed after", noticed, Bound::None),
-        Figure::new("turns without it", meanwhile, "turns", Bound::AtLeast(10 * time.as_secs())),
-        Figure::time("room again to voting", back, Bound::AtMost(5_000)),
+        StoryFigure::time("noticed after", noticed, StoryBound::None),
+        StoryFigure::new(
+            "turns without it",
+            meanwhile,
+            "turns",
+            StoryBound::AtLeast(10 * time.as_secs()),
+        ),
+        StoryFigure::time("room again to voting", back, StoryBound::AtMost(5_000)),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
 /// Puts a small disk where the server's folder is, with the same files.
-fn move_to_small_disk(servers: &mut Servers<'_>) -> Told<()> {
+fn move_to_small_disk(servers: &mut LabServers<'_>) -> LabResult<()> {
     servers.stop(HERE)?;
     let folder = servers.folder(HERE);
     let aside = folder.with_extension("aside");
@@ -77,7 +87,7 @@ fn move_to_small_disk(servers: &mut Servers<'_>) -> Told<()> {
 }
 
 /// Fills a disk but for [`LEFT_BYTES`].
-fn fill(ballast: &std::path::Path) -> Told<()> {
+fn fill(ballast: &std::path::Path) -> LabResult<()> {
     use std::io::Write as _;
     let mut file = fs::File::create(ballast).map_err(told("make ballast"))?;
     let block = [0x5a; 4_096];

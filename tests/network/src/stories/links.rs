@@ -2,8 +2,8 @@
 
 use std::{thread, time::Duration};
 
-use super::{Bound, Figure, Length, Outcome, times::millis};
-use crate::{Bots, Servers, Weather, servers::Told};
+use super::{Length, StoryBound, StoryFigure, StoryResult, times::millis};
+use crate::{Bots, LabServers, Weather, servers::LabResult};
 
 const MILLI: Duration = Duration::from_millis(1);
 
@@ -11,50 +11,51 @@ const MILLI: Duration = Duration::from_millis(1);
 const AFTERWARDS: u64 = 1;
 
 /// Figures of players that acted through it all.
-pub(super) fn played(servers: &Servers<'_>, bots: Bots) -> Told<Vec<Figure>> {
+pub(super) fn played(servers: &LabServers<'_>, bots: Bots) -> LabResult<Vec<StoryFigure>> {
     let fate = bots.fate()?;
     servers.agree(&[0, 1, 2, 3])?;
     Ok(vec![
-        Figure::new("acts with receipt", fate.acknowledged, "acts", Bound::None),
-        Figure::new("of them lost", fate.lost, "acts", Bound::AtMost(0)),
-        Figure::new("unanswered", fate.unanswered, "acts", Bound::AtMost(0)),
-        Figure::new("act to receipt p99", fate.p99_ms, "ms", Bound::None),
+        StoryFigure::new("acts with receipt", fate.acknowledged, "acts", StoryBound::None),
+        StoryFigure::new("of them lost", fate.lost, "acts", StoryBound::AtMost(0)),
+        StoryFigure::new("unanswered", fate.unanswered, "acts", StoryBound::AtMost(0)),
+        StoryFigure::new("act to receipt p99", fate.p99_ms, "ms", StoryBound::None),
     ])
 }
 
 /// Turns of the first server in a hundred seconds, over this time.
-fn pace(servers: &Servers<'_>, time: Duration) -> Told<u64> {
+fn pace(servers: &LabServers<'_>, time: Duration) -> LabResult<u64> {
     let from = servers.height(0)?;
     thread::sleep(time);
     Ok((servers.height(0)? - from) * 100_000 / millis(time).max(1))
 }
 
-fn under(servers: &Servers<'_>, weather: Weather, time: Duration, least: u64) -> Outcome {
+fn under(servers: &LabServers<'_>, weather: Weather, time: Duration, least: u64) -> StoryResult {
     servers.lab.switch.conditions().everywhere = weather;
     let bots = Bots::play(servers, time)?;
     let pace = pace(servers, time)?;
-    let mut figures = vec![Figure::new("turns in 100 s", pace, "turns", Bound::AtLeast(least))];
+    let mut figures =
+        vec![StoryFigure::new("turns in 100 s", pace, "turns", StoryBound::AtLeast(least))];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
-pub(super) fn steady(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn steady(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     under(servers, Weather::default(), length.seconds(3, 20), 1_980)
 }
 
-pub(super) fn rain(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn rain(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let weather = Weather { delay: 100 * MILLI, loss_percent: 2, ..Weather::default() };
     // A turn takes two travels of 100 ms, and a retransmission as much again: 1 to 4 a second.
     under(servers, weather, length.seconds(5, 30), 100)
 }
 
-pub(super) fn shuffle(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn shuffle(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let weather =
         Weather { delay: 5 * MILLI, jitter: 10 * MILLI, double_percent: 10, loss_percent: 0 };
     under(servers, weather, length.seconds(4, 20), 1_000)
 }
 
-pub(super) fn one_way(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn one_way(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let time = length.seconds(5, 20);
     // Those who play are at the other servers: what nobody hears cannot be answered.
     let bots = Bots::at(servers, &[1, 2, 3], time + time / 2)?;
@@ -67,14 +68,19 @@ pub(super) fn one_way(servers: &mut Servers<'_>, length: Length) -> Outcome {
     servers.lab.switch.conditions().heal();
     let back = servers.until(0, "catches up", |now| now.height >= from + meanwhile)?;
     let mut figures = vec![
-        Figure::new("turns without it", meanwhile, "turns", Bound::AtLeast(time.as_secs())),
-        Figure::time("it catches up after", back, Bound::None),
+        StoryFigure::new(
+            "turns without it",
+            meanwhile,
+            "turns",
+            StoryBound::AtLeast(time.as_secs()),
+        ),
+        StoryFigure::time("it catches up after", back, StoryBound::None),
     ];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }
 
-pub(super) fn split(servers: &mut Servers<'_>, length: Length) -> Outcome {
+pub(super) fn split(servers: &mut LabServers<'_>, length: Length) -> StoryResult {
     let time = length.seconds(3, 5);
     let mut worst = Duration::ZERO;
     let rounds = length.of(1, 10);
@@ -94,7 +100,7 @@ pub(super) fn split(servers: &mut Servers<'_>, length: Length) -> Outcome {
         worst = worst.max(first);
     }
     let mut figures =
-        vec![Figure::time("healed to first turn, worst", worst, Bound::AtMost(2_000))];
+        vec![StoryFigure::time("healed to first turn, worst", worst, StoryBound::AtMost(2_000))];
     figures.extend(played(servers, bots)?);
     Ok(figures)
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Where a figure should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Bound {
+pub enum StoryBound {
     /// Not above.
     AtMost(u64),
     /// Not below.
@@ -15,7 +15,7 @@ pub enum Bound {
 
 /// One figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figure {
+pub struct StoryFigure {
     /// What was measured.
     pub what: &'static str,
     /// How much.
@@ -23,20 +23,20 @@ pub struct Figure {
     /// Of what.
     pub unit: &'static str,
     /// Where it should be.
-    pub bound: Bound,
+    pub bound: StoryBound,
 }
 
-impl Figure {
+impl StoryFigure {
     pub(crate) const fn new(
         what: &'static str,
         value: u64,
         unit: &'static str,
-        bound: Bound,
+        bound: StoryBound,
     ) -> Self {
         Self { what, value, unit, bound }
     }
 
-    pub(crate) const fn time(what: &'static str, time: Duration, bound: Bound) -> Self {
+    pub(crate) const fn time(what: &'static str, time: Duration, bound: StoryBound) -> Self {
         Self::new(what, millis(time), "ms", bound)
     }
 
@@ -54,9 +54,9 @@ impl Figure {
 
     const fn is_kept_by(&self, times: u64) -> bool {
         match self.bound {
-            Bound::AtMost(bound) => self.value <= bound * times,
-            Bound::AtLeast(bound) => self.value * times >= bound,
-            Bound::None => true,
+            StoryBound::AtMost(bound) => self.value <= bound * times,
+            StoryBound::AtLeast(bound) => self.value * times >= bound,
+            StoryBound::None => true,
         }
     }
 }
@@ -86,12 +86,12 @@ mod tests {
 
     #[test]
     fn a_figure_is_far_off_past_twice_its_bound() {
-        let figure = |value, bound| Figure::new("", value, "", bound);
-        assert!(figure(10, Bound::AtMost(10)).is_kept());
-        assert!(!figure(11, Bound::AtMost(10)).is_kept());
-        assert!(!figure(20, Bound::AtMost(10)).is_far_off());
-        assert!(figure(21, Bound::AtMost(10)).is_far_off());
-        assert!(figure(9, Bound::AtLeast(20)).is_far_off());
-        assert!(!figure(10, Bound::AtLeast(20)).is_far_off());
+        let figure = |value, bound| StoryFigure::new("", value, "", bound);
+        assert!(figure(10, StoryBound::AtMost(10)).is_kept());
+        assert!(!figure(11, StoryBound::AtMost(10)).is_kept());
+        assert!(!figure(20, StoryBound::AtMost(10)).is_far_off());
+        assert!(figure(21, StoryBound::AtMost(10)).is_far_off());
+        assert!(figure(9, StoryBound::AtLeast(20)).is_far_off());
+        assert!(!figure(10, StoryBound::AtLeast(20)).is_far_off());
     }
 }

@@ -2,7 +2,7 @@
 
 use metatopia_store::{
     FileKind, FileName, ReadDisk as _,
-    memory::{Fault, MemoryDisk, Tail},
+    memory::{CrashEffect, DiskFault, MemoryDisk},
 };
 
 use super::super::{
@@ -61,14 +61,15 @@ fn turns_that_a_fetched_state_passed_over_are_put_back_and_read_as_if_they_had_n
     assert_eq!(told(&work(&mut keeper, [put(11, 400)])), Some(None));
 
     let mut disk = keeper.store.into_disk();
-    disk.crash(Tail::Kept);
+    disk.crash(CrashEffect::Kept);
     let mut keeper = self::keeper(disk, History::Whole);
     assert_eq!(gap(&keeper), None);
     for from in [1, 10, 11, 390, 400, 401, 499, 501] {
         let due: Vec<u64> = (from..=520).take(64).collect();
         assert_eq!(heights(&work(&mut keeper, [ask(from)])), due, "from {from}");
     }
-    let (past, unread) = decisions_up_to(Kept::of(&keeper.store), Height(520)).expect("a disk");
+    let (past, unread) =
+        decisions_up_to(KeptTurns::of(&keeper.store), Height(520)).expect("a disk");
     let past: Vec<u64> = past.iter().map(|turn| turn.height().0).collect();
     assert_eq!((past, unread), ((1..=520).collect(), None));
 }
@@ -77,7 +78,7 @@ fn turns_that_a_fetched_state_passed_over_are_put_back_and_read_as_if_they_had_n
 fn what_a_start_recalls_has_gaps_only_where_turns_are_missing() {
     let mut keeper = away(History::Whole, 520);
     work(&mut keeper, [put(300, 500)]);
-    let (past, _) = decisions_up_to(Kept::of(&keeper.store), Height(510)).expect("a disk");
+    let (past, _) = decisions_up_to(KeptTurns::of(&keeper.store), Height(510)).expect("a disk");
     let past: Vec<u64> = past.iter().map(|turn| turn.height().0).collect();
     assert_eq!(past, (1..=10).chain(300..=510).collect::<Vec<_>>());
 }
@@ -124,7 +125,7 @@ fn turns_that_do_not_close_the_gap_from_above_are_refused_and_so_are_those_witho
         assert_eq!(told(&work(&mut keeper, [wrong])), Some(Some((11, 500))));
     }
     let at = keeper.store.disk().operations();
-    keeper.store.disk_mut().fail_operation(at, Fault::Full);
+    keeper.store.disk_mut().fail_operation(at, DiskFault::Full);
     let said = work(&mut keeper, [put(401, 500)]);
     assert!(said.iter().any(|done| matches!(done, Done::News(News::NotPutBack(_)))), "{said:?}");
     assert_eq!(told(&said), Some(Some((11, 500))), "it is asked for again");

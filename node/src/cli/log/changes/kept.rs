@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::RangeInclusive, sync::OnceLock};
 
-use metatopia_consensus::{Decision, Polka, Record, Step as Wait, Timeout, Verdict};
+use metatopia_consensus::{Decision, Polka, Record, Step as Wait, Timeout, TurnVerdict};
 use metatopia_replica::{encode_patch, keeper::AGREEMENT};
 use metatopia_sim::{Genesis, Serial, World};
 use metatopia_store::{
@@ -14,20 +14,20 @@ use metatopia_types::{
 };
 
 use crate::cli::log::{
-    fixture::{Step, base, genesis, server_key, snapshot, steps_until, tools},
+    fixture::{FixtureTurn, base, genesis, server_key, snapshot, steps_until, tools},
     server::check_log,
     verdict,
 };
 
 /// A record as it lies in the log.
 #[derive(Debug, Clone)]
-pub(super) struct Lying {
+pub(super) struct RawRecord {
     pub(super) tag: Option<u64>,
     pub(super) payload: Vec<u8>,
 }
 
 /// Where a record lies, and what it is.
-pub(super) struct Place {
+pub(super) struct RecordPlace {
     /// The height that the log has come to there.
     pub(super) at: u64,
     /// The height that it is about.
@@ -40,8 +40,8 @@ pub(super) struct Place {
 
 /// A log, and what lies beside it.
 #[derive(Debug, Clone)]
-pub(super) struct Written {
-    pub(super) records: Vec<Lying>,
+pub(super) struct WrittenLog {
+    pub(super) records: Vec<RawRecord>,
     pub(super) patch: Option<Patch>,
     /// Turns that its own records lack.
     pub(super) gap: RangeInclusive<u64>,
@@ -53,21 +53,21 @@ pub(super) struct Written {
 
 /// What verifying found.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct VerifyResult {
     pub(super) fault: Option<(u64, String)>,
     pub(super) turns: BTreeMap<Height, HeaderId>,
 }
 
 const SEGMENT_BYTES: u64 = 4_000;
 
-impl Written {
+impl WrittenLog {
     /// The records that are not removed.
     pub(super) fn kept(&self) -> RangeInclusive<usize> {
         self.cut..=self.records.len() - 1
     }
 
-    pub(super) fn places(&self) -> Vec<Place> {
-        let decode = |lying: &Lying| Record::decode(&lying.payload).expect("as it was written");
+    pub(super) fn places(&self) -> Vec<RecordPlace> {
+        let decode = |lying: &RawRecord| Record::decode(&lying.payload).expect("as it was written");
         let records: Vec<Record> = self.records.iter().map(decode).collect();
         let decided = |record: &Record| match record {
             Record::Decided(certificate) => Some(certificate.clone()),
@@ -81,7 +81,7 @@ impl Written {
             if matches!(record, Record::Decided(_)) {
                 last = next.next().unwrap_or_default();
             }
-            Place {
+            RecordPlace {
                 at,
                 height: record.height().map_or(at, |height| height.0),
                 is_history: match record {
@@ -125,7 +125,7 @@ impl Written {
 
     /// Writes it with checksums and a chain of its own, and verifies it; nothing if the store does not
     /// take it.
-    pub(super) fn verify(&self) -> Option<Found> {
+    pub(super) fn verify(&self) -> Option<VerifyResult> {
         static BEGINNING: OnceLock<(Genesis, World)> = OnceLock::new();
         let (genesis, beginning) = BEGINNING.get_or_init(|| {
             let genesis = genesis();
@@ -156,15 +156,15 @@ impl Written {
         let disk = store.into_disk();
         let checked =
             check_log(&disk, (genesis, &Ok(beginning.clone())), server, &Serial, &mut ()).unwrap();
-        let verdict = verdict::Verdict::of("a log".as_ref(), &checked, self.allow_gaps);
+        let verdict = verdict::LogVerdict::of("a log".as_ref(), &checked, self.allow_gaps);
         let fault = verdict.failure().map(|failure| (verdict.height, failure.message));
         assert_eq!(fault.is_none(), verdict.ok);
-        Some(Found { fault, turns: checked.turns })
+        Some(VerifyResult { fault, turns: checked.turns })
     }
 }
 
 /// The first record of the segment in which this one lies: with it the log begins if it is kept.
-fn segment_of(records: &[Lying], wanted: usize) -> usize {
+fn segment_of(records: &[RawRecord], wanted: usize) -> usize {
     let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
     let opening = Opening { segment_bytes: SEGMENT_BYTES, ..Opening::new(identity) };
     let mut store = Store::open(MemoryDisk::new(), opening).unwrap().store;
@@ -183,7 +183,7 @@ fn key(of: PublicKey) -> SigningKey {
 }
 
 /// What server 0 writes at a height, whose turn is decided in its first round.
-fn written(before: &World, step: &Step, next: Option<&Step>) -> Vec<Record> {
+fn written(before: &World, step: &FixtureTurn, next: Option<&FixtureTurn>) -> Vec<Record> {
     let (sim, height, header) = (before.sim(), step.turn.header.height, step.turn.id());
     let proposal = |turn: &Turn, round| {
         let Turn { header, .. } = turn;
@@ -198,7 +198,15 @@ fn written(before: &World, step: &Step, next: Option<&Step>) -> Vec<Record> {
     let verdict = |turn: &Turn, round, valid| {
         let (header, proposer, valid_round) = (turn.id(), turn.header.proposer, None);
         let certified = false;
-        Record::Verdict(Verdict { height, round, valid_round, proposer, header, valid, certified })
+        Record::Verdict(TurnVerdict {
+            height,
+            round,
+            valid_round,
+            proposer,
+            header,
+            valid,
+            certified,
+        })
     };
     let bytes = |turn: &Turn| Record::Turn(turn.clone().into());
     let (first, second) = (Round(0), Round(1));
@@ -239,15 +247,15 @@ fn written(before: &World, step: &Step, next: Option<&Step>) -> Vec<Record> {
     records
 }
 
-fn lying(record: &Record) -> Lying {
+fn lying(record: &Record) -> RawRecord {
     let tag = match record {
         Record::Decided(certificate) => Some(certificate.height.0),
         _ => None,
     };
-    Lying { tag, payload: record.encode() }
+    RawRecord { tag, payload: record.encode() }
 }
 
-fn log(steps: &[Step]) -> Written {
+fn log(steps: &[FixtureTurn]) -> WrittenLog {
     let begin = World::genesis(&genesis(), &tools()).unwrap();
     let before = [&begin].into_iter().chain(steps.iter().map(|step| &step.world));
     let next = steps.iter().skip(1).map(Some).chain([None]);
@@ -257,19 +265,19 @@ fn log(steps: &[Step]) -> Written {
     let records = records.map(|record| lying(&record)).collect();
     // A range that ends before it begins holds no height: there is no gap.
     let gap = RangeInclusive::new(1, 0);
-    Written { records, patch: None, gap, snapshot: None, cut: 0, allow_gaps: false }
+    WrittenLog { records, patch: None, gap, snapshot: None, cut: 0, allow_gaps: false }
 }
 
-fn steps(turns: usize) -> Vec<Step> {
+fn steps(turns: usize) -> Vec<FixtureTurn> {
     steps_until(&genesis(), turns, |_| ())
 }
 
-pub(super) fn whole(turns: usize) -> (&'static str, Written) {
+pub(super) fn whole(turns: usize) -> (&'static str, WrittenLog) {
     ("whole", log(&steps(turns)))
 }
 
 /// A log with a snapshot, that begins with the segment that holds the decision of height `keep`.
-pub(super) fn pruned(turns: usize, state: usize, keep: u64) -> (&'static str, Written) {
+pub(super) fn pruned(turns: usize, state: usize, keep: u64) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let mut log = log(&steps);
     let wanted = log.records.iter().position(|record| record.tag == Some(keep)).unwrap();
@@ -280,12 +288,12 @@ pub(super) fn pruned(turns: usize, state: usize, keep: u64) -> (&'static str, Wr
 }
 
 /// A log that leaves turns out: its server went on with the state after them.
-pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, Written) {
+pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let mut log = log(&steps);
     let mut places = log.places().into_iter();
     log.records.retain(|_| {
-        let Place { at, height, .. } = places.next().expect("one for each");
+        let RecordPlace { at, height, .. } = places.next().expect("one for each");
         // A promise for the first turn behind the gap was made in it.
         !(gap.contains(&height) || gap.contains(&at) && height > *gap.end())
     });
@@ -303,13 +311,13 @@ pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, 
 }
 
 /// The same, once these turns were put back.
-pub(super) fn patched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, Written) {
+pub(super) fn patched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let (_, log) = fetched(turns, gap.clone());
-    let of = |step: &Step| Decision {
+    let of = |step: &FixtureTurn| Decision {
         turn: step.turn.clone().into(),
         certificate: step.certificate.clone(),
     };
     let turns: Vec<Decision> = gap.map(|height| of(&steps[height as usize - 1])).collect();
-    ("patched", Written { patch: encode_patch(&turns), allow_gaps: false, ..log })
+    ("patched", WrittenLog { patch: encode_patch(&turns), allow_gaps: false, ..log })
 }

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_consensus::{Polka, Record, Verdict};
+use metatopia_consensus::{Polka, Record, TurnVerdict};
 use metatopia_sim::{Applied, COURSE_ROOTS_KEPT, World};
 use metatopia_types::{
     CertificateError, Ed25519, Header, Height, Proposal, PublicKey, Recovery, Root, Round, Signed,
@@ -14,7 +14,7 @@ use metatopia_types::{
     limits::{ROOT_LAG, SET_LAG},
 };
 
-use super::{Fault, Replay, Unsound, Wrong, extend};
+use super::{LogFault, Replay, Unsound, Wrong, extend};
 
 /// What headers state of a state: its root, and who votes by it, as against the height before.
 #[derive(Clone, Copy)]
@@ -26,9 +26,9 @@ struct Stated {
 
 /// What a server noted of states.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct StateNotes {
     /// The first note that the turns do not bear out, unless the server has healed since.
-    pub(super) wrong: Option<Fault>,
+    pub(super) wrong: Option<LogFault>,
     /// How often it healed.
     pub(super) heals: u64,
     /// The recoveries that it took.
@@ -44,7 +44,7 @@ pub(super) struct Notes {
     waiting: BTreeMap<Height, (Root, Option<ValidatorsId>)>,
 }
 
-impl Notes {
+impl StateNotes {
     /// A turn was applied.
     pub(super) fn applied(&mut self, applied: &Applied, world: &World) {
         let set = |ahead| world.validators(applied.height.plus(ahead)).cloned();
@@ -71,7 +71,7 @@ impl Notes {
     }
 
     /// The server noted what became of a turn.
-    fn note(&mut self, of: Height, root: Root, set: Option<ValidatorSet>) -> Result<(), Fault> {
+    fn note(&mut self, of: Height, root: Root, set: Option<ValidatorSet>) -> Result<(), LogFault> {
         if let Some(last) = self.last.filter(|last| of <= *last) {
             return Err(Wrong::NotedTwice(of).at(last.plus(1)));
         }
@@ -119,7 +119,7 @@ impl Notes {
 
 impl Replay {
     /// Takes a record that decides nothing.
-    pub(super) fn note(&mut self, record: Record) -> Result<(), Fault> {
+    pub(super) fn note(&mut self, record: Record) -> Result<(), LogFault> {
         let at = self.at;
         // One of a height that is over is that height's fault.
         let place = record.height().map_or(at, |height| height.min(at));
@@ -269,7 +269,7 @@ impl Replay {
         Err(Wrong::Polka(CertificateError::NoQuorum { power, quorum }))
     }
 
-    fn check_verdict(&mut self, verdict: &Verdict) -> Result<(), Wrong> {
+    fn check_verdict(&mut self, verdict: &TurnVerdict) -> Result<(), Wrong> {
         self.check_signer("verdict", verdict.height, verdict.proposer)?;
         if verdict.valid { self.check_seen(verdict.header, verdict.height) } else { Ok(()) }
     }

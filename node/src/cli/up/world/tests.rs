@@ -24,11 +24,11 @@ impl Drop for Scratch {
 #[test]
 fn a_second_opening_finds_the_same_world() {
     let scratch = Scratch::new("world-same");
-    let first = World::open_or_create_with(&scratch.0, 4, |_| {}).unwrap();
+    let first = LocalWorld::open_or_create_with(&scratch.0, 4, |_| {}).unwrap();
     let (sim, keys): (_, Vec<_>) = (first.sim(), first.servers().iter().map(|s| s.key).collect());
     drop(first);
 
-    let second = World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap();
+    let second = LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap();
 
     assert_eq!(second.sim(), sim);
     assert!(second.servers().iter().map(|seat| seat.key).eq(keys));
@@ -40,16 +40,16 @@ fn a_second_opening_finds_the_same_world() {
 #[test]
 fn two_new_worlds_are_different_sims() {
     let (a, b) = (Scratch::new("world-a"), Scratch::new("world-b"));
-    let sims = [&a, &b].map(|s| World::open_or_create_with(&s.0, 1, |_| {}).unwrap().sim());
+    let sims = [&a, &b].map(|s| LocalWorld::open_or_create_with(&s.0, 1, |_| {}).unwrap().sim());
     assert_ne!(sims[0], sims[1]);
 }
 
 #[test]
 fn a_world_in_use_is_refused_by_name() {
     let scratch = Scratch::new("world-used");
-    let _held = World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap();
+    let _held = LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap();
 
-    let failure = World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
+    let failure = LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
 
     assert_eq!(failure.exit, Exit::Failed);
     assert!(failure.message.contains(&scratch.0.display().to_string()), "{failure}");
@@ -61,7 +61,7 @@ fn a_directory_of_something_else_is_left_alone() {
     fs::create_dir_all(&scratch.0).unwrap();
     fs::write(scratch.0.join("thesis.txt"), "years of work").unwrap();
 
-    let failure = World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
+    let failure = LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
 
     assert_eq!(failure.exit, Exit::Usage);
     assert!(failure.message.contains("world.toml"), "{failure}");
@@ -71,7 +71,7 @@ fn a_directory_of_something_else_is_left_alone() {
 #[test]
 fn a_layout_of_another_version_is_named() {
     let scratch = Scratch::new("world-version");
-    drop(World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap());
+    drop(LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap());
     let mark = scratch.0.join(MARK);
     let text = fs::read_to_string(&mark).unwrap();
     for (text, word) in [
@@ -80,7 +80,7 @@ fn a_layout_of_another_version_is_named() {
         ("what".to_owned(), MARK),
     ] {
         fs::write(&mark, text).unwrap();
-        let failure = World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
+        let failure = LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
         assert!(failure.message.contains(word), "{failure}");
     }
@@ -90,18 +90,21 @@ fn a_layout_of_another_version_is_named() {
 fn an_exchanged_key_is_noticed() {
     let (a, b) = (Scratch::new("world-key-a"), Scratch::new("world-key-b"));
     for scratch in [&a, &b] {
-        drop(World::open_or_create_with(&scratch.0, 1, |_| {}).unwrap());
+        drop(LocalWorld::open_or_create_with(&scratch.0, 1, |_| {}).unwrap());
     }
     let key = |scratch: &Scratch| server_path(&scratch.0, 0).join("vote.key");
     fs::copy(key(&a), key(&b)).unwrap();
 
-    assert_eq!(World::open_or_create_with(&b.0, 1, |_| {}).unwrap_err().exit, Exit::Unverified);
+    assert_eq!(
+        LocalWorld::open_or_create_with(&b.0, 1, |_| {}).unwrap_err().exit,
+        Exit::Unverified
+    );
 }
 
 #[test]
 fn servers_can_read_their_configuration() {
     let scratch = Scratch::new("world-config");
-    let world = World::open_or_create_with(&scratch.0, 4, |_| {}).unwrap();
+    let world = LocalWorld::open_or_create_with(&scratch.0, 4, |_| {}).unwrap();
     let ports = ports::choose(4, 0).unwrap();
 
     world.configure(&ports, &Reach::LOOPBACK).unwrap();
@@ -120,8 +123,9 @@ fn servers_can_read_their_configuration() {
 #[test]
 fn what_an_operator_sets_for_a_server_is_there_at_the_next_start() {
     let scratch = Scratch::new("world-set");
-    let world = World::open_or_create_with(&scratch.0, 2, |_| {}).unwrap();
-    let settings = |seat: &Seat| config::settle([config::read(&seat.config()).unwrap()]).unwrap();
+    let world = LocalWorld::open_or_create_with(&scratch.0, 2, |_| {}).unwrap();
+    let settings =
+        |seat: &WorldServer| config::settle([config::read(&seat.config()).unwrap()]).unwrap();
     let [first, second] = world.servers() else { unreachable!("two were made") };
     world.configure(&ports::choose(2, 0).unwrap(), &Reach::LOOPBACK).unwrap();
     let text = fs::read_to_string(first.config()).unwrap();
@@ -141,7 +145,7 @@ fn a_new_world_is_for_its_owner_alone() {
 
     let scratch = Scratch::new("world-own");
     let path = scratch.0.join("below/world");
-    World::create(&path, 1, |validators, admin| {
+    LocalWorld::create(&path, 1, |validators, admin| {
         let genesis = plaza::genesis(validators, BTreeSet::from([admin]));
         Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })
     })

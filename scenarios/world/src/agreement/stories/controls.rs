@@ -2,113 +2,121 @@
 
 use std::time::Duration;
 
-use metatopia_consensus::{Controls, Message};
+use metatopia_consensus::{AgreementControls, Message};
 use metatopia_oracle::Law;
 use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
 use super::crashes::after_votes;
 use super::weather::{long_turns, lossy};
-use super::{Ending, Story};
-use crate::agreement::server::Start;
-use crate::agreement::{Deed, Flaw, Outcome, Scenario, Scheme, Seed, Unlogged};
+use super::{ExpectedEnding, SeedStory};
+use crate::agreement::server::StartState;
+use crate::agreement::{
+    ByzantineBehaviour, Flaw, Scenario, ScenarioOutcome, Seed, SignatureKind, Unlogged,
+};
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-pub(super) const STORIES: &[Story] = &[
-    Story {
+pub(super) const STORIES: &[SeedStory] = &[
+    SeedStory {
         name: "canary",
         sentence: "A liar votes twice, and the oracle takes it for honest.",
-        ending: Ending::Found(&[Law::DoubleSign], 1),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 1),
         play: canary,
     },
-    Story {
+    SeedStory {
         name: "no barrier",
         sentence: "Messages leave before the log is durable.",
-        ending: Ending::Found(&[Law::NotDurable], 1),
+        ending: ExpectedEnding::Found(&[Law::NotDurable], 1),
         play: |seed| no_barrier("no barrier", seed),
     },
-    Story {
+    SeedStory {
         name: "no barrier, seen by its harm",
         sentence: "The same, and only a double vote or a lost turn counts.",
-        ending: Ending::Found(&[Law::DoubleSign, Law::Lost, Law::Agreement], 60),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign, Law::Lost, Law::Agreement], 60),
         play: |seed| no_barrier("no barrier, seen by its harm", seed),
     },
-    Story {
+    SeedStory {
         name: "turns not logged",
         sentence: "Servers vote for turns whose bytes are not in their log.",
-        ending: Ending::Found(&[Law::UnseenTurn], 1),
+        ending: ExpectedEnding::Found(&[Law::UnseenTurn], 1),
         play: |seed| {
-            let controls = Controls { turns_not_logged: true, ..Controls::default() };
+            let controls =
+                AgreementControls { turns_not_logged: true, ..AgreementControls::default() };
             broken("turns not logged", seed, controls)
         },
     },
-    Story {
+    SeedStory {
         name: "turns not logged, seen by its harm",
         sentence: "The same, and only a lost turn or a server that cannot start counts.",
-        ending: Ending::Found(&[Law::Lost, Law::Halted, Law::Stuck], 60),
+        ending: ExpectedEnding::Found(&[Law::Lost, Law::Halted, Law::Stuck], 60),
         play: |seed| {
-            let controls = Controls { turns_not_logged: true, ..Controls::default() };
+            let controls =
+                AgreementControls { turns_not_logged: true, ..AgreementControls::default() };
             broken("turns not logged, seen by its harm", seed, controls)
         },
     },
-    Story {
+    SeedStory {
         name: "promises not logged",
         sentence: "What was proposed before its height began is not written down.",
-        ending: Ending::Found(&[Law::DoubleSign], 60),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 60),
         play: |seed| unlogged("promises not logged", seed, Unlogged::Promises),
     },
-    Story {
+    SeedStory {
         name: "own votes not logged",
         sentence: "Servers write down what others say, but not what they said, and why.",
-        ending: Ending::Found(&[Law::DoubleSign], 60),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 60),
         play: |seed| unlogged("own votes not logged", seed, Unlogged::OwnVotes),
     },
-    Story {
+    SeedStory {
         name: "speaking in replay",
         sentence: "While a log is read again, turns are judged as well: servers halt for ever.",
-        ending: Ending::Found(&[Law::Halted, Law::DoubleSign], 200),
+        ending: ExpectedEnding::Found(&[Law::Halted, Law::DoubleSign], 200),
         play: |seed| {
-            let controls = Controls { eager_replay: true, ..Controls::default() };
+            let controls = AgreementControls { eager_replay: true, ..AgreementControls::default() };
             broken("speaking in replay", seed, controls)
         },
     },
-    Story {
+    SeedStory {
         name: "speaking in replay without a fuse",
         sentence: "The same without the index of what was said: now servers vote twice.",
-        ending: Ending::Found(&[Law::DoubleSign], 200),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 200),
         play: |seed| {
-            let controls = Controls { eager_replay: true, no_index: true, ..Controls::default() };
+            let controls = AgreementControls {
+                eager_replay: true,
+                no_index: true,
+                ..AgreementControls::default()
+            };
             broken("speaking in replay without a fuse", seed, controls)
         },
     },
-    Story {
+    SeedStory {
         name: "without a fuse",
         sentence: "Only the index is missing: it is a fuse, and nothing blows.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
-            let controls = Controls { no_index: true, ..Controls::default() };
+            let controls = AgreementControls { no_index: true, ..AgreementControls::default() };
             broken("without a fuse", seed, controls)
         },
     },
-    Story {
+    SeedStory {
         name: "parts dropped",
         sentence: "Long turns, and who asks for the rest of one throws away what it has.",
-        ending: Ending::Found(&[Law::Stuck], 1),
+        ending: ExpectedEnding::Found(&[Law::Stuck], 1),
         play: |seed| {
             let mut scenario = long_turns("parts dropped", seed);
             scenario.controls.parts_dropped = true;
             scenario.play(25, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "own votes not logged, and dying after votes",
         sentence: "The same, with servers that die when one other server has heard their vote.",
-        ending: Ending::Found(&[Law::DoubleSign], 10),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 10),
         play: |seed| {
             let name = "own votes not logged, and dying after votes";
             let mut scenario = after_votes(name, seed);
@@ -116,68 +124,68 @@ pub(super) const STORIES: &[Story] = &[
             scenario.play_and_heal(2 * SECOND, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "a diverged server",
         sentence: "One server computes another state than the others from height 10 on.",
-        ending: Ending::Found(&[Law::Root], 1),
+        ending: ExpectedEnding::Found(&[Law::Root], 1),
         play: |seed| diverged("a diverged server", seed),
     },
-    Story {
+    SeedStory {
         name: "an application that accepts everything",
         sentence: "Nobody checks acts, and a liar puts bad ones into its turns.",
-        ending: Ending::Found(&[Law::VoidTurn], 1),
+        ending: ExpectedEnding::Found(&[Law::VoidTurn], 1),
         play: |seed| {
             let mut scenario = Scenario::new("an application that accepts everything", seed);
-            scenario.liars = vec![(3, Deed::VoidTurns)];
+            scenario.liars = vec![(3, ByzantineBehaviour::VoidTurns)];
             scenario.no_demotion = true;
             scenario.flaw = Some(Flaw::AcceptsEverything);
             scenario.play(80, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "a self-appointed voter",
         sentence: "A follower believes that it votes.",
-        ending: Ending::Found(&[Law::Outsider], 1),
+        ending: ExpectedEnding::Found(&[Law::Outsider], 1),
         play: self_appointed,
     },
-    Story {
+    SeedStory {
         name: "a shortened log",
         sentence: "Somebody cuts what was durable off the end of a server's log.",
-        ending: Ending::Found(&[Law::Forgotten], 3),
+        ending: ExpectedEnding::Found(&[Law::Forgotten], 3),
         play: shortened,
     },
-    Story {
+    SeedStory {
         name: "two and two",
         sentence: "Two servers and two servers, for ever: nobody can decide.",
-        ending: Ending::Found(&[Law::Stuck], 1),
+        ending: ExpectedEnding::Found(&[Law::Stuck], 1),
         play: |seed| {
             let mut scenario = Scenario::new("two and two", seed);
-            scenario.orders = vec![(SECOND, Order::Split(vec![0, 1]))];
+            scenario.orders = vec![(SECOND, ClusterOrder::Split(vec![0, 1]))];
             scenario.play(200, 5 * SECOND)
         },
     },
-    Story {
+    SeedStory {
         name: "forgetting and voting on",
         sentence: "A server loses its log in the middle of a height and claims that its key is new.",
-        ending: Ending::Found(&[Law::DoubleSign], 40),
+        ending: ExpectedEnding::Found(&[Law::DoubleSign], 40),
         play: forgetful,
     },
-    Story {
+    SeedStory {
         name: "two twins",
         sentence: "Two of four servers have copies: more liars than agreement bears.",
-        ending: Ending::Found(&[Law::Agreement], 3),
+        ending: ExpectedEnding::Found(&[Law::Agreement], 3),
         play: two_twins,
     },
-    Story {
+    SeedStory {
         name: "believing everything",
         sentence: "Signatures are not checked, and somebody forges votes.",
-        ending: Ending::Found(&[Law::Certificate, Law::Agreement, Law::DoubleSign], 10),
+        ending: ExpectedEnding::Found(&[Law::Certificate, Law::Agreement, Law::DoubleSign], 10),
         play: forged,
     },
-    Story {
+    SeedStory {
         name: "a wrong set",
         sentence: "One server believes that it has more than two thirds of the voting power.",
-        ending: Ending::Found(&[Law::Certificate], 1),
+        ending: ExpectedEnding::Found(&[Law::Certificate], 1),
         play: wrong_set,
     },
 ];
@@ -189,28 +197,28 @@ pub(in crate::agreement) fn stormy(name: &'static str, seed: Seed) -> Scenario {
 }
 
 /// Servers with a broken rule in a storm.
-fn broken(name: &'static str, seed: Seed, controls: Controls) -> Outcome {
+fn broken(name: &'static str, seed: Seed, controls: AgreementControls) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.controls = controls;
     scenario.play_and_heal(2 * SECOND, MINUTE)
 }
 
 /// Servers that leave something out of their logs.
-fn unlogged(name: &'static str, seed: Seed, unlogged: Unlogged) -> Outcome {
+fn unlogged(name: &'static str, seed: Seed, unlogged: Unlogged) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.unlogged = Some(unlogged);
     scenario.play_and_heal(2 * SECOND, MINUTE)
 }
 
 /// The driver does not hold messages back until the log is durable.
-fn no_barrier(name: &'static str, seed: Seed) -> Outcome {
+fn no_barrier(name: &'static str, seed: Seed) -> ScenarioOutcome {
     let mut scenario = stormy(name, seed);
     scenario.conditions.barrier = false;
     scenario.play_and_heal(2 * SECOND, MINUTE)
 }
 
 /// A server whose application goes another way from height 10 on.
-pub(super) fn diverged(name: &'static str, seed: Seed) -> Outcome {
+pub(super) fn diverged(name: &'static str, seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new(name, seed);
     scenario.conditions.links.delay = Span::ms(1, 30);
     let seat = Dice::new(seed.number, "diverged").index(4);
@@ -221,7 +229,7 @@ pub(super) fn diverged(name: &'static str, seed: Seed) -> Outcome {
     stage.finish()
 }
 
-fn self_appointed(seed: Seed) -> Outcome {
+fn self_appointed(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("a self-appointed voter", seed);
     scenario.seats = 5;
     let mut stage = scenario.stage();
@@ -231,36 +239,36 @@ fn self_appointed(seed: Seed) -> Outcome {
     let set = ValidatorSet::new(members, |_| true).expect("different keys are a set");
     start.base.sets = [set.clone(), set.clone(), set];
     stage.world.cluster.starts.insert(4, start);
-    stage.world.plan(Duration::ZERO, Order::Start(4));
+    stage.world.plan(Duration::ZERO, ClusterOrder::Start(4));
     stage.world.run_until(2 * SECOND);
     stage.finish()
 }
 
-fn shortened(seed: Seed) -> Outcome {
+fn shortened(seed: Seed) -> ScenarioOutcome {
     let scenario = Scenario::new("a shortened log", seed);
     let mut stage = scenario.stage();
-    stage.world.plan(2 * SECOND, Order::Kill(1));
+    stage.world.plan(2 * SECOND, ClusterOrder::Kill(1));
     stage.world.run_until(2 * SECOND);
     let disk = stage.world.disk_mut(1);
     let last = disk.list(Folder::Log).ok().and_then(|files| files.last().copied());
     let file = last.expect("a server has a log");
     let bytes = disk.bytes(file).expect("the file is listed").to_vec();
     disk.replace(file, bytes[..bytes.len() * 3 / 4].to_vec());
-    stage.world.plan(2 * SECOND, Order::Start(1));
+    stage.world.plan(2 * SECOND, ClusterOrder::Start(1));
     stage.world.run_until(3 * SECOND);
     stage.finish()
 }
 
-fn canary(seed: Seed) -> Outcome {
+fn canary(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("canary", seed);
-    scenario.liars = vec![(3, Deed::TwoVotes)];
+    scenario.liars = vec![(3, ByzantineBehaviour::TwoVotes)];
     let mut stage = scenario.stage();
     stage.world.cluster.oracle.take_for_honest(3);
     stage.until_height(10, MINUTE);
     stage.finish()
 }
 
-fn forgetful(seed: Seed) -> Outcome {
+fn forgetful(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("forgetting and voting on", seed).under(lossy());
     scenario.conditions.sync = Span::ms(0, 4);
     let mut stage = scenario.stage();
@@ -278,20 +286,20 @@ fn forgetful(seed: Seed) -> Outcome {
     stage.finish()
 }
 
-fn two_twins(seed: Seed) -> Outcome {
+fn two_twins(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("two twins", seed);
     scenario.seats = 6;
     scenario.copies = vec![(4, 0), (5, 1)];
     scenario.conditions = Conditions::calm(5 + seed.number % 20);
-    scenario.orders = vec![(Duration::ZERO, Order::Split(vec![0, 1, 2]))];
+    scenario.orders = vec![(Duration::ZERO, ClusterOrder::Split(vec![0, 1, 2]))];
     let mut stage = scenario.stage();
     stage.world.run_until(3 * SECOND);
     stage.finish()
 }
 
-fn forged(seed: Seed) -> Outcome {
+fn forged(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("believing everything", seed);
-    scenario.scheme = Scheme::Credulous;
+    scenario.scheme = SignatureKind::Credulous;
     let mut stage = scenario.stage();
     let mut dice = Dice::new(seed.number, "forger");
     for _ in 0..60 {
@@ -315,7 +323,7 @@ fn forged(seed: Seed) -> Outcome {
     stage.finish()
 }
 
-fn wrong_set(seed: Seed) -> Outcome {
+fn wrong_set(seed: Seed) -> ScenarioOutcome {
     let scenario = Scenario::new("a wrong set", seed);
     let mut stage = scenario.stage();
     let setting = std::sync::Arc::clone(stage.setting());
@@ -328,7 +336,7 @@ fn wrong_set(seed: Seed) -> Outcome {
     let mut base = setting.genesis_base();
     base.sets = [set.clone(), set.clone(), set];
     assert_eq!(base.height, Height(0));
-    let start = Start { base, state: setting.genesis_state(), fresh_key: true };
+    let start = StartState { base, state: setting.genesis_state(), fresh_key: true };
     stage.world.cluster.starts.insert(0, start);
     stage.world.run_until(2 * SECOND);
     stage.finish()

@@ -3,37 +3,37 @@
 use std::time::Duration;
 
 use super::weather::{cuts, lossy};
-use super::{Ending, Story};
-use crate::agreement::{Ambush, Deed, Outcome, Scenario, Seed};
+use super::{ExpectedEnding, SeedStory};
+use crate::agreement::{Ambush, ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::crash::{CrashPoint, Tail};
+use crate::crash::{CrashPoint, UnsyncedWrites};
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);
 
-pub(super) const STORIES: &[Story] = &[
-    Story {
+pub(super) const STORIES: &[SeedStory] = &[
+    SeedStory {
         name: "storm",
         sentence: "25 crashes with lost, torn and kept tails, and three power losses of all servers.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| storm("storm", seed).play_and_heal(3 * SECOND, MINUTE),
     },
-    Story {
+    SeedStory {
         name: "storm with snapshots",
         sentence: "The same, with servers that write their state down every five turns.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = storm("storm with snapshots", seed);
             scenario.snapshot_every = Some(5);
             scenario.play_and_heal(3 * SECOND, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "failing syncs",
         sentence: "One sync in fifty fails, and the server that asked stops at once.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = Scenario::new("failing syncs", seed).under(lossy());
             scenario.conditions.sync = Span::ms(0, 8);
@@ -41,32 +41,32 @@ pub(super) const STORIES: &[Story] = &[
             scenario.play_and_heal(3 * SECOND, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "power",
         sentence: "All servers lose power at once, again and again, in the middle of everything.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| power(seed).play_and_heal(4 * SECOND, MINUTE),
     },
-    Story {
+    SeedStory {
         name: "crashes after votes",
         sentence: "Servers die right after one other server, and nobody else, has heard their vote.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| after_votes("crashes after votes", seed).play_and_heal(3 * SECOND, MINUTE),
     },
-    Story {
+    SeedStory {
         name: "everything",
         sentence: "Every kind of trouble at once, each absent in a third of all worlds.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: everything,
     },
-    Story {
+    SeedStory {
         name: "a dead server",
         sentence: "One server dies and does not come back; the others go on without it.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = Scenario::new("a dead server", seed).under(lossy());
             let seat = Dice::new(seed.number, "dead").index(4);
-            scenario.orders.push((SECOND, Order::Kill(seat)));
+            scenario.orders.push((SECOND, ClusterOrder::Kill(seat)));
             scenario.play(80, MINUTE)
         },
     },
@@ -87,7 +87,7 @@ pub(in crate::agreement) fn after_votes(name: &'static str, seed: Seed) -> Scena
     scenario
 }
 
-fn everything(seed: Seed) -> Outcome {
+fn everything(seed: Seed) -> ScenarioOutcome {
     let mut dice = Dice::new(seed.number, "everything");
     let founders = dice.pick(&[4, 4, 4, 5, 7]);
     let mut scenario = Scenario::new("everything", seed);
@@ -99,7 +99,7 @@ fn everything(seed: Seed) -> Outcome {
     // More than a third of the voting power must stay honest and be able to see each other.
     for liar in 0..(founders - 1) / 3 {
         if dice.below(3) != 0 {
-            scenario.liars.push((founders - 1 - liar, dice.pick(&Deed::ALL)));
+            scenario.liars.push((founders - 1 - liar, dice.pick(&ByzantineBehaviour::ALL)));
         }
     }
     if dice.below(3) == 0 {
@@ -121,7 +121,7 @@ fn everything(seed: Seed) -> Outcome {
     if dice.below(3) == 0 {
         let at = dice.within(Span::ms(500, 2_500));
         let ms = dice.pick(&[-3_600_000, 3_600_000, -700, 700]);
-        scenario.orders.push((at, Order::SetClock(dice.index(founders), ms)));
+        scenario.orders.push((at, ClusterOrder::SetClock(dice.index(founders), ms)));
     }
     scenario.play_and_heal(3 * SECOND, MINUTE)
 }
@@ -140,8 +140,8 @@ pub(in crate::agreement) fn power(seed: Seed) -> Scenario {
         }
         scenario.orders.push((
             at,
-            Order::PowerLoss {
-                tail: dice.pick(&[Tail::Lost, Tail::Torn]),
+            ClusterOrder::PowerLoss {
+                tail: dice.pick(&[UnsyncedWrites::Lost, UnsyncedWrites::Torn]),
                 down: dice.within(Span::ms(0, 100)),
                 stagger: dice.within(Span::ms(0, 20)),
             },
@@ -194,7 +194,7 @@ impl CrashSetting {
 
     /// The world with a crash at that point.
     #[must_use]
-    pub fn play(&self, point: CrashPoint) -> Outcome {
+    pub fn play(&self, point: CrashPoint) -> ScenarioOutcome {
         let mut scenario = self.scenario.clone();
         scenario.crash_point = Some(point);
         scenario.play(self.height, MINUTE)

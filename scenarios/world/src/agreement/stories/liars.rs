@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use super::weather::lossy;
-use super::{Ending, Story};
-use crate::agreement::{Deed, Outcome, Scenario, Seed};
+use super::{ExpectedEnding, SeedStory};
+use crate::agreement::{ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
 use crate::chance::Span;
 use crate::conditions::Conditions;
 
@@ -13,60 +13,89 @@ const MINUTE: Duration = Duration::from_secs(60);
 
 macro_rules! lie {
     ($name:literal, $sentence:literal, $deed:expr) => {
-        Story {
+        SeedStory {
             name: $name,
             sentence: $sentence,
-            ending: Ending::Sound,
+            ending: ExpectedEnding::Sound,
             play: |seed| lie($name, seed, $deed).play(40, MINUTE),
         }
     };
 }
 
-pub(super) const STORIES: &[Story] = &[
+pub(super) const STORIES: &[SeedStory] = &[
     lie!(
         "withholds all",
         "One of four proposes turns and gives them to nobody.",
-        Deed::WithholdAll
+        ByzantineBehaviour::WithholdAll
     ),
     lie!(
         "withholds all but one",
         "One of four gives its turns to a single server.",
-        Deed::WithholdAllButOne
+        ByzantineBehaviour::WithholdAllButOne
     ),
-    lie!("two turns", "One of four proposes two turns, and votes for both.", Deed::TwoTurns),
-    lie!("corrupt parts", "One of four sends parts that do not add up.", Deed::CorruptParts),
+    lie!(
+        "two turns",
+        "One of four proposes two turns, and votes for both.",
+        ByzantineBehaviour::TwoTurns
+    ),
+    lie!(
+        "corrupt parts",
+        "One of four sends parts that do not add up.",
+        ByzantineBehaviour::CorruptParts
+    ),
     lie!(
         "void turns",
         "One of four breaks each rule for turns, one after the other.",
-        Deed::VoidTurns
+        ByzantineBehaviour::VoidTurns
     ),
     lie!(
         "overclaimed round",
         "One of four blames all others for rounds that never were.",
-        Deed::OverclaimRound
+        ByzantineBehaviour::OverclaimRound
     ),
-    lie!("two votes", "One of four votes for a turn here and for nothing there.", Deed::TwoVotes),
-    lie!("mute", "One of four says nothing.", Deed::Mute),
-    lie!("a censor", "One of four leaves all acts out of its turns.", Deed::Censor),
-    lie!("another root", "One of four states a root that nobody has.", Deed::WrongRoot),
-    lie!("another time", "One of four states times that no clock shows.", Deed::WrongTime),
-    lie!("a replayer", "One of four says old things again, all the time.", Deed::Replay),
-    lie!("garbage", "One of four turns bits of what it says.", Deed::Garbage),
-    lie!("oversize", "One of four says things that are longer than any may be.", Deed::Oversize),
-    Story {
+    lie!(
+        "two votes",
+        "One of four votes for a turn here and for nothing there.",
+        ByzantineBehaviour::TwoVotes
+    ),
+    lie!("mute", "One of four says nothing.", ByzantineBehaviour::Mute),
+    lie!("a censor", "One of four leaves all acts out of its turns.", ByzantineBehaviour::Censor),
+    lie!(
+        "another root",
+        "One of four states a root that nobody has.",
+        ByzantineBehaviour::WrongRoot
+    ),
+    lie!(
+        "another time",
+        "One of four states times that no clock shows.",
+        ByzantineBehaviour::WrongTime
+    ),
+    lie!(
+        "a replayer",
+        "One of four says old things again, all the time.",
+        ByzantineBehaviour::Replay
+    ),
+    lie!("garbage", "One of four turns bits of what it says.", ByzantineBehaviour::Garbage),
+    lie!(
+        "oversize",
+        "One of four says things that are longer than any may be.",
+        ByzantineBehaviour::Oversize
+    ),
+    SeedStory {
         name: "withholds some parts",
         sentence: "Turns are long, and one of four keeps some parts of its own from some servers.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
-            let mut scenario = lie("withholds some parts", seed, Deed::WithholdSomeParts);
+            let mut scenario =
+                lie("withholds some parts", seed, ByzantineBehaviour::WithholdSomeParts);
             scenario.long_acts = true;
             scenario.play(40, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "unequal power",
         sentence: "Five servers with 5, 4, 3, 2 and 1 votes, of which the one with 4 lies.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = Scenario::new("unequal power", seed).under(lossy());
             (scenario.founders, scenario.seats) = (5, 5);
@@ -76,16 +105,16 @@ pub(super) const STORIES: &[Story] = &[
             scenario.with_storm(2 * SECOND, 6, 1).play_and_heal(2 * SECOND, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "seven and two liars",
         sentence: "Seven servers, of which two lie, loss, crashes and a power loss.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: seven,
     },
-    Story {
+    SeedStory {
         name: "twins",
         sentence: "Two copies of one server; leaders and partitions enumerated by the seed.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = Scenario::twins(seed);
             scenario.conditions = Conditions::calm(5);
@@ -101,7 +130,11 @@ pub(super) const STORIES: &[Story] = &[
 ];
 
 /// A world with the last of four servers lying.
-pub(in crate::agreement) fn lie(name: &'static str, seed: Seed, deed: Deed) -> Scenario {
+pub(in crate::agreement) fn lie(
+    name: &'static str,
+    seed: Seed,
+    deed: ByzantineBehaviour,
+) -> Scenario {
     let mut scenario = Scenario::new(name, seed);
     scenario.conditions.links.delay = Span::ms(1, 30);
     scenario.liars = vec![(3, deed)];
@@ -112,16 +145,16 @@ pub(in crate::agreement) fn lie(name: &'static str, seed: Seed, deed: Deed) -> S
 
 /// All stories about one liar among four.
 #[must_use]
-pub fn lies() -> &'static [Story] {
-    &STORIES[..Deed::ALL.len()]
+pub fn lies() -> &'static [SeedStory] {
+    &STORIES[..ByzantineBehaviour::ALL.len()]
 }
 
-fn deed(number: u64) -> Deed {
-    let at = number % Deed::ALL.len() as u64;
-    Deed::ALL[usize::try_from(at).expect("few deeds")]
+fn deed(number: u64) -> ByzantineBehaviour {
+    let at = number % ByzantineBehaviour::ALL.len() as u64;
+    ByzantineBehaviour::ALL[usize::try_from(at).expect("few deeds")]
 }
 
-fn seven(seed: Seed) -> Outcome {
+fn seven(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("seven and two liars", seed).under(lossy());
     scenario.founders = 7;
     scenario.seats = 7;

@@ -3,51 +3,51 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_consensus::{JoinError, JoinPack};
+use metatopia_consensus::{JoinPack, JoinPackError};
 use metatopia_oracle::Law;
-use metatopia_types::{Act, Contact, Height, SetChange};
+use metatopia_types::{Act, Height, NodeContact, SetChange};
 
 use super::weather::lossy;
-use super::{Ending, Story};
-use crate::agreement::{Outcome, Scenario, Seed, Stage};
+use super::{ExpectedEnding, SeedStory};
+use crate::agreement::{AgreementStage, Scenario, ScenarioOutcome, Seed};
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
-use crate::crash::Tail;
+use crate::cluster::ClusterOrder;
+use crate::crash::UnsyncedWrites;
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-pub(super) const STORIES: &[Story] = &[
-    Story {
+pub(super) const STORIES: &[SeedStory] = &[
+    SeedStory {
         name: "growing and shrinking",
         sentence: "Four servers become seven and then five, while newcomers crash and leavers vanish.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| grow_and_shrink(seed).finish(),
     },
-    Story {
+    SeedStory {
         name: "changing everybody",
         sentence: "One joins, one leaves, until nobody of the first four is left.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| change_everybody(seed).finish(),
     },
-    Story {
+    SeedStory {
         name: "a lost log",
         sentence: "A server loses its disk, starts again with its old key, and asks before it votes.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| lose_log(seed).finish(),
     },
-    Story {
+    SeedStory {
         name: "a follower",
         sentence: "A server that nobody elected follows the others, and never votes.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: follower,
     },
 ];
 
 /// A stage with more servers than the four that vote first.
 #[derive(Debug)]
-pub struct Crowd {
+pub struct GrowingStage {
     /// The stage.
-    pub stage: Stage,
+    pub stage: AgreementStage,
     /// How many voted after each change.
     pub sizes: Vec<usize>,
     /// Who joined, from the state after which height, and how far the others were then.
@@ -56,17 +56,17 @@ pub struct Crowd {
 
 /// Four founders and room for more, under loss.
 #[must_use]
-pub fn crowd_of(name: &'static str, seed: Seed, seats: usize) -> Crowd {
+pub fn crowd_of(name: &'static str, seed: Seed, seats: usize) -> GrowingStage {
     let mut scenario = Scenario::new(name, seed).under(lossy());
     scenario.seats = seats;
     scenario.conditions.sync = Span::ms(0, 4);
     scenario.snapshot_every = (seed.number % 2 == 1).then_some(6);
     let mut stage = scenario.stage();
     stage.until_height(4, MINUTE);
-    Crowd { stage, sizes: vec![4], joined: Vec::new() }
+    GrowingStage { stage, sizes: vec![4], joined: Vec::new() }
 }
 
-impl Crowd {
+impl GrowingStage {
     fn tip(&self) -> u64 {
         self.stage.heights().into_iter().flatten().max().unwrap_or(0)
     }
@@ -82,7 +82,7 @@ impl Crowd {
 
     /// Plays until it is decided that the server in `seat` votes, or that it does not; asks again
     /// until that is so.
-    fn until_member(&mut self, seat: usize, votes: bool, mut ask: impl FnMut(&mut Stage)) {
+    fn until_member(&mut self, seat: usize, votes: bool, mut ask: impl FnMut(&mut AgreementStage)) {
         let name = self.stage.setting().name(seat);
         let end = self.limit();
         while self.stage.world.now() < end {
@@ -109,7 +109,7 @@ impl Crowd {
         self.joined.push((seat, from, tip));
         self.until_member(seat, true, |stage| {
             let setting = Arc::clone(stage.setting());
-            let (key, contact) = (setting.name(seat), Contact::default());
+            let (key, contact) = (setting.name(seat), NodeContact::default());
             let add = Act::SetChange(SetChange::Add { key, contact });
             stage.submit_everywhere(&*setting.admin, add);
             let Some(server) = stage.world.server(seat) else {
@@ -132,54 +132,58 @@ impl Crowd {
         });
     }
 
-    fn order(&mut self, order: Order) {
+    fn order(&mut self, order: ClusterOrder) {
         self.stage.world.plan(self.stage.world.now(), order);
     }
 
     /// Closes the books.
     #[must_use]
-    pub fn finish(self) -> Outcome {
+    pub fn finish(self) -> ScenarioOutcome {
         self.stage.finish()
     }
 }
 
 /// 4, 5, 6, 7, 6, 5 voters, with crashes meanwhile.
 #[must_use]
-pub fn grow_and_shrink(seed: Seed) -> Crowd {
+pub fn grow_and_shrink(seed: Seed) -> GrowingStage {
     let mut crowd = crowd_of("growing and shrinking", seed, 7);
     let mut dice = Dice::new(seed.number, "people");
     for seat in 4..7 {
         crowd.add(seat);
         let down = dice.within(Span::ms(0, 150));
-        crowd.order(Order::Crash { seat, tail: Tail::Torn, down });
+        crowd.order(ClusterOrder::Crash { seat, tail: UnsyncedWrites::Torn, down });
         let seat = dice.index(4);
-        crowd.order(Order::Crash { seat, tail: Tail::Lost, down });
+        crowd.order(ClusterOrder::Crash { seat, tail: UnsyncedWrites::Lost, down });
     }
     crowd.remove(0);
-    crowd.order(Order::Crash { seat: 5, tail: Tail::Torn, down: Duration::from_millis(30) });
+    crowd.order(ClusterOrder::Crash {
+        seat: 5,
+        tail: UnsyncedWrites::Torn,
+        down: Duration::from_millis(30),
+    });
     crowd.remove(1);
     crowd.go_on(4);
     // One leaver vanishes, the other keeps following.
-    crowd.order(Order::Kill(1));
-    let (tail, down) = (Tail::Torn, Duration::from_millis(20));
-    crowd.order(Order::PowerLoss { tail, down, stagger: Duration::from_millis(7) });
+    crowd.order(ClusterOrder::Kill(1));
+    let (tail, down) = (UnsyncedWrites::Torn, Duration::from_millis(20));
+    crowd.order(ClusterOrder::PowerLoss { tail, down, stagger: Duration::from_millis(7) });
     crowd.go_on(10);
     crowd
 }
 
-fn change_everybody(seed: Seed) -> Crowd {
+fn change_everybody(seed: Seed) -> GrowingStage {
     let mut crowd = crowd_of("changing everybody", seed, 8);
     for leaver in 0..4 {
         crowd.add(leaver + 4);
         crowd.remove(leaver);
         crowd.go_on(4);
-        crowd.order(Order::Kill(leaver));
+        crowd.order(ClusterOrder::Kill(leaver));
     }
     crowd.go_on(10);
     crowd
 }
 
-fn lose_log(seed: Seed) -> Crowd {
+fn lose_log(seed: Seed) -> GrowingStage {
     let mut crowd = crowd_of("a lost log", seed, 4);
     let mut dice = Dice::new(seed.number, "people");
     let seat = dice.index(4);
@@ -195,7 +199,7 @@ fn lose_log(seed: Seed) -> Crowd {
     crowd
 }
 
-fn follower(seed: Seed) -> Outcome {
+fn follower(seed: Seed) -> ScenarioOutcome {
     let mut crowd = crowd_of("a follower", seed, 5);
     crowd.go_on(6);
     crowd.stage.join(4, true).expect("an honest proof is believed");
@@ -213,7 +217,7 @@ fn follower(seed: Seed) -> Outcome {
 /// # Panics
 /// When the good one is refused.
 #[must_use]
-pub fn join_refusals(seed: Seed) -> Vec<(&'static str, JoinError)> {
+pub fn join_refusals(seed: Seed) -> Vec<(&'static str, JoinPackError)> {
     let mut crowd = crowd_of("join refusals", seed, 6);
     crowd.add(4);
     crowd.go_on(8);

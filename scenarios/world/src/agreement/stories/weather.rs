@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use metatopia_consensus::Patience;
 
-use super::{Ending, Story};
-use crate::agreement::{Ambush, Outcome, Scenario, Seed};
+use super::{ExpectedEnding, SeedStory};
+use crate::agreement::{Ambush, Scenario, ScenarioOutcome, Seed};
 use crate::chance::{Dice, Span};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::network::Links;
 
@@ -17,75 +17,75 @@ const MINUTE: Duration = Duration::from_secs(60);
 /// An hour in milliseconds.
 const HOUR_MS: i64 = 3_600_000;
 
-pub(super) const STORIES: &[Story] = &[
-    Story {
+pub(super) const STORIES: &[SeedStory] = &[
+    SeedStory {
         name: "calm",
         sentence: "Four servers, 20 ms apart, and nothing happens but acts.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| {
             let mut scenario = Scenario::new("calm", seed);
             scenario.acts = (60, SECOND);
             scenario.play(40, MINUTE)
         },
     },
-    Story {
+    SeedStory {
         name: "lossy",
         sentence: "Frames take 1 to 30 ms, one in twenty is lost, one in ten comes twice.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| Scenario::new("lossy", seed).under(lossy()).play(40, MINUTE),
     },
-    Story {
+    SeedStory {
         name: "long turns",
         sentence: "Turns come in two parts and more, and a third of all frames is lost.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| long_turns("long turns", seed).play(25, MINUTE),
     },
-    Story {
+    SeedStory {
         name: "weather",
         sentence: "Loss, delay, odd clocks, failing disks and slow servers, drawn from the seed.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: weather,
     },
-    Story {
+    SeedStory {
         name: "partitions",
         sentence: "Every moment somebody else is cut off, from one side or from both.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: partitions,
     },
-    Story {
+    SeedStory {
         name: "one witness",
         sentence: "Only one server sees a quorum of prevotes, and is cut off as it precommits.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| ambushed("one witness", seed, 1),
     },
-    Story {
+    SeedStory {
         name: "two witnesses",
         sentence: "Two of four are locked on a turn of which the others saw no quorum.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| ambushed("two witnesses", seed, 2),
     },
-    Story {
+    SeedStory {
         name: "odd clocks",
         sentence: "Clocks are up to 400 ms wrong and run up to 5 % too fast or too slow.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: odd_clocks,
     },
-    Story {
+    SeedStory {
         name: "an hour back",
         sentence: "One server's wall clock is set back an hour, and later forward again.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| clock_jumps("an hour back", seed, -HOUR_MS),
     },
-    Story {
+    SeedStory {
         name: "an hour ahead",
         sentence: "One server's wall clock is set forward an hour, and later back again.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: |seed| clock_jumps("an hour ahead", seed, HOUR_MS),
     },
-    Story {
+    SeedStory {
         name: "slow application",
         sentence: "Applying a turn takes up to 300 ms on every server.",
-        ending: Ending::Sound,
+        ending: ExpectedEnding::Sound,
         play: slow_application,
     },
 ];
@@ -108,40 +108,44 @@ pub(super) fn long_turns(name: &'static str, seed: Seed) -> Scenario {
     scenario
 }
 
-fn weather(seed: Seed) -> Outcome {
+fn weather(seed: Seed) -> ScenarioOutcome {
     let scenario = Scenario::new("weather", seed).under(Conditions::draw(seed.number, 4));
     scenario.with_storm(3 * SECOND, 6, 1).play_and_heal(4 * SECOND, MINUTE)
 }
 
-fn partitions(seed: Seed) -> Outcome {
+fn partitions(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("partitions", seed).under(lossy());
     scenario.orders = cuts(&mut Dice::new(seed.number, "partitions"), 4, 4 * SECOND);
     scenario.play_and_heal(4 * SECOND, MINUTE)
 }
 
 /// Partitions of `servers` in any direction, one after the other, for `span`.
-pub(super) fn cuts(dice: &mut Dice, servers: usize, span: Duration) -> Vec<(Duration, Order)> {
+pub(super) fn cuts(
+    dice: &mut Dice,
+    servers: usize,
+    span: Duration,
+) -> Vec<(Duration, ClusterOrder)> {
     let mut orders = vec![];
     let mut at = Duration::ZERO;
     while at < span {
         at += dice.within(Span::ms(20, 400));
         let order = match dice.below(5) {
-            0 => Order::Split(vec![dice.index(servers)]),
-            1 => Order::Split(vec![0, 1 + dice.index(servers - 1)]),
-            2 | 3 => Order::Cut(dice.index(servers), dice.index(servers)),
-            _ => Order::Heal,
+            0 => ClusterOrder::Split(vec![dice.index(servers)]),
+            1 => ClusterOrder::Split(vec![0, 1 + dice.index(servers - 1)]),
+            2 | 3 => ClusterOrder::Cut(dice.index(servers), dice.index(servers)),
+            _ => ClusterOrder::Heal,
         };
         orders.push((at, order));
         if dice.below(2) == 0 {
             at += dice.within(Span::ms(20, 400));
-            orders.push((at, Order::Heal));
+            orders.push((at, ClusterOrder::Heal));
         }
     }
     orders.retain(|(at, _)| *at < span);
     orders
 }
 
-fn ambushed(name: &'static str, seed: Seed, witnesses: usize) -> Outcome {
+fn ambushed(name: &'static str, seed: Seed, witnesses: usize) -> ScenarioOutcome {
     let mut dice = Dice::new(seed.number, "ambush");
     let mut seats = [0, 1, 2, 3];
     for at in (1..4).rev() {
@@ -160,7 +164,7 @@ fn ambushed(name: &'static str, seed: Seed, witnesses: usize) -> Outcome {
     stage.finish()
 }
 
-fn odd_clocks(seed: Seed) -> Outcome {
+fn odd_clocks(seed: Seed) -> ScenarioOutcome {
     let mut dice = Dice::new(seed.number, "clocks");
     let mut scenario = Scenario::new("odd clocks", seed);
     let mut clock =
@@ -169,17 +173,19 @@ fn odd_clocks(seed: Seed) -> Outcome {
     scenario.play(40, MINUTE)
 }
 
-fn clock_jumps(name: &'static str, seed: Seed, ms: i64) -> Outcome {
+fn clock_jumps(name: &'static str, seed: Seed, ms: i64) -> ScenarioOutcome {
     let mut scenario = Scenario::new(name, seed);
     scenario.conditions.links.delay = Span::ms(1, 30);
     scenario.turn_length = 50;
     let seat = Dice::new(seed.number, "clocks").index(4);
-    scenario.orders =
-        vec![(SECOND, Order::SetClock(seat, ms)), (2 * SECOND, Order::SetClock(seat, -ms))];
+    scenario.orders = vec![
+        (SECOND, ClusterOrder::SetClock(seat, ms)),
+        (2 * SECOND, ClusterOrder::SetClock(seat, -ms)),
+    ];
     scenario.play(60, MINUTE)
 }
 
-fn slow_application(seed: Seed) -> Outcome {
+fn slow_application(seed: Seed) -> ScenarioOutcome {
     let mut scenario = Scenario::new("slow application", seed).under(lossy());
     scenario.conditions.job = Span::ms(0, 300);
     scenario.with_storm(2 * SECOND, 6, 1).play_and_heal(3 * SECOND, MINUTE)

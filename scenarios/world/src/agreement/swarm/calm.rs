@@ -5,15 +5,15 @@ use std::time::Duration;
 use metatopia_oracle::Law;
 use metatopia_types::{Height, SignedEnvelope};
 
-use super::run::Run;
-use crate::calm::{Dues, Pace, Recovery, UNDER_WAY};
+use super::run::AgreementRun;
+use crate::calm::{CalmSettings, Dues, FaultRecovery, UNDER_WAY};
 use crate::storm::Stormy as _;
 
 /// How often it is looked at what came about, but for the first turn.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
-pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
+pub(super) fn go_on(run: &mut AgreementRun) -> Option<FaultRecovery> {
     let healed = run.stage.world.now();
     run.stage.world.set_clocks_right();
     run.stage.heal();
@@ -34,16 +34,16 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
         run.tick();
         look(run, &mut dues);
     }
-    Some(Recovery { turn, turn_bound: bound, caught_up, act })
+    Some(FaultRecovery { turn, turn_bound: bound, caught_up, act })
 }
 
-fn faults_borne(run: &Run) -> u32 {
+fn faults_borne(run: &AgreementRun) -> u32 {
     u32::try_from((run.members() - 1) / 3).unwrap_or(u32::MAX)
 }
 
-fn pace(run: &Run) -> Pace<'_> {
+fn pace(run: &AgreementRun) -> CalmSettings<'_> {
     let scenario = &run.plan.scenario;
-    Pace {
+    CalmSettings {
         conditions: &scenario.conditions,
         patience: scenario.patience,
         turn: Duration::from_millis(scenario.turn_length),
@@ -52,14 +52,14 @@ fn pace(run: &Run) -> Pace<'_> {
     }
 }
 
-fn turn_bound(run: &Run) -> Duration {
+fn turn_bound(run: &AgreementRun) -> Duration {
     let world = &run.stage.world;
     let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
     let round = servers.filter_map(|s| s.agreement().round()).map(|round| round.0).max();
     pace(run).turn_bound(round.unwrap_or(0))
 }
 
-fn give_to_all(run: &mut Run, act: &SignedEnvelope) {
+fn give_to_all(run: &mut AgreementRun, act: &SignedEnvelope) {
     let now = run.stage.world.now();
     for seat in 0..run.stage.world.seats() {
         run.stage.world.request(now, seat, act.clone());
@@ -67,7 +67,7 @@ fn give_to_all(run: &mut Run, act: &SignedEnvelope) {
 }
 
 /// Acts that wait at every honest server that votes.
-fn known_to_all(run: &Run) -> Vec<SignedEnvelope> {
+fn known_to_all(run: &AgreementRun) -> Vec<SignedEnvelope> {
     let waiting = |seat: usize| run.stage.world.server(seat).map(|s| s.ledger().waiting());
     let all: Option<Vec<_>> = run.voters().into_iter().map(waiting).collect();
     let Some([first, others @ ..]) = all.as_deref() else {
@@ -77,12 +77,12 @@ fn known_to_all(run: &Run) -> Vec<SignedEnvelope> {
     first.iter().filter(everywhere).cloned().collect()
 }
 
-fn look(run: &mut Run, dues: &mut Dues) {
+fn look(run: &mut AgreementRun, dues: &mut Dues) {
     let (now, voters) = (run.stage.world.now(), run.voters());
     dues.look(now, &mut run.stage.world.cluster.oracle, &voters);
 }
 
-fn new_turn(run: &mut Run, dues: &mut Dues, bound: Duration) -> Option<Duration> {
+fn new_turn(run: &mut AgreementRun, dues: &mut Dues, bound: Duration) -> Option<Duration> {
     let (now, last) = (run.stage.world.now(), dues.last());
     run.stage.world.run_while(now + bound, |world| {
         let oracle = &world.cluster.oracle;
@@ -93,7 +93,7 @@ fn new_turn(run: &mut Run, dues: &mut Dues, bound: Duration) -> Option<Duration>
 }
 
 /// Lets everybody who was behind come up to the others.
-fn catch_up(run: &mut Run, dues: &mut Dues, healed: Duration) -> Option<Duration> {
+fn catch_up(run: &mut AgreementRun, dues: &mut Dues, healed: Duration) -> Option<Duration> {
     let missed = run.behind().into_iter().filter_map(|seat| run.stage.world.server(seat));
     let lowest = missed.map(|server| server.height().0).min().unwrap_or(run.stage.top());
     let limit = run.stage.world.now() + pace(run).catch_up_bound(run.stage.top() - lowest);
@@ -115,7 +115,7 @@ fn catch_up(run: &mut Run, dues: &mut Dues, healed: Duration) -> Option<Duration
 }
 
 /// Gives an act to everybody. Returns how many turns later it was decided.
-fn decide_act(run: &mut Run) -> Option<u64> {
+fn decide_act(run: &mut AgreementRun) -> Option<u64> {
     let act = run.next_act();
     let after = Height(run.stage.top());
     give_to_all(run, &act);
@@ -143,14 +143,14 @@ fn decide_act(run: &mut Run) -> Option<u64> {
 mod tests {
     use std::time::Duration;
 
-    use metatopia_consensus::Controls;
+    use metatopia_consensus::AgreementControls;
     use metatopia_oracle::Law;
 
     use super::{Dues, decide_act, give_to_all, go_on, known_to_all, look};
     use crate::agreement::Swarm;
-    use crate::agreement::swarm::run::Run;
+    use crate::agreement::swarm::run::AgreementRun;
     use crate::class::Class;
-    use crate::cluster::Order;
+    use crate::cluster::ClusterOrder;
     use crate::storm::Stormy as _;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -164,20 +164,20 @@ mod tests {
     }
 
     /// A world without faults, after two seconds.
-    fn begun(span: Duration) -> Run {
-        let mut run = Run::new(&only(&[], 1, span));
+    fn begun(span: Duration) -> AgreementRun {
+        let mut run = AgreementRun::new(&only(&[], 1, span));
         run.run_until(2 * SECOND);
         run
     }
 
-    fn broken(run: &Run) -> Vec<Law> {
+    fn broken(run: &AgreementRun) -> Vec<Law> {
         run.stage.world.cluster.oracle.faults().iter().map(|fault| fault.law).collect()
     }
 
     /// No two halves have a quorum, from a moment on for 20 seconds.
-    fn part(run: &mut Run, at: Duration) {
-        run.stage.world.plan(at, Order::SplitFor(Class::Split, vec![0, 1]));
-        run.stage.world.plan(at + 20 * SECOND, Order::Mend(Class::Split));
+    fn part(run: &mut AgreementRun, at: Duration) {
+        run.stage.world.plan(at, ClusterOrder::SplitFor(Class::Split, vec![0, 1]));
+        run.stage.world.plan(at + 20 * SECOND, ClusterOrder::Mend(Class::Split));
     }
 
     #[test]
@@ -246,7 +246,7 @@ mod tests {
     fn a_server_that_lost_its_log_and_never_signs_again_is_seen() {
         let silent = |seed| {
             let swarm = only(Class::DAMAGES, seed, 25 * SECOND);
-            let controls = Controls { stays_silent: true, ..Controls::default() };
+            let controls = AgreementControls { stays_silent: true, ..AgreementControls::default() };
             (swarm.clone(), Swarm { controls, ..swarm }.play().outcome)
         };
         let mut seeds = (0..20).map(silent);

@@ -5,24 +5,24 @@ use std::fmt;
 use std::time::Duration;
 
 use super::Swarm;
-use crate::agreement::{Deed, Scenario};
+use crate::agreement::{ByzantineBehaviour, Scenario};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
 use crate::storm::Storm;
-use crate::weather::{Draft, Moment, write_all};
+use crate::weather::{FaultPlanDraft, PlannedFault, write_all};
 
 /// Seats for servers that join.
 const JOINERS: usize = 2;
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct AgreementPlan {
     /// Classes of faults that may happen.
     pub classes: BTreeSet<Class>,
     /// Servers, liars and conditions, and all trouble whose victims are drawn.
     pub scenario: Scenario,
     /// The other trouble, by time.
-    pub moments: Vec<(Duration, Moment)>,
+    pub moments: Vec<(Duration, PlannedFault)>,
     /// Faults begin here.
     pub from: Duration,
     /// Faults stop here.
@@ -31,7 +31,7 @@ pub struct Plan {
     pub end: Duration,
 }
 
-impl Plan {
+impl AgreementPlan {
     pub(super) fn draw(swarm: &Swarm) -> Self {
         let seed = swarm.seed;
         let mut dice = Dice::new(seed.number, "swarm");
@@ -45,13 +45,13 @@ impl Plan {
         scenario.log_controls = swarm.log_controls;
         let until = Swarm::new(seed, swarm.span).calm_from();
         let level = Level::Agreement;
-        let mut draft = Draft::new(level, seed.number, founders, until, &swarm.without);
+        let mut draft = FaultPlanDraft::new(level, seed.number, founders, until, &swarm.without);
         scenario.seats = draft.people(&mut scenario);
         scenario.conditions = draft.conditions();
         draft.draw();
         let (from, calm_from, end) = (swarm.from, swarm.calm_from(), swarm.span);
         draft.narrow(from, calm_from);
-        let Draft { on: classes, orders, moments, .. } = draft;
+        let FaultPlanDraft { on: classes, orders, moments, .. } = draft;
         scenario.orders = orders;
         Self { classes, scenario, moments, from, calm_from, end }
     }
@@ -63,7 +63,7 @@ impl Plan {
     }
 }
 
-impl Draft {
+impl FaultPlanDraft {
     /// Where turns are long, half of those who withhold keep back some parts.
     fn keeps_some_parts_back(&self) -> bool {
         self.dice(Class::LostPart).is_some_and(|mut dice| dice.below(2) == 0)
@@ -84,11 +84,14 @@ impl Draft {
                 scenario.copies.push((seats, liar));
                 continue;
             }
-            let deeds: Vec<Deed> =
-                Deed::ALL.iter().copied().filter(|deed| deed.class() == *class).collect();
+            let deeds: Vec<ByzantineBehaviour> = ByzantineBehaviour::ALL
+                .iter()
+                .copied()
+                .filter(|deed| deed.class() == *class)
+                .collect();
             let deed = dice.pick(&deeds);
             let some = *class == Class::Withholder && self.keeps_some_parts_back();
-            let deed = if some { Deed::WithholdSomeParts } else { deed };
+            let deed = if some { ByzantineBehaviour::WithholdSomeParts } else { deed };
             scenario.liars.push((liar, deed));
             scenario.no_demotion |= dice.below(3) == 0;
         }
@@ -96,15 +99,15 @@ impl Draft {
         if let Some(mut dice) = self.dice(Class::Joiner) {
             for seat in founders..founders + JOINERS {
                 let at = self.until * (1 + dice.index(3) as u32) / 5;
-                self.moments.push((at, Moment::Join(seat)));
+                self.moments.push((at, PlannedFault::Join(seat)));
             }
         }
         if let Some(mut dice) = self.dice(Class::SetChange) {
             let mut at = dice.within(Span::ms(1_000, 10_000));
             for seat in founders..founders + JOINERS {
-                self.moments.push((at, Moment::Promote(seat)));
+                self.moments.push((at, PlannedFault::Promote(seat)));
                 at += dice.within(Span::ms(2_000, 12_000));
-                self.moments.push((at, Moment::Remove(dice.index(liar.max(1)))));
+                self.moments.push((at, PlannedFault::Remove(dice.index(liar.max(1)))));
                 at += dice.within(Span::ms(2_000, 12_000));
             }
             self.moments.retain(|(at, _)| *at < self.until);
@@ -113,7 +116,7 @@ impl Draft {
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for AgreementPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { classes, scenario, moments, from, calm_from, end } = self;
         let names: Vec<&str> = classes.iter().map(|class| class.name()).collect();

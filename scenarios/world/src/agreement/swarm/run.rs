@@ -4,19 +4,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
-use metatopia_types::{Act, Contact, Height, Lane, Look, SignedEnvelope};
+use metatopia_types::{Act, Height, Lane, Look, NodeContact, SignedEnvelope};
 
-use super::plan::Plan;
+use super::plan::AgreementPlan;
 use super::{Played, Swarm, calm};
-use crate::agreement::{Server, Servers, Stage, filler};
+use crate::agreement::{AgreementServer, AgreementServers, AgreementStage, filler};
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::damage::harm;
-use crate::storm::{self, Change, Stormy};
-use crate::weather::Moment;
-use crate::world::World;
+use crate::storm::{self, MemberChange, Stormy};
+use crate::weather::PlannedFault;
+use crate::world::Simulator;
 
 /// A state is read again and compared after so many turns.
 const COMPARE_EVERY: u64 = 400;
@@ -28,14 +28,14 @@ const PLAYERS: u64 = 3;
 const LONG_EVERY: u64 = 24;
 
 /// A plan while it is played.
-pub(super) struct Run {
-    pub(super) plan: Plan,
-    pub(super) stage: Stage,
+pub(super) struct AgreementRun {
+    pub(super) plan: AgreementPlan,
+    pub(super) stage: AgreementStage,
     dice: Dice,
     /// Says which acts are long, if some are.
     long: Option<Dice>,
     acts: u64,
-    changes: Vec<Change>,
+    changes: Vec<MemberChange>,
     /// Who starts from what others prove, as soon as somebody can prove something: with its old
     /// key, or for the first time.
     pub(super) joining: Vec<(usize, bool)>,
@@ -44,7 +44,7 @@ pub(super) struct Run {
     compared: u64,
 }
 
-impl Run {
+impl AgreementRun {
     pub(super) fn new(swarm: &Swarm) -> Self {
         let plan = swarm.plan();
         let mut stage = plan.scenario.stage();
@@ -155,7 +155,7 @@ impl Run {
 
     /// Says what a change of members needs, again and again. Returns whether it has come about, or
     /// never will.
-    fn pursue(&mut self, change: Change) -> bool {
+    fn pursue(&mut self, change: MemberChange) -> bool {
         let Some(leader) = self.stage.leader().and_then(|seat| self.stage.world.server(seat))
         else {
             return false;
@@ -167,12 +167,12 @@ impl Run {
         let bears = (members.len() - 1).saturating_sub(1) / 3;
         let spare = usize::from(self.may_damage());
         let may_go = members.len() > 4 && bears >= self.unreliable().max(1) + spare - 1;
-        let server = (key, Contact::default());
+        let server = (key, NodeContact::default());
         let Some(wanted) = change.due(server, members.contains_key(&key), may_go) else {
             return true;
         };
         self.stage.submit_everywhere(&*setting.admin, Act::SetChange(wanted));
-        if let Change::Promote(seat) = change
+        if let MemberChange::Promote(seat) = change
             && let Some(joiner) = self.stage.world.server(seat)
             && let Some((height, root)) = joiner.ledger().state().roots.last_key_value()
         {
@@ -204,7 +204,7 @@ impl Run {
             return;
         }
         let now = self.stage.world.now();
-        self.stage.world.plan(now, Order::Kill(seat));
+        self.stage.world.plan(now, ClusterOrder::Kill(seat));
         self.run_until(now);
         let (sim, disk) = (self.stage.setting().sim, self.stage.world.disk_mut(seat));
         let harmed = harm(disk, sim, class, place).is_some();
@@ -212,7 +212,7 @@ impl Run {
             self.stage.world.note_fault(class);
             self.stage.world.cluster.may_halt = vec![seat];
         }
-        self.stage.world.plan(now, Order::Start(seat));
+        self.stage.world.plan(now, ClusterOrder::Start(seat));
         self.run_until(now);
         self.stage.world.cluster.may_halt.clear();
         if !harmed {
@@ -269,7 +269,7 @@ impl Run {
     /// who run or shall run.
     pub(super) fn behind(&self) -> Vec<usize> {
         let top = self.stage.top();
-        let world: &World<_> = &self.stage.world;
+        let world: &Simulator<_> = &self.stage.world;
         let counts = |seat: &usize| world.cluster.oracle.is_honest(*seat) && world.is_wanted(*seat);
         let is_behind =
             |seat: &usize| world.server(*seat).is_none_or(|server| server.height().0 + NEAR < top);
@@ -278,10 +278,10 @@ impl Run {
     }
 }
 
-impl Stormy for Run {
-    type Cluster = Servers;
+impl Stormy for AgreementRun {
+    type Cluster = AgreementServers;
 
-    fn world(&mut self) -> &mut World<Servers> {
+    fn world(&mut self) -> &mut Simulator<AgreementServers> {
         &mut self.stage.world
     }
 
@@ -293,18 +293,19 @@ impl Stormy for Run {
         self.stage.world.run_while(until, |world| world.cluster.oracle.faults().is_empty());
     }
 
-    fn befall(&mut self, moment: Moment) {
+    fn befall(&mut self, moment: PlannedFault) {
         match moment {
-            Moment::CutLeader(span) => self.cut_leader(span),
-            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
-            Moment::Join(seat) => self.begin_join(seat),
-            Moment::Promote(seat) => {
+            PlannedFault::CutLeader(span) => self.cut_leader(span),
+            PlannedFault::Damage(seat, class, place) => self.damage(seat, class, place),
+            PlannedFault::Join(seat) => self.begin_join(seat),
+            PlannedFault::Promote(seat) => {
                 self.begin_join(seat);
-                self.changes.push(Change::Promote(seat));
+                self.changes.push(MemberChange::Promote(seat));
             }
-            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
+            PlannedFault::Remove(seat) => self.changes.push(MemberChange::Remove(seat)),
             // Agreement has no clients and no invites, and its twins begin with empty disks.
-            Moment::Intrude(..) | Moment::BadInvite(..) | Moment::CopyDisk(_) => {}
+            PlannedFault::Intrude(..) | PlannedFault::BadInvite(..) | PlannedFault::CopyDisk(_) => {
+            }
         }
     }
 
@@ -313,6 +314,6 @@ impl Stormy for Run {
     }
 }
 
-fn is_voting(server: &Server) -> bool {
+fn is_voting(server: &AgreementServer) -> bool {
     server.agreement().is_voting()
 }

@@ -6,23 +6,23 @@ use metatopia_consensus::Decision;
 use metatopia_sim::{Applied, ENGINE, Received, Sender};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{
-    Body, Certificate, Digest, Header, HeaderId, Height, Millis, Outcome, Root, Round, ScriptId,
-    Turn,
+    Certificate, Digest, Header, HeaderId, Height, Millis, Outcome, Root, Round, ScriptId, Turn,
+    TurnBody,
 };
 
-use super::{Law, Log, Oracle};
-use crate::agreement::Scheme;
-use crate::cluster::Order;
+use super::{Law, ReplicaOracle, TurnLog};
+use crate::agreement::SignatureKind;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::replica::{Setting, Stage, Stranger};
+use crate::replica::{ReplicaSetting, ReplicaStage, Stranger};
 
-fn setting() -> Setting {
-    Setting::plaza(Scheme::StandIn, 1)
+fn setting() -> ReplicaSetting {
+    ReplicaSetting::plaza(SignatureKind::StandIn, 1)
 }
 
 /// The first turn of a sim, without acts.
-fn turn(setting: &Setting) -> Turn {
-    let body = Body::default();
+fn turn(setting: &ReplicaSetting) -> Turn {
+    let body = TurnBody::default();
     let ((acts, act_count), (blobs, blob_count)) = (body.acts_root(), body.blobs_root());
     let header = Header {
         sim: setting.sim,
@@ -43,12 +43,12 @@ fn turn(setting: &Setting) -> Turn {
     Turn { header, body }
 }
 
-fn applied(setting: &Setting) -> Applied {
+fn applied(setting: &ReplicaSetting) -> Applied {
     let mut world = setting.beginning();
     setting.apply(&mut world, &turn(setting))
 }
 
-fn broken(oracle: &Oracle) -> Vec<Law> {
+fn broken(oracle: &ReplicaOracle) -> Vec<Law> {
     oracle.faults().iter().map(|fault| fault.law).collect()
 }
 
@@ -57,7 +57,7 @@ fn differ(change: impl Fn(&mut Applied)) -> Vec<Law> {
     let setting = setting();
     let (first, mut second) = (applied(&setting), applied(&setting));
     change(&mut second);
-    let mut oracle = Oracle::new(&setting, &[]);
+    let mut oracle = ReplicaOracle::new(&setting, &[]);
     oracle.saw_applied(Duration::ZERO, 0, &first);
     oracle.saw_applied(Duration::ZERO, 1, &second);
     oracle.saw_applied_again(2, &second);
@@ -81,7 +81,7 @@ fn servers_that_come_to_something_else_break_the_law_of_what_differs() {
 #[test]
 fn a_server_that_skips_a_turn_breaks_the_chain() {
     let setting = setting();
-    let mut oracle = Oracle::new(&setting, &[]);
+    let mut oracle = ReplicaOracle::new(&setting, &[]);
     let mut later = applied(&setting);
     oracle.saw_applied(Duration::ZERO, 0, &later);
 
@@ -98,7 +98,7 @@ fn events_of_one_sender_come_together() {
     for (senders, laws) in
         [(vec![core, core, other, other], vec![]), (vec![core, other, core], vec![Law::Order])]
     {
-        let mut oracle = Oracle::new(&setting, &[]);
+        let mut oracle = ReplicaOracle::new(&setting, &[]);
         let mut applied = applied(&setting);
         applied.order = senders.iter().map(|sender| received(&applied, *sender)).collect();
 
@@ -110,7 +110,7 @@ fn events_of_one_sender_come_together() {
 
 #[test]
 fn what_waits_is_held_against_its_bound() {
-    let mut oracle = Oracle::new(&setting(), &[]);
+    let mut oracle = ReplicaOracle::new(&setting(), &[]);
 
     oracle.check_counts(2, &[("questions", 4, 4), ("clients", 5, 4)]);
 
@@ -120,7 +120,7 @@ fn what_waits_is_held_against_its_bound() {
 
 #[test]
 fn frames_for_servers_are_frames() {
-    let mut oracle = Oracle::new(&setting(), &[]);
+    let mut oracle = ReplicaOracle::new(&setting(), &[]);
 
     oracle.saw_frame(0, &Rc::from([255; 9]), &MemoryDisk::new());
 
@@ -128,7 +128,7 @@ fn frames_for_servers_are_frames() {
 }
 
 /// That a turn of this height is decided, without a signature.
-fn decided(setting: &Setting, height: u64) -> Arc<Decision> {
+fn decided(setting: &ReplicaSetting, height: u64) -> Arc<Decision> {
     let mut turn = turn(setting);
     turn.header.height = Height(height);
     let (height, header, round) = (Height(height), turn.id(), Round(0));
@@ -143,7 +143,7 @@ fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap_that_is_open() {
         let jumps = jumps.iter().copied().map(Height).collect();
         let heights = [1, 2].iter().chain(later);
         let decisions = heights.map(|height| (Height(*height), decided(&setting, *height)));
-        let log = Log { seat: 0, decisions: decisions.collect(), jumps };
+        let log = TurnLog { seat: 0, decisions: decisions.collect(), jumps };
         log.end().into_keys().map(|height| height.0).collect::<Vec<u64>>()
     };
 
@@ -159,10 +159,10 @@ fn what_was_told_is_looked_for_in_a_log_behind_its_last_gap_that_is_open() {
 fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
     let setting = setting();
     let decision = decided(&setting, 1);
-    let mut oracle = Oracle::new(&setting, &[]);
+    let mut oracle = ReplicaOracle::new(&setting, &[]);
 
     let decisions = [(Height(1), decision)].into();
-    let log = Log { seat: 0, decisions, jumps: Vec::new() };
+    let log = TurnLog { seat: 0, decisions, jumps: Vec::new() };
     let past = oracle.close(Duration::ZERO, &setting, &[log], Vec::new());
 
     assert_eq!(broken(&oracle), [Law::Replay]);
@@ -172,8 +172,8 @@ fn a_log_whose_turns_nobody_certified_cannot_be_replayed() {
 /// While two were apart from two no turn was applied, and nobody looked at what clients did to them.
 #[test]
 fn what_servers_hold_is_looked_at_while_turns_stand_still() {
-    let mut stage = Stage::new(setting(), Conditions::calm(20));
-    stage.world.plan(Duration::from_secs(1), Order::Split(vec![0, 1]));
+    let mut stage = ReplicaStage::new(setting(), Conditions::calm(20));
+    stage.world.plan(Duration::from_secs(1), ClusterOrder::Split(vec![0, 1]));
     stage.run_until(Duration::from_secs(2));
     let height = stage.top();
     stage.world.cluster.oracle.sessions_max = 3;

@@ -7,11 +7,11 @@ use metatopia_replica::Input as Event;
 use metatopia_sim::{Applied, World, flipped};
 use metatopia_types::{Height, Now, Turn};
 
-use super::{Report, Server};
+use super::{ReplicaReport, ReplicaServer};
 use crate::replica::setting::Flip;
 use crate::replica::shared::ALONE_TURNS;
 
-impl Server {
+impl ReplicaServer {
     pub(super) fn applied_turn(&mut self, now: Now, mut world: Box<World>, decision: &Decision) {
         self.setting.break_rules(self.seat, decision.certificate.round, &mut world);
         let mut result = Box::new(self.apply(&mut world, &decision.turn));
@@ -23,16 +23,16 @@ impl Server {
             // It goes on from what a snapshot of it says, while the others just go on.
             match World::from_snapshot(&world.snapshot(), result.root, world.tools()) {
                 Ok(restored) => (*world, self.alone) = (restored, ALONE_TURNS),
-                Err(why) => self.tell(Report::Unrestored(result.height, why.to_string())),
+                Err(why) => self.tell(ReplicaReport::Unrestored(result.height, why.to_string())),
             }
         }
         let lasts = self.setting.flips.iter().any(|flip| {
             (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height
         });
         self.tell(match (self.astray, self.replica.is_healing()) {
-            (_, true) if !lasts => Report::Again(result.clone()),
-            (false, false) => Report::Applied(result.clone()),
-            _ => Report::Strayed(result.height),
+            (_, true) if !lasts => ReplicaReport::Again(result.clone()),
+            (false, false) => ReplicaReport::Applied(result.clone()),
+            _ => ReplicaReport::Strayed(result.height),
         });
         self.members = (result.height, world.roster().members().keys().copied().collect());
         self.replica_gets(now, Event::Applied { world, result });

@@ -8,8 +8,8 @@ use metatopia_replica::{Input as Event, Replacement, Replica, encode_snapshot};
 use metatopia_store::Snapshot;
 use metatopia_types::{Now, PublicKey, Round};
 
-use super::{Report, Server, Wake};
-use crate::machine::Effect;
+use super::{ReplicaReport, ReplicaServer, ReplicaTimer};
+use crate::machine::MachineEffect;
 use crate::replica::shared::ALONE_TURNS;
 
 /// Between two looks whether a full disk has room again, as a node's pulse.
@@ -18,7 +18,7 @@ const PULSE: Duration = Duration::from_secs(1);
 /// Until somebody notices that a disk has failed, and starts the server anew.
 const NOTICED: Duration = Duration::from_secs(1);
 
-impl Server {
+impl ReplicaServer {
     /// Keeps a state that was fetched, to go on with it by another replica, as the node does.
     pub(super) fn replace(&mut self, replacement: Replacement) {
         let Replacement { base, mut world, note, .. } = replacement;
@@ -36,17 +36,17 @@ impl Server {
         };
         let height = base.height;
         let mut config = self.setting.config(self.seat, now.wall);
-        config.heals.clone_from(&self.heals);
+        config.repairs.clone_from(&self.heals);
         let opened = restart.and_then(|Restart { past, records, .. }| {
             let opened = Replica::open(config, base, *world, past, records, now);
             opened.map_err(|error| error.to_string())
         });
         match opened {
             Ok(replica) => {
-                self.replica = self.setting.broken_replica(replica);
+                self.replica = self.setting.broken_replica(self.seat, replica);
                 self.note_members();
             }
-            Err(why) => return self.tell(Report::Ended(why)),
+            Err(why) => return self.tell(ReplicaReport::Ended(why)),
         }
         (self.astray, self.alone) = (false, ALONE_TURNS);
         self.welcome_again(now);
@@ -55,7 +55,7 @@ impl Server {
         }
         let peers: Vec<PublicKey> = self.lanes.connected().collect();
         peers.into_iter().for_each(|peer| self.replica_gets(now, Event::PeerUp(peer)));
-        self.tell(Report::Replaced(height));
+        self.tell(ReplicaReport::Replaced(height));
         for input in mem::take(&mut self.waiting) {
             self.take_in(now, input);
         }
@@ -69,20 +69,20 @@ impl Server {
             Done::Synced(position) => self.replica_gets(now, Event::Synced(position)),
             Done::Loaded { reader, decisions, oldest, next } => {
                 let count = decisions.len();
-                self.tell(Report::Loaded { reader, count });
+                self.tell(ReplicaReport::Loaded { reader, count });
                 self.replica_gets(now, Event::Loaded { reader, decisions, oldest, next });
             }
             Done::Health(health) => {
                 self.health.clone_from(&health);
                 self.replica_gets(now, Event::Muted(health != Health::Sound));
                 self.wait_for_disk(now);
-                self.tell(Report::Disk(health));
+                self.tell(ReplicaReport::Disk(health));
             }
             // What the next one lacks is told after it is opened.
             Done::Gaps(_) if self.replacement.is_some() => {}
             Done::Gaps(gaps) => self.replica_gets(now, Event::Gaps(gaps)),
             Done::Replaced(restart) => self.replaced(now, restart),
-            Done::News(news) => self.tell(Report::News(news)),
+            Done::News(news) => self.tell(ReplicaReport::News(news)),
         }
     }
 
@@ -91,10 +91,10 @@ impl Server {
     pub(super) fn wait_for_disk(&mut self, now: Now) {
         let (id, wait) = match self.health {
             Health::Sound => return,
-            Health::Full | Health::Swamped => (Wake::Pulse, PULSE),
-            Health::Failed(_) => (Wake::Noticed, NOTICED),
+            Health::Full | Health::Swamped => (ReplicaTimer::Pulse, PULSE),
+            Health::Failed(_) => (ReplicaTimer::Noticed, NOTICED),
         };
         let at = now.monotonic.saturating_add(wait);
-        self.effects.push_back(Effect::SetTimer { id, at });
+        self.effects.push_back(MachineEffect::SetTimer { id, at });
     }
 }

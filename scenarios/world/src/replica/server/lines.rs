@@ -3,55 +3,55 @@
 
 use std::rc::Rc;
 
-use metatopia_consensus::Position;
+use metatopia_consensus::RecordPosition;
 use metatopia_protocol::CLIENT_FRAME_BYTES_MAX;
-use metatopia_replica::{ClientId, Guests, Input as Event};
+use metatopia_replica::{ClientId, Followers, Input as Event, PeerMessage};
 use metatopia_types::{Now, PublicKey};
 
-use super::{Report, Request, Server};
-use crate::machine::{Effect, Mark, To};
+use super::{ReplicaReport, ReplicaServer, Request};
+use crate::machine::{DurableMark, FrameRecipients, MachineEffect};
 use crate::replica::gateway::{Hangup, Moved};
-use crate::replica::lanes::Change;
+use crate::replica::lanes::ConnectionChange;
 use crate::replica::setting::contact;
 
-impl Server {
+impl ReplicaServer {
     /// Keeps connections with the sim's servers and with guests, and with nobody else.
     pub(super) fn connect(&mut self, now: Now) {
         let own = self.setting.name(self.seat);
-        let others = self.contacts.union(&self.guests).filter(|key| **key != own);
+        let others = self.contacts.union(&self.followers).filter(|key| **key != own);
         let changes = self.lanes.want(others.copied().collect());
         self.lanes_changed(now, changes);
     }
 
     /// Remembers who was let in before it was started: a node keeps that in a file.
-    pub(crate) fn welcome(&mut self, now: Now, guests: Guests) {
-        self.let_in = guests;
+    pub(crate) fn welcome(&mut self, now: Now, followers: Followers) {
+        self.let_in = followers;
         self.welcome_again(now);
         self.absorb(now);
     }
 
     pub(super) fn welcome_again(&mut self, now: Now) {
-        let (contact, guests) = (contact(self.seat), Box::new(self.let_in.clone()));
-        self.replica_gets(now, Event::Welcome { contact, guests });
+        let (contact, followers) = (contact(self.seat), Box::new(self.let_in.clone()));
+        self.replica_gets(now, Event::Welcome { contact, followers });
     }
 
     pub(super) fn send(&mut self, to: Option<PublicKey>, bytes: &Rc<[u8]>) {
         let mut targets: Vec<PublicKey> = self.lanes.connected().collect();
         targets.retain(|peer| to.is_none_or(|to| to == *peer));
-        let after = Mark(Position::START.0);
+        let after = DurableMark(RecordPosition::START.0);
         for peer in targets {
             if let Some(frame) = self.lanes.frame(peer, bytes) {
-                let to = To::One(peer);
-                self.effects.push_back(Effect::Send { to, frame, after });
+                let to = FrameRecipients::One(peer);
+                self.effects.push_back(MachineEffect::Send { to, frame, after });
             }
         }
     }
 
-    pub(super) fn lanes_changed(&mut self, now: Now, changes: Vec<Change>) {
+    pub(super) fn lanes_changed(&mut self, now: Now, changes: Vec<ConnectionChange>) {
         for change in changes {
             let event = match change {
-                Change::Up(peer) => Event::PeerUp(peer),
-                Change::Down(peer) => Event::PeerDown(peer),
+                ConnectionChange::Up(peer) => Event::PeerUp(peer),
+                ConnectionChange::Down(peer) => Event::PeerDown(peer),
             };
             self.replica_gets(now, event);
         }
@@ -59,10 +59,10 @@ impl Server {
 
     pub(super) fn move_line(&mut self, now: Now, client: ClientId, moved: Moved) {
         for frame in moved.frames {
-            self.tell(Report::ToClient { client, frame });
+            self.tell(ReplicaReport::ToClient { client, frame });
         }
         if let Some(why) = moved.ended {
-            self.tell(Report::HungUp { client, why });
+            self.tell(ReplicaReport::HungUp { client, why });
             self.replica_gets(now, Event::ClientDown(client));
         }
     }
@@ -92,6 +92,16 @@ impl Server {
                 let moved = self.gateway.read(client, bytes);
                 self.move_line(now, client, moved);
             }
+            Request::HandIn(acts) => {
+                // As if another server had said them: that one has told the rest.
+                let other = (0..self.setting.founders).find(|seat| *seat != self.seat);
+                let from = self.setting.name(other.expect("a sim of several servers"));
+                for act in acts {
+                    let frame = PeerMessage::Submission(Box::new(act)).encode();
+                    self.replica_gets(now, Event::PeerFrame { from, frame });
+                }
+            }
+            Request::Say(frames) => frames.iter().for_each(|frame| self.send(None, frame)),
             Request::Ask { token, question } => {
                 self.replica_gets(now, Event::Ask { token, question });
             }

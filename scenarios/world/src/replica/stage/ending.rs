@@ -7,14 +7,14 @@ use std::time::Duration;
 use metatopia_oracle::Law;
 use metatopia_protocol::Goodbye;
 use metatopia_replica::keeper::newest_state;
-use metatopia_types::{Digest, Height};
+use metatopia_types::{Digest, Height, limits::ROOT_LAG};
 
-use super::{Stage, TURNS_AFTER};
+use super::{ReplicaStage, TURNS_AFTER};
 use crate::replica::account::{Account, check_person};
 use crate::replica::newcomer::Newcomer;
-use crate::replica::oracle::{Log, Past};
+use crate::replica::oracle::{DecidedTurns, TurnLog};
 
-impl Stage {
+impl ReplicaStage {
     /// Nobody does anything new; all faults stop; plays until everybody knows what became of their
     /// acts, every server has caught up, and what logs lack came back. Then every log is read, compared
     /// and played again.
@@ -42,8 +42,26 @@ impl Stage {
         }
         if self.is_sound() {
             self.fill_gaps();
+            self.pass_flips(patience);
         }
         self.account()
+    }
+
+    /// Plays on if a bit flipped in one of the last turns: its server can know that its state is wrong
+    /// only from a decided header that states the right root.
+    fn pass_flips(&mut self, patience: Duration) {
+        let limit = self.world.now() + patience;
+        if !self.run_till(limit, Self::is_past_flips) {
+            let fault = format!("not past the last flip after {patience:?}: {:?}", self.heights());
+            self.world.cluster.oracle.blame(None, Law::Behind, fault);
+        }
+    }
+
+    /// Has every server applied so many turns after each flip that it knows which state was right?
+    fn is_past_flips(&self) -> bool {
+        let top = self.top();
+        let heights = self.setting.flips.iter().map(|flip| flip.height.0);
+        heights.filter(|flip| *flip <= top).all(|flip| self.all_applied(flip + ROOT_LAG + 1))
     }
 
     /// Ends here and now, whatever is under way: for a world that is not to go on.
@@ -66,7 +84,7 @@ impl Stage {
         for seat in seats {
             // Even if the power failed everywhere at this very moment.
             let disk = world.salvaged(seat);
-            match Log::read(&self.setting, seat, &disk) {
+            match TurnLog::read(&self.setting, seat, &disk) {
                 Ok(log) => {
                     let fetched = |to: &Height| {
                         let mut states = world.cluster.replaced.iter();
@@ -83,7 +101,7 @@ impl Stage {
             }
             states.extend(newest_state(&disk, &self.setting.tools()).0);
         }
-        let Past { turns, places } =
+        let DecidedTurns { turns, places } =
             world.cluster.oracle.close(world.now(), &self.setting, &logs, states);
         // Where nobody keeps all of the past, servers may have forgotten what not all of them hold.
         let founders = logs.iter().filter(|log| log.seat < self.setting.founders);

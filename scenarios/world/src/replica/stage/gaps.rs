@@ -9,9 +9,9 @@ use metatopia_replica::keeper::History;
 use metatopia_store::list_snapshots;
 use metatopia_types::Height;
 
-use super::Stage;
-use crate::replica::oracle::Log;
-use crate::replica::server::Server;
+use super::ReplicaStage;
+use crate::replica::oracle::TurnLog;
+use crate::replica::server::ReplicaServer;
 
 /// Within so long some of what is missing comes back: a peer that was silent, or lacked it as well, is
 /// asked again after half a minute, and two batches of a minute of turns each take a few seconds.
@@ -20,7 +20,7 @@ const COMES_BACK: Duration = Duration::from_secs(45);
 /// How often it is looked what is still missing.
 const LOOK: Duration = Duration::from_secs(1);
 
-impl Stage {
+impl ReplicaStage {
     /// Plays until nobody honest lacks what a server holds that it could ask.
     pub(super) fn fill_gaps(&mut self) {
         let mut lacked = self.lacked();
@@ -52,15 +52,15 @@ impl Stage {
         let seats = 0..self.world.seats();
         let honest = seats.filter(|seat| self.world.cluster.is_honest(*seat));
         let running = honest.filter_map(|seat| Some((seat, self.world.server(seat)?)));
-        let logs: Vec<(&Server, Log)> = running
+        let logs: Vec<(&ReplicaServer, TurnLog)> = running
             .filter_map(|(seat, server)| {
-                let log = Log::read(&self.setting, seat, self.world.disk(seat)).ok()?;
+                let log = TurnLog::read(&self.setting, seat, self.world.disk(seat)).ok()?;
                 Some((server, log))
             })
             .collect();
         let mut lacked = BTreeMap::new();
         for (server, log) in logs.iter().filter(|(server, _)| !self.is_excused(server)) {
-            let held: Vec<&Log> = logs
+            let held: Vec<&TurnLog> = logs
                 .iter()
                 .filter(|(_, other)| server.may_ask(&self.setting.name(other.seat)))
                 .map(|(_, other)| other)
@@ -90,7 +90,7 @@ impl Stage {
 
     /// Nobody has to put back what cannot be proved any more; but where the voters never changed, all
     /// can.
-    fn is_excused(&self, server: &Server) -> bool {
+    fn is_excused(&self, server: &ReplicaServer) -> bool {
         let missing = server.status().and_then(|status| status.missing);
         let mut turns = self.world.cluster.oracle.laws.history().turns();
         missing.is_some_and(|missing| missing.unasked == Some(Unasked::Unprovable))

@@ -6,10 +6,11 @@ use metatopia_oracle::Law;
 use metatopia_replica::Condition;
 use metatopia_types::{Act, Emote, SignedEnvelope};
 
-use super::run::Run;
-use crate::calm::{Dues, Pace, Recovery, UNDER_WAY};
+use super::run::ReplicaRun;
+use super::rush::Rush;
+use crate::calm::{CalmSettings, Dues, FaultRecovery, UNDER_WAY};
 use crate::replica::lanes::LATE;
-use crate::replica::{Fate, Person, Server, Stage};
+use crate::replica::{ActStatus, Person, ReplicaServer, ReplicaStage};
 use crate::storm::Stormy as _;
 
 /// How often it is looked at what came about.
@@ -22,7 +23,7 @@ const TO_FIND_ROOM: Duration = Duration::from_millis(2_500);
 const ON_ITS_WAY: u64 = 2;
 
 /// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
-pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
+pub(super) fn go_on(run: &mut ReplicaRun) -> Option<FaultRecovery> {
     let healed = run.stage.world.now();
     run.stage.world.set_clocks_right();
     run.stage.world.heal();
@@ -39,19 +40,23 @@ pub(super) fn go_on(run: &mut Run) -> Option<Recovery> {
     let voters = run.voters();
     dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle.laws, voters);
     let act = decide_act(run, &mut dues)?;
+    let mut rush = Rush::begin(run);
     while run.is_sound() && (run.stage.world.now() < run.plan.end || !dues.are_paid()) {
         let (now, end) = (run.stage.world.now(), run.plan.end);
         let next = now + Duration::from_millis(500);
         run.stage.run_until(if now < end { next.min(end) } else { next });
         run.tick();
         look(run, &mut dues);
+        if let Some(rush) = &mut rush {
+            rush.go_on(run, &mut dues);
+        }
     }
-    Some(Recovery { turn, turn_bound: bound, caught_up, act })
+    Some(FaultRecovery { turn, turn_bound: bound, caught_up, act })
 }
 
-fn pace(run: &Run) -> Pace<'_> {
+pub(super) fn pace(run: &ReplicaRun) -> CalmSettings<'_> {
     let setting = run.stage.setting();
-    Pace {
+    CalmSettings {
         conditions: &run.plan.conditions,
         patience: setting.patience,
         turn: Duration::from_millis(setting.turn_length()),
@@ -62,20 +67,20 @@ fn pace(run: &Run) -> Pace<'_> {
     }
 }
 
-fn faults_borne(run: &Run) -> u32 {
+pub(super) fn faults_borne(run: &ReplicaRun) -> u32 {
     let members = run.members().map_or(run.plan.founders, |members| members.len());
     u32::try_from(members.saturating_sub(1) / 3).unwrap_or(u32::MAX)
 }
 
 /// The latest round that a server is in, as it said last.
-fn round(run: &Run) -> u32 {
+fn round(run: &ReplicaRun) -> u32 {
     let world = &run.stage.world;
     let servers = (0..world.seats()).filter_map(|seat| world.server(seat)?.status()?.round);
     servers.map(|round| round.0).max().unwrap_or(0)
 }
 
 /// Acts of people that wait at every honest server that votes.
-fn known_to_all(run: &Run) -> Vec<SignedEnvelope> {
+fn known_to_all(run: &ReplicaRun) -> Vec<SignedEnvelope> {
     let waiting = |seat: usize| {
         let server = run.stage.world.server(seat)?;
         Some(server.replica().pending().collect::<Vec<_>>())
@@ -92,28 +97,33 @@ fn known_to_all(run: &Run) -> Vec<SignedEnvelope> {
 }
 
 /// Looks at what is due. Who healed too often need not vote, nor whose state went wrong in the calm.
-fn look(run: &mut Run, dues: &mut Dues) {
-    let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
-    let parted = &run.stage.world.cluster.parted;
-    voters.retain(|seat| {
-        let status = run.stage.world.server(*seat).and_then(Server::status);
-        let follows = status.is_some_and(|status| status.condition == Condition::Following);
-        !follows && !parted.iter().any(|(at, by)| by == seat && *at >= calm_from)
-    });
-    let now = run.stage.world.now();
+pub(super) fn look(run: &mut ReplicaRun, dues: &mut Dues) {
+    let (now, voters) = (run.stage.world.now(), reliable(run));
     dues.look(now, &mut run.stage.world.cluster.oracle.laws, &voters);
 }
 
-fn new_turn(run: &mut Run, dues: &mut Dues, bound: Duration) -> Option<Duration> {
+/// The honest servers that have to vote.
+pub(super) fn reliable(run: &ReplicaRun) -> Vec<usize> {
+    let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
+    let parted = &run.stage.world.cluster.parted;
+    voters.retain(|seat| {
+        let status = run.stage.world.server(*seat).and_then(ReplicaServer::status);
+        let follows = status.is_some_and(|status| status.condition == Condition::Following);
+        !follows && !parted.iter().any(|(at, by)| by == seat && *at >= calm_from)
+    });
+    voters
+}
+
+fn new_turn(run: &mut ReplicaRun, dues: &mut Dues, bound: Duration) -> Option<Duration> {
     let (now, last) = (run.stage.world.now(), dues.last());
-    let decided = |stage: &Stage| stage.world.cluster.oracle.laws.last_decided();
+    let decided = |stage: &ReplicaStage| stage.world.cluster.oracle.laws.last_decided();
     run.stage.run_till(now + bound, |stage| decided(stage) > last || !stage.is_sound());
     look(run, dues);
     run.is_sound().then(|| run.stage.world.now() - now)
 }
 
 /// Lets everybody who was behind come up to the others.
-fn catch_up(run: &mut Run, dues: &mut Dues, healed: Duration) -> Option<Duration> {
+fn catch_up(run: &mut ReplicaRun, dues: &mut Dues, healed: Duration) -> Option<Duration> {
     let (top, heights) = (dues.last().0, run.stage.heights());
     let missed = run.behind().into_iter().map(|seat| top - heights[seat].unwrap_or(0).min(top));
     let limit = run.stage.world.now() + pace(run).catch_up_bound(missed.max().unwrap_or(0));
@@ -132,7 +142,7 @@ fn catch_up(run: &mut Run, dues: &mut Dues, healed: Duration) -> Option<Duration
 }
 
 /// Lets somebody act who did nothing before. Returns how many turns later that was decided.
-fn decide_act(run: &mut Run, dues: &mut Dues) -> Option<u64> {
+fn decide_act(run: &mut ReplicaRun, dues: &mut Dues) -> Option<u64> {
     let limit = run.stage.world.now() + Duration::from_secs(10);
     let person = run.witness;
     if !run.stage.run_till(limit, |stage| stage.people[person].is_open()) {
@@ -144,9 +154,9 @@ fn decide_act(run: &mut Run, dues: &mut Dues) -> Option<u64> {
     let act = run.stage.prompt(person, waves)?;
     let last = after + ON_ITS_WAY + UNDER_WAY + u64::from(faults_borne(run)) + 2;
     let limit = run.stage.world.now() + Duration::from_secs(30);
-    let fate = |stage: &Stage| stage.people[person].deeds[&act].fate;
-    let is_over = |stage: &Stage| {
-        !stage.is_sound() || fate(stage) != Fate::Waiting || stage.top() > last + ON_ITS_WAY
+    let fate = |stage: &ReplicaStage| stage.people[person].deeds[&act].fate;
+    let is_over = |stage: &ReplicaStage| {
+        !stage.is_sound() || fate(stage) != ActStatus::Waiting || stage.top() > last + ON_ITS_WAY
     };
     while !is_over(&run.stage) && run.stage.world.now() < limit {
         run.stage.run_for(LOOK);
@@ -156,7 +166,9 @@ fn decide_act(run: &mut Run, dues: &mut Dues) -> Option<u64> {
         return None;
     }
     match fate(&run.stage) {
-        Fate::Receipted { height, .. } if height.0 <= last => Some(height.0.saturating_sub(after)),
+        ActStatus::Receipted { height, .. } if height.0 <= last => {
+            Some(height.0.saturating_sub(after))
+        }
         other => {
             let what = format!("{act} is in none of the turns from {after} to {last}: {other:?}");
             run.stage.blame(Law::LateAct, what);
@@ -174,23 +186,23 @@ mod tests {
     use super::{Dues, go_on, look, new_turn};
     use crate::calm::NEAR;
     use crate::class::Class;
-    use crate::cluster::Order;
-    use crate::course::Course;
-    use crate::crash::Tail;
-    use crate::replica::swarm::run::Run;
+    use crate::cluster::ClusterOrder;
+    use crate::course::SeedRun;
+    use crate::crash::UnsyncedWrites;
+    use crate::replica::swarm::run::ReplicaRun;
 
     const SECOND: Duration = Duration::from_secs(1);
 
     /// A world without faults, after two seconds.
-    fn begun(span: Duration) -> Run {
-        let mut course = Course::new(1.into(), span);
+    fn begun(span: Duration) -> ReplicaRun {
+        let mut course = SeedRun::new(1.into(), span);
         course.without = Class::ALL.iter().copied().collect();
-        let mut run = Run::new(&course);
+        let mut run = ReplicaRun::new(&course);
         run.stage.run_until(2 * SECOND);
         run
     }
 
-    fn broken(run: &Run) -> Vec<Law> {
+    fn broken(run: &ReplicaRun) -> Vec<Law> {
         run.stage.world.cluster.oracle.faults().iter().map(|fault| fault.law).collect()
     }
 
@@ -198,10 +210,11 @@ mod tests {
     fn a_turn_that_is_applied_again_is_no_new_turn() {
         let mut run = begun(10 * SECOND);
         let (now, down) = (run.stage.world.now(), SECOND / 20);
-        run.stage.world.plan(now, Order::Split(vec![0, 1]));
-        run.stage
-            .world
-            .plan(now, Order::PowerLoss { tail: Tail::Kept, down, stagger: Duration::ZERO });
+        run.stage.world.plan(now, ClusterOrder::Split(vec![0, 1]));
+        run.stage.world.plan(
+            now,
+            ClusterOrder::PowerLoss { tail: UnsyncedWrites::Kept, down, stagger: Duration::ZERO },
+        );
         run.stage.run_until(now);
         let top = run.stage.top();
         let bound = 3 * SECOND;
@@ -222,9 +235,10 @@ mod tests {
         let mut run = begun(20 * SECOND);
         run.stage.run_until(8 * SECOND);
         let (now, down) = (run.stage.world.now(), SECOND / 20);
-        run.stage
-            .world
-            .plan(now, Order::PowerLoss { tail: Tail::Kept, down, stagger: Duration::ZERO });
+        run.stage.world.plan(
+            now,
+            ClusterOrder::PowerLoss { tail: UnsyncedWrites::Kept, down, stagger: Duration::ZERO },
+        );
         run.stage.run_until(now + down);
 
         let mut seen = 0;
@@ -242,8 +256,8 @@ mod tests {
     #[test]
     fn turns_come_in_time_until_a_world_ends() {
         let mut run = begun(40 * SECOND);
-        run.stage.world.plan(14 * SECOND, Order::SplitFor(Class::Split, vec![0, 1]));
-        run.stage.world.plan(34 * SECOND, Order::Mend(Class::Split));
+        run.stage.world.plan(14 * SECOND, ClusterOrder::SplitFor(Class::Split, vec![0, 1]));
+        run.stage.world.plan(34 * SECOND, ClusterOrder::Mend(Class::Split));
 
         go_on(&mut run);
 
@@ -256,7 +270,7 @@ mod tests {
     fn a_member_that_signs_nothing_is_seen() {
         let mut run = begun(10 * SECOND);
         let now = run.stage.world.now();
-        run.stage.world.plan(now, Order::Kill(3));
+        run.stage.world.plan(now, ClusterOrder::Kill(3));
         let laws = &run.stage.world.cluster.oracle.laws;
         let mut dues = Dues::new(now, laws, (SECOND, SECOND), Vec::new(), 1);
         dues.caught_up(now, laws, run.voters());

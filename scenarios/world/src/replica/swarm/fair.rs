@@ -102,14 +102,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{class_of, place};
-    use crate::agreement::Scheme;
+    use crate::agreement::SignatureKind;
     use crate::class::Class;
-    use crate::replica::Setting;
+    use crate::replica::ReplicaSetting;
 
     #[test]
     fn the_fair_has_two_hundred_bodies_and_twenty_scripts() {
         for classes in [BTreeSet::new(), Class::SCRIPTS.iter().copied().collect()] {
-            let setting = Setting::new(&place(&classes), Scheme::StandIn, 4, 4, 1);
+            let setting = ReplicaSetting::new(&place(&classes), SignatureKind::StandIn, 4, 4, 1);
             let world = setting.beginning();
 
             assert!(world.objects().count() >= 200, "{}", world.objects().count());

@@ -10,11 +10,11 @@ use metatopia_oracle::Law;
 use metatopia_protocol::{
     Answer, ClientMessage, Grant, JoinRequest, Question, ServerMessage, SignedInvite,
 };
-use metatopia_replica::fetch::{Fetch, FetchEffect, Misdeed};
+use metatopia_replica::fetch::{Fetch, FetchEffect, ProviderFault};
 use metatopia_types::{Height, PublicKey, Sign};
 
 use crate::class::Class;
-use crate::replica::{BadInvite, Setting, Stage, Stranger, invite};
+use crate::replica::{BadInvite, ReplicaSetting, ReplicaStage, Stranger, invite};
 
 /// Numbers the keys of impostors, two of each, far from those of people and of intruders.
 const IMPOSTOR_KEYS: u64 = 20_000;
@@ -32,7 +32,7 @@ const TRIES: u32 = 2;
 const NONCES: u64 = 1 << 32;
 
 #[derive(Debug)]
-enum Phase {
+enum ImpostorPhase {
     /// It wants a decided header, to make an invite of.
     Begging,
     /// It asks to be let in.
@@ -57,7 +57,7 @@ enum Phase {
 
 /// A connection to a server, for one question.
 #[derive(Debug)]
-struct Line {
+struct QuestionConnection {
     /// Its number on the stage.
     stranger: usize,
     asked: bool,
@@ -71,31 +71,31 @@ pub(super) struct Impostor {
     number: u64,
     keys: [Arc<dyn Sign>; 2],
     seat: usize,
-    line: Option<Line>,
-    phase: Phase,
+    line: Option<QuestionConnection>,
+    phase: ImpostorPhase,
 }
 
 impl Impostor {
-    pub(super) fn new(setting: &Setting, bad: BadInvite, number: u64, seat: usize) -> Self {
+    pub(super) fn new(setting: &ReplicaSetting, bad: BadInvite, number: u64, seat: usize) -> Self {
         let keys = [0, 1].map(|which| setting.player(IMPOSTOR_KEYS + 2 * number + which));
-        Self { bad, number, keys, seat, line: None, phase: Phase::Begging }
+        Self { bad, number, keys, seat, line: None, phase: ImpostorPhase::Begging }
     }
 
     /// Does the next step. The admin's invites are made by what the `admin` knows.
-    pub(super) fn try_in(&mut self, stage: &mut Stage, admin: usize) {
-        match mem::replace(&mut self.phase, Phase::Over) {
-            Phase::Begging => {
-                self.phase = Phase::Begging;
+    pub(super) fn try_in(&mut self, stage: &mut ReplicaStage, admin: usize) {
+        match mem::replace(&mut self.phase, ImpostorPhase::Over) {
+            ImpostorPhase::Begging => {
+                self.phase = ImpostorPhase::Begging;
                 self.beg(stage, admin);
             }
-            Phase::Asking { invite, used, left } => self.ask_in(stage, invite, used, left),
-            Phase::Fetching { fetch, host, asked } => self.fetch(stage, fetch, host, asked),
-            Phase::Over => {}
+            ImpostorPhase::Asking { invite, used, left } => self.ask_in(stage, invite, used, left),
+            ImpostorPhase::Fetching { fetch, host, asked } => self.fetch(stage, fetch, host, asked),
+            ImpostorPhase::Over => {}
         }
     }
 
     /// The next server that is held to the rules: others may say what they want.
-    fn move_on(&mut self, stage: &Stage) {
+    fn move_on(&mut self, stage: &ReplicaStage) {
         let founders = stage.setting().founders;
         let next = (1..=founders).map(|step| (self.seat + step) % founders);
         let honest = |seat: &usize| stage.world.cluster.is_honest(*seat);
@@ -104,13 +104,13 @@ impl Impostor {
 
     /// Asks the server a question with one of its keys, on a connection of its own, one step with
     /// each look. The answer, once it is there.
-    fn ask(&mut self, stage: &mut Stage, key: usize, question: &Question) -> Option<Answer> {
+    fn ask(&mut self, stage: &mut ReplicaStage, key: usize, question: &Question) -> Option<Answer> {
         let Some(line) = &mut self.line else {
             if !stage.world.cluster.is_honest(self.seat) {
                 self.move_on(stage);
             }
             let stranger = stage.meet(self.seat, Stranger::default());
-            self.line = Some(Line { stranger, asked: false, looks: 0 });
+            self.line = Some(QuestionConnection { stranger, asked: false, looks: 0 });
             return None;
         };
         line.looks += 1;
@@ -139,7 +139,7 @@ impl Impostor {
     }
 
     /// Asks for a decided header, and makes an invite of it.
-    fn beg(&mut self, stage: &mut Stage, admin: usize) {
+    fn beg(&mut self, stage: &mut ReplicaStage, admin: usize) {
         let height = Height(stage.top().saturating_sub(2).max(1));
         let Some(Answer::Turn(turn)) = self.ask(stage, 0, &Question::Turn { height }) else {
             return;
@@ -158,14 +158,20 @@ impl Impostor {
         }
         if self.bad == BadInvite::Uncertified {
             stage.world.note_fault(Class::BadInvite);
-            self.phase = Phase::Over;
+            self.phase = ImpostorPhase::Over;
         } else {
-            self.phase = Phase::Asking { invite, used: false, left: TRIES };
+            self.phase = ImpostorPhase::Asking { invite, used: false, left: TRIES };
         }
     }
 
     /// Asks a server to be let in: first, if the invite is to be used up, in another's name.
-    fn ask_in(&mut self, stage: &mut Stage, invite: Box<SignedInvite>, used: bool, left: u32) {
+    fn ask_in(
+        &mut self,
+        stage: &mut ReplicaStage,
+        invite: Box<SignedInvite>,
+        used: bool,
+        left: u32,
+    ) {
         let uses_up = self.bad == BadInvite::UsedUp && !used;
         let request = JoinRequest { invite: (*invite).clone(), applicant: None };
         let (key, seat) = (usize::from(uses_up), self.seat);
@@ -178,25 +184,25 @@ impl Impostor {
                 stage.world.note_fault(Class::BadInvite);
                 self.move_on(stage);
                 if left > 1 {
-                    Phase::Asking { invite, used: false, left: left - 1 }
+                    ImpostorPhase::Asking { invite, used: false, left: left - 1 }
                 } else {
-                    Phase::Over
+                    ImpostorPhase::Over
                 }
             }
             (Some(Answer::Join(Ok(_))), None) if uses_up => {
-                Phase::Asking { invite, used: true, left }
+                ImpostorPhase::Asking { invite, used: true, left }
             }
             (Some(Answer::Join(Ok(_))), None) => self.begin_fetch(stage, &invite),
             (Some(Answer::Join(other)), _) => {
                 return self.blame(stage, &format!("server {seat} says {other:?}"));
             }
             // It knows nothing now, or is gone: perhaps another one does.
-            (Some(_) | None, _) => Phase::Asking { invite, used, left },
+            (Some(_) | None, _) => ImpostorPhase::Asking { invite, used, left },
         };
     }
 
     /// Takes its checkpoint for what it says that it is.
-    fn begin_fetch(&self, stage: &Stage, invite: &SignedInvite) -> Phase {
+    fn begin_fetch(&self, stage: &ReplicaStage, invite: &SignedInvite) -> ImpostorPhase {
         let setting = stage.setting();
         let invite = &invite.invite;
         let height = invite.header.height.minus(1).unwrap_or_default();
@@ -206,13 +212,13 @@ impl Impostor {
         let mut fetch = Box::new(Fetch::new(invite.sim(), trust, genesis, scheme));
         let host = setting.name(self.seat);
         fetch.up(Duration::ZERO, host);
-        Phase::Fetching { fetch, host, asked: None }
+        ImpostorPhase::Fetching { fetch, host, asked: None }
     }
 
     /// Fetches from the one server, question by question, until that gives what is not believed.
     fn fetch(
         &mut self,
-        stage: &mut Stage,
+        stage: &mut ReplicaStage,
         mut fetch: Box<Fetch>,
         host: PublicKey,
         mut asked: Option<(u32, Question)>,
@@ -232,7 +238,8 @@ impl Impostor {
             match effect {
                 FetchEffect::Ask { token, question, .. } => asked = Some((token, question)),
                 FetchEffect::Dropped {
-                    why: Misdeed::Undecided(_) | Misdeed::OtherPast, ..
+                    why: ProviderFault::Undecided(_) | ProviderFault::OtherPast,
+                    ..
                 } => {
                     return stage.world.note_fault(Class::BadInvite);
                 }
@@ -243,13 +250,13 @@ impl Impostor {
                 FetchEffect::Keep { .. } => {}
             }
         }
-        self.phase = Phase::Fetching { fetch, host, asked };
+        self.phase = ImpostorPhase::Fetching { fetch, host, asked };
     }
 
-    fn blame(&mut self, stage: &mut Stage, what: &str) {
+    fn blame(&mut self, stage: &mut ReplicaStage, what: &str) {
         let what = format!("an invite that is {:?}: {what}", self.bad);
         stage.blame(Law::Invite, what);
-        self.phase = Phase::Over;
+        self.phase = ImpostorPhase::Over;
     }
 }
 
@@ -260,18 +267,21 @@ mod tests {
     use metatopia_oracle::Law;
     use metatopia_protocol::Grant;
 
-    use super::{Impostor, Phase};
-    use crate::agreement::Scheme;
+    use super::{Impostor, ImpostorPhase};
+    use crate::agreement::SignatureKind;
     use crate::class::Class;
     use crate::conditions::Conditions;
-    use crate::replica::{BadInvite, Manner, Person, Setting, Stage};
+    use crate::replica::{BadInvite, Person, PersonProfile, ReplicaSetting, ReplicaStage};
 
     const LOOK: Duration = Duration::from_millis(250);
 
     /// A plaza with its admin in it.
-    fn plaza() -> Stage {
-        let mut stage = Stage::new(Setting::plaza(Scheme::StandIn, 1), Conditions::calm(5));
-        let manner = Manner::lively(Duration::from_secs(9));
+    fn plaza() -> ReplicaStage {
+        let mut stage = ReplicaStage::new(
+            ReplicaSetting::plaza(SignatureKind::StandIn, 1),
+            Conditions::calm(5),
+        );
+        let manner = PersonProfile::lively(Duration::from_secs(9));
         let admin = Person::new(stage.setting(), 0, 0, manner);
         stage.invite(Duration::ZERO, admin);
         stage.run_until(Duration::from_secs(1));
@@ -292,7 +302,11 @@ mod tests {
         }
 
         for impostor in &impostors {
-            assert!(matches!(impostor.phase, Phase::Over), "{:?}", (impostor.bad, &impostor.phase));
+            assert!(
+                matches!(impostor.phase, ImpostorPhase::Over),
+                "{:?}",
+                (impostor.bad, &impostor.phase)
+            );
         }
         // Five are refused by two servers each, and two by those who hold them.
         assert_eq!(stage.world.fired().times(Class::BadInvite), 5 * 2 + 2);
@@ -306,7 +320,7 @@ mod tests {
         for _ in 0..24 {
             stage.run_until(stage.world.now() + LOOK);
             impostor.try_in(&mut stage, 0);
-            if let Phase::Asking { invite, used, .. } = &mut impostor.phase {
+            if let ImpostorPhase::Asking { invite, used, .. } = &mut impostor.phase {
                 // Nobody has used it.
                 *used = true;
                 assert_eq!(invite.invite.grant, Grant::Follow);

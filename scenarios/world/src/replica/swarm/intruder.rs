@@ -7,7 +7,7 @@ use metatopia_types::{Act, Envelope, Height, Lane, Seq, Sign, SimId};
 
 use crate::chance::Dice;
 use crate::class::Class;
-use crate::replica::{Hangup, Setting, Stage, Stranger};
+use crate::replica::{Hangup, ReplicaSetting, ReplicaStage, Stranger};
 
 /// Numbers the keys of intruders, far from those of people.
 const INTRUDER_KEYS: u64 = 10_000;
@@ -32,7 +32,7 @@ pub(super) struct Intruder {
 }
 
 impl Intruder {
-    pub(super) fn new(setting: &Setting, class: Class, number: u64, seat: usize) -> Self {
+    pub(super) fn new(setting: &ReplicaSetting, class: Class, number: u64, seat: usize) -> Self {
         Self {
             class,
             sim: setting.sim,
@@ -46,7 +46,7 @@ impl Intruder {
     }
 
     /// Does its worst once.
-    pub(super) fn intrude(&mut self, stage: &mut Stage) {
+    pub(super) fn intrude(&mut self, stage: &mut ReplicaStage) {
         let hung_up = self.hear(stage);
         if self.class == Class::HalfOpenClient {
             return self.half_open(stage);
@@ -73,7 +73,7 @@ impl Intruder {
     }
 
     /// Takes note of what servers said, and forgets it. Did one of them hang up?
-    fn hear(&mut self, stage: &mut Stage) -> bool {
+    fn hear(&mut self, stage: &mut ReplicaStage) -> bool {
         let mut gone = false;
         for line in &self.lines {
             let stranger = &mut stage.strangers[*line];
@@ -94,7 +94,7 @@ impl Intruder {
         gone
     }
 
-    fn half_open(&mut self, stage: &mut Stage) {
+    fn half_open(&mut self, stage: &mut ReplicaStage) {
         let first = self.lines.first().copied();
         if self.lines.len() < HALF_OPEN_MAX {
             let stranger =
@@ -108,7 +108,7 @@ impl Intruder {
         }
     }
 
-    fn send_garbage(&mut self, stage: &mut Stage, line: usize) {
+    fn send_garbage(&mut self, stage: &mut ReplicaStage, line: usize) {
         match self.dice.below(4) {
             0 => {
                 let length = self.dice.index(300);
@@ -136,7 +136,7 @@ impl Intruder {
     }
 
     /// More frames than a client may send, and more acts than an author may have waiting.
-    fn flood(&mut self, stage: &mut Stage, line: usize) {
+    fn flood(&mut self, stage: &mut ReplicaStage, line: usize) {
         stage.introduce(line, &*self.key);
         for n in 0..FLOOD {
             self.seq += 1;
@@ -149,7 +149,7 @@ impl Intruder {
         }
     }
 
-    fn act(&self, stage: &Stage) -> Submission {
+    fn act(&self, stage: &ReplicaStage) -> Submission {
         let envelope = Envelope {
             sim: self.sim,
             author: self.key.public(),
@@ -162,7 +162,7 @@ impl Intruder {
     }
 
     /// Says what others said, word by word.
-    fn replay(&mut self, stage: &mut Stage, line: usize) {
+    fn replay(&mut self, stage: &mut ReplicaStage, line: usize) {
         stage.introduce(line, &*self.key);
         let skipped = self.dice.index(stage.overheard().len().max(1));
         let again: Vec<Vec<u8>> = stage.overheard().skip(skipped).take(20).cloned().collect();

@@ -9,16 +9,16 @@ use metatopia_replica::keeper::HISTORY_TURNS;
 use metatopia_types::Height;
 
 use super::fair;
-use crate::agreement::{Deed, Scheme, Seed};
+use crate::agreement::{ByzantineBehaviour, Seed, SignatureKind};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
-use crate::cluster::Order;
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
-use crate::course::Course;
+use crate::course::SeedRun;
 use crate::replica::stories::scheme;
-use crate::replica::{BadInvite, Flip, Setting};
+use crate::replica::{BadInvite, Flip, ReplicaSetting};
 use crate::storm::Storm;
-use crate::weather::{Draft, Moment};
+use crate::weather::{FaultPlanDraft, PlannedFault};
 
 /// Seats for servers that the admin adds.
 const JOINERS: usize = 1;
@@ -36,6 +36,13 @@ const RARER: u32 = 200;
 /// In one of so many seeds every server calculates every turn for itself.
 const APART_EVERY: u64 = 4;
 
+/// In one of so many seeds a crowd of fresh keys comes once the faults are over.
+const CROWD_EVERY: u64 = 3;
+
+/// Avatars that have room where a crowd comes. Three quarters are for newcomers, and eleven people
+/// behave.
+const NARROW: u32 = 16;
+
 /// How long the second machine of a server takes to start, before anybody is connected with it.
 const STARTS: Duration = Duration::from_millis(50);
 
@@ -44,7 +51,7 @@ const TURNS_PER_SECOND: u64 = 20;
 
 /// See the module.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct ReplicaPlan {
     /// Classes of faults that may happen.
     pub classes: BTreeSet<Class>,
     /// Where all dice come from.
@@ -58,7 +65,7 @@ pub struct Plan {
     /// The server that runs twice: the last seat of all is for its copy.
     pub twin: Option<usize>,
     /// Which signatures.
-    pub scheme: Scheme,
+    pub scheme: SignatureKind,
     /// Turns between snapshots.
     pub snapshot_turns: u64,
     /// Turns that servers keep below the older snapshot.
@@ -69,16 +76,18 @@ pub struct Plan {
     pub behind_turns: u64,
     /// Does every server calculate every turn for itself?
     pub apart: bool,
+    /// Does a crowd of fresh keys take the seats in the calm, while stewards log in?
+    pub crowd: bool,
     /// Links, disks and clocks.
     pub conditions: Conditions,
     /// Servers that lie to the others, and how.
-    pub liars: Vec<(usize, Deed)>,
+    pub liars: Vec<(usize, ByzantineBehaviour)>,
     /// Bits that flip in memory.
     pub flips: Vec<Flip>,
     /// Trouble whose victims are drawn, by time.
-    pub orders: Vec<(Duration, Order)>,
+    pub orders: Vec<(Duration, ClusterOrder)>,
     /// The other trouble, by time.
-    pub moments: Vec<(Duration, Moment)>,
+    pub moments: Vec<(Duration, PlannedFault)>,
     /// Faults begin here.
     pub from: Duration,
     /// Faults stop here.
@@ -87,17 +96,18 @@ pub struct Plan {
     pub end: Duration,
 }
 
-impl Plan {
+impl ReplicaPlan {
     /// What a course stands for.
     #[must_use]
-    pub fn draw(course: &Course) -> Self {
+    pub fn draw(course: &SeedRun) -> Self {
         let seed = course.seed;
         let mut dice = Dice::new(seed.number, "swarm of replicas");
         let founders = dice.pick(&[4, 4, 4, 4, 4, 5, 7]);
         let snapshot_turns = dice.pick(&[20, 50, 200]);
         let history_turns = dice.pick(&[HISTORY_TURNS, 20, 60]);
-        let until = Course::new(seed, course.span).calm_from();
-        let mut draft = Draft::new(Level::Whole, seed.number, founders, until, &course.without);
+        let until = SeedRun::new(seed, course.span).calm_from();
+        let mut draft =
+            FaultPlanDraft::new(Level::Whole, seed.number, founders, until, &course.without);
         let mut conditions = draft.conditions();
         // Lanes are built by who is told that a server came or went.
         conditions.notices = true;
@@ -112,6 +122,7 @@ impl Plan {
         }
         let archive = Dice::new(seed.number, "archive").below(3) != 0;
         let apart = Dice::new(seed.number, "shared work").below(APART_EVERY) == 0;
+        let crowd = Dice::new(seed.number, "crowd").below(CROWD_EVERY) == 0;
         // Nobody fetches a state who can have the turns of all others.
         let lost = history_turns < HISTORY_TURNS && !archive;
         let behind_turns = if lost || draft.on.contains(&Class::Joiner) {
@@ -126,7 +137,7 @@ impl Plan {
         draft.draw();
         let (from, calm_from, end) = (course.from, course.calm_from(), course.span);
         draft.narrow(from, calm_from);
-        let Draft { on: classes, orders, moments, .. } = draft;
+        let FaultPlanDraft { on: classes, orders, moments, .. } = draft;
         let scheme = scheme(seed.number);
         Self {
             classes,
@@ -141,6 +152,7 @@ impl Plan {
             archive,
             behind_turns,
             apart: apart || course.apart,
+            crowd,
             conditions,
             liars,
             flips,
@@ -159,10 +171,14 @@ impl Plan {
     }
 
     /// The sim that is played.
-    pub(super) fn setting(&self) -> Setting {
+    pub(super) fn setting(&self) -> ReplicaSetting {
         let place = fair::place(&self.classes);
         let Self { scheme, founders, seats, seed, .. } = *self;
-        let mut setting = Setting::new(&place, scheme, founders, seats, seed.number);
+        let mut setting = if self.crowd {
+            ReplicaSetting::narrow(&place, scheme, (founders, seats), seed.number, NARROW)
+        } else {
+            ReplicaSetting::new(&place, scheme, founders, seats, seed.number)
+        };
         setting.snapshot_turns = self.snapshot_turns;
         setting.history_turns = self.history_turns;
         setting.archive = self.archive;
@@ -177,7 +193,7 @@ impl Plan {
             setting.add_seat();
         });
         let later = self.classes.contains(&Class::CopiedDisk);
-        let add = if later { Setting::add_later_copy } else { Setting::add_copy };
+        let add = if later { ReplicaSetting::add_later_copy } else { ReplicaSetting::add_copy };
         self.twin.map(|twin| add(&mut setting, twin));
         setting
     }
@@ -188,7 +204,7 @@ impl Plan {
     }
 }
 
-impl Draft {
+impl FaultPlanDraft {
     /// Who joins and who leaves. Returns how many seats there are.
     fn members(&mut self) -> usize {
         let founders = self.founders;
@@ -197,11 +213,11 @@ impl Draft {
         };
         let mut at = dice.within(Span::ms(1_000, 10_000));
         for seat in founders..founders + JOINERS {
-            self.moments.push((at, Moment::Promote(seat)));
+            self.moments.push((at, PlannedFault::Promote(seat)));
             at += dice.within(Span::ms(2_000, 12_000));
             // The first server may keep all history.
             let last = founders - self.lying();
-            self.moments.push((at, Moment::Remove(1 + dice.index(last - 1))));
+            self.moments.push((at, PlannedFault::Remove(1 + dice.index(last - 1))));
         }
         self.moments.retain(|(at, _)| *at < self.until);
         founders + JOINERS
@@ -215,10 +231,10 @@ impl Draft {
         let count = if dice.below(TWO_INVITED_EVERY) == 0 { 2 } else { 1 };
         for seat in first..first + count {
             let at = self.until * (2 + dice.index(5) as u32) / 10;
-            self.moments.push((at, Moment::Join(seat)));
+            self.moments.push((at, PlannedFault::Join(seat)));
             let (votes, later) = (dice.below(2) == 0, at + dice.within(Span::ms(2_000, 12_000)));
             if votes && self.on.contains(&Class::SetChange) && later < self.until {
-                self.moments.push((later, Moment::Promote(seat)));
+                self.moments.push((later, PlannedFault::Promote(seat)));
             }
         }
         count
@@ -230,7 +246,7 @@ impl Draft {
     }
 
     /// Who lies, and how; and who runs twice.
-    fn liars(&self) -> (Vec<(usize, Deed)>, Option<usize>) {
+    fn liars(&self) -> (Vec<(usize, ByzantineBehaviour)>, Option<usize>) {
         let mut seats = (0..self.founders).rev();
         let (mut liars, mut twin) = (Vec::new(), None);
         for class in Class::LIARS {
@@ -238,8 +254,11 @@ impl Draft {
             else {
                 continue;
             };
-            let deeds: Vec<Deed> =
-                Deed::ALL.iter().copied().filter(|deed| deed.class() == *class).collect();
+            let deeds: Vec<ByzantineBehaviour> = ByzantineBehaviour::ALL
+                .iter()
+                .copied()
+                .filter(|deed| deed.class() == *class)
+                .collect();
             match class {
                 Class::Twin | Class::CopiedDisk => twin = Some(seat),
                 _ => liars.push((seat, dice.pick(&deeds))),
@@ -253,7 +272,7 @@ impl Draft {
     fn copied(&mut self, copy: usize) -> Duration {
         let Some(mut dice) = self.dice(Class::CopiedDisk) else { return Duration::ZERO };
         let at = self.until * (1 + dice.index(5) as u32) / 8;
-        self.moments.push((at, Moment::CopyDisk(copy)));
+        self.moments.push((at, PlannedFault::CopyDisk(copy)));
         at + STARTS
     }
 
@@ -267,7 +286,7 @@ impl Draft {
         let mut move_one = |orders: &mut Vec<_>, at, seat: usize| {
             let with_it = !with_copy.remove(&seat) && with_copy.insert(seat);
             let (from, to) = if with_it { (twin, copy) } else { (copy, twin) };
-            orders.push((at, Order::Reconnect { seat, from, to }));
+            orders.push((at, ClusterOrder::Reconnect { seat, from, to }));
         };
         for seat in &others {
             if dice.below(2) == 0 {
@@ -294,7 +313,7 @@ impl Draft {
         let Some(mut dice) = self.dice(Class::BadInvite) else { return };
         for at in self.times(&mut dice, Span::ms(1_000, 12_000)) {
             let (bad, seat) = (dice.pick(&BadInvite::ALL), dice.index(self.founders));
-            self.moments.push((at, Moment::BadInvite(bad, seat)));
+            self.moments.push((at, PlannedFault::BadInvite(bad, seat)));
         }
     }
 
@@ -302,13 +321,13 @@ impl Draft {
         for class in Class::CLIENTS {
             let Some(mut dice) = self.dice(*class) else { continue };
             for at in self.times(&mut dice, Span::ms(500, 20_000)) {
-                self.moments.push((at, Moment::Intrude(*class, dice.index(self.founders))));
+                self.moments.push((at, PlannedFault::Intrude(*class, dice.index(self.founders))));
             }
         }
     }
 }
 
-impl fmt::Display for Plan {
+impl fmt::Display for ReplicaPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names: Vec<&str> = self.classes.iter().map(|class| class.name()).collect();
         let Self { founders, seats, invited, from, calm_from, end, .. } = self;
@@ -320,6 +339,8 @@ impl fmt::Display for Plan {
         writeln!(f, "fetches      a state from {} turns behind on", self.behind_turns)?;
         let whose = if self.apart { "every server for itself" } else { "once for all who agree" };
         writeln!(f, "calculates   {whose}")?;
+        let crowd = if self.crowd { "takes the seats in the calm" } else { "none" };
+        writeln!(f, "crowd        {crowd}")?;
         writeln!(f, "signatures   {:?}", self.scheme)?;
         writeln!(f, "liars        {:?}", self.liars)?;
         writeln!(f, "runs twice   {:?}", self.twin)?;

@@ -10,18 +10,21 @@ use metatopia_types::{Act, Height, PublicKey};
 use super::calm;
 use super::impostor::Impostor;
 use super::intruder::Intruder;
-use super::plan::Plan;
+use super::plan::ReplicaPlan;
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
-use crate::cluster::Order;
-use crate::course::{Breach, Course, Tale};
+use crate::cluster::ClusterOrder;
+use crate::course::{Breach, RunReport, SeedRun};
 use crate::damage::spoil;
 use crate::replica::stories::proposing;
-use crate::replica::{Account, Manner, Newcomer, Person, Server, Servers, Stage, contact, invite};
-use crate::storm::{self, Change, Stormy};
-use crate::weather::Moment;
-use crate::world::World;
+use crate::replica::{
+    Account, Newcomer, Person, PersonProfile, ReplicaServer, ReplicaServers, ReplicaStage, contact,
+    invite,
+};
+use crate::storm::{self, MemberChange, Stormy};
+use crate::weather::PlannedFault;
+use crate::world::Simulator;
 
 /// A state is read again and compared after so many turns.
 const COMPARE_EVERY: u64 = 200;
@@ -39,15 +42,15 @@ const WANDERERS: usize = PEOPLE as usize + 1;
 const WANDERS: u64 = 6;
 
 /// A plan while it is played.
-pub(super) struct Run {
-    pub(super) plan: Plan,
-    pub(super) stage: Stage,
+pub(super) struct ReplicaRun {
+    pub(super) plan: ReplicaPlan,
+    pub(super) stage: ReplicaStage,
     /// The number of the person who may change who votes.
     admin: usize,
     /// The number of somebody who does nothing until they are asked to.
     pub(super) witness: usize,
     dice: Dice,
-    changes: Vec<Change>,
+    changes: Vec<MemberChange>,
     /// Servers that were taken out, and at which height that was seen.
     leaving: Vec<(usize, u64)>,
     intruders: Vec<Intruder>,
@@ -61,10 +64,11 @@ pub(super) struct Run {
     compared: u64,
 }
 
-impl Run {
-    pub(super) fn new(course: &Course) -> Self {
-        let plan = Plan::draw(course);
-        let mut stage = Stage::told(plan.setting(), plan.conditions.clone(), plan.seed.written);
+impl ReplicaRun {
+    pub(super) fn new(course: &SeedRun) -> Self {
+        let plan = ReplicaPlan::draw(course);
+        let mut stage =
+            ReplicaStage::told(plan.setting(), plan.conditions.clone(), plan.seed.written);
         plan.storm().announce(&mut stage.world);
         for (at, order) in &plan.orders {
             stage.world.plan(*at, order.clone());
@@ -96,7 +100,7 @@ impl Run {
         }
     }
 
-    pub(super) fn play(mut self) -> Tale {
+    pub(super) fn play(mut self) -> RunReport {
         self.plan.storm().rage(&mut self);
         let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
         for seat in 0..self.stage.world.seats() {
@@ -107,7 +111,7 @@ impl Run {
         self.stage.run_until(self.stage.world.now());
         let sound = self.is_sound();
         let account = if sound { self.stage.finish(PATIENCE) } else { self.stage.account() };
-        Tale { recovery, ..tell(account) }
+        RunReport { recovery, ..tell(account) }
     }
 
     /// The admin changes nothing any more.
@@ -132,7 +136,7 @@ impl Run {
         let (top, now) = (self.stage.top(), self.stage.world.now());
         let gone = |left: &(usize, u64)| top > left.1 + SET_LAG;
         for (seat, _) in self.leaving.extract_if(.., |left| gone(left)) {
-            self.stage.world.plan(now, Order::Kill(seat));
+            self.stage.world.plan(now, ClusterOrder::Kill(seat));
         }
     }
 
@@ -167,7 +171,8 @@ impl Run {
                 continue;
             };
             let (turn, certificate) = *turn;
-            let votes = |(_, moment): &(Duration, Moment)| *moment == Moment::Promote(seat);
+            let votes =
+                |(_, moment): &(Duration, PlannedFault)| *moment == PlannedFault::Promote(seat);
             let stands_by = self.plan.moments.iter().any(votes);
             let grant = if stands_by { Grant::StandBy } else { Grant::Follow };
             let (setting, light) = (self.stage.setting(), self.stage.people[self.admin].light());
@@ -204,13 +209,13 @@ impl Run {
     pub(super) fn members(&self) -> Option<Vec<PublicKey>> {
         let servers =
             (0..self.stage.world.seats()).filter_map(|seat| self.stage.world.server(seat));
-        let (_, members) = servers.map(Server::members).max_by_key(|(height, _)| *height)?;
+        let (_, members) = servers.map(ReplicaServer::members).max_by_key(|(height, _)| *height)?;
         Some(members.clone())
     }
 
     /// Says what a change of members needs, again and again. Returns whether it has come about, or
     /// never will.
-    fn pursue(&mut self, change: Change) -> bool {
+    fn pursue(&mut self, change: MemberChange) -> bool {
         let Some(members) = self.members() else {
             return false;
         };
@@ -232,14 +237,14 @@ impl Run {
     }
 
     fn is_voting(&self, seat: usize) -> bool {
-        let status = self.stage.world.server(seat).and_then(Server::status);
+        let status = self.stage.world.server(seat).and_then(ReplicaServer::status);
         status.is_some_and(|status| status.voting)
     }
 
     /// The servers that the others must do without: liars, one whose memory is bad, and one that lost
     /// a part of its log.
     fn unreliable(&self) -> usize {
-        let Plan { liars, twin, flips, .. } = &self.plan;
+        let ReplicaPlan { liars, twin, flips, .. } = &self.plan;
         let bad = [twin.is_some(), !flips.is_empty(), self.damaged.is_some()];
         liars.len() + bad.into_iter().filter(|bad| *bad).count()
     }
@@ -280,7 +285,7 @@ impl Run {
             return;
         }
         let now = world.now();
-        self.stage.world.plan(now, Order::Kill(seat));
+        self.stage.world.plan(now, ClusterOrder::Kill(seat));
         self.stage.run_until(now);
         let all = spare && place.is_multiple_of(2);
         let spoiled = spoil(self.stage.world.disk_mut(seat), place, all);
@@ -289,7 +294,7 @@ impl Run {
             self.stage.world.cluster.spoiled.insert(seat);
             self.damaged = if spare { Some(seat) } else { self.damaged };
         }
-        self.stage.world.plan(now, Order::Start(seat));
+        self.stage.world.plan(now, ClusterOrder::Start(seat));
         self.stage.run_until(now);
         let server = self.stage.world.server(seat);
         if spoiled && server.is_some_and(|server| server.passed_over().is_empty()) {
@@ -329,10 +334,10 @@ impl Run {
     }
 }
 
-impl Stormy for Run {
-    type Cluster = Servers;
+impl Stormy for ReplicaRun {
+    type Cluster = ReplicaServers;
 
-    fn world(&mut self) -> &mut World<Servers> {
+    fn world(&mut self) -> &mut Simulator<ReplicaServers> {
         &mut self.stage.world
     }
 
@@ -344,34 +349,34 @@ impl Stormy for Run {
         self.stage.run_until(until);
     }
 
-    fn befall(&mut self, moment: Moment) {
+    fn befall(&mut self, moment: PlannedFault) {
         match moment {
-            Moment::CutLeader(span) => {
+            PlannedFault::CutLeader(span) => {
                 if let Some(seat) = proposing(&self.stage) {
                     storm::cut_leader(&mut self.stage.world, seat, span);
                 }
             }
-            Moment::Intrude(class, seat) => {
+            PlannedFault::Intrude(class, seat) => {
                 let number = self.intruders.len() as u64;
                 let intruder = Intruder::new(self.stage.setting(), class, number, seat);
                 self.intruders.push(intruder);
             }
-            Moment::Promote(seat) => {
+            PlannedFault::Promote(seat) => {
                 let now = self.stage.world.now();
                 // Who comes by an invite starts when it has what to start with.
                 if !self.plan.invited().contains(&seat) {
-                    self.stage.world.plan(now, Order::Start(seat));
+                    self.stage.world.plan(now, ClusterOrder::Start(seat));
                 }
-                self.changes.push(Change::Promote(seat));
+                self.changes.push(MemberChange::Promote(seat));
             }
-            Moment::Remove(seat) => self.changes.push(Change::Remove(seat)),
-            Moment::Damage(seat, class, place) => self.damage(seat, class, place),
-            Moment::Join(seat) => self.inviting.push(seat),
-            Moment::BadInvite(bad, seat) => {
+            PlannedFault::Remove(seat) => self.changes.push(MemberChange::Remove(seat)),
+            PlannedFault::Damage(seat, class, place) => self.damage(seat, class, place),
+            PlannedFault::Join(seat) => self.inviting.push(seat),
+            PlannedFault::BadInvite(bad, seat) => {
                 let number = self.impostors.len() as u64;
                 self.impostors.push(Impostor::new(self.stage.setting(), bad, number, seat));
             }
-            Moment::CopyDisk(copy) => self.stage.copy_disk(copy),
+            PlannedFault::CopyDisk(copy) => self.stage.copy_disk(copy),
         }
     }
 
@@ -387,13 +392,13 @@ impl Stormy for Run {
 }
 
 /// Three acts a second, and proofs of what became of them.
-fn manner(until: Duration) -> Manner {
-    Manner { pace: Span::ms(200, 460), ..Manner::lively(until) }
+fn manner(until: Duration) -> PersonProfile {
+    PersonProfile { pace: Span::ms(200, 460), ..PersonProfile::lively(until) }
 }
 
 /// What is told of a world.
-fn tell(account: Account) -> Tale {
-    Tale {
+fn tell(account: Account) -> RunReport {
+    RunReport {
         breaches: account.faults.iter().map(Breach::from).collect(),
         fired: account.fired,
         recovery: None,

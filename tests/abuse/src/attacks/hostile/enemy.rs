@@ -5,7 +5,7 @@ use std::time::Duration;
 use futures::future::join_all;
 use metatopia::{
     carrier::{Carrier, CarrierReceiver, CarrierSender},
-    client_driver::Entrance,
+    client_driver::NodeEndpoint,
 };
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
@@ -61,22 +61,22 @@ impl Malice {
 }
 
 /// Lets all of them loose for so long. Returns the frames that they got rid of.
-pub(super) async fn crowd(entrances: Vec<Entrance>, time: Duration) -> u64 {
+pub(super) async fn crowd(endpoints: Vec<NodeEndpoint>, time: Duration) -> u64 {
     let end = Instant::now() + time;
     let kinds = Malice::ALL.into_iter().cycle();
-    let all = entrances.into_iter().cycle().zip(kinds).take(HOSTILE);
+    let all = endpoints.into_iter().cycle().zip(kinds).take(HOSTILE);
     let tasks: Vec<_> =
-        all.map(|(entrance, malice)| tokio::spawn(rage(entrance, malice, end))).collect();
+        all.map(|(endpoint, malice)| tokio::spawn(rage(endpoint, malice, end))).collect();
     join_all(tasks).await.into_iter().map(|sent| sent.unwrap_or(0)).sum()
 }
 
 /// One of them, who comes back whenever it was thrown out.
-async fn rage(entrance: Entrance, malice: Malice, end: Instant) -> u64 {
+async fn rage(endpoint: NodeEndpoint, malice: Malice, end: Instant) -> u64 {
     let mut sent = 0;
     while Instant::now() < end {
         let session = async {
-            let Ok(carrier) = entrance.dial().await else { return };
-            session(&entrance, carrier, malice, &mut sent).await;
+            let Ok(carrier) = endpoint.dial().await else { return };
+            session(&endpoint, carrier, malice, &mut sent).await;
         };
         if timeout_at(end, session).await.is_ok() {
             sleep(AGAIN).await;
@@ -86,11 +86,11 @@ async fn rage(entrance: Entrance, malice: Malice, end: Instant) -> u64 {
 }
 
 /// Comes in as anybody does, and then misbehaves until the session ends.
-async fn session(entrance: &Entrance, carrier: Carrier, malice: Malice, sent: &mut u64) {
+async fn session(endpoint: &NodeEndpoint, carrier: Carrier, malice: Malice, sent: &mut u64) {
     let Carrier { mut send, mut recv } = carrier;
     let key = fresh_key();
     let Some(height) = enter(&key, malice, &mut send, &mut recv, sent).await else { return };
-    let mut enemy = Enemy { entrance, key, malice, height, since: Instant::now(), seq: Seq(1) };
+    let mut enemy = Enemy { endpoint, key, malice, height, since: Instant::now(), seq: Seq(1) };
     let first = enemy.next(first_login("enemy"));
     if send.send(&encode_client(&first)).await.is_err() {
         return;
@@ -131,7 +131,7 @@ async fn drain(recv: &mut CarrierReceiver) {
 }
 
 struct Enemy<'a> {
-    entrance: &'a Entrance,
+    endpoint: &'a NodeEndpoint,
     key: SigningKey,
     malice: Malice,
     /// The height that was under way when it came in, and when that was.
@@ -167,7 +167,7 @@ impl Enemy<'_> {
     fn next(&mut self, act: Act) -> ClientMessage {
         let turns = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(0) * TURNS / 1_000;
         let envelope = Envelope {
-            sim: self.entrance.sim,
+            sim: self.endpoint.sim,
             author: self.key.public(),
             lane: Lane(1),
             seq: self.seq,

@@ -2,9 +2,9 @@
 
 /// SplitMix64: a few lines, and the same on every machine.
 #[derive(Debug)]
-pub(crate) struct Dice(pub(crate) u64);
+pub(crate) struct SplitMix(pub(crate) u64);
 
-impl Dice {
+impl SplitMix {
     /// A number below `bound`, which is above 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

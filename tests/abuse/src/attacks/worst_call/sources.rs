@@ -4,13 +4,13 @@
 //! and as a variable, in each use; and each function of the table with the largest arguments that fit
 //! its kinds. After those come uses thrown together by a seed.
 
-use metatopia_scripting::host::{FUNCTIONS, HostFunction, Kind};
+use metatopia_scripting::host::{FUNCTIONS, HostFunction, ValueKind};
 
-use super::dice::Dice;
+use super::dice::SplitMix;
 
 /// A source, and what it does in a few words.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct ScriptSource {
     pub(crate) name: String,
     pub(crate) text: String,
 }
@@ -107,7 +107,7 @@ fn back(v) { v }
 ";
 
 /// Every source, with `mixed` ones that a seed puts together.
-pub(crate) fn sources(dice: &mut Dice, mixed: usize) -> Vec<Source> {
+pub(crate) fn sources(dice: &mut SplitMix, mixed: usize) -> Vec<ScriptSource> {
     let mut all = uses();
     all.extend(literals());
     all.extend(calls());
@@ -131,14 +131,14 @@ fn with(value: &str, constant: bool, use_: &str) -> String {
     }
 }
 
-fn uses() -> Vec<Source> {
+fn uses() -> Vec<ScriptSource> {
     let mut all = Vec::new();
     for (value, text) in values() {
         for (does, use_) in USES {
             for constant in [true, false] {
                 let kind = if constant { "constant" } else { "variable" };
                 let name = format!("{does}: {value}, a {kind}");
-                all.push(Source { name, text: with(&text, constant, use_) });
+                all.push(ScriptSource { name, text: with(&text, constant, use_) });
             }
         }
     }
@@ -146,42 +146,42 @@ fn uses() -> Vec<Source> {
 }
 
 /// Values that stand in the loop itself, and are made anew each time.
-fn literals() -> Vec<Source> {
+fn literals() -> Vec<ScriptSource> {
     let uses = ["V;", "V[0];", "V[4095];", "V == V;", "V in V;", "`${V}`;", "V.len();", "V + V;"];
     let mut all = Vec::new();
     for (value, text) in values() {
         for use_ in uses {
             let body = use_.replace('V', &format!("({text})"));
             let text = format!("fn on_start() {{ loop {{ {body} }} }}");
-            all.push(Source { name: format!("{use_} with {value} in place"), text });
+            all.push(ScriptSource { name: format!("{use_} with {value} in place"), text });
         }
     }
     all
 }
 
 /// Expressions of a kind, the largest first.
-fn expressions(kind: Kind) -> &'static [&'static str] {
+fn expressions(kind: ValueKind) -> &'static [&'static str] {
     match kind {
-        Kind::Unit => &["()"],
-        Kind::Bool => &["true"],
-        Kind::Int => &["3000", "7", "0"],
-        Kind::Fixed | Kind::Number => &["1.5", "64", "0"],
-        Kind::Text => &["text", "wide", "\"x\"", "\"xxxxxxxxxxxxxxxy\"", "\"\""],
-        Kind::Vec2 => &["point"],
-        Kind::Object => &["self_"],
-        Kind::Array => &["nested", "numbers", "texts", "counts", "V"],
-        Kind::Map => &["map", "maps", "names"],
-        Kind::Range => &["1..7"],
-        Kind::State => &["state"],
-        Kind::Any => &["nested", "text", "maps", "numbers", "7"],
+        ValueKind::Unit => &["()"],
+        ValueKind::Bool => &["true"],
+        ValueKind::Int => &["3000", "7", "0"],
+        ValueKind::Fixed | ValueKind::Number => &["1.5", "64", "0"],
+        ValueKind::Text => &["text", "wide", "\"x\"", "\"xxxxxxxxxxxxxxxy\"", "\"\""],
+        ValueKind::Vec2 => &["point"],
+        ValueKind::Object => &["self_"],
+        ValueKind::Array => &["nested", "numbers", "texts", "counts", "V"],
+        ValueKind::Map => &["map", "maps", "names"],
+        ValueKind::Range => &["1..7"],
+        ValueKind::State => &["state"],
+        ValueKind::Any => &["nested", "text", "maps", "numbers", "7"],
     }
 }
 
-fn calls() -> Vec<Source> {
+fn calls() -> Vec<ScriptSource> {
     FUNCTIONS.iter().flat_map(calls_of).collect()
 }
 
-fn calls_of(function: &HostFunction) -> Vec<Source> {
+fn calls_of(function: &HostFunction) -> Vec<ScriptSource> {
     let mut lists: Vec<Vec<&str>> = vec![vec![]];
     for (_, kind) in function.arguments {
         let more = |list: &Vec<&'static str>| {
@@ -200,7 +200,7 @@ fn calls_of(function: &HostFunction) -> Vec<Source> {
     };
     let all = lists.iter().map(|list| {
         let call = written(list);
-        Source { name: call.clone(), text: over_all(&format!("loop {{ {call}; }}")) }
+        ScriptSource { name: call.clone(), text: over_all(&format!("loop {{ {call}; }}")) }
     });
     all.collect()
 }
@@ -219,14 +219,14 @@ fn over_all(body: &str) -> String {
 }
 
 /// Much that is alive beside what is looked at.
-fn crowds() -> Vec<Source> {
+fn crowds() -> Vec<ScriptSource> {
     let long = "v".repeat(700);
     let few: String = (0..7).map(|n| format!("let b{n} = C; ")).collect();
     let many: String = (0..60).map(|n| format!("let {long}{n:02} = {n}; ")).collect();
     let small: String = (0..60).map(|n| format!("let v{n} = {n}; ")).collect();
     let depth = "fn deep(n) { let b = C; if n < 9 { deep(n + 1); } loop { b; } }";
     let counts = format!("const C = [{}];", vec!["7"; 512].join(", "));
-    let one = |name: &str, text: String| Source { name: name.to_owned(), text };
+    let one = |name: &str, text: String| ScriptSource { name: name.to_owned(), text };
     vec![
         one(
             "a small one beside full ones",
@@ -250,7 +250,7 @@ fn crowds() -> Vec<Source> {
 }
 
 /// A few uses of a few values, one after the other.
-fn mix(dice: &mut Dice, n: usize) -> Source {
+fn mix(dice: &mut SplitMix, n: usize) -> ScriptSource {
     let values = values();
     let mut pick = || {
         let (_, value) = &values[dice.below(values.len())];
@@ -265,5 +265,5 @@ fn mix(dice: &mut Dice, n: usize) -> Source {
         "{a} = {};\nconst C = {};\n{FUNCTIONS_OF_USES}\nfn on_start() {{ {b} = C; loop {{ {body} }} }}",
         first.0, second.0,
     );
-    Source { name: format!("mixture {n}: {a}, {body}"), text }
+    ScriptSource { name: format!("mixture {n}: {a}, {body}"), text }
 }

@@ -1,0 +1,130 @@
+//! The first state of a sim. It is made of the genesis alone, or of a successor's genesis and the last
+//! state of the parent sim, in a file beside it.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use metatopia_consensus::Base;
+use metatopia_replica::{self as replica, decode_snapshot};
+use metatopia_sim::{Genesis, GenesisError, Parent, Tools, World};
+use metatopia_store::{self as store, Snapshot, limits::SNAPSHOT_BYTES_MAX};
+use metatopia_types::{Height, Root, SimId};
+
+/// Bytes in front of a snapshot's content, at most.
+const SNAPSHOT_HEADER_BYTES_MAX: u64 = 4_096;
+
+/// The reason why there is no first state.
+#[derive(Debug, thiserror::Error)]
+pub enum FirstStateError {
+    /// The genesis breaks a rule, or does not fit the state.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
+    /// A successor without the state that it begins with.
+    #[error(
+        "the sim carries on sim {parent}, and begins with its state after turn {height}: put that \
+         snapshot at {}", path.display()
+    )]
+    Missing {
+        /// The parent whose state is missing.
+        parent: SimId,
+        /// The height of the missing state.
+        height: Height,
+        /// The path where the state is looked for.
+        path: PathBuf,
+    },
+    /// A snapshot cannot be used.
+    #[error(transparent)]
+    Snapshot(#[from] SnapshotFileError),
+}
+
+/// The reason why a file is not the snapshot that it should be.
+#[derive(Debug, thiserror::Error)]
+pub enum SnapshotFileError {
+    /// It cannot be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The path of the file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is not what was written, or another one.
+    #[error("{} is not the snapshot of height {height} with root {root}: {source}", path.display())]
+    File {
+        /// The path of the file.
+        path: PathBuf,
+        /// The height that it should be of.
+        height: Height,
+        /// The root that it should have.
+        root: Root,
+        /// What is wrong with it.
+        source: Box<store::ReadSnapshotError>,
+    },
+    /// It holds another state than it says.
+    #[error("{}: {source}", path.display())]
+    State {
+        /// The path of the file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: Box<replica::SnapshotError>,
+    },
+}
+
+/// Returns the path of the state that a successor's genesis begins with.
+#[must_use]
+pub fn state_beside(genesis: &Path) -> PathBuf {
+    let mut name = genesis.as_os_str().to_owned();
+    name.push(".state");
+    PathBuf::from(name)
+}
+
+/// Returns the world at height 0 of the genesis that was read from this file.
+///
+/// # Errors
+/// See [`FirstStateError`]. The state of a parent is hashed again, whole.
+pub fn first_state(
+    genesis: &Genesis,
+    file: &Path,
+    tools: &Tools,
+) -> Result<World, FirstStateError> {
+    let Some(Parent { sim, height, root, .. }) = &genesis.parent else {
+        return Ok(World::genesis(genesis, tools)?);
+    };
+    let path = state_beside(file);
+    match read_snapshot(&path, *height, *root, tools) {
+        Ok((_, parent)) => Ok(World::succeed(genesis, &parent, tools)?),
+        Err(SnapshotFileError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
+            Err(FirstStateError::Missing { parent: *sim, height: *height, path })
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Reads a server's snapshot, which must be the one of this height and root, from any file.
+///
+/// # Errors
+/// See [`SnapshotFileError`].
+pub fn read_snapshot(
+    path: &Path,
+    height: Height,
+    root: Root,
+    tools: &Tools,
+) -> Result<(Base, World), SnapshotFileError> {
+    let own = || path.to_owned();
+    let failed = |source| SnapshotFileError::Read { path: own(), source };
+    let wrong = |source| {
+        let source = Box::new(source);
+        SnapshotFileError::File { path: own(), height, root, source }
+    };
+    let bytes = fs::metadata(path).map_err(failed)?.len();
+    if bytes > SNAPSHOT_BYTES_MAX + SNAPSHOT_HEADER_BYTES_MAX {
+        return Err(wrong(store::ReadSnapshotError::TooLong(bytes)));
+    }
+    let bytes = fs::read(path).map_err(failed)?;
+    let snapshot = Snapshot::from_file(height, root, bytes).map_err(wrong)?;
+    let (base, world) = decode_snapshot(&snapshot.bytes, tools)
+        .map_err(|source| SnapshotFileError::State { path: own(), source: Box::new(source) })?;
+    Ok((base, world))
+}

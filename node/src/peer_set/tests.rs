@@ -1,0 +1,89 @@
+use metatopia_protocol::Applicant;
+use metatopia_replica::Follower;
+use metatopia_types::{Digest, Millis, wire};
+
+use super::*;
+
+/// One follower that would vote at this address, by an invite with so many uses counted.
+fn followers(uses: u32, address: usize) -> Followers {
+    let key = PublicKey([7; 32]);
+    let address = format!("/ip4/203.0.113.9/tcp/{address}");
+    let contact = NodeContact { peer_id: String::new(), address };
+    let applicant = Some(Applicant { key, contact });
+    let follower = Follower { peer_id: String::new(), applicant };
+    let used = (Digest::of("neighbours", b"an invite"), (uses, Millis(9), key));
+    // As the file has it.
+    let stored =
+        (BTreeMap::from([(key, follower)]), BTreeMap::from([used]), BTreeSet::<PublicKey>::new());
+    Followers::decode(&wire::encode(&stored)).unwrap()
+}
+
+/// An empty data directory, and the name of the file in it.
+fn data_dir(test: &str) -> (PathBuf, PathBuf) {
+    let dir = std::env::temp_dir().join(format!("metatopia-{test}-{}", std::process::id()));
+    drop(fs::remove_dir_all(&dir));
+    fs::create_dir_all(&dir).unwrap();
+    let path = dir.join(FILE_NAME);
+    (dir, path)
+}
+
+#[test]
+fn a_use_that_is_counted_is_on_the_disk_at_once() {
+    let (dir, path) = data_dir("counted");
+    let mut file = FollowerFile::open(&dir);
+    for uses in 1..=3 {
+        file.keep(followers(uses, 1));
+        assert_eq!(fs::read(&path).unwrap(), followers(uses, 1).encode());
+        assert_eq!(FollowerFile::open(&dir).followers, followers(uses, 1), "also after a start");
+    }
+    fs::remove_dir_all(dir).unwrap();
+}
+
+/// A follower with one invite had the loop that also votes sync the disk twice for each time that it
+/// asked to be let in, a thousand times a second.
+#[test]
+fn a_thousand_joins_of_one_guest_with_changing_addresses_are_written_once_a_pulse() {
+    let (dir, path) = data_dir("thousand");
+    let mut file = FollowerFile::open(&dir);
+    file.keep(followers(1, 0));
+    for pulse in 1..=3 {
+        // Whatever is written is there again.
+        fs::remove_file(&path).unwrap();
+        for join in 1..=1_000 {
+            file.keep(followers(1, pulse * 1_000 + join % 2));
+            assert!(!path.exists(), "join {join} was written");
+        }
+        file.write();
+        assert_eq!(fs::read(&path).unwrap(), followers(1, pulse * 1_000).encode());
+    }
+    fs::remove_file(&path).unwrap();
+    file.write();
+    assert!(!path.exists(), "nothing changed since");
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn what_could_not_be_written_is_written_once_it_can_be() {
+    let (dir, path) = data_dir("again");
+    let mut file = FollowerFile::open(&dir);
+    fs::remove_dir(&dir).unwrap();
+    file.keep(followers(1, 1));
+    file.write();
+
+    fs::create_dir(&dir).unwrap();
+    file.write();
+
+    assert_eq!(fs::read(&path).unwrap(), followers(1, 1).encode());
+    fs::remove_dir_all(dir).unwrap();
+}
+
+#[test]
+fn a_file_that_cannot_be_read_lets_nobody_in_and_is_replaced() {
+    let (dir, path) = data_dir("unread");
+    fs::write(&path, b"no followers").unwrap();
+    let mut file = FollowerFile::open(&dir);
+    assert_eq!(file.followers, Followers::default());
+    file.write();
+    assert_eq!(fs::read(&path).unwrap(), Followers::default().encode());
+    fs::remove_dir_all(dir).unwrap();
+}

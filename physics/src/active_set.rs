@@ -1,0 +1,255 @@
+//! The active set: which bodies take part in a step.
+//!
+//! In each substep an impulse passes from a body that moves to those that touch it, and no further.
+//! So a step concerns the awake bodies, all bodies that they can meet, all that those can meet, and
+//! so on for as many rings as there are substeps. The step leaves all others out: bodies that sleep
+//! far from anything that moves cost nothing, and the result is the same as if every body had taken
+//! part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_types::ObjectId;
+
+use crate::body::Body;
+use crate::broad_phase::{self, PairKey, PairKind, classify, pair_key};
+use crate::contact::Contact;
+use crate::grid::Grid;
+use crate::limits::{PARTNERS_MAX, SUBSTEPS};
+use crate::mass_props::MassProps;
+use crate::solver_body::{BodyVelocity, SolverBody};
+
+#[cfg(test)]
+mod tests;
+
+/// If more than one in so many bodies is active, a step of all bodies costs less.
+const ACTIVE_SHARE: usize = 8;
+
+/// If finding the active set looks at more than so many bodies for each body of the region, a step of
+/// all bodies costs less: a cell of the grid holds hundreds where small bodies lie close. To look at a
+/// body costs about a sixth of what a body costs that takes part.
+const LOOKS_PER_BODY: usize = 2;
+
+/// So many looks are always worth it: a third of a millisecond.
+const LOOKS_MIN: usize = 4_096;
+
+/// The parts of a region that a step reads.
+pub(crate) struct RegionView<'a> {
+    /// All bodies, in id order. Indices below are indices into this list.
+    pub(crate) bodies: &'a [Body],
+    /// The mass properties of each body.
+    pub(crate) mass_props: &'a [MassProps],
+    /// All contacts, in id order.
+    pub(crate) contacts: &'a [Contact],
+    /// The indices of the bodies that are awake, in order.
+    pub(crate) awake: Vec<u32>,
+    /// The bodies that were removed since the last step and left contacts behind.
+    pub(crate) removed: &'a [ObjectId],
+    pub(crate) grid: &'a Grid,
+}
+
+/// The bodies that take part in a step, and their pairs.
+pub(crate) struct ActiveSet {
+    /// The indices of the bodies in the region, in order.
+    pub(crate) indices: Vec<u32>,
+    pub(crate) bodies: Vec<SolverBody>,
+    pub(crate) velocities: Vec<BodyVelocity>,
+    /// The pairs to solve, in order, by indices into this set.
+    pub(crate) keys: Vec<PairKey>,
+    /// The bodies whose contacts the step makes anew, in order; `None` for all bodies.
+    pub(crate) renewed: Option<Vec<ObjectId>>,
+}
+
+impl RegionView<'_> {
+    /// Returns the set of all bodies.
+    pub(crate) fn all_bodies(&self) -> ActiveSet {
+        let all = self.bodies.iter().zip(self.mass_props);
+        let (bodies, velocities): (Vec<_>, Vec<_>) =
+            all.map(|(body, mass_props)| SolverBody::new(body, mass_props)).unzip();
+        let keys = broad_phase::pairs(&bodies);
+        let indices = (0..bodies.len() as u32).collect();
+        ActiveSet { indices, bodies, velocities, keys, renewed: None }
+    }
+
+    /// Returns the set of the bodies that something can happen to, or `None` if they are so many
+    /// that a step of all bodies costs less.
+    pub(crate) fn active_bodies(&self) -> Option<ActiveSet> {
+        let max = self.bodies.len() / ACTIVE_SHARE;
+        if self.awake.len() > max {
+            return None;
+        }
+        let looks = (self.bodies.len() * LOOKS_PER_BODY).max(LOOKS_MIN);
+        let mut finder =
+            PairFinder { view: self, looks, neighbours: BTreeMap::new(), along_x: None };
+        let mut members: BTreeSet<u32> = self.awake.iter().copied().collect();
+        let mut movers = members.clone();
+        let mut keys = BTreeSet::new();
+        let mut ring = self.awake.clone();
+        for _ in 0..SUBSTEPS {
+            let mut next = Vec::new();
+            for index in ring {
+                if members.len() > max {
+                    return None;
+                }
+                for PairCandidate { other, movable } in finder.pairs_of(index)? {
+                    members.insert(other);
+                    keys.insert(pair_key(index, other));
+                    if movable && movers.insert(other) {
+                        next.push(other);
+                    }
+                }
+            }
+            ring = next;
+        }
+        // The last ring may be moved, but nothing follows from that in this step. Its contacts with
+        // bodies outside of the set stay as they are.
+        let last: BTreeSet<u32> = ring.into_iter().collect();
+        let moving = movers.difference(&last).map(|index| self.bodies[*index as usize].id);
+        let mut renewed: Vec<ObjectId> = moving.chain(self.removed.iter().copied()).collect();
+        renewed.sort_unstable();
+        let indices: Vec<u32> = members.into_iter().collect();
+        let index_in_set = |index: usize| {
+            let found = indices.binary_search(&(index as u32));
+            found.expect("a body of a pair is in the set") as u32
+        };
+        let local = |key| {
+            let (a, b) = broad_phase::indices(key);
+            pair_key(index_in_set(a), index_in_set(b))
+        };
+        let keys = keys.into_iter().map(local).collect();
+        let (bodies, velocities) = indices.iter().map(|index| self.prepared(*index)).unzip();
+        Some(ActiveSet { bodies, velocities, keys, renewed: Some(renewed), indices })
+    }
+
+    /// Prepares a body for the solver.
+    fn prepared(&self, index: u32) -> (SolverBody, BodyVelocity) {
+        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize])
+    }
+
+    fn solver_body(&self, index: u32) -> SolverBody {
+        self.prepared(index).0
+    }
+
+    /// Returns the bodies whose boxes overlap that of a body, with their indices, in order, and takes
+    /// the bodies that it looked at off `looks`; `None` if there are not so many looks left.
+    fn overlapping(
+        &self,
+        index: u32,
+        body: &SolverBody,
+        looks: &mut usize,
+    ) -> Option<Vec<(u32, SolverBody)>> {
+        let aabb = body.aabb();
+        let candidates: Vec<ObjectId> = self.grid.query(aabb).take(*looks + 1).collect();
+        *looks = looks.checked_sub(candidates.len())?;
+        let near = candidates.into_iter().filter_map(|id| {
+            let other = self.bodies.binary_search_by_key(&id, |body| body.id).ok()? as u32;
+            let other_body = self.solver_body(other);
+            let overlaps = other != index && other_body.aabb().overlaps(&aabb);
+            overlaps.then_some((other, other_body))
+        });
+        let mut near: Vec<(u32, SolverBody)> = near.collect();
+        near.sort_unstable_by_key(|(index, _)| *index);
+        Some(near)
+    }
+}
+
+/// A body that may form a pair with another one.
+#[derive(Clone, Copy)]
+struct PairCandidate {
+    other: u32,
+    /// Whether the two push each other, and the other one has a finite mass.
+    movable: bool,
+}
+
+/// The surroundings of a body.
+struct BodyNeighbours {
+    /// All bodies that its kind is concerned with, whichever of the two the pair counts for.
+    all: Vec<PairCandidate>,
+    /// The bodies with which the pair counts for this body, within [`PARTNERS_MAX`], in order.
+    counted: Vec<u32>,
+}
+
+impl BodyNeighbours {
+    fn counts(&self, other: u32) -> bool {
+        self.counted.binary_search(&other).is_ok()
+    }
+}
+
+/// Finds the pairs of single bodies, and looks at the surroundings of each body only once.
+struct PairFinder<'a> {
+    view: &'a RegionView<'a>,
+    /// How many bodies may still be looked at.
+    looks: usize,
+    neighbours: BTreeMap<u32, BodyNeighbours>,
+    /// Whether the broad phase sweeps along the x axis; `None` until it is needed.
+    along_x: Option<bool>,
+}
+
+impl PairFinder<'_> {
+    /// Returns the pairs of a body that a step of all bodies would look at; `None` if no looks are left.
+    fn pairs_of(&mut self, index: u32) -> Option<Vec<PairCandidate>> {
+        let all = self.neighbours_of(index)?.all.clone();
+        let mut pairs = Vec::with_capacity(all.len());
+        for candidate in all {
+            let other = candidate.other;
+            if self.neighbours_of(index)?.counts(other) || self.neighbours_of(other)?.counts(index)
+            {
+                pairs.push(candidate);
+            }
+        }
+        Some(pairs)
+    }
+
+    fn neighbours_of(&mut self, index: u32) -> Option<&BodyNeighbours> {
+        if !self.neighbours.contains_key(&index) {
+            let found = self.find_neighbours(index)?;
+            self.neighbours.insert(index, found);
+        }
+        self.neighbours.get(&index)
+    }
+
+    fn find_neighbours(&mut self, index: u32) -> Option<BodyNeighbours> {
+        let body = self.view.solver_body(index);
+        let (mut all, mut counted) = (Vec::new(), [const { Vec::new() }; PairKind::COUNT]);
+        for (other, other_body) in self.view.overlapping(index, &body, &mut self.looks)? {
+            // The same order of the two as in the sweep, so that both count a pair alike.
+            let classified = if index < other {
+                classify((index, &body), (other, &other_body))
+            } else {
+                classify((other, &other_body), (index, &body))
+            };
+            let Some((owner, kind)) = classified else { continue };
+            let pushes = !body.sensor && !other_body.sensor;
+            all.push(PairCandidate { other, movable: pushes && !other_body.has_infinite_mass() });
+            if owner == index {
+                counted[kind as usize].push(other);
+            }
+        }
+        for partners in &mut counted {
+            self.truncate(index, partners);
+        }
+        let mut counted = counted.concat();
+        counted.sort_unstable();
+        Some(BodyNeighbours { all, counted })
+    }
+
+    /// Keeps at most [`PARTNERS_MAX`] partners: those that the sweep of all bodies finds first.
+    fn truncate(&mut self, index: u32, partners: &mut Vec<u32>) {
+        if partners.len() <= usize::from(PARTNERS_MAX) {
+            return;
+        }
+        let bodies = self.view.bodies;
+        let along_x = *self
+            .along_x
+            .get_or_insert_with(|| broad_phase::sweeps_along_x(bodies.iter().map(|b| b.position)));
+        let begins = |index: u32| {
+            let low = self.view.solver_body(index).aabb().low;
+            (if along_x { low.x.0 } else { low.y.0 }, index)
+        };
+        let own = begins(index);
+        partners.sort_by_cached_key(|other| {
+            let other = begins(*other);
+            (own.min(other), own.max(other))
+        });
+        partners.truncate(usize::from(PARTNERS_MAX));
+    }
+}

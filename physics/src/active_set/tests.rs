@@ -1,0 +1,125 @@
+use metatopia_math::{Angle, Fx, Stream, Vec2};
+use metatopia_types::ObjectId;
+
+use crate::{BodySpec, Motion, Pose, Region, Shape};
+
+/// Returns a vector in hundredths of a metre.
+fn at(x: i64, y: i64) -> Vec2 {
+    Vec2::new(Fx::from_ratio(x, 100), Fx::from_ratio(y, 100))
+}
+
+/// Inserts a damped body that must fit.
+fn put(region: &mut Region, id: u64, sensor: bool, spec: BodySpec) {
+    let damping = Fx::from_int(4);
+    let spec = BodySpec { sensor, linear_damping: damping, angular_damping: damping, ..spec };
+    region.insert(ObjectId(id), &spec).expect("a town's bodies fit");
+}
+
+/// Builds a town in which all bodies sleep: crates and balls in rows that touch, a sensor over all of
+/// it, and a heap of more walls, sensors and balls in one position than a body has partners.
+fn town() -> Region {
+    let mut region = Region::new();
+    let ball = |radius: i64| Shape::Circle { radius: Fx::from_ratio(radius, 100) };
+    let side = |half: i64| Shape::Rect { half: at(half, half) };
+    put(&mut region, 1, true, BodySpec::new(side(9_000), Motion::Static, at(0, 0)));
+    for n in 0..200_u64 {
+        // Six bodies in a row touch.
+        let (column, row) = (n as i64 % 20, n as i64 / 20);
+        let position = at(column * 61 + column / 6 * 300 - 1_000, row * 300 - 1_500);
+        let shape = if n % 3 == 0 { ball(30) } else { side(30) };
+        put(&mut region, 10 + n, false, BodySpec::new(shape, Motion::Dynamic, position));
+    }
+    for n in 0..45_u64 {
+        let position = at(3_000 + n as i64 % 7, n as i64 % 5 * 3);
+        let wall = BodySpec::new(side(40), Motion::Static, position);
+        put(&mut region, 300 + 2 * n, false, wall);
+        put(&mut region, 301 + 2 * n, true, BodySpec::new(side(50), Motion::Kinematic, position));
+        let buried = BodySpec::new(ball(20 + n as i64 % 3), Motion::Dynamic, position);
+        put(&mut region, 400 + n, false, buried);
+    }
+    while !region.is_asleep() {
+        region.step();
+    }
+    region
+}
+
+/// Gives one random body a random command.
+fn command(region: &mut Region, dice: &mut Stream) {
+    let bodies = region.bodies();
+    let id = bodies[dice.below(bodies.len() as u64) as usize].id();
+    let offset = |dice: &mut Stream, most: u64| dice.below(2 * most + 1) as i64 - most as i64;
+    let vector = at(offset(dice, 300), offset(dice, 300));
+    // A command may be refused: both regions refuse the same ones.
+    let _done = match dice.below(9) {
+        0..=3 => region.apply_impulse(id, vector.scale(Fx::from_int(8))).is_ok(),
+        4 => region.set_velocity(id, vector).is_ok(),
+        5 => region.set_spin(id, vector.x).is_ok(),
+        6 => region.remove(id).is_ok(),
+        7 => {
+            let position =
+                region.body(id).map_or(vector, |body| body.position().saturating_add(vector));
+            region.set_pose(id, Pose { position, angle: Angle::from_radians(vector.x) }).is_ok()
+        }
+        _ => {
+            let motion = [Motion::Static, Motion::Kinematic, Motion::Dynamic];
+            region.set_motion(id, motion[dice.below(3) as usize]).is_ok()
+        }
+    };
+}
+
+#[test]
+fn a_step_of_the_active_bodies_equals_a_step_of_all_bodies() {
+    let town = town();
+    let mut partial_steps = 0;
+    for seed in 0..12 {
+        let (mut few, mut all) = (town.clone(), town.clone());
+        let mut dice = Stream::new(&[seed; 32], "physics.cast", &[]);
+        for step in 0..120 {
+            let note = format!("seed {seed}, step {step}");
+            if dice.below(12) == 0 {
+                let mut same = Stream::new(&[seed; 32], "physics.cast.command", &[step]);
+                command(&mut few, &mut same.clone());
+                command(&mut all, &mut same);
+            }
+            let touches = few.step();
+            let active = few.active_bodies();
+            partial_steps += u32::from(0 < active && active < few.bodies().len());
+            let whole = all.step_of(|view| view.all_bodies());
+            assert_eq!(touches, whole, "{note}");
+            assert!(few == all, "{note}");
+            let again = Region::restore(few.bodies().to_vec(), few.contacts().to_vec());
+            assert!(again.as_ref() == Ok(&few), "{note}");
+            if dice.below(20) == 0 {
+                few = again.expect("it was just compared");
+            }
+        }
+    }
+    assert!(partial_steps > 300, "only {partial_steps} steps looked at some of the bodies");
+}
+
+#[test]
+fn where_small_bodies_lie_close_all_take_part_although_few_move() {
+    let mut region = Region::new();
+    let disc = Shape::Circle { radius: Fx::from_ratio(1, 16) };
+    let place = |n: u64| at(n as i64 % 50 * 15, n as i64 / 50 * 15);
+    for n in 0..2_500 {
+        let motion = if n % 50 == 0 { Motion::Dynamic } else { Motion::Static };
+        put(&mut region, n, false, BodySpec::new(disc, motion, place(n)));
+    }
+    let lone = BodySpec::new(disc, Motion::Dynamic, at(9_900, 0));
+    put(&mut region, 9_999, false, lone);
+    while !region.is_asleep() {
+        region.step();
+    }
+
+    region.apply_impulse(ObjectId(9_999), at(100, 0)).expect("it is there");
+    region.step();
+    assert_eq!(region.active_bodies(), 1, "nothing is near it");
+    // Hundreds lie around each of them: to find all that they may meet would take ten times as long
+    // as the step of all bodies.
+    for n in (0..2_500).step_by(50) {
+        region.apply_impulse(ObjectId(n), at(100, 0)).expect("it is there");
+    }
+    region.step();
+    assert_eq!(region.active_bodies(), 2_501);
+}

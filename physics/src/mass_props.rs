@@ -1,0 +1,63 @@
+//! The constants of a body that the solver uses: inverse mass, inverse inertia, bounds, damping.
+//!
+//! They are a pure function of the body and change only when its shape, mass or motion does. So a
+//! region caches them beside the body, and they are no part of the state.
+
+use crate::body::Body;
+use crate::fixed::{Q20, Q30, narrow};
+use crate::limits::{STEPS_PER_SECOND, SUBSTEPS};
+
+/// Substeps in a second.
+pub(crate) const SUBSTEP_RATE: i64 = (STEPS_PER_SECOND * SUBSTEPS) as i64;
+
+/// The mass properties and solver constants of a body.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct MassProps {
+    /// One over the mass, with 28 fraction bits: 2^14 to 2^32, or zero for an infinite mass.
+    pub(crate) inverse_mass: i64,
+    /// One over the squared radius of gyration, with 24 fraction bits. Zero for a body that
+    /// contacts do not turn.
+    pub(crate) inverse_gyration: i64,
+    /// The distance from the position to the furthest point of the shape.
+    pub(crate) bounding_radius: Q20,
+    /// The square root of the friction. The friction of a contact is the geometric mean of both
+    /// bodies' frictions, which is the product of their roots.
+    pub(crate) friction_root: Q20,
+    pub(crate) restitution: Q20,
+    pub(crate) speed_bound: Q20,
+    pub(crate) spin_bound: Q20,
+    /// The share of the velocity that damping leaves after a substep.
+    pub(crate) linear_damping_factor: Q30,
+    /// The share of the spin that damping leaves after a substep.
+    pub(crate) angular_damping_factor: Q30,
+}
+
+impl MassProps {
+    /// Computes the constants of a body.
+    pub(crate) fn of(body: &Body) -> Self {
+        let inverse_mass = body.inverse_mass();
+        let inverse_gyration = if inverse_mass == 0 || body.fixed_rotation {
+            0
+        } else {
+            body.geometry.inverse_gyration()
+        };
+        Self {
+            inverse_mass,
+            inverse_gyration,
+            bounding_radius: body.geometry.bounding_radius(),
+            friction_root: Q20(narrow((i64::from(body.friction.0) << 20).isqrt())),
+            restitution: body.restitution,
+            speed_bound: body.speed_bound(),
+            spin_bound: body.spin_bound(),
+            linear_damping_factor: damping_factor(body.linear_damping),
+            angular_damping_factor: damping_factor(body.angular_damping),
+        }
+    }
+}
+
+/// Returns what damping leaves after a substep: 1 / (1 + damping * substep), exactly one without
+/// damping.
+fn damping_factor(damping: Q20) -> Q30 {
+    let damped = (SUBSTEP_RATE << 20) + i64::from(damping.0);
+    Q30(narrow((SUBSTEP_RATE << 50) / damped))
+}

@@ -1,0 +1,111 @@
+//! The commands of builders: they move and reshape bodies, and restore them to older states.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::ObjectId;
+use serde::{Deserialize, Serialize};
+
+use super::{InsertError, MissingBody, Region, ReshapeError, RevertError};
+use crate::body::{Body, BodySpec, Pose};
+use crate::limits::BODIES_MAX;
+use crate::mass_props::MassProps;
+use crate::restore::check;
+use crate::shape::Shape;
+
+/// A part of a body that can be reverted to an older state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Aspect {
+    /// The position of the body.
+    Position,
+    /// The direction that the body faces.
+    Facing,
+    /// The shape and the mass of the body.
+    Shape,
+}
+
+impl Region {
+    /// Moves a body to a position, rounded and clamped to the region. The body faces exactly where
+    /// it faced and keeps its velocity; the bodies that it touched wake.
+    ///
+    /// # Errors
+    /// Returns [`MissingBody`] if there is no such body.
+    pub fn set_position(&mut self, id: ObjectId, position: Vec2) -> Result<(), MissingBody> {
+        let facing = self.body(id).ok_or(MissingBody(id))?.facing;
+        self.edit(id, |body| {
+            let pose = Pose { position, ..body.pose() };
+            body.set_pose(pose);
+            // The angle of a pose is rounded, so the exact facing is put back.
+            body.facing = facing;
+        })
+    }
+
+    /// Gives a body another shape, and a mass in kilograms that is clamped to the limits. The
+    /// velocity is shortened to what the new shape may have; the bodies that it touched wake.
+    ///
+    /// # Errors
+    /// Returns [`ReshapeError`]; nothing has changed then.
+    pub fn set_shape(&mut self, id: ObjectId, shape: Shape, mass: Fx) -> Result<(), ReshapeError> {
+        let motion = self.body(id).ok_or(MissingBody(id))?.motion;
+        let spec = BodySpec { mass, ..BodySpec::new(shape, motion, Vec2::ZERO) };
+        let model = Body::new(id, &spec)?;
+        self.edit(id, |body| copy_shape(body, &model))?;
+        Ok(())
+    }
+
+    /// Reverts one aspect of a body to an older state. The bodies that it touched wake.
+    ///
+    /// # Errors
+    /// Returns [`RevertError`]; nothing has changed then.
+    pub fn revert(&mut self, before: &Body, aspect: Aspect) -> Result<(), RevertError> {
+        check(before).map_err(RevertError::Field)?;
+        let now = self.body(before.id).ok_or(MissingBody(before.id))?;
+        before.geometry.check(now.motion).map_err(|_| RevertError::Field("shape"))?;
+        self.edit(before.id, |body| match aspect {
+            Aspect::Position => body.position = before.position,
+            Aspect::Facing => body.facing = before.facing,
+            Aspect::Shape => copy_shape(body, before),
+        })?;
+        Ok(())
+    }
+
+    /// Inserts a body that was [removed](Region::remove), as it was, but awake.
+    ///
+    /// # Errors
+    /// Returns [`InsertError`]; nothing has changed then.
+    pub fn put_back(&mut self, body: &Body) -> Result<(), InsertError> {
+        let Err(index) = self.index(body.id) else {
+            return Err(InsertError::Occupied(body.id));
+        };
+        if self.bodies.len() == BODIES_MAX {
+            return Err(InsertError::Full);
+        }
+        check(body).map_err(InsertError::Field)?;
+        self.insert_at(index, Body { slow_steps: 0, ..body.clone() });
+        Ok(())
+    }
+
+    /// Edits a body. If that changes it, the body and the bodies that it touched wake.
+    pub(super) fn edit(
+        &mut self,
+        id: ObjectId,
+        change: impl FnOnce(&mut Body),
+    ) -> Result<(), MissingBody> {
+        let index = self.index(id).map_err(|_| MissingBody(id))?;
+        let mut body = self.bodies[index].clone();
+        change(&mut body);
+        if body != self.bodies[index] {
+            body.slow_steps = 0;
+            let mass_props = MassProps::of(&body);
+            self.replace(index, body, Some(mass_props));
+            self.wake_touching(id);
+        }
+        Ok(())
+    }
+}
+
+/// Copies the shape and the mass of another body, and clamps the velocity to what they allow.
+fn copy_shape(body: &mut Body, other: &Body) {
+    body.geometry = other.geometry;
+    body.mass = other.mass;
+    body.velocity = body.velocity.clamp_length(body.speed_bound());
+    body.spin = body.spin.bounded(body.spin_bound());
+}

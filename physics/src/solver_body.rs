@@ -1,0 +1,252 @@
+//! Bodies in the form that the solver works on. It is a pure function of the bodies' state.
+
+use metatopia_math::Fx;
+
+use crate::body::Body;
+use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
+use crate::limits::{
+    COORDINATE_MAX, SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
+};
+use crate::mass_props::{MassProps, SUBSTEP_RATE};
+use crate::motion::Motion;
+use crate::shape::Geometry;
+
+/// The length of a substep in seconds, with 32 fraction bits.
+const SUBSTEP: i64 = ((1 << 32) + SUBSTEP_RATE / 2) / SUBSTEP_RATE;
+/// The distance that a body may travel in one step beyond what its velocity at the start of the
+/// step explains: a 16th of a metre. The broad phase looks that far. A body that is hit harder in
+/// mid-step loses the rest of that step's travel, but never gets where no contact was looked for.
+const TRAVEL_MARGIN: Q20 = Q20::constant(Fx::from_ratio(1, 16));
+const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
+/// The greatest velocity inside the solver, per axis: room for a heap's exchange of impulses before
+/// the end of the step clamps the velocity to the body's own bound.
+const SOLVER_SPEED_MAX: Q20 = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(4)));
+const BOUND: Q20 = Q20::constant(COORDINATE_MAX);
+
+/// The velocity of a body. It is kept apart from the [`SolverBody`], because the impulses of the
+/// solver change nothing else.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyVelocity {
+    pub(crate) linear: Vector,
+    pub(crate) spin: Q20,
+    pub(crate) spin_bound: Q20,
+}
+
+impl BodyVelocity {
+    /// Returns whether the velocity and the spin are exactly zero.
+    pub(crate) fn is_zero(&self) -> bool {
+        self.linear.is_zero() && self.spin.is_zero()
+    }
+
+    /// Adds a change and clamps the result to what the solver's numbers can hold.
+    pub(crate) fn add(&mut self, linear: Vector, spin: Q20) {
+        self.linear = (self.linear + linear).bounded(SOLVER_SPEED_MAX);
+        self.spin = (self.spin + spin).bounded(self.spin_bound);
+    }
+}
+
+/// All of a body that the solver reads, and the position that it integrates.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SolverBody {
+    pub(crate) geometry: Geometry,
+    pub(crate) position: Vector,
+    pub(crate) facing: Unit,
+    pub(crate) mass_props: MassProps,
+    pub(crate) motion: Motion,
+    pub(crate) sensor: bool,
+    /// Whether the body was asleep when the step began.
+    was_asleep: bool,
+    /// The position at the start of the step.
+    start_position: Vector,
+    start_facing: Unit,
+    /// How far from the start, per axis, the broad phase has looked.
+    travel_max: Vector,
+}
+
+/// An axis-aligned bounding box that holds a body during a whole step, with the touch margin.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Aabb {
+    pub(crate) low: Vector,
+    pub(crate) high: Vector,
+}
+
+impl Aabb {
+    /// Returns whether the two boxes have a point in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let overlap = |low: Q20, high: Q20, other_low: Q20, other_high: Q20| {
+            low <= other_high && other_low <= high
+        };
+        overlap(self.low.x, self.high.x, other.low.x, other.high.x)
+            && overlap(self.low.y, self.high.y, other.low.y, other.high.y)
+    }
+}
+
+impl SolverBody {
+    /// Prepares a body for a step.
+    pub(crate) fn new(body: &Body, mass_props: &MassProps) -> (Self, BodyVelocity) {
+        let travel_max = |speed: Q20| match body.motion {
+            Motion::Static => Q20::ZERO,
+            _ => Q20(speed.abs().0 / STEPS_PER_SECOND as i32) + TRAVEL_MARGIN,
+        };
+        let solver_body = Self {
+            geometry: body.geometry,
+            position: body.position,
+            facing: body.facing,
+            mass_props: *mass_props,
+            motion: body.motion,
+            sensor: body.sensor,
+            was_asleep: body.is_asleep(),
+            start_position: body.position,
+            start_facing: body.facing,
+            travel_max: Vector::new(travel_max(body.velocity.x), travel_max(body.velocity.y)),
+        };
+        let velocity = BodyVelocity {
+            linear: body.velocity,
+            spin: body.spin,
+            spin_bound: mass_props.spin_bound,
+        };
+        (solver_body, velocity)
+    }
+
+    /// Returns whether the body has been asleep from the start of the step until now.
+    pub(crate) fn is_still_asleep(&self, velocity: &BodyVelocity) -> bool {
+        self.was_asleep && velocity.is_zero()
+    }
+
+    /// Returns whether no impulse moves the body: it is static or kinematic.
+    pub(crate) fn has_infinite_mass(&self) -> bool {
+        self.mass_props.inverse_mass == 0
+    }
+
+    /// Returns whether even the bounding circles of both are further apart than a margin.
+    pub(crate) fn is_apart_from(&self, other: &Self, margin: Q20) -> bool {
+        let radii = self.mass_props.bounding_radius + other.mass_props.bounding_radius;
+        (other.position - self.position).is_longer_than(radii + margin)
+    }
+
+    /// Returns the box that the body stays in during this step.
+    pub(crate) fn aabb(&self) -> Aabb {
+        let half = match self.geometry {
+            Geometry::Rect(half) if self.motion == Motion::Static => {
+                let (c, s) = (self.facing.x.abs(), self.facing.y.abs());
+                Vector::new(c * half.x + s * half.y, s * half.x + c * half.y)
+            }
+            // A moving body may turn, so the box must hold it at every angle.
+            _ => Vector::new(self.mass_props.bounding_radius, self.mass_props.bounding_radius),
+        };
+        let half = half + self.travel_max + Vector::new(MARGIN, MARGIN);
+        Aabb { low: self.position - half, high: self.position + half }
+    }
+
+    /// Returns how far a point of the body can travel in one substep, plus half the touch margin.
+    pub(crate) fn travel(&self, velocity: &BodyVelocity) -> Q20 {
+        if velocity.is_zero() {
+            return MARGIN.half();
+        }
+        let turning = match self.geometry {
+            Geometry::Circle(_) => Q20::ZERO,
+            Geometry::Rect(_) => velocity.spin.abs() * self.mass_props.bounding_radius,
+        };
+        let speed = velocity.linear.x.abs() + velocity.linear.y.abs() + turning;
+        MARGIN.half() + substep_distance(speed)
+    }
+
+    /// Damps the velocity of a dynamic body for one substep.
+    pub(crate) fn apply_damping(&self, velocity: &mut BodyVelocity) {
+        if !self.has_infinite_mass() && !velocity.is_zero() {
+            velocity.linear.x = self.mass_props.linear_damping_factor * velocity.linear.x;
+            velocity.linear.y = self.mass_props.linear_damping_factor * velocity.linear.y;
+            velocity.spin = self.mass_props.angular_damping_factor * velocity.spin;
+        }
+    }
+
+    /// Integrates the position and the facing over one substep.
+    pub(crate) fn integrate_position(&mut self, velocity: &mut BodyVelocity) {
+        if velocity.is_zero() {
+            return;
+        }
+        // Clamped first: the greatest speed of a small body is what keeps it from tunnelling.
+        self.clamp_velocity(velocity);
+        let x = self.position.x + substep_distance(velocity.linear.x);
+        let y = self.position.y + substep_distance(velocity.linear.y);
+        self.position.x = within(x, self.start_position.x, self.travel_max.x);
+        self.position.y = within(y, self.start_position.y, self.travel_max.y);
+        self.stop_at_the_edge(velocity);
+        if !velocity.spin.is_zero() {
+            self.facing = self.facing.rotated(substep_rotation(velocity.spin)).normalised();
+        }
+    }
+
+    /// Clamps the velocity to the body's own greatest speed.
+    pub(crate) fn clamp_velocity(&self, velocity: &mut BodyVelocity) {
+        velocity.linear = velocity.linear.clamp_length(self.mass_props.speed_bound);
+    }
+
+    /// Keeps the body in the region. At the edge it loses the velocity that points outwards.
+    fn stop_at_the_edge(&mut self, velocity: &mut BodyVelocity) {
+        let inside = self.position.bounded(BOUND);
+        if inside.x != self.position.x {
+            velocity.linear.x = Q20::ZERO;
+        }
+        if inside.y != self.position.y {
+            velocity.linear.y = Q20::ZERO;
+        }
+        self.position = inside;
+    }
+
+    /// Writes the result of the step into the body, and puts a body to sleep that was slow for
+    /// long enough.
+    pub(crate) fn finalize(&self, velocity: &BodyVelocity, body: &mut Body) {
+        body.position = self.position;
+        body.facing = self.facing;
+        body.velocity = velocity.linear;
+        body.spin = velocity.spin;
+        body.slow_steps = match self.motion {
+            Motion::Dynamic if !self.is_slow(velocity) => 0,
+            Motion::Dynamic => (body.slow_steps + 1).min(SLEEP_STEPS),
+            _ if velocity.is_zero() => SLEEP_STEPS,
+            _ => 0,
+        };
+        if self.motion == Motion::Dynamic && body.slow_steps == SLEEP_STEPS {
+            body.velocity = Vector::ZERO;
+            body.spin = Q20::ZERO;
+        }
+    }
+
+    /// Returns whether the body is slow by its velocity and by the distance that it moved: the
+    /// solver pushes overlapping bodies apart without leaving them a velocity.
+    fn is_slow(&self, velocity: &BodyVelocity) -> bool {
+        const SPEED: Q20 = Q20::constant(SLEEP_SPEED);
+        const SPIN: Q20 = Q20::constant(SLEEP_SPIN);
+        const DISTANCE: i32 = SPEED.0 / STEPS_PER_SECOND as i32;
+        const ROTATION: i32 = (SPIN.0 << 10) / STEPS_PER_SECOND as i32;
+        let slow =
+            |speed: Q20, from: Q20, to: Q20| speed.abs() < SPEED && (to - from).abs().0 < DISTANCE;
+        slow(velocity.linear.x, self.start_position.x, self.position.x)
+            && slow(velocity.linear.y, self.start_position.y, self.position.y)
+            && velocity.spin.abs() < SPIN
+            && (self.facing.x.0.wrapping_sub(self.start_facing.x.0)).abs() < ROTATION
+            && (self.facing.y.0.wrapping_sub(self.start_facing.y.0)).abs() < ROTATION
+    }
+}
+
+/// Returns the distance that a speed covers in a substep.
+fn substep_distance(speed: Q20) -> Q20 {
+    Q20(narrow(rounded(i64::from(speed.0) * SUBSTEP, 32)))
+}
+
+/// Returns the rotation that a spin makes in a substep. Its length differs from one by less than
+/// 2^-10.
+fn substep_rotation(spin: Q20) -> Unit {
+    // Cosine and sine by their series up to the third power: below 1/7 radian, so wrong by less
+    // than 2^-20 of the angle.
+    let angle = rounded(i64::from(spin.0) * SUBSTEP, 22);
+    let half_square = rounded(angle * angle, 31);
+    let sixth_cube = rounded(half_square * angle, 30) / 3;
+    Unit { x: Q30(narrow((1 << 30) - half_square)), y: Q30(narrow(angle - sixth_cube)) }
+}
+
+/// Clamps a coordinate to at most `distance` from `start`.
+fn within(value: Q20, start: Q20, distance: Q20) -> Q20 {
+    value.max(start - distance).min(start + distance)
+}

@@ -1,0 +1,84 @@
+//! Walking, touching and pushing: how an avatar acts on the world.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{Body, Motion};
+use metatopia_scripting::{Event, EventKind};
+use metatopia_types::{ObjectId, Refusal};
+
+use super::{ActContext, ActResult, StateChange};
+use crate::{
+    footprint::{distance_to, nearest_point},
+    limits::PUSH_TICKS_MIN,
+    parameters::heading_of,
+};
+
+/// The largest component of a heading that is asked for. A larger one is no direction that anybody means,
+/// and the length of such a heading would overflow.
+const HEADING_MAX: Fx = Fx::from_int(1 << 15);
+
+impl ActContext<'_> {
+    /// Decides in which direction the avatar walks.
+    pub(super) fn walk(&self, heading: Vec2) -> ActResult {
+        if heading.x.saturating_abs().max(heading.y.saturating_abs()) > HEADING_MAX {
+            return Err(Refusal::OutOfRange);
+        }
+        let heading = heading_of(heading);
+        let (player, session) = self.with_session(|session| session.heading = heading)?;
+        let avatar = session.avatar.ok_or(Refusal::NoSeat)?;
+        let mut changes = vec![StateChange::Player(self.author(), player)];
+        if heading != Vec2::ZERO {
+            changes.push(StateChange::Face(avatar, heading.angle()));
+        }
+        Ok(changes)
+    }
+
+    /// Decides a touch, which the scripts on the object learn of.
+    pub(super) fn touch(&self, object: ObjectId) -> ActResult {
+        let player = self.renewed_player()?;
+        let (avatar, target) = self.in_reach(object)?;
+        let at = nearest_point(target, avatar.position());
+        let event = Event::Touch { other: avatar.id(), at, impulse: Fx::ZERO };
+        let mut changes = vec![StateChange::Player(self.author(), player)];
+        let scripts = self.state.objects.get(&object).map_or(&[][..], |object| &object.scripts);
+        let heard = self.executor.programs.listening(EventKind::Touch, scripts);
+        changes.push(StateChange::Raise(heard.collect(), event));
+        Ok(changes)
+    }
+
+    /// Decides a push, which is away from the avatar. People cannot be pushed, only walked into.
+    pub(super) fn push(&self, object: ObjectId) -> ActResult {
+        let tick = self.tick();
+        let before = self.renewed_player()?.session.and_then(|session| session.pushed);
+        let (avatar, target) = self.in_reach(object)?;
+        let person = self.state.objects.get(&object).is_some_and(|object| object.player.is_some());
+        if target.motion() != Motion::Dynamic || person {
+            return Err(Refusal::Immovable);
+        }
+        if before.is_some_and(|before| before.plus(PUSH_TICKS_MIN) > tick) {
+            return Err(Refusal::TooOften);
+        }
+        let (player, _) = self.with_session(|session| session.pushed = Some(tick))?;
+        let away = target.position().saturating_sub(avatar.position());
+        let direction = away.normalize().unwrap_or_else(|| avatar.angle().direction());
+        let impulse = direction.scale(self.state.charter.parameters.avatar.push);
+        Ok(vec![
+            StateChange::Player(self.author(), player),
+            StateChange::Face(avatar.id(), direction.angle()),
+            StateChange::Impulse(object, impulse),
+        ])
+    }
+
+    /// Returns the author's avatar and the body of an object, if the avatar can reach the object.
+    fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
+        let region = &self.state.region;
+        let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
+        let avatar = own.ok_or(Refusal::NoSeat)?;
+        let target = region.body(object).ok_or(Refusal::NoObject)?;
+        let parameters = &self.state.charter.parameters.avatar;
+        let reach = parameters.radius.saturating_add(parameters.reach);
+        if distance_to(target, avatar.position()) > reach {
+            return Err(Refusal::OutOfReach);
+        }
+        Ok((avatar, target))
+    }
+}

@@ -1,0 +1,68 @@
+//! Placement: decides where builders may build.
+
+use metatopia_math::Vec2;
+use metatopia_physics::{Body, Motion, limits::COORDINATE_MAX};
+use metatopia_types::Refusal;
+
+use super::ActContext;
+use crate::{
+    footprint::Footprint,
+    land::{Area, may_build},
+};
+
+impl ActContext<'_> {
+    /// Checks that the author's avatar is near enough to this ground.
+    pub(super) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
+        let region = &self.state.region;
+        let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
+        let avatar = own.ok_or(Refusal::NoSeat)?;
+        if footprint.distance(avatar.position()) > self.rules().reach {
+            return Err(Refusal::OutOfReach);
+        }
+        Ok(())
+    }
+
+    /// Checks that a body may cover this ground instead of its own.
+    pub(super) fn fits(&self, body: &Body, footprint: Footprint) -> Result<(), Refusal> {
+        self.check_place(&footprint, body.motion())
+    }
+
+    /// Checks that the author may build there.
+    pub(super) fn check_place(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
+        let place = footprint.pose.position;
+        if place.x.saturating_abs().max(place.y.saturating_abs()) > COORDINATE_MAX {
+            return Err(Refusal::OutOfRange);
+        }
+        self.check_reach(footprint)?;
+        let area = footprint.area();
+        let (charter, author) = (&self.state.charter, self.author());
+        let open = self.rules().open_ground;
+        if !self.is_admin() && !may_build(&charter.lands, open, &author, &area) {
+            return Err(Refusal::ClosedLand);
+        }
+        if motion != Motion::Dynamic && area.overlaps(&self.arrivals()) {
+            return Err(Refusal::KeptClear);
+        }
+        self.check_nobody_is_there(footprint)
+    }
+
+    /// Checks that no avatar stands there, so that nobody gets stuck in what is built.
+    pub(super) fn check_nobody_is_there(&self, footprint: &Footprint) -> Result<(), Refusal> {
+        let radius = self.state.charter.parameters.avatar.radius;
+        let mut avatars =
+            self.state.present.values().filter_map(|avatar| self.state.region.body(*avatar));
+        if avatars.any(|avatar| footprint.distance(avatar.position()) < radius) {
+            return Err(Refusal::Occupied);
+        }
+        Ok(())
+    }
+
+    /// Returns the area in which avatars appear. What does not move may not be there, so that nobody is
+    /// kept out.
+    fn arrivals(&self) -> Area {
+        let avatar = &self.state.charter.parameters.avatar;
+        let side = avatar.spawn_radius.saturating_add(avatar.radius);
+        let half = Vec2::new(side, side);
+        Area { low: avatar.spawn.saturating_sub(half), high: avatar.spawn.saturating_add(half) }
+    }
+}

@@ -1,0 +1,114 @@
+//! Quotas: decides how much builders may have.
+
+use metatopia_physics::Motion;
+use metatopia_types::{PublicKey, Refusal};
+
+use super::{ActContext, StateChange};
+use crate::{
+    building::{BuildStep, ObjectEdit},
+    history::Inverse,
+    limits::SCRIPTS_PER_OBJECT_MAX,
+    object::Object,
+};
+
+/// How much of its owner's quotas something uses.
+#[derive(Clone, Copy, Default)]
+pub(super) struct QuotaUse {
+    /// How many objects.
+    pub(super) objects: usize,
+    /// Objects that can be pushed.
+    pub(super) movable: usize,
+    /// Scripts on the objects.
+    pub(super) scripts: usize,
+    /// Bytes of text on the objects.
+    pub(super) text: usize,
+}
+
+impl QuotaUse {
+    /// Returns what one object uses.
+    pub(super) fn of(object: &Object, motion: Motion, scripts: usize) -> Self {
+        let movable = usize::from(motion == Motion::Dynamic);
+        Self { objects: 1, movable, scripts, text: object.text.len() }
+    }
+}
+
+impl ActContext<'_> {
+    /// Checks that the quotas of an owner allow more. `parts` is 1 for the whole quotas and 2 for half of
+    /// them.
+    pub(super) fn check_quota(
+        &self,
+        owner: &PublicKey,
+        more: QuotaUse,
+        parts: u32,
+    ) -> Result<(), Refusal> {
+        let mut all = more;
+        for (id, thing) in self.state.things(owner) {
+            all.objects = all.objects.saturating_add(1);
+            let movable = usize::from(self.state.movable.contains(&id));
+            all.movable = all.movable.saturating_add(movable);
+            all.scripts = all.scripts.saturating_add(thing.scripts.len());
+            all.text = all.text.saturating_add(thing.text.len());
+        }
+        let rules = self.rules();
+        let beyond = |count: usize, max: u32| count > (max / parts) as usize;
+        if more.objects > 0 && beyond(all.objects, rules.objects_per_player) {
+            return Err(Refusal::TooManyObjects);
+        }
+        if more.movable > 0 && beyond(all.movable, rules.movable_per_player) {
+            return Err(Refusal::TooManyMovable);
+        }
+        if more.scripts > 0 && beyond(all.scripts, rules.scripts_per_player) {
+            return Err(Refusal::TooManyScripts);
+        }
+        if more.text > 0 && beyond(all.text, rules.text_bytes_per_player) {
+            return Err(Refusal::TooMuchText);
+        }
+        Ok(())
+    }
+
+    /// Checks that the sim may have another thing, which may be one that can be pushed.
+    pub(super) fn check_slots(&self, motion: Motion) -> Result<(), Refusal> {
+        if !self.state.has_thing_slot() {
+            return Err(Refusal::Full);
+        }
+        let max = self.rules().movable_max as usize;
+        if motion == Motion::Dynamic && self.state.movable.len() >= max {
+            return Err(Refusal::TooManyMovable);
+        }
+        Ok(())
+    }
+
+    /// Says whether this change may make the state larger. What is deleted moves to its builder's history,
+    /// without its scripts.
+    pub(super) fn grows(&self, change: &StateChange) -> bool {
+        match change {
+            StateChange::Build(step) => {
+                !matches!(**step, BuildStep::Edit(_, ObjectEdit::Delete | ObjectEdit::Detach(_)))
+            }
+            StateChange::Undo(skip) => {
+                let history = self.state.histories.get(&self.author());
+                let entry = history.and_then(|history| history.entry(*skip));
+                entry.is_some_and(|entry| {
+                    !matches!(entry.inverse, Inverse::Delete | Inverse::Detach(_))
+                })
+            }
+            _ => false,
+        }
+    }
+
+    /// Checks that a thing may have one more script. The sim's own things have no quota together.
+    pub(super) fn check_one_more_script(&self, thing: &Object) -> Result<(), Refusal> {
+        if thing.scripts.len() >= SCRIPTS_PER_OBJECT_MAX {
+            return Err(Refusal::TooManyScripts);
+        }
+        let more = QuotaUse { scripts: 1, ..QuotaUse::default() };
+        thing.owner.map_or(Ok(()), |owner| self.check_quota(&owner, more, 1))
+    }
+
+    /// Checks that a thing may show this text instead of its own.
+    pub(super) fn check_more_text(&self, thing: &Object, text: &str) -> Result<(), Refusal> {
+        let text = text.len().saturating_sub(thing.text.len());
+        let more = QuotaUse { text, ..QuotaUse::default() };
+        thing.owner.map_or(Ok(()), |owner| self.check_quota(&owner, more, 1))
+    }
+}

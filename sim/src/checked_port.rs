@@ -1,0 +1,67 @@
+//! Ports under the same limits as scripts. What a script returns went through functions that check every
+//! limit. A port can return any part, so the part is checked afterwards.
+
+use std::sync::Arc;
+
+use metatopia_scripting::{
+    Call, ErrorKind, EventKind, FailureReport, Handler, ScriptEffect, ScriptError, ScriptOutput,
+    limits::{EFFECT_BYTES_MAX, EFFECTS_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
+};
+use metatopia_types::{PackageId, limits::CHAT_BYTES_MAX, wire};
+
+/// A port whose parts break no limit.
+pub(crate) struct CheckedPort(pub(crate) Arc<dyn Handler>);
+
+impl Handler for CheckedPort {
+    fn package(&self) -> PackageId {
+        self.0.package()
+    }
+
+    fn handles(&self, kind: EventKind) -> bool {
+        self.0.handles(kind)
+    }
+
+    fn call(&self, call: &Call<'_>) -> Result<ScriptOutput, ScriptError> {
+        let part = self.0.call(call)?;
+        let gas = part.gas.min(call.gas);
+        match fault(&part, call.gas) {
+            None => Ok(part),
+            Some((kind, message)) => {
+                let report =
+                    FailureReport { message: message.to_owned(), ..FailureReport::default() };
+                Err(ScriptError { kind, gas, report: Box::new(report) })
+            }
+        }
+    }
+}
+
+/// Returns the first limit that a part breaks.
+fn fault(part: &ScriptOutput, gas: u64) -> Option<(ErrorKind, &'static str)> {
+    if part.gas > gas {
+        return Some((ErrorKind::Gas, "the port used more gas than it may"));
+    }
+    if part.state.as_ref().is_some_and(|state| state.check().is_err()) {
+        return Some((ErrorKind::State, "the port left a state that cannot be kept"));
+    }
+    if part.own.text.as_ref().is_some_and(|text| text.len() > SIGN_BYTES_MAX) {
+        return Some((ErrorKind::Argument, "the port wrote a text that is too long"));
+    }
+    if part.effects.len() > EFFECTS_MAX || !part.effects.iter().all(is_sound) {
+        return Some((ErrorKind::Effects, "the port queued too many effects, or wrong ones"));
+    }
+    let bytes: usize = part.effects.iter().map(wire::length).sum();
+    (bytes > EFFECT_BYTES_MAX).then_some((ErrorKind::Effects, "the port queued too much"))
+}
+
+/// Says whether an effect breaks no limit.
+fn is_sound(effect: &ScriptEffect) -> bool {
+    match effect {
+        ScriptEffect::Say { text } => !text.is_empty() && text.len() <= CHAT_BYTES_MAX,
+        ScriptEffect::Send { topic, data, .. } => {
+            topic.len() <= TOPIC_BYTES_MAX && data.check().is_ok()
+        }
+        ScriptEffect::Push { .. } => true,
+        ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
+        ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
+    }
+}
