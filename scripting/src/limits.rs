@@ -3,9 +3,9 @@
 
 /// Gas of one call. A unit is about one step of the first executor, which takes 0.03 to 0.15
 /// microseconds; the worst of some two thousand hostile sources takes 0.2 in a dev build. So a call that
-/// uses all of its gas takes 1 to 2 milliseconds, and at worst 3.5: `metatopia-abuse worst_call`. Those
+/// uses all of its gas takes 1 to 1.5 milliseconds, and at worst 2.5: `metatopia-abuse worst_call`. Those
 /// limits of what a call may hold that take most gas to reach are reached below it.
-pub const GAS_PER_CALL_MAX: u64 = 15_000;
+pub const GAS_PER_CALL_MAX: u64 = 12_000;
 
 /// Gas that each call costs before its first step: some 20 microseconds in which its event is put into
 /// the inbox, sorted and taken out, and what it changed is merged and hashed.

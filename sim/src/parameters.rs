@@ -184,9 +184,9 @@ impl Default for Parameters {
             building: BuildingParameters {
                 objects_per_player: 50,
                 movable_per_player: 16,
-                // A heap of so many that never rests takes a turn some 5 ms of one core, a heap of
+                // A heap of so many that never rests takes a turn some 3 ms of one core, a heap of
                 // 3,000 takes it 28 (`metatopia-abuse scripts`).
-                movable_max: 512,
+                movable_max: 256,
                 // Each earns 300 gas a tick: together less than the 5,000 that their owner does.
                 scripts_per_player: 16,
                 text_bytes_per_player: 4_096,
@@ -195,10 +195,10 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                // Three ticks are a turn: 54,000 units, at worst 0.2 us each in a dev build, are 11 ms of
-                // one core; with all else that 64 keys put up a turn takes less than 16 of its 50 ms
-                // (`metatopia-abuse scripts`).
-                tick: 18_000,
+                // Three ticks are a turn: 42,000 units, at worst 0.2 us each in a dev build, are 8.4 ms of
+                // one core; with all else that 64 keys put up, a heap that never rests included, a turn
+                // takes less than 16 of its 50 ms (`metatopia-abuse scripts`).
+                tick: 14_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,
                 script_capacity: 20_000,
