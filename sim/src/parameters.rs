@@ -195,10 +195,10 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                // Three ticks are a turn: 42,000 units, at worst 0.2 us each in a dev build, are 8.4 ms of
+                // Three ticks are a turn: 45,000 units, at worst 0.2 us each in a dev build, are 9 ms of
                 // one core; with all else that 64 keys put up, a heap that never rests included, a turn
                 // takes less than 16 of its 50 ms (`metatopia-abuse scripts`).
-                tick: 14_000,
+                tick: 15_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,
                 script_capacity: 20_000,

@@ -126,7 +126,7 @@ fn functions_inside_one_another_cannot_hold_much() {
     let run = |copies: usize| {
         let copies: String = (0..copies).map(|i| format!("let c{i} = a;")).collect();
         let source = format!(
-            "fn f(n, a) {{ {copies} for i in 0..16 {{ i; }} f(n + 1, a) }}
+            "fn f(n, a) {{ {copies} for i in 0..8 {{ i; }} f(n + 1, a) }}
             fn on_start() {{ let a = []; for i in 0..500 {{ a += i; }} f(0, a); }}"
         );
         let (handler, state) = (handler(&source), Default::default());
@@ -192,7 +192,7 @@ fn gas_of(value: &str, statement: &str) -> u64 {
         let part = run_in(world(), &handler, &event, Default::default());
         part.unwrap_or_else(|error| panic!("{statement}: {error}")).gas
     };
-    run(6) - run(4)
+    run(4) - run(2)
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(crate) fn leave(world: &mut World, bytes: u64) -> u64 {
 /// A slow script on the first thing, and two of each that would fill a world.
 fn crowded(builder: &mut Builder) -> Yard {
     let gas = &mut builder.genesis.parameters.gas;
-    (gas.script_refill, gas.script_capacity) = (1_500, GAS_PER_CALL_MAX);
+    (gas.script_refill, gas.script_capacity) = (GAS_PER_CALL_MAX / 10, GAS_PER_CALL_MAX);
     let packages = [slow(builder), flood(builder), hoarder(builder)];
     builder.thing(Motion::Static, (0, 5), &packages[..1]);
     for n in 1..5_i32 {

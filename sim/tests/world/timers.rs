@@ -55,7 +55,7 @@ fn a_bell_strikes_while_the_world_is_full_and_after_that() {
 #[test]
 fn a_timer_whose_event_waited_for_gas_is_set_again_without_room() {
     let mut builder = Builder::new();
-    builder.genesis.parameters.gas.script_refill = 2_000;
+    builder.genesis.parameters.gas.script_refill = 1_000;
     let bell = builder.port("slow-bell", &[EventKind::Start, EventKind::Timer], strike_slowly);
     builder.thing(Motion::Static, (0, 5), &[bell]);
     let mut yard = builder.build();
