@@ -129,13 +129,13 @@ pub struct Want {
 }
 
 impl Message {
-    /// For the wire.
+    /// Encodes the message for the wire.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From the wire.
+    /// Decodes a message from the wire.
     ///
     /// # Errors
     /// Bytes that are too many, are no message, or are one in another than its canonical form.

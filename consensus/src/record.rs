@@ -98,8 +98,9 @@ pub enum Step {
 }
 
 impl Record {
-    /// The height it is about; none for what is about the whole server, and in every base. A log
-    /// segment may go once a [`Base`](crate::Base) at or above all its heights is stored.
+    /// Returns the height that the record is about, or none for what is about the whole server and
+    /// in every base. A log segment may go once a [`Base`](crate::Base) at or above all its heights
+    /// is stored.
     #[must_use]
     pub fn height(&self) -> Option<Height> {
         Some(match self {
@@ -116,13 +117,13 @@ impl Record {
         })
     }
 
-    /// For the log.
+    /// Encodes the record for the log.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From the log.
+    /// Decodes a record from the log.
     ///
     /// # Errors
     /// Bytes that [`Record::encode`] did not make.
