@@ -39,9 +39,9 @@ pub(crate) enum CoreInput {
     Height(Height, Arc<ValidatorSet>),
     /// A record of the log, or a verdict of now.
     Record(Record),
-    /// A vote.
+    /// A vote of another server.
     Vote(Signed<Vote>),
-    /// A proposal.
+    /// A proposal of another server.
     Proposal(Signed<Proposal>),
     /// Our own turn for a round.
     Ours(Height, Round, HeaderId),
@@ -60,13 +60,13 @@ pub(crate) enum CoreInput {
 pub(crate) enum CoreOutput {
     /// It accepted this: signature, sender and place are right. Log it.
     Log(Record),
-    /// Tell everybody.
+    /// Send this message to everybody.
     Publish(Message),
     /// Send the turn's parts again.
     Restream(HeaderId),
     /// Start to wait.
     Wait(Wait),
-    /// Stop waiting.
+    /// End a wait before its time.
     StopWaiting(Wait),
     /// Stop waiting for anything.
     StopAllWaits,
@@ -78,7 +78,7 @@ pub(crate) enum CoreOutput {
         round: Round,
         /// Who proposes in that round.
         proposer: PublicKey,
-        /// The turn.
+        /// The id of the turn.
         header: HeaderId,
     },
     /// The certificate is bad.
@@ -90,7 +90,7 @@ pub(crate) enum CoreOutput {
 /// Something to wait for in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wait {
-    /// The round.
+    /// The round of the wait.
     pub round: Round,
     /// A step of the round; none is for saying our votes again.
     pub step: Option<Step>,

@@ -70,7 +70,7 @@ pub enum JoinPackError {
     Certificate {
         /// Of which height.
         height: Height,
-        /// Why.
+        /// What is wrong with the certificate.
         why: CertificateError,
     },
     /// The last headers do not follow each other.

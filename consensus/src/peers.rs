@@ -8,7 +8,7 @@ use metatopia_types::{Height, PublicKey};
 use crate::Message;
 use crate::limits::{EARLY_FRAMES_PER_PEER_MAX, PEERS_MAX, WANT_ANSWERS_MAX};
 
-/// One peer.
+/// What is known of one peer.
 #[derive(Debug, Default)]
 pub(crate) struct Peer {
     /// The connection to it is gone.

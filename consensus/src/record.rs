@@ -59,7 +59,7 @@ pub enum Record {
 /// A turn that was judged, as the core of agreement is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnVerdict {
-    /// The height.
+    /// The height of the turn.
     pub height: Height,
     /// The round it was proposed or certified in.
     pub round: Round,
@@ -67,7 +67,7 @@ pub struct TurnVerdict {
     pub valid_round: Option<Round>,
     /// Who proposed it in that round.
     pub proposer: PublicKey,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// Is it valid?
     pub valid: bool,
@@ -82,14 +82,14 @@ pub struct Timeout {
     pub height: Height,
     /// In which round.
     pub round: Round,
-    /// For what.
+    /// The step that was waited for.
     pub step: Step,
 }
 
 /// What a server waits for in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Step {
-    /// The proposal.
+    /// The wait for a proposal.
     Propose,
     /// Prevotes that agree.
     Prevote,

@@ -9,7 +9,7 @@ use crate::limits::{
 /// One kind of thing that an agreement holds, for whoever watches its memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResourceCount {
-    /// Of what.
+    /// What is counted.
     pub what: &'static str,
     /// How many there are now; where each peer has a share, the share of the one that has most.
     pub count: usize,
