@@ -50,7 +50,7 @@ pub enum Building {
     Help,
 }
 
-/// Where to.
+/// Where something is built or moved to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// So far from where it is, in metres.
@@ -68,7 +68,7 @@ pub struct BuildPlan {
     pub name: String,
     /// What it shows.
     pub text: String,
-    /// 0xRRGGBB.
+    /// The color as 0xRRGGBB.
     pub color: u32,
     /// A disc; a box otherwise.
     pub round: bool,

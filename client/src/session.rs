@@ -45,7 +45,7 @@ pub enum Output {
     Event(SessionEvent),
 }
 
-/// What happened.
+/// What happened in a session.
 #[derive(Debug, PartialEq, Eq)]
 pub enum SessionEvent {
     /// The node let us in.
@@ -57,7 +57,7 @@ pub enum SessionEvent {
     Closed(Goodbye),
     /// The act is in a certified turn; this was checked.
     Receipted {
-        /// Which act.
+        /// The act that was decided.
         act: ActId,
         /// In this turn.
         height: Height,
@@ -66,18 +66,18 @@ pub enum SessionEvent {
     },
     /// The node will not take the act.
     Refused {
-        /// Which act.
+        /// The act that was refused.
         act: ActId,
-        /// Why.
+        /// Why it was refused.
         why: SubmitRefusal,
     },
     /// What the node says became of the act; ask [`Question::Outcomes`] for the proof.
     Outcome {
-        /// Which act.
+        /// The act that was carried out.
         act: ActId,
         /// In this turn.
         height: Height,
-        /// The result.
+        /// What came of the act.
         outcome: Outcome,
     },
     /// A view was taken in; see [`Session::sight`].
@@ -102,7 +102,7 @@ pub enum SessionEvent {
     Answer {
         /// The question's id.
         id: u32,
-        /// The answer.
+        /// What the node answered.
         answer: Box<Answer>,
     },
     /// The node said something that is not true. Leave it.

@@ -24,11 +24,11 @@ pub enum TextCommand {
     Look,
     /// Walk in a direction, or towards something with this name.
     Go(String),
-    /// Stop walking.
+    /// Stops the walking avatar.
     Stop,
-    /// Shove something.
+    /// Shoves a thing of this name.
     Push(String),
-    /// Touch something.
+    /// Touches a thing of this name.
     Touch(String),
     /// Say something to whoever is near.
     Say(String),
@@ -48,7 +48,7 @@ pub enum TextCommand {
     Help,
     /// Build something, or change what was built.
     Build(Building),
-    /// Leave.
+    /// Leaves the sim and ends the program.
     Quit,
 }
 

@@ -1,14 +1,14 @@
 //! The agreement machine of one sim on one server.
 
+mod catch_up;
 mod frames;
-mod heal;
 mod height;
 mod held;
 mod propose;
+mod repair;
 mod replay;
-mod sync;
+mod signing;
 mod verdict;
-mod voice;
 mod want;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -19,16 +19,16 @@ use metatopia_types::{
     ValidatorSet, wire,
 };
 
+use self::catch_up::CatchUp;
 pub use self::held::ResourceCount;
-use self::sync::Sync;
-use crate::ballot::Ballot;
+use crate::chain_history::ChainHistory;
 use crate::config::AgreementControls;
 use crate::core::{Core, CoreInput};
-use crate::depot::TurnStore;
+use crate::height_state::HeightState;
 use crate::outbox::EffectQueue;
-use crate::past::ChainHistory;
 use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
+use crate::turn_store::TurnStore;
 use crate::{
     AgreementConfig, AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, Halt, Host,
     JoinPack, Link, Record, Void,
@@ -40,17 +40,17 @@ pub struct Agreement {
     config: AgreementConfig,
     controls: AgreementControls,
     me: PublicKey,
-    past: ChainHistory,
+    chain: ChainHistory,
     core: Core,
     /// Has the height after the last decided one begun?
     begun: bool,
-    ballot: Ballot,
-    depot: TurnStore,
+    height_state: HeightState,
+    turn_store: TurnStore,
     peers: Peers,
     timers: Timers,
     outbox: EffectQueue,
     /// What the core will be told next.
-    told: VecDeque<CoreInput>,
+    core_inputs: VecDeque<CoreInput>,
     /// What the core has just decided.
     closing: Option<(Certificate, Vec<Evidence>)>,
     /// When the last decided turn was first seen, in monotonic time: the next one is paced by it.
@@ -61,13 +61,13 @@ pub struct Agreement {
     logged_roots: BTreeMap<Height, Root>,
     /// Proposals for round 0 of heights that have not begun.
     promises: BTreeMap<Height, Promise>,
-    sync: Sync,
+    catch_up: CatchUp,
     /// May this server sign?
-    voice: bool,
+    may_sign: bool,
     /// Must it not sign for now? Taken up when the next height begins.
     muted: bool,
     /// Does it sign at the height that has begun?
-    speaks: bool,
+    signs: bool,
     /// It must not, whatever it may: its state parted from the others' too often.
     silent: bool,
     /// The decided turn that is void here, and who sent it.
@@ -104,7 +104,7 @@ pub enum OpenAgreementError {
 }
 
 impl Agreement {
-    /// Something happened. Afterwards poll the effects and look at the deadline.
+    /// Takes an input. Afterwards poll the effects and look at the deadline.
     ///
     /// # Panics
     /// If turns are reported as applied out of order, or before they were decided.
@@ -125,14 +125,29 @@ impl Agreement {
         }
         self.run(cx);
         self.outbox.close();
+        self.assert_invariants();
     }
 
-    /// The next thing to do.
+    /// Asserts what holds between two inputs.
+    fn assert_invariants(&self) {
+        if self.halted {
+            return;
+        }
+        assert!(self.core_inputs.is_empty(), "the core is told of everything before a step ends");
+        assert!(self.closing.is_none(), "a decision closes its height in the step that makes it");
+        assert!(self.contested.is_none(), "an agreement that runs has no contested turn");
+        assert!(self.may_sign || !self.signs, "only who may sign signs");
+        let height = self.height();
+        let oldest = self.promises.keys().next();
+        assert!(oldest.is_none_or(|at| *at >= height), "promises of decided heights are dropped");
+    }
+
+    /// Returns the next effect to carry out.
     pub fn poll(&mut self) -> Option<AgreementEffect> {
         self.outbox.poll()
     }
 
-    /// When to hand in [`AgreementInput::Wake`], in monotonic time.
+    /// Returns when to hand in [`AgreementInput::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         if self.halted {
@@ -141,80 +156,82 @@ impl Agreement {
         self.timers.next()
     }
 
-    /// A digest of what this machine knows, for traces.
+    /// Returns a digest of what this machine knows, for traces.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        let (tip, candidates) = (self.past.tip(), self.ballot.candidates());
+        let (tip, candidates) = (self.chain.tip(), self.height_state.candidates());
         let judged = candidates.iter().map(|(header, candidate)| {
             let valid = candidate.judged.map(|judged| judged.valid);
             (*header, candidate.accepted, candidate.voters.len(), valid)
         });
-        let place = (tip.height, tip.header, self.past.applied(), self.round());
-        let flags = (self.begun, self.voice, self.halted);
+        let place = (tip.height, tip.header, self.chain.applied(), self.round());
+        let flags = (self.begun, self.may_sign, self.halted);
         let promises: Vec<_> = self.promises.keys().collect();
-        let work = (self.outbox.appended(), promises, self.sync.held());
+        let work = (self.outbox.appended(), promises, self.catch_up.held());
         let all = (place, flags, work, judged.collect::<Vec<_>>(), self.timers.next());
         Digest::of("metatopia agreement digest v1", &wire::encode(&all))
     }
 
-    /// The height that is being agreed on.
+    /// Returns the height that is being agreed on.
     #[must_use]
     pub fn height(&self) -> Height {
-        self.past.tip().height.plus(1)
+        self.chain.tip().height.plus(1)
     }
 
-    /// The round of that height; none before it begins.
+    /// Returns the round of that height, or none before it begins.
     #[must_use]
     pub fn round(&self) -> Option<Round> {
         self.core.round().filter(|_| self.begun)
     }
 
-    /// Who proposes in that round.
+    /// Returns who proposes in that round.
     #[must_use]
     pub fn proposer(&self) -> Option<PublicKey> {
         let round = self.round()?;
-        let set = self.past.set(self.height())?;
+        let set = self.chain.set(self.height())?;
         Some(set.proposer(self.height(), round))
     }
 
-    /// The last decision; none right after the base.
+    /// Returns the last decision, or none right after the base.
     #[must_use]
     pub fn tip(&self) -> Option<&Arc<Decision>> {
-        self.past.decision(self.past.tip().height)
+        self.chain.decision(self.chain.tip().height)
     }
 
-    /// The decision of a height, while it is in memory: those of the last
-    /// [`DECISIONS_KEPT`](crate::limits::DECISIONS_KEPT) heights, if they are not very long.
+    /// Returns the decision of a height, while it is in memory: those of the last
+    /// [`DECISIONS_KEPT`](crate::limits::DECISIONS_KEPT) heights are, if they are not very long.
     #[must_use]
     pub fn decision(&self, height: Height) -> Option<&Arc<Decision>> {
-        self.past.decision(height)
+        self.chain.decision(height)
     }
 
-    /// Who votes at a height, from some way below the last applied one to three above it.
+    /// Returns who votes at a height, from some way below the last applied height to three above
+    /// it.
     #[must_use]
     pub fn validators(&self, height: Height) -> Option<&Arc<ValidatorSet>> {
-        self.past.set(height)
+        self.chain.set(height)
     }
 
     /// Does this server vote at the height that is being agreed on?
     #[must_use]
     pub fn is_voting(&self) -> bool {
-        let set = self.past.set(self.height());
-        self.begun && self.speaks && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
+        let set = self.chain.set(self.height());
+        self.begun && self.signs && !self.halted && set.is_some_and(|s| s.get(&self.me).is_some())
     }
 
-    /// May this server sign, as far as its log says? Not if records of it were lost, until it is past
-    /// all that it may have signed.
+    /// May this server sign, as far as its log says? If records of the log were lost it may not,
+    /// until it is past all that it may have signed.
     #[must_use]
     pub const fn has_voice(&self) -> bool {
-        self.voice
+        self.may_sign
     }
 
-    /// The height that servers with more than a third of the voting power say they are at, so that
-    /// one of them is honest; 0 while too few speak. With `any`, the highest that anybody says.
+    /// Returns the height that servers with more than a third of the voting power say they are at,
+    /// so that one of them is honest, or 0 while too few speak. With `any` it returns the highest
+    /// height that anybody names.
     #[must_use]
     pub fn others_at(&self, any: bool) -> Height {
-        let set = self.past.set(self.height()).unwrap_or_else(|| self.past.newest_set());
+        let set = self.chain.set(self.height()).unwrap_or_else(|| self.chain.newest_set());
         let mut said: Vec<(Height, u64)> = self
             .peers
             .heights()
@@ -232,36 +249,38 @@ impl Agreement {
         honest.map(|(height, _)| height).unwrap_or_default()
     }
 
-    /// Why the last void turn was void, for the operator's log.
+    /// Returns why the last void turn was void, for the operator's log.
     #[must_use]
     pub const fn last_void(&self) -> Option<Void> {
         self.last_void
     }
 
-    /// Where to start from next time, for one of the last [`BASES_KEPT`](crate::limits::BASES_KEPT)
-    /// applied heights. To be kept with the state of that height.
+    /// Returns where to start from next time, for one of the last
+    /// [`BASES_KEPT`](crate::limits::BASES_KEPT) applied heights. It is to be kept with the state
+    /// of that height.
     #[must_use]
     pub fn base(&self, height: Height) -> Option<Base> {
-        self.past.base(height, self.voice)
+        self.chain.base(height, self.may_sign)
     }
 
-    /// What somebody needs to believe the state after a recent height, at least two below the tip.
+    /// Returns what somebody needs to verify the state after a recent height, at least two below
+    /// the tip.
     #[must_use]
     pub fn join_pack(&self, height: Height) -> Option<JoinPack> {
-        self.past.join_pack(height)
+        self.chain.join_pack(height)
     }
 
-    /// The changes of the members, ascending by height: all since genesis, or since what a join
-    /// pack began with.
+    /// Returns the changes of the members, ascending by height: all since genesis, or since the
+    /// beginning of a join pack.
     #[must_use]
     pub fn links(&self) -> &[Link] {
-        self.past.links()
+        self.chain.links()
     }
 
     fn on_wake(&mut self, cx: &mut StepContext<'_>) {
         while let Some(alarm) = self.timers.take_due(cx.now.monotonic) {
             match alarm {
-                Alarm::Core(wait) => self.told.push_back(CoreInput::Over(wait)),
+                Alarm::Core(wait) => self.core_inputs.push_back(CoreInput::Over(wait)),
                 // Whether a turn may leave is looked at after every input.
                 Alarm::Leave => {}
                 Alarm::Want(header) => self.want(header, cx),
@@ -285,10 +304,10 @@ impl Agreement {
         self.begin(cx);
     }
 
-    /// A state is known, and noted.
+    /// Notes a state that is known, also in the log.
     fn note_state(&mut self, applied: &AppliedTurn) {
-        let changed = applied.validators != **self.past.newest_set();
-        self.past.apply(applied);
+        let changed = applied.validators != **self.chain.newest_set();
+        self.chain.apply(applied);
         self.outbox.append(Record::Applied {
             height: applied.height,
             root: applied.root,
@@ -311,7 +330,7 @@ impl Agreement {
                     self.timers.stop(Alarm::Leave);
                 }
             }
-            if self.told.is_empty() {
+            if self.core_inputs.is_empty() {
                 return;
             }
         }
@@ -319,7 +338,7 @@ impl Agreement {
 
     fn halt(&mut self, why: Halt) {
         self.halted = true;
-        self.told.clear();
+        self.core_inputs.clear();
         self.outbox.push(AgreementEffect::Halt(why));
     }
 }

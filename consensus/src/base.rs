@@ -27,7 +27,7 @@ pub struct Base {
 }
 
 impl Base {
-    /// The start of a sim.
+    /// Returns the base at the start of a sim.
     #[must_use]
     pub fn genesis(time: Millis, root: Root, validators: &ValidatorSet) -> Self {
         Self {

@@ -27,7 +27,7 @@ pub struct AgreementConfig {
 }
 
 impl AgreementConfig {
-    /// A server of `sim` that runs `engine`, with the default patience.
+    /// Returns the settings of a server of `sim` that runs `engine`, with the default patience.
     #[must_use]
     pub fn new(
         sim: SimId,

@@ -7,8 +7,8 @@
 
 mod context;
 mod convert;
-mod desk;
-mod seals;
+mod effect_handler;
+mod signature_cache;
 
 use std::sync::Arc;
 
@@ -22,8 +22,8 @@ use metatopia_types::{
 };
 
 use self::context::{CoreHeight, CoreVoters, Ctx, Id, Name};
-use self::desk::EffectHandler;
-pub(crate) use self::seals::SignatureCache;
+use self::effect_handler::EffectHandler;
+pub(crate) use self::signature_cache::SignatureCache;
 use crate::config::AgreementControls;
 use crate::{Message, Polka, Record, RoundProof, Step};
 
@@ -39,9 +39,9 @@ pub(crate) enum CoreInput {
     Height(Height, Arc<ValidatorSet>),
     /// A record of the log, or a verdict of now.
     Record(Record),
-    /// A vote.
+    /// A vote of another server.
     Vote(Signed<Vote>),
-    /// A proposal.
+    /// A proposal of another server.
     Proposal(Signed<Proposal>),
     /// Our own turn for a round.
     Ours(Height, Round, HeaderId),
@@ -60,13 +60,13 @@ pub(crate) enum CoreInput {
 pub(crate) enum CoreOutput {
     /// It accepted this: signature, sender and place are right. Log it.
     Log(Record),
-    /// Tell everybody.
+    /// Send this message to everybody.
     Publish(Message),
     /// Send the turn's parts again.
     Restream(HeaderId),
     /// Start to wait.
     Wait(Wait),
-    /// Stop waiting.
+    /// End a wait before its time.
     StopWaiting(Wait),
     /// Stop waiting for anything.
     StopAllWaits,
@@ -78,7 +78,7 @@ pub(crate) enum CoreOutput {
         round: Round,
         /// Who proposes in that round.
         proposer: PublicKey,
-        /// The turn.
+        /// The id of the turn.
         header: HeaderId,
     },
     /// The certificate is bad.
@@ -90,7 +90,7 @@ pub(crate) enum CoreOutput {
 /// Something to wait for in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Wait {
-    /// The round.
+    /// The round of the wait.
     pub round: Round,
     /// A step of the round; none is for saying our votes again.
     pub step: Option<Step>,
@@ -103,7 +103,7 @@ pub(crate) struct Stuck(pub String);
 /// The state of agreement at one height.
 pub(crate) struct Core {
     state: consensus::State<Ctx>,
-    desk: EffectHandler,
+    effect_handler: EffectHandler,
 }
 
 impl core::fmt::Debug for Core {
@@ -111,13 +111,13 @@ impl core::fmt::Debug for Core {
         f.debug_struct("Core")
             .field("height", &self.state.height())
             .field("round", &self.state.round())
-            .field("seals", &self.desk.seals)
+            .field("signatures", &self.effect_handler.signatures)
             .finish_non_exhaustive()
     }
 }
 
 impl Core {
-    /// A core that waits for its first [`CoreInput::Height`].
+    /// Returns a core that waits for its first [`CoreInput::Height`].
     pub(crate) fn new(
         sim: SimId,
         height: Height,
@@ -142,10 +142,10 @@ impl Core {
                 heights,
                 messages,
             ),
-            desk: EffectHandler {
+            effect_handler: EffectHandler {
                 sim,
                 signer,
-                seals: SignatureCache::new(scheme),
+                signatures: SignatureCache::new(scheme),
                 says: Vec::new(),
                 controls,
                 fresh: None,
@@ -153,17 +153,17 @@ impl Core {
         }
     }
 
-    /// Does it sign? Only between heights may this change from false to true.
-    pub(crate) fn set_voice(&mut self, voice: bool) {
-        self.state.params.enabled = voice;
+    /// Lets the core sign, or forbids it. Only between heights may this change from false to true.
+    pub(crate) fn set_signing(&mut self, signs: bool) {
+        self.state.params.enabled = signs;
     }
 
-    /// How many signatures are known to be good.
-    pub(crate) fn seals(&self) -> usize {
-        self.desk.seals.len()
+    /// Returns how many signatures are known to be good.
+    pub(crate) fn signatures(&self) -> usize {
+        self.effect_handler.signatures.len()
     }
 
-    /// The current round; none before the first one of a height.
+    /// Returns the current round, or none before the first one of a height.
     pub(crate) fn round(&self) -> Option<Round> {
         self.state.round().as_u32().map(Round)
     }
@@ -188,15 +188,15 @@ impl Core {
 
     /// Remembers the signatures of a record: they were checked before it was written.
     pub(crate) fn trust(&mut self, record: &Record) {
-        let (sim, seals) = (self.desk.sim, &mut self.desk.seals);
+        let (sim, signatures) = (self.effect_handler.sim, &mut self.effect_handler.signatures);
         match record {
             Record::Vote(vote) => {
                 let bytes = vote.message.sign_bytes(sim);
-                seals.trust(&vote.message.voter, &bytes, &vote.signature);
+                signatures.trust(&vote.message.voter, &bytes, &vote.signature);
             }
             Record::Proposal(proposal) | Record::Early(proposal) => {
                 let bytes = proposal.message.sign_bytes(sim);
-                seals.trust(&proposal.message.proposer, &bytes, &proposal.signature);
+                signatures.trust(&proposal.message.proposer, &bytes, &proposal.signature);
             }
             Record::Turn(_)
             | Record::Verdict(_)
@@ -213,25 +213,25 @@ impl Core {
 
     /// Signs a proposal outside of the core's order: a promise for the next height.
     pub(crate) fn sign(&mut self, proposal: Proposal) -> Signed<Proposal> {
-        self.desk.sign_proposal(proposal)
+        self.effect_handler.sign_proposal(proposal)
     }
 
     /// Runs the core until it has said all it has to say about `told`.
     ///
     /// # Errors
     /// If reading the log again leads to another vote than the one in it.
-    pub(crate) fn tell(&mut self, told: CoreInput) -> Result<Vec<CoreOutput>, Stuck> {
-        let Some(input) = input_of(told) else {
+    pub(crate) fn tell(&mut self, input: CoreInput) -> Result<Vec<CoreOutput>, Stuck> {
+        let Some(input) = input_of(input) else {
             return Ok(Vec::new());
         };
-        let (state, desk) = (&mut self.state, &mut self.desk);
+        let (state, effect_handler) = (&mut self.state, &mut self.effect_handler);
         let end: Result<(), consensus::Error<Ctx>> = consensus::process!(
             input: input,
             state: state,
             metrics: &(),
-            with: effect => Ok::<_, core::convert::Infallible>(desk.carry_out(effect))
+            with: effect => Ok::<_, core::convert::Infallible>(effect_handler.carry_out(effect))
         );
-        let says = core::mem::take(&mut self.desk.says);
+        let says = core::mem::take(&mut self.effect_handler.says);
         end.map(|()| says).map_err(|why| Stuck(why.to_string()))
     }
 }
@@ -244,8 +244,8 @@ fn thresholds(controls: AgreementControls) -> malachite::ThresholdParams {
     thresholds
 }
 
-fn input_of(told: CoreInput) -> Option<Input<Ctx>> {
-    Some(match told {
+fn input_of(input: CoreInput) -> Option<Input<Ctx>> {
+    Some(match input {
         // Not as a "restart": that means to forget buffered messages.
         CoreInput::Height(height, set) => {
             let voters = CoreVoters::new(set);

@@ -17,13 +17,13 @@ pub struct Decision {
 }
 
 impl Decision {
-    /// Its height.
+    /// Returns the turn's height.
     #[must_use]
     pub fn height(&self) -> Height {
         self.certificate.height
     }
 
-    /// The decided turn's id.
+    /// Returns the id of the decided turn.
     #[must_use]
     pub fn id(&self) -> HeaderId {
         self.certificate.header

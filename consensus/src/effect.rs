@@ -21,7 +21,7 @@ impl RecordPosition {
 pub enum Recipients {
     /// Every server of the sim that is connected, followers too.
     All,
-    /// One server.
+    /// To one server only.
     One(PublicKey),
 }
 
@@ -31,16 +31,16 @@ pub enum Recipients {
 pub enum AgreementEffect {
     /// Send a message. It may get lost.
     Send {
-        /// To whom.
+        /// The servers that get it.
         to: Recipients,
-        /// What.
+        /// The message to send.
         message: Message,
         /// Not before the log is durable up to here.
         after: RecordPosition,
     },
     /// Append a record to the log.
     Append {
-        /// The record.
+        /// The record to append.
         record: Record,
         /// The place that the log has reached with it: one more than the last.
         at: RecordPosition,
@@ -63,7 +63,7 @@ pub enum AgreementEffect {
     /// Read decided turns that are no longer in memory, and hand them over with
     /// [`Input::Loaded`](crate::Input::Loaded).
     Load {
-        /// Who asked.
+        /// The server that asked.
         to: PublicKey,
         /// The first height.
         from: Height,
@@ -85,7 +85,7 @@ pub enum Halt {
     Diverged {
         /// The height of the turn.
         height: Height,
-        /// The turn.
+        /// The id of the decided turn.
         header: HeaderId,
         /// What is wrong with it here.
         why: Void,

@@ -38,7 +38,7 @@ pub trait Host {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("act {act}: {fault}")]
 pub struct VoidAct {
-    /// The act.
+    /// The id of the void act.
     pub act: ActId,
     /// What is wrong with it.
     pub fault: ActCheckError,

@@ -9,7 +9,7 @@ use crate::{Decision, Message, RecordPosition};
 pub enum AgreementInput {
     /// A message came in over an authenticated connection.
     Frame {
-        /// Whose connection.
+        /// The server whose connection it came by.
         from: PublicKey,
         /// What it says.
         message: Message,
@@ -28,7 +28,7 @@ pub enum AgreementInput {
     PeerUp(PublicKey),
     /// The connection to this server is gone. Speeds up what would otherwise be a timeout.
     PeerDown(PublicKey),
-    /// Answers [`Effect::Load`](crate::Effect::Load).
+    /// Decisions that were read from the log: the answer to [`Effect::Load`](crate::Effect::Load).
     Loaded {
         /// Who asked for them.
         to: PublicKey,

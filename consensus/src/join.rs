@@ -70,7 +70,7 @@ pub enum JoinPackError {
     Certificate {
         /// Of which height.
         height: Height,
-        /// Why.
+        /// What is wrong with the certificate.
         why: CertificateError,
     },
     /// The last headers do not follow each other.
@@ -82,13 +82,13 @@ pub enum JoinPackError {
 }
 
 impl JoinPack {
-    /// For a file or the wire.
+    /// Encodes the pack for a file or the wire.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From there. Nothing of it is believed yet.
+    /// Decodes a pack from a file or the wire. The pack is not verified yet.
     ///
     /// # Errors
     /// Bytes that are too many, are no join pack, or are one in another than its canonical form.
@@ -128,7 +128,7 @@ impl JoinPack {
     }
 }
 
-/// Who votes at `height`, by these changes of the members since `trust`.
+/// Returns who votes at `height`, by following these member changes from `trust`.
 ///
 /// # Errors
 /// See [`JoinPackError`]: each change must be certified by those who voted before it.
@@ -161,7 +161,8 @@ pub fn members_at(
     Ok(members)
 }
 
-/// Did more than two thirds of `members`, whom the header must name as its validators, sign for it?
+/// Checks that more than two thirds of `members` signed for the header. The header must name
+/// `members` as its validators.
 ///
 /// # Errors
 /// See [`JoinPackError`].
@@ -188,8 +189,8 @@ pub fn certified(
 }
 
 impl Checkpoint {
-    /// Where agreement starts from, once the state is there and has said who votes at the next
-    /// [`SET_LAG`] heights.
+    /// Returns where agreement starts from. The state must be there and must say who votes at the
+    /// next [`SET_LAG`] heights.
     ///
     /// # Errors
     /// [`JoinPackError::OtherSet`] if the headers name others: then it is not that state.

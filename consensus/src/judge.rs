@@ -15,7 +15,7 @@ pub(crate) struct TurnContext {
     pub height: Height,
     /// The turn before.
     pub previous: HeaderId,
-    /// Its time.
+    /// The time of the previous turn.
     pub previous_time: Millis,
     /// The height of the state whose root is stated.
     pub root_height: Height,

@@ -96,13 +96,13 @@
 #![forbid(unsafe_code)]
 
 mod agreement;
-mod ballot;
 mod base;
+mod chain_history;
 mod config;
 mod core;
 mod decision;
-mod depot;
 mod effect;
+mod height_state;
 mod host;
 mod input;
 mod join;
@@ -111,12 +111,12 @@ pub mod limits;
 mod message;
 mod outbox;
 mod pace;
-mod past;
 mod peers;
 mod record;
 #[cfg(test)]
 mod tests;
 mod timers;
+mod turn_store;
 
 pub use agreement::{Agreement, OpenAgreementError, ResourceCount};
 pub use base::Base;

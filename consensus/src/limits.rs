@@ -51,7 +51,7 @@ pub const LINKS_MAX: usize = 4_096;
 
 /// Signatures remembered as good: a height of the largest set has 2 votes of each member, more
 /// with lost rounds.
-pub const SEALS_MAX: usize = 4_096;
+pub const SIGNATURES_CACHED_MAX: usize = 4_096;
 
 /// Largest encoded certificate, polka or round proof: a signature of every validator.
 pub const PROOF_BYTES_MAX: usize = VALIDATORS_MAX * (32 + 64 + 40) + 64;

@@ -35,7 +35,7 @@ pub enum Message {
         /// Comes back with the answer, so that an answer to an earlier life does not count.
         nonce: u64,
     },
-    /// Answers it.
+    /// The answer to [`Self::AskTip`].
     Tip {
         /// From the question.
         nonce: u64,
@@ -47,26 +47,26 @@ pub enum Message {
 /// Prevotes of more than two thirds of the voting power for one turn in one round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Polka {
-    /// The height.
+    /// The height of the votes.
     pub height: Height,
     /// The round of the prevotes.
     pub round: Round,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
-    /// Who signed.
+    /// The voters, with their signatures.
     pub signatures: Vec<(PublicKey, Signature)>,
 }
 
 /// Votes that let everybody leave a round.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundProof {
-    /// The height.
+    /// The height of the round.
     pub height: Height,
     /// The round of the votes.
     pub round: Round,
     /// What the votes show.
     pub shows: Shows,
-    /// The votes.
+    /// The votes of that round.
     pub votes: Vec<RoundVote>,
 }
 
@@ -86,7 +86,7 @@ pub struct RoundVote {
     pub kind: VoteKind,
     /// For which turn; none is nil.
     pub header: Option<HeaderId>,
-    /// Who votes.
+    /// The server that voted.
     pub voter: PublicKey,
     /// The voter's signature.
     pub signature: Signature,
@@ -98,7 +98,7 @@ pub struct RoundVote {
 pub struct Part {
     /// The height of the turn.
     pub height: Height,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// Which piece, from 0.
     pub index: u8,
@@ -122,20 +122,20 @@ impl core::fmt::Debug for Part {
 pub struct Want {
     /// The height of the turn.
     pub height: Height,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// Bit i is set if the asker has part i from the one it asks.
     pub have: u64,
 }
 
 impl Message {
-    /// For the wire.
+    /// Encodes the message for the wire.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From the wire.
+    /// Decodes a message from the wire.
     ///
     /// # Errors
     /// Bytes that are too many, are no message, or are one in another than its canonical form.

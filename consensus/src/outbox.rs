@@ -56,7 +56,7 @@ impl EffectQueue {
         }
     }
 
-    /// All that is appended now must be durable first.
+    /// Makes every later effect wait until all that is appended now is durable.
     fn barrier(&mut self) -> RecordPosition {
         if self.controls.no_barrier {
             return RecordPosition::START;
@@ -84,7 +84,7 @@ impl EffectQueue {
         self.effects.push_back(effect);
     }
 
-    /// The log is durable up to here.
+    /// Releases the effects that waited for the log to be durable up to here.
     pub(crate) fn synced(&mut self, to: RecordPosition) {
         self.asked = self.asked.max(to.0);
     }

@@ -22,7 +22,7 @@ use crate::Void;
 /// How far ahead of our own clock the time of a fresh proposal may be, in milliseconds.
 pub(crate) const AHEAD_MAX: u64 = 500;
 
-/// The slot after a turn of this time: the first one that is a whole turn later, so that a turn
+/// Returns the slot after a turn of this time: the first one that is a whole turn later. So a turn
 /// that took only the smallest step is not followed by one in the same slot.
 fn slot(previous: Millis, length: u64) -> Millis {
     floor(previous.plus(length).plus(length - 1), length)
@@ -32,15 +32,15 @@ fn floor(time: Millis, length: u64) -> Millis {
     Millis(time.0 - time.0 % length)
 }
 
-/// When the turn after one that states `previous` and was seen at `seen` may leave, in monotonic
-/// time.
+/// Returns, in monotonic time, when the turn may leave that follows one that states `previous` and
+/// was seen at `seen`.
 pub(crate) fn due(now: Now, previous: Millis, seen: Duration, length: u64) -> Duration {
     let whole = Duration::from_millis(length);
     let at_slot = now.monotonic + Duration::from_millis(slot(previous, length).since(now.wall));
     at_slot.max(seen + whole / 2).min(seen + whole)
 }
 
-/// The time that a turn leaving now states.
+/// Returns the time that a turn states if it leaves now.
 pub(crate) fn stamp(wall: Millis, previous: Millis, length: u64) -> Millis {
     let next = slot(previous, length);
     if next <= wall.plus(AHEAD_MAX.saturating_sub(length)) {

@@ -8,7 +8,7 @@ use metatopia_types::{Height, PublicKey};
 use crate::Message;
 use crate::limits::{EARLY_FRAMES_PER_PEER_MAX, PEERS_MAX, WANT_ANSWERS_MAX};
 
-/// One peer.
+/// What is known of one peer.
 #[derive(Debug, Default)]
 pub(crate) struct Peer {
     /// The connection to it is gone.
@@ -34,7 +34,7 @@ pub(crate) struct Peers {
 }
 
 impl Peers {
-    /// The peer with this name; none if there are too many already.
+    /// Returns the peer with this name, or none if there are too many already.
     pub(crate) fn get(&mut self, name: PublicKey) -> Option<&mut Peer> {
         if !self.peers.contains_key(&name) && self.peers.len() >= PEERS_MAX {
             let gone = self.peers.iter().find(|(_, peer)| peer.down);
@@ -56,29 +56,29 @@ impl Peers {
         }
     }
 
-    /// Is the connection to it known to be gone?
+    /// Is the connection to this peer known to be gone?
     pub(crate) fn is_down(&self, name: &PublicKey) -> bool {
         self.peers.get(name).is_some_and(|peer| peer.down)
     }
 
-    /// How many are remembered.
+    /// Returns how many peers are remembered.
     pub(crate) fn len(&self) -> usize {
         self.peers.len()
     }
 
-    /// The most messages that wait of one of them.
+    /// Returns the most messages that wait of one peer.
     pub(crate) fn early_most(&self) -> usize {
         self.peers.values().map(|peer| peer.early.len()).max().unwrap_or(0)
     }
 
-    /// Those that are at this height or above it, and may be reached.
+    /// Returns the peers that are at this height or above it and may be reached.
     pub(crate) fn at_or_above(&self, height: Height) -> Vec<PublicKey> {
         let peers = self.peers.iter();
         let ahead = peers.filter(|(_, peer)| peer.height >= height && !peer.down);
         ahead.map(|(name, _)| *name).collect()
     }
 
-    /// What each that may be reached says of itself.
+    /// Returns the height that each peer says it is at, of those that may be reached.
     pub(crate) fn heights(&self) -> impl Iterator<Item = (PublicKey, Height)> + '_ {
         let peers = self.peers.iter().filter(|(_, peer)| !peer.down);
         peers.map(|(name, peer)| (*name, peer.height))
@@ -89,8 +89,8 @@ impl Peers {
         peers.filter_map(|(name, peer)| peer.tip.map(|tip| (*name, tip)))
     }
 
-    /// A new height. What was said about it comes out, peer by peer in the order of their names;
-    /// what was said about earlier ones is forgotten.
+    /// Begins a new height. Returns what was said about it, peer by peer in the order of their
+    /// names, and forgets what was said about earlier ones.
     pub(crate) fn begin(&mut self, height: Height) -> Vec<(PublicKey, Message)> {
         let mut said = Vec::new();
         for (name, peer) in &mut self.peers {
@@ -116,7 +116,8 @@ impl Peer {
         }
     }
 
-    /// May it get another answer to a want? A few at once, and one more after each `pause`.
+    /// May this peer get another answer to a want? It gets a few at once, and one more after each
+    /// `pause`.
     pub(crate) fn may_want(&mut self, now: Duration, pause: Duration) -> bool {
         while self.wants > 0 && now >= self.forgiven + pause {
             self.forgiven += pause;
@@ -130,7 +131,7 @@ impl Peer {
         may
     }
 
-    /// May it get decisions, not having got any for `pause`?
+    /// May this peer get decisions, because it got none for `pause`?
     pub(crate) fn may_ask(&mut self, now: Duration, pause: Duration) -> bool {
         let rested = self.answered.is_none_or(|last| now >= last + pause);
         if rested {

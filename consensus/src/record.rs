@@ -59,7 +59,7 @@ pub enum Record {
 /// A turn that was judged, as the core of agreement is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnVerdict {
-    /// The height.
+    /// The height of the turn.
     pub height: Height,
     /// The round it was proposed or certified in.
     pub round: Round,
@@ -67,7 +67,7 @@ pub struct TurnVerdict {
     pub valid_round: Option<Round>,
     /// Who proposed it in that round.
     pub proposer: PublicKey,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// Is it valid?
     pub valid: bool,
@@ -82,14 +82,14 @@ pub struct Timeout {
     pub height: Height,
     /// In which round.
     pub round: Round,
-    /// For what.
+    /// The step that was waited for.
     pub step: Step,
 }
 
 /// What a server waits for in a round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Step {
-    /// The proposal.
+    /// The wait for a proposal.
     Propose,
     /// Prevotes that agree.
     Prevote,
@@ -98,8 +98,9 @@ pub enum Step {
 }
 
 impl Record {
-    /// The height it is about; none for what is about the whole server, and in every base. A log
-    /// segment may go once a [`Base`](crate::Base) at or above all its heights is stored.
+    /// Returns the height that the record is about, or none for what is about the whole server and
+    /// in every base. A log segment may go once a [`Base`](crate::Base) at or above all its heights
+    /// is stored.
     #[must_use]
     pub fn height(&self) -> Option<Height> {
         Some(match self {
@@ -116,13 +117,13 @@ impl Record {
         })
     }
 
-    /// For the log.
+    /// Encodes the record for the log.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From the log.
+    /// Decodes a record from the log.
     ///
     /// # Errors
     /// Bytes that [`Record::encode`] did not make.

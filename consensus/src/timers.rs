@@ -51,7 +51,7 @@ impl Timers {
         self.times.retain(|alarm, _| *alarm == Alarm::Sync);
     }
 
-    /// The first alarm that is due, in the order of their times.
+    /// Takes the first alarm that is due, in the order of their times.
     pub(crate) fn take_due(&mut self, now: Duration) -> Option<Alarm> {
         let (alarm, at) = self.first()?;
         if at > now {
@@ -61,7 +61,7 @@ impl Timers {
         Some(alarm)
     }
 
-    /// The next time something is due.
+    /// Returns the next time at which an alarm is due.
     pub(crate) fn next(&self) -> Option<Duration> {
         self.first().map(|(_, at)| at)
     }

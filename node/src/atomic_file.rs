@@ -49,7 +49,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 trait Steps {
     type File: Write;
 
-    /// An empty file, also where there was another one.
+    /// Creates an empty file, also where there was another one.
     fn create(&mut self, path: &Path) -> io::Result<Self::File>;
 
     fn sync(&mut self, file: &Self::File) -> io::Result<()>;

@@ -122,12 +122,12 @@ impl Authority {
         Ok(())
     }
 
-    /// The one in use, for a handshake.
+    /// Returns the certificate in use, for a handshake.
     pub(crate) fn shown(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         self.0.resolve(hello)
     }
 
-    /// A server that shows it, and speaks these protocols.
+    /// Returns the TLS settings of a server that shows it and speaks these protocols.
     pub(crate) fn server(&self, alpn: &[&[u8]]) -> Result<ServerConfig, Error> {
         server_config(self.0.clone(), alpn)
     }
@@ -161,7 +161,7 @@ fn read(chain: &Path, key: &Path) -> Result<Arc<CertifiedKey>, AuthorityError> {
     }
 }
 
-/// What a file holds, and its mode.
+/// Returns what a file holds, and its mode.
 fn content(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), AuthorityError> {
     let failed = |source| AuthorityError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;

@@ -20,8 +20,8 @@ pub struct BindError {
 /// Ports that are tried until one is free in both families, when any may be taken.
 pub const TRIES_MAX: usize = 16;
 
-/// The same on the other family's loopback: `127.0.0.1` and `[::1]` are both called localhost, and
-/// a browser may dial either.
+/// Returns the same address on the other family's loopback. `127.0.0.1` and `[::1]` are both called
+/// localhost, and a browser may dial either.
 #[must_use]
 pub fn twin(ip: IpAddr) -> Option<IpAddr> {
     match ip {

@@ -154,7 +154,7 @@ impl CarrierSender {
         }
     }
 
-    /// Leaves: waits until the server has what was sent (at most a second), then closes.
+    /// Closes the session, once the server has what was sent or a second has passed.
     pub async fn leave(mut self) {
         let arrived = async {
             if self.stream.finish().is_ok() {
@@ -166,7 +166,7 @@ impl CarrierSender {
         let _ = timeout(LINGER, self.endpoint.wait_idle()).await;
     }
 
-    /// Time to the server and back, as the transport estimates it now.
+    /// Returns the time to the server and back, as the transport estimates it now.
     #[must_use]
     pub fn round_trip(&self) -> Duration {
         self.connection.rtt()
@@ -207,7 +207,8 @@ impl CarrierReceiver {
     }
 }
 
-/// The server has ended its stream; the reason follows within a moment, or never.
+/// Returns why the server closed the session. The server has ended its stream; its reason follows
+/// within a moment, or never.
 async fn why_closed(connection: &Connection) -> CarrierError {
     match timeout(LINGER, connection.closed()).await {
         Ok(error) => error.into(),

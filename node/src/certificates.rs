@@ -88,7 +88,7 @@ pub(crate) struct TlsIdentity {
 }
 
 impl TlsIdentity {
-    /// A new one, with an ECDSA key on P-256, to be used from `from` on.
+    /// Generates a pair with an ECDSA key on P-256, to be used from `from` on.
     pub(crate) fn generate(from: Millis) -> Result<Self, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut parameters = CertificateParams::new([NAME.to_owned()])?;
@@ -110,7 +110,7 @@ impl TlsIdentity {
         Ok(CertifiedKey::new(vec![certificate], any_ecdsa_type(&key)?))
     }
 
-    /// When the next one takes over.
+    /// Returns when the next certificate takes over.
     fn until(&self) -> Millis {
         Millis(self.from.0.saturating_add(USE))
     }
@@ -121,7 +121,7 @@ impl TlsIdentity {
     }
 }
 
-/// The date of a time; times beyond what a certificate can say are its last year.
+/// Returns the date of a time. Times beyond what a certificate can say give its last year.
 fn date(at: u64) -> OffsetDateTime {
     let seconds = i64::try_from(at / 1_000).unwrap_or(i64::MAX);
     let last = OffsetDateTime::UNIX_EPOCH + time::Duration::days(365 * 7_000);
@@ -142,7 +142,7 @@ impl CertificatePair {
         Ok(Self { now, next })
     }
 
-    /// The pair to have at `now`, if it is another one.
+    /// Returns the pair to have at `now`, if it is another one.
     fn replaced(&self, now: Millis) -> Result<Option<Self>, rcgen::Error> {
         if self.now.is_current(now) {
             Ok(None)
@@ -192,7 +192,7 @@ impl CertificateStore {
 }
 
 impl Certificates {
-    /// New ones, which are kept nowhere.
+    /// Generates new ones, which are kept nowhere.
     ///
     /// # Errors
     /// When they cannot be made.
@@ -200,8 +200,9 @@ impl Certificates {
         Self::new(None, CertificatePair::generate(now)?)
     }
 
-    /// Those of a file, as far as they are of use at `now`; what is missing is made and kept there.
-    /// A file that makes no sense is replaced, which breaks the hashes that were announced.
+    /// Opens the certificates of a file, as far as they are of use at `now`. What is missing is
+    /// made and kept there. A file that makes no sense is replaced, which breaks the hashes that
+    /// were announced.
     ///
     /// # Errors
     /// When they cannot be made, read or kept.
@@ -234,21 +235,21 @@ impl Certificates {
         Ok(Self { kept, authority: None })
     }
 
-    /// From now on pages are shown the certificate of an authority, and programs ours: who asks for
-    /// HTTP/3 is a page.
+    /// Shows pages the certificate of an authority from now on, and programs our own. Only pages
+    /// ask for HTTP/3.
     #[must_use]
     pub fn with(self, authority: Option<Authority>) -> Self {
         Self { authority, ..self }
     }
 
-    /// Is pages' certificate that of an authority? Then it is believed for its name, and not for its
-    /// hash.
+    /// Is the pages' certificate that of an authority? Then it is believed for its name, and not
+    /// for its hash.
     #[must_use]
     pub fn are_of_authority(&self) -> bool {
         self.authority.is_some()
     }
 
-    /// SHA-256 of the certificate in use, and of the one that will follow it.
+    /// Returns the SHA-256 of the certificate in use, and of the one that will follow it.
     #[must_use]
     pub fn hashes(&self) -> [CertificateHash; 2] {
         self.kept.hashes()
@@ -274,7 +275,8 @@ impl Certificates {
         Ok(true)
     }
 
-    /// A server that offers these protocols and shows the certificate in use at each handshake.
+    /// Returns the TLS settings of a server that offers these protocols and shows the certificate
+    /// in use at each handshake.
     pub(crate) fn server(&self, alpn: &[&[u8]]) -> Result<ServerConfig, rustls::Error> {
         server_config(Arc::new(self.clone()), alpn)
     }
@@ -290,7 +292,8 @@ impl ResolvesServerCert for Certificates {
     }
 }
 
-/// It hands out no session tickets: every connection proves the certificate's key anew.
+/// Returns settings that hand out no session tickets, so that every connection proves the
+/// certificate's key anew.
 pub(crate) fn server_config(
     shown: Arc<dyn ResolvesServerCert>,
     alpn: &[&[u8]],
@@ -304,7 +307,7 @@ pub(crate) fn server_config(
     Ok(config)
 }
 
-/// What a file holds: nothing if there is none, or why it makes no sense.
+/// Reads a file: none if there is none, or the reason why it makes no sense.
 fn read(path: &Path) -> io::Result<Option<Result<CertificatePair, &'static str>>> {
     let file = match File::open(path) {
         Ok(file) => file,

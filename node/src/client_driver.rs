@@ -107,25 +107,25 @@ impl ClientDriver {
         Ok(driver)
     }
 
-    /// Whose session it is.
+    /// Returns the key whose session this is.
     #[must_use]
     pub const fn author(&self) -> PublicKey {
         self.author
     }
 
-    /// The lane of its acts.
+    /// Returns the lane of the session's acts.
     #[must_use]
     pub const fn lane(&self) -> Lane {
         self.lane
     }
 
-    /// The sim that the session is in.
+    /// Returns the sim that the session is in.
     #[must_use]
     pub const fn trust(&self) -> &GenesisTrust {
         &self.trust
     }
 
-    /// The next thing that happened. Nothing is lost when this is cancelled.
+    /// Returns the next thing that happened. Nothing is lost when this is cancelled.
     pub async fn news(&mut self) -> DriverEvent {
         match self.aside.pop_front() {
             Some(news) => news,
@@ -223,7 +223,7 @@ impl ClientDriver {
         Ok(())
     }
 
-    /// Why the task is over; other news that it left are gone with it.
+    /// Returns why the task is over. Other news that it left is gone with it.
     async fn ended(&mut self) -> DriveError {
         loop {
             if let DriverEvent::Ended(end) = self.news().await {

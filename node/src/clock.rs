@@ -17,7 +17,7 @@ impl Default for SystemClock {
 }
 
 impl SystemClock {
-    /// Both clocks now. A wall clock before 1970 counts as 1970.
+    /// Returns what both clocks say now. A wall clock before 1970 counts as 1970.
     #[must_use]
     pub fn now(&self) -> Now {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
@@ -25,7 +25,7 @@ impl SystemClock {
         Now { monotonic: self.start.elapsed(), wall }
     }
 
-    /// The instant of a deadline, for timers.
+    /// Returns the instant of a deadline, for timers.
     #[must_use]
     pub fn instant(&self, monotonic: Duration) -> Instant {
         self.start + monotonic

@@ -85,7 +85,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// Its name, as the subscriber of `tracing` takes it.
+    /// Returns the level's name, as the subscriber of `tracing` takes it.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -307,7 +307,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
     Ok(layer)
 }
 
-/// The variables of this process whose names begin with [`ENVIRONMENT_PREFIX`].
+/// Returns the variables of this process whose names begin with [`ENVIRONMENT_PREFIX`].
 #[must_use]
 pub fn variables() -> Vec<(String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {

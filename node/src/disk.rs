@@ -44,7 +44,7 @@ pub struct DataDirectory {
 }
 
 impl DataDirectory {
-    /// The directory at `path`, which must exist.
+    /// Opens the directory at `path`, which must exist.
     ///
     /// # Errors
     /// When it is no directory, or may not be looked into.
@@ -56,13 +56,13 @@ impl DataDirectory {
         }
     }
 
-    /// Where it is.
+    /// Returns where the directory is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// That no process may change it at this moment; one may begin to afterwards.
+    /// Checks that no process may change it at this moment. One may begin to afterwards.
     ///
     /// # Errors
     /// [`Cause::InUse`] when one may.
@@ -167,7 +167,7 @@ impl RealDisk {
         }
     }
 
-    /// Where it is.
+    /// Returns where the directory is.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.directory.path()
@@ -196,7 +196,7 @@ impl RealDisk {
         }
     }
 
-    /// The name may mean another file from now on.
+    /// Forgets what the name meant, because it may mean another file from now on.
     fn forget(&mut self, file: FileName) {
         if self.written.get(&file.folder()).is_some_and(|(name, _)| *name == file) {
             self.written.remove(&file.folder());

@@ -478,7 +478,7 @@ impl Driver {
 }
 
 impl LoopState {
-    /// What is wrong with the disk.
+    /// Returns what is wrong with the disk.
     fn disk_trouble(&self) -> Option<String> {
         Some(match self.disk.as_ref()? {
             Health::Sound => return None,
@@ -491,9 +491,8 @@ impl LoopState {
         })
     }
 
-    /// What came, as the replica hears it, if it is to hear it.
-    /// Returns the input that something of the disk thread is to the replica. What is not for the
-    /// replica is kept for the next pass.
+    /// Returns the input that an event of the disk thread is to the replica, or none if the replica
+    /// is not to hear of it. What is not for the replica is kept for the next pass.
     fn disk_input(&mut self, done: Done) -> Option<Input> {
         match done {
             Done::Health(health) => {

@@ -43,8 +43,8 @@ impl BuildNote {
         }
     }
 
-    /// The note in a directory; nothing if there is none that can be read. Keys of later programs
-    /// are passed over.
+    /// Reads the note in a directory, or returns none if there is none that can be read. Keys of
+    /// later programs are passed over.
     fn read(directory: &Path) -> Option<Self> {
         let path = directory.join(NOTE);
         let length = fs::metadata(&path).ok()?.len();
@@ -91,12 +91,13 @@ impl OtherEngine {
     }
 }
 
-/// Text from a file ends up in a command that people type.
+/// Is this the id of a commit? Text from a file ends up in a command that people type.
 fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Is this the genesis of a sim that this program runs? `directory` is where its server keeps.
+/// Checks that this is the genesis of a sim that this program runs. `directory` is where its server
+/// keeps its files.
 ///
 /// # Errors
 /// When it is of another engine. Bytes that are no genesis of any are for who decodes them.
@@ -110,8 +111,8 @@ pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine>
     }
 }
 
-/// The engine of a genesis, also of one that this program cannot decode otherwise: name and engine
-/// come first, after the parent if there is one.
+/// Returns the engine of a genesis, also of one that this program cannot decode otherwise. Name and
+/// engine come first, after the parent if there is one.
 fn of_genesis(bytes: &[u8]) -> Option<u32> {
     if let Ok(genesis) = Genesis::decode(bytes) {
         return Some(genesis.engine);

@@ -44,7 +44,7 @@ pub enum SendError {
     },
 }
 
-/// May a frame of so many bytes be sent where at most `max` are possible?
+/// Checks that a frame of so many bytes may be sent where at most `max` are possible.
 ///
 /// # Errors
 /// When it is empty, or longer.
@@ -82,7 +82,7 @@ pub struct Decoder {
 }
 
 impl Decoder {
-    /// A decoder that refuses frames of more than `max` bytes.
+    /// Returns a decoder that refuses frames of more than `max` bytes.
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self { max, header: [0; HEADER_BYTES], header_len: 0, body: Vec::new() }

@@ -350,14 +350,14 @@ impl fmt::Debug for GatewayHandle {
 }
 
 impl GatewayHandle {
-    /// The UDP address that is listened on, with the port the system gave; that of [`ListenConfig::listen`],
-    /// if both families of loopback are.
+    /// Returns the UDP address that is listened on, with the port the system gave. If both families
+    /// of loopback are, it is that of [`ListenConfig::listen`].
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address
     }
 
-    /// For the HTTP server: where sessions over WebSocket begin.
+    /// Returns where the HTTP server hands in sessions over WebSocket.
     #[must_use]
     pub fn sockets(&self) -> WebSockets {
         self.0.sockets.clone()
@@ -388,15 +388,15 @@ impl GatewayHandle {
         Ok(sent)
     }
 
-    /// A frame of a client was beyond what it may have: what it sends is read more slowly.
+    /// Slows the reading of a client that sent more than it may.
     pub fn slow(&self, id: GatewayClientId) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.excess.fetch_add(1, Ordering::Relaxed);
         }
     }
 
-    /// The key of this client is, or is not, one that the sim knows: known people go before strangers
-    /// of their address, and their logins count apart.
+    /// Notes whether the sim knows the key of this client. Known people go before strangers of
+    /// their address, and their logins count apart.
     pub fn set_known(&self, id: GatewayClientId, known: bool) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.known.store(known, Ordering::Relaxed);

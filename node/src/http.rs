@@ -136,7 +136,7 @@ impl HttpServer {
         self.address
     }
 
-    /// Stops: lets requests under way finish, for a moment.
+    /// Stops the server, after requests under way had a moment to finish.
     pub async fn shutdown(mut self) {
         drop(self.stop.take());
         let _ = timeout(SHUTDOWN, &mut self.task).await;
@@ -253,7 +253,7 @@ async fn source(State(node): State<Node>) -> Response {
     Json(&*node.source).into_response()
 }
 
-/// Is the loop there at all? A supervisor restarts a node for which this fails.
+/// Answers whether the loop is there at all. A supervisor restarts a node for which this fails.
 async fn live(State(node): State<Node>) -> impl IntoResponse {
     // Only the loop holds the sender.
     let live = node.status.has_changed().is_ok();
@@ -261,7 +261,7 @@ async fn live(State(node): State<Node>) -> impl IntoResponse {
     (code, Json(json!({ "live": live })))
 }
 
-/// Does the node take part? A balancer sends clients elsewhere while it does not.
+/// Answers whether the node takes part. A balancer sends clients elsewhere while it does not.
 async fn ready(State(node): State<Node>) -> impl IntoResponse {
     let gone = node.status.has_changed().is_err();
     let waiting = match &*node.status.borrow() {

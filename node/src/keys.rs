@@ -197,7 +197,7 @@ pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
     parse(&text[..len]).map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
 }
 
-/// Is a file of this mode and owner fit to hold a secret of `user`?
+/// Checks that a file of this mode and owner is fit to hold a secret of `user`.
 fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyError> {
     let path = || path.to_owned();
     if owner != user {
@@ -209,8 +209,8 @@ fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyErr
     Ok(())
 }
 
-/// The user this program acts as. The standard library does not tell, but a new pipe belongs to
-/// whoever made it.
+/// Returns the user this program acts as. The standard library does not tell, but a new pipe
+/// belongs to whoever made it.
 fn user() -> io::Result<u32> {
     let (pipe, _other_end) = io::pipe()?;
     Ok(File::from(OwnedFd::from(pipe)).metadata()?.uid())
@@ -249,8 +249,8 @@ fn parse_hex(digits: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     Some(bytes)
 }
 
-/// The key as libp2p wants it: a server's node key is what its peer id is the hash of. It is
-/// another key than the one a server votes with.
+/// Returns the key as libp2p wants it. A server's peer id is the hash of its node key, which is
+/// another key than the one it votes with.
 #[must_use]
 pub fn peer_keypair(key: &SigningKey) -> Keypair {
     let mut seed = key.secret();

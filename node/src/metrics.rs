@@ -80,7 +80,7 @@ macro_rules! figures {
             /// The names of all figures, without the common prefix `metatopia_`.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// All figures in Prometheus' text exposition format, version 0.0.4.
+            /// Encodes all figures in Prometheus' text exposition format, version 0.0.4.
             #[must_use]
             pub fn encode(&self) -> String {
                 let mut out = String::new();

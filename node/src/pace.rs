@@ -37,18 +37,18 @@ pub(crate) struct FrameLimiter {
 const AHEAD: Duration = Duration::from_secs(1);
 
 impl FrameLimiter {
-    /// So many units a second, at least one.
+    /// Returns a pace of so many units a second, at least one.
     pub(crate) fn new(per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
         Self { gap, due: Instant::now(), excess: Arc::default() }
     }
 
-    /// Where frames beyond what the client may have are counted.
+    /// Counts frames beyond what the client may have in this counter.
     pub(crate) fn excess(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.excess)
     }
 
-    /// A frame came: waits until the next one may.
+    /// Waits, after a frame came, until the next one may.
     pub(crate) async fn take(&mut self, bytes: usize) {
         let wait = self.count(bytes, Instant::now());
         if let Some(until) = wait {
@@ -56,7 +56,7 @@ impl FrameLimiter {
         }
     }
 
-    /// Until when to wait, if at all.
+    /// Returns until when to wait, if at all.
     fn count(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES as usize).max(1)).unwrap_or(u32::MAX);
         self.due = self.due.max(now) + self.gap.saturating_mul(units);

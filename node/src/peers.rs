@@ -204,20 +204,20 @@ impl fmt::Debug for PeersHandle {
 }
 
 impl PeersHandle {
-    /// The address that is listened on, with the port the system gave. For a wildcard address, that
-    /// of the first interface.
+    /// Returns the address that is listened on, with the port the system gave. For a wildcard
+    /// address it is that of the first interface.
     #[must_use]
     pub fn address(&self) -> &Multiaddr {
         &self.address
     }
 
-    /// This server's own id.
+    /// Returns this server's own id.
     #[must_use]
     pub fn local(&self) -> PeerId {
         self.local
     }
 
-    /// Where this server takes others.
+    /// Returns where this server takes others.
     #[must_use]
     pub fn contact(&self) -> NodeContact {
         NodeContact { peer_id: self.local.to_string(), address: self.address.to_string() }
@@ -254,7 +254,7 @@ impl PeersHandle {
         let _ = self.orders.send(SwarmCommand::Disallow(peer)).await;
     }
 
-    /// The peers with which a session is up, by id.
+    /// Returns the ids of the peers with which a session is up.
     #[must_use]
     pub fn connected(&self) -> Vec<Connected> {
         let up: Vec<PeerId> = self.up.lock().keys().copied().collect();

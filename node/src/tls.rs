@@ -27,7 +27,7 @@ pub const NAME: &str = "metatopia";
 pub struct CertificateHash(pub [u8; 32]);
 
 impl CertificateHash {
-    /// The hash of a certificate.
+    /// Returns the hash of a certificate.
     #[must_use]
     pub fn of(certificate: &CertificateDer<'_>) -> Self {
         let suite = ring::cipher_suite::TLS13_AES_128_GCM_SHA256;
@@ -71,7 +71,8 @@ impl<'de> Deserialize<'de> for CertificateHash {
     }
 }
 
-/// A client that speaks `alpn` with the server whose certificate is pinned.
+/// Returns the TLS settings of a client that speaks `alpn` with the server whose certificate is
+/// pinned.
 pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
@@ -102,7 +103,7 @@ impl Pin {
         Arc::new(Self { expected: expected.to_vec(), found: OnceLock::new(), provider })
     }
 
-    /// The certificate that was shown, if it was none of those.
+    /// Returns the certificate that was shown, if it was none of those.
     pub(crate) fn mismatch(&self) -> Option<CertificateHash> {
         self.found.get().copied().filter(|found| !self.expected.contains(found))
     }

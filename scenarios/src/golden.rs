@@ -35,9 +35,9 @@ pub enum GoldenError {
     /// This build would not agree to a turn.
     #[error("turn {height} is void: {fault}")]
     Void {
-        /// Which.
+        /// The height of the turn.
         height: Height,
-        /// Why.
+        /// Why the turn is unsound.
         fault: TurnFault,
     },
     /// A turn's header does not state what this build makes of the turns before.

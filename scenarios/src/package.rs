@@ -10,7 +10,7 @@ use crate::{Mistake, TomlSource};
 /// The file that describes a package.
 pub(crate) const MANIFEST: &str = "package.toml";
 
-/// A `package.toml`.
+/// What a `package.toml` says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PackageFile {

@@ -30,7 +30,7 @@ pub struct Place {
     lands: Vec<Land>,
 }
 
-/// The file.
+/// What a `place.toml` says.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PlaceFile {
@@ -90,7 +90,7 @@ struct ObjectFile {
     /// Width and height.
     #[serde(rename = "box")]
     rect: Option<Spanned<NumberPair>>,
-    /// Radius.
+    /// The radius of a disc.
     disc: Option<Spanned<Number>>,
     #[serde(default)]
     motion: MotionFile,

@@ -20,7 +20,7 @@ pub enum Event {
     },
     /// A body, or a player's hand, began to touch the object.
     Touch {
-        /// Who touches.
+        /// The object that touches.
         other: ObjectId,
         /// Where, in metres.
         at: Vec2,
@@ -29,7 +29,7 @@ pub enum Event {
     },
     /// Somebody in hearing said something.
     Chat {
-        /// Who spoke.
+        /// The object that spoke.
         from: ObjectId,
         /// What was said.
         text: String,
@@ -45,7 +45,7 @@ pub enum Event {
     },
     /// A timer of the script's own ran out.
     Timer {
-        /// Its name.
+        /// The name of the timer.
         name: String,
     },
 }
@@ -100,7 +100,7 @@ impl EventKind {
 }
 
 impl Event {
-    /// Its kind.
+    /// Returns the event's kind.
     #[must_use]
     pub const fn kind(&self) -> EventKind {
         match self {

@@ -19,7 +19,7 @@ pub struct Call<'a> {
     /// How many events this script got before this one in the same tick: random numbers depend on
     /// it.
     pub index: u64,
-    /// What happened.
+    /// The event to handle.
     pub event: &'a Event,
     /// The script's state, with what its earlier calls of this tick changed.
     pub state: &'a Arc<ScriptState>,

@@ -32,19 +32,19 @@ pub enum ValueKind {
     Number,
     /// A string, or a single character.
     Text,
-    /// A vector.
+    /// A vector of two numbers.
     Vec2,
     /// A handle of an object.
     Object,
-    /// An array.
+    /// An array of values.
     Array,
-    /// A map.
+    /// A map from names to values.
     Map,
     /// A range of whole numbers.
     Range,
     /// The script's persistent variables.
     State,
-    /// Anything.
+    /// A value of any type.
     Any,
 }
 
@@ -94,7 +94,7 @@ pub(crate) enum HostImplementation {
 pub struct HostProperty {
     /// [`ValueKind::Vec2`] or [`ValueKind::Object`].
     pub of: ValueKind,
-    /// Its name.
+    /// The name of the argument.
     pub name: &'static str,
     /// What it holds.
     pub kind: ValueKind,
@@ -129,7 +129,7 @@ impl HostProperty {
 /// A name that every script knows.
 #[derive(Clone, Copy, Debug)]
 pub struct HostName {
-    /// The name.
+    /// The name of the function.
     pub name: &'static str,
     /// What it stands for.
     pub kind: ValueKind,
@@ -160,7 +160,7 @@ impl fmt::Display for ValueKind {
 }
 
 impl Value {
-    /// Its kind.
+    /// Returns the value's type.
     #[must_use]
     pub const fn kind(&self) -> ValueKind {
         match self {

@@ -31,7 +31,7 @@ pub struct Package {
 pub struct Draft {
     /// Lowercase letters, digits and hyphens.
     pub name: String,
-    /// As `1.2.3`.
+    /// The version, as `1.2.3`.
     pub version: String,
     /// The file whose handlers run.
     pub entry: String,
@@ -59,37 +59,37 @@ pub enum PackageError {
     /// A file breaks a rule.
     #[error("{path}: {error}")]
     Source {
-        /// The file.
+        /// The path of the file.
         path: String,
-        /// The rule.
+        /// The rule that it breaks.
         error: SourceError,
     },
     /// All files together are longer than [`PACKAGE_BYTES_MAX`].
     #[error("the files take {bytes} bytes, more than {PACKAGE_BYTES_MAX}")]
     Bytes {
-        /// Their length.
+        /// Their length in bytes.
         bytes: usize,
     },
     /// A file that the manifest names is not there.
     #[error("{path} is in the manifest, but missing")]
     Missing {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
     /// A file that the manifest does not name.
     #[error("{path} is not in the manifest")]
     Stray {
-        /// The file.
+        /// The path of the file.
         path: String,
     },
     /// A file is not the one that the manifest names.
     #[error("{path} is {found}, the manifest says {stated}")]
     Content {
-        /// The file.
+        /// The path of the file.
         path: String,
         /// What the manifest says.
         stated: BlobId,
-        /// What came.
+        /// The id of the bytes that came.
         found: BlobId,
     },
     /// The bytes of a served package are not its canonical form.

@@ -28,13 +28,13 @@ pub struct ScriptOutput {
 pub struct ObjectWrites {
     /// Its centre, in metres: the object is put there.
     pub pos: Option<Vec2>,
-    /// Its heading.
+    /// The angle that it faces.
     pub angle: Option<Angle>,
     /// Metres a second.
     pub velocity: Option<Vec2>,
     /// Radians a second, counter-clockwise.
     pub spin: Option<Fx>,
-    /// 0xRRGGBB.
+    /// The color as 0xRRGGBB.
     pub color: Option<u32>,
     /// The text it shows; at most `SIGN_BYTES_MAX` bytes.
     pub text: Option<String>,
@@ -90,7 +90,7 @@ pub enum ScriptEffect {
     },
     /// Stops a timer of the script; nothing happens if there is none.
     Cancel {
-        /// Which.
+        /// The name of the timer.
         name: String,
     },
 }

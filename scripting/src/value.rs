@@ -30,7 +30,7 @@ pub enum Value {
     Fixed(Fx),
     /// A point, direction or velocity.
     Vec2(Vec2),
-    /// A text.
+    /// A text of UTF-8.
     Text(String),
     /// A handle of an object, which may be gone by now.
     Object(ObjectId),
@@ -148,9 +148,9 @@ pub enum StateError {
     /// A variable holds what no script can hold.
     #[error("state.{name}: {error}")]
     Variable {
-        /// The variable.
+        /// The name of the variable.
         name: String,
-        /// Why not.
+        /// Why it cannot be kept.
         error: ValueError,
     },
 }

@@ -44,7 +44,7 @@ pub struct Nearby {
 /// One object at the start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectView<'a> {
-    /// Its id.
+    /// The id of the object.
     pub id: ObjectId,
     /// Its name: a player's, or the one that the world's maker gave.
     pub name: &'a str,
@@ -52,13 +52,13 @@ pub struct ObjectView<'a> {
     pub kind: &'a str,
     /// Its centre, in metres.
     pub pos: Vec2,
-    /// Its heading.
+    /// The angle that it faces.
     pub angle: Angle,
     /// Metres a second.
     pub velocity: Vec2,
     /// Radians a second, counter-clockwise.
     pub spin: Fx,
-    /// 0xRRGGBB.
+    /// The color as 0xRRGGBB.
     pub color: u32,
     /// The text it shows, often empty.
     pub text: &'a str,

@@ -16,6 +16,6 @@ pub struct ChatMessage {
     pub speaker: ObjectId,
     /// Its name at that moment.
     pub name: String,
-    /// The words.
+    /// The words that were said.
     pub text: String,
 }

@@ -16,7 +16,7 @@ pub const CERTIFICATES_MAX: usize = 2;
 pub struct EndpointAnnouncement {
     /// The sim it serves.
     pub sim: SimId,
-    /// The server.
+    /// The server that the endpoint is of.
     pub server: PublicKey,
     /// The origin of its pages, such as `http://127.0.0.1:8080`; `/ws` is below it.
     pub http: String,

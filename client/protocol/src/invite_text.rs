@@ -33,7 +33,7 @@ pub enum InviteTextError {
 }
 
 impl SignedInvite {
-    /// As text.
+    /// Returns the invite as text.
     #[must_use]
     pub fn text(&self) -> String {
         let mut text = String::from(INVITE_MARK);

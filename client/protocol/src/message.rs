@@ -26,14 +26,14 @@ pub enum ClientMessage {
     },
     /// Answered with a pong; for round-trip times.
     Ping {
-        /// Comes back.
+        /// A number that comes back with the answer.
         token: u64,
     },
     /// Send views from now on, in this way, or no more. Asked again, it begins anew.
     View(Option<Watching>),
     /// The view of this number, and all before it, were taken in.
     Seen {
-        /// Its number.
+        /// The number of the view that was seen.
         number: u32,
     },
 }
@@ -50,7 +50,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Answers `challenge`.
+    /// Returns the login that answers `challenge`.
     #[must_use]
     pub fn new(challenge: &Challenge, key: &dyn Sign) -> Self {
         let signature = key.sign(&challenge.sign_bytes(&key.public()));
@@ -88,7 +88,7 @@ impl Challenge {
 /// A signed act with the blobs it names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Submission {
-    /// The act.
+    /// The signed act to submit.
     pub act: SignedEnvelope,
     /// The bytes it names by hash; what it does not name is refused.
     pub blobs: Vec<Blob>,
@@ -105,21 +105,21 @@ pub enum ServerMessage {
     Goodbye(Goodbye),
     /// The act will not be agreed on; nothing was done.
     Refused {
-        /// Which act.
+        /// The act that was refused.
         act: ActId,
-        /// Why.
+        /// Why it was refused.
         why: SubmitRefusal,
     },
     /// The act is in a decided turn.
     Receipt {
-        /// Which act.
+        /// The act that was decided.
         act: ActId,
-        /// The proof.
+        /// The proof of that decision.
         receipt: Box<Receipt>,
     },
     /// The act was applied.
     Outcome {
-        /// Which act.
+        /// The act that was carried out.
         act: ActId,
         /// In the turn of this height.
         height: Height,

@@ -18,16 +18,16 @@ use crate::{Applicant, JoinRefusal, JoinRequest, SignedAnnouncement};
 pub enum Question {
     /// The receipt of an act.
     Receipt {
-        /// Its author.
+        /// The author of the act.
         author: PublicKey,
-        /// Its lane.
+        /// The lane of the act.
         lane: Lane,
         /// Its place in the lane.
         seq: Seq,
     },
     /// The whole decided turn of a height.
     Turn {
-        /// Which.
+        /// The height of the turn.
         height: Height,
     },
     /// The outcomes of a turn, with proof.
@@ -43,14 +43,14 @@ pub enum Question {
     },
     /// The source of a package.
     Source {
-        /// Which.
+        /// The package that is asked for.
         package: PackageId,
     },
     /// In which order a script got its events in a turn.
     Order {
         /// Of the turn of this height.
         height: Height,
-        /// Whose events.
+        /// The script whose events are asked for.
         script: ScriptId,
     },
     /// The root of the state after a height.
@@ -71,7 +71,7 @@ pub enum Question {
     /// Decided turns from a height on, for those who replay: as many as there are, as fit into
     /// [`TURNS_ANSWER_BYTES`] but at least one, and at most [`TURNS_PER_ANSWER_MAX`].
     Turns {
-        /// The first.
+        /// The first height that is asked for.
         from: Height,
     },
     /// A snapshot to begin replaying from.
@@ -89,7 +89,7 @@ pub enum Question {
     Governance,
     /// What somebody owns.
     Things {
-        /// Whose.
+        /// The owner whose things are listed.
         owner: PublicKey,
     },
     /// Leaves of an offered snapshot: as many of them, in this order, as fit into
@@ -113,7 +113,7 @@ pub enum Question {
     },
     /// What a login of this key takes.
     LoginTerms {
-        /// Whose.
+        /// The key that the question is about.
         key: PublicKey,
     },
     /// The tickets that are open.
@@ -151,13 +151,13 @@ pub enum Answer {
     Turn(Box<(Turn, Certificate)>),
     /// The outcomes leaf of the state after the turn, and the header that commits to that state.
     Outcomes(Box<(StateProof, Header, Certificate)>),
-    /// Set changes.
+    /// Changes of the validator set.
     Links(Vec<ValidatorSetLink>),
     /// The package, manifest and files, in its canonical encoding: it re-hashes to its id.
     Source(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// One entry per event, in the order of delivery.
     Order(Vec<OrderEntry>),
-    /// The root.
+    /// The root that was asked for.
     Root(Root),
     /// Who is present, ascending by key.
     Players(Vec<PlayerEntry>),
@@ -173,7 +173,7 @@ pub enum Answer {
     SnapshotPart(#[serde(with = "metatopia_types::wire::bytes")] Vec<u8>),
     /// The latest word of each server.
     Servers(Vec<SignedAnnouncement>),
-    /// Who decides.
+    /// Who decides in the sim.
     Governance(Box<GovernanceEntry>),
     /// What the owner has, ascending by object; avatars are not owned.
     Things(Vec<ThingEntry>),
@@ -211,7 +211,7 @@ pub enum LoginTerms {
     Work {
         /// The header's height.
         height: Height,
-        /// The header.
+        /// The id of the decided header.
         header: HeaderId,
         /// Tries that it takes on average.
         tries: u64,
@@ -238,9 +238,9 @@ pub struct TicketEntry {
 /// A receipt with the act it is for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReceiptAnswer {
-    /// The act.
+    /// The act that was decided.
     pub act: metatopia_types::SignedEnvelope,
-    /// The proof.
+    /// The proof of that decision.
     pub receipt: Receipt,
     /// What became of it, if the node still knows.
     pub outcome: Option<metatopia_types::Outcome>,
@@ -278,13 +278,13 @@ pub struct PlayerEntry {
 /// A script that runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScriptEntry {
-    /// Which.
+    /// The script that is listed.
     pub script: ScriptId,
     /// On this object.
     pub object: ObjectId,
     /// The object's name.
     pub name: String,
-    /// Its source.
+    /// The package that holds its source.
     pub package: PackageId,
     /// Whose the object is, who pays for the script; nobody's means the sim's own.
     pub owner: Option<PublicKey>,
@@ -301,7 +301,7 @@ pub struct ScriptEntry {
 /// A thing that somebody owns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThingEntry {
-    /// Which.
+    /// The object that is listed.
     pub object: ObjectId,
     /// What it is called.
     pub name: String,
@@ -329,7 +329,7 @@ pub struct GovernanceEntry {
     pub player_days: u32,
     /// Days on which a player must have been seen to be one.
     pub seen_days: u32,
-    /// Now.
+    /// The governance time now.
     pub time: u64,
     /// When a permanent admin logged in for the last time; genesis counts as a login.
     pub admin_login: u64,

@@ -91,7 +91,7 @@ pub struct View {
 /// What changed in a tile.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TileUpdate {
-    /// Which.
+    /// The tile that changed.
     pub tile: TileName,
     /// Changes after this height, which is that of the client's copy or an earlier one; none if
     /// this is the whole tile, and takes the place of any copy.
@@ -132,7 +132,7 @@ pub struct ViewProof {
 /// Where one leaf of a tile is in the state.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TileLeaf {
-    /// The tile.
+    /// The tile that the leaf is of.
     pub tile: TileName,
     /// The first hexadecimal digits, one per byte, of the ids in this leaf; none when the tile is
     /// one leaf.
@@ -146,7 +146,7 @@ pub struct TileLeaf {
 /// A leaf of anything.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NeighbourLeaf {
-    /// Its key.
+    /// The key of the leaf.
     pub key: LeafKey,
     /// The hash of its content.
     pub content: Digest,

@@ -13,7 +13,7 @@ pub struct Ground<'a> {
     pub parameters: &'a Parameters,
     /// The named lands.
     pub lands: &'a [Land],
-    /// Who builds.
+    /// The key that builds.
     pub builder: PublicKey,
     /// Where the builder stands, in metres.
     pub here: Vec2,

@@ -28,7 +28,7 @@ pub enum SightError {
     /// The changes begin after the copy ends, or end before.
     #[error("tile {},{} changed since turn {since}, the copy is of turn {has}", tile.x, tile.y)]
     Since {
-        /// The tile.
+        /// The tile that is wrong.
         tile: TileName,
         /// Where the changes begin.
         since: Height,
@@ -41,7 +41,7 @@ pub enum SightError {
     /// A copy does not take what the view says.
     #[error("tile {},{}: {error}", tile.x, tile.y)]
     Copy {
-        /// The tile.
+        /// The tile that is wrong.
         tile: TileName,
         /// What is wrong.
         error: CopyError,

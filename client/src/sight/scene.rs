@@ -25,15 +25,15 @@ pub struct Scene {
 /// An object in sight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SceneObject {
-    /// Which.
+    /// The object's id.
     pub id: ObjectId,
     /// What it is: [`AVATAR`](metatopia_sim::AVATAR), or what its maker said.
     pub kind: String,
-    /// Its name.
+    /// The name that people see.
     pub name: String,
     /// Whose it is; nobody's means the sim's own.
     pub owner: Option<PublicKey>,
-    /// Metres.
+    /// Its position in metres.
     pub position: Vec2,
     /// Which way it faces.
     pub angle: Angle,
@@ -59,7 +59,7 @@ pub struct SceneObject {
 /// What is special about an avatar.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenePlayer {
-    /// The player.
+    /// The player's public key.
     pub key: PublicKey,
     /// The gesture it makes.
     pub emote: Option<Emote>,

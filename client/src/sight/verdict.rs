@@ -59,7 +59,7 @@ pub enum Disproof {
     OtherLeaf {
         /// At this height.
         of: Height,
-        /// The tile.
+        /// The tile that differs.
         tile: TileName,
         /// The leaf's prefix.
         prefix: Vec<u8>,
@@ -73,7 +73,7 @@ pub enum Disproof {
     NotShown {
         /// At this height.
         of: Height,
-        /// The tile.
+        /// The tile that differs.
         tile: TileName,
         /// The leaf's prefix.
         prefix: Vec<u8>,
@@ -83,7 +83,7 @@ pub enum Disproof {
     LeftOut {
         /// At this height.
         of: Height,
-        /// The tile.
+        /// The tile that differs.
         tile: TileName,
         /// The leaf's prefix.
         prefix: Vec<u8>,

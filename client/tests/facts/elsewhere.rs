@@ -14,7 +14,7 @@ type Lie = fn(&Stand, &mut View, Vec<u8>);
 pub(crate) enum Truth {
     /// Only the tile where the avatar is.
     Own,
-    /// All others.
+    /// All the other tiles.
     Others,
 }
 

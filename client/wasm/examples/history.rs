@@ -14,7 +14,7 @@ use metatopia_sim::{ENGINE, Serial, Tools, World};
 use metatopia_types::*;
 use metatopia_wasm::{ClientPhase, ClientReplica, StartPoint, TrustedGenesis};
 
-/// Ten minutes.
+/// The turns of ten minutes.
 const TURNS: u64 = 12_000;
 
 /// Turns from one deed of somebody to the next: ten a second.

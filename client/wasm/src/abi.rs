@@ -119,37 +119,37 @@ fn with_replica<T>(
     })
 }
 
-/// See [`keys::public_key`].
+/// Exports [`keys::public_key`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn public_key() -> u32 {
     run(keys::public_key)
 }
 
-/// See [`keys::sign`].
+/// Exports [`keys::sign`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn sign() -> u32 {
     run(keys::sign)
 }
 
-/// See [`keys::verify`].
+/// Exports [`keys::verify`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn verify() -> u32 {
     run(keys::verify)
 }
 
-/// See [`keys::hash`].
+/// Exports [`keys::hash`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn hash() -> u32 {
     run(|input| Ok(keys::hash(input)))
 }
 
-/// See [`keys::digest`].
+/// Exports [`keys::digest`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn digest(context: u32) -> u32 {
     run(|input| keys::digest(input, context as usize))
 }
 
-/// See [`keys::work`].
+/// Exports [`keys::work`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn work(count: u32) -> u32 {
     run(|input| keys::work(input, count))
@@ -188,13 +188,13 @@ pub extern "C" fn prover_begin(handle: u32, keep: u32) -> u32 {
     })
 }
 
-/// See [`Prover::frame`].
+/// Exports [`Prover::frame`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn prover_frame(handle: u32) -> u32 {
     run(|frame| Ok(json(&with_prover(handle, |prover| prover.frame(frame))?)))
 }
 
-/// See [`Prover::shown`].
+/// Exports [`Prover::shown`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn prover_shown(handle: u32) -> u32 {
     run(|drawn| {
@@ -203,7 +203,7 @@ pub extern "C" fn prover_shown(handle: u32) -> u32 {
     })
 }
 
-/// See [`Prover::predict`].
+/// Exports [`Prover::predict`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn prover_predict(handle: u32) -> u32 {
     run(|walk| {
@@ -228,19 +228,19 @@ pub extern "C" fn replica_new(name: u32, begin: u32) -> u32 {
     })
 }
 
-/// See [`ClientReplica::want`].
+/// Exports [`ClientReplica::want`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_want(handle: u32) -> u32 {
     run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.want()))?)))
 }
 
-/// See [`ClientReplica::frame`].
+/// Exports [`ClientReplica::frame`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_frame(handle: u32) -> u32 {
     run(|frame| Ok(json(&with_replica(handle, |replica| replica.frame(frame))?)))
 }
 
-/// See [`ClientReplica::status`].
+/// Exports [`ClientReplica::status`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_status(handle: u32) -> u32 {
     run(|_| Ok(json(&with_replica(handle, |replica| Ok(replica.status()))?)))

@@ -32,7 +32,7 @@ pub struct PredictedWalk {
     pub ticks: u32,
 }
 
-/// Another heading.
+/// A change of the avatar's heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct HeadingChange {
     /// So many ticks after the last view's.

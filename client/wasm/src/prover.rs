@@ -20,7 +20,7 @@ use crate::{CallError, Path, PredictedWalk, TrustedGenesis, predict};
 pub enum ProofEvent {
     /// The copies, as they were after turn `of`, are in a state that was signed.
     Proven {
-        /// The turn.
+        /// The turn that was proven.
         of: u64,
         /// Of the header that states its root.
         height: u64,
@@ -50,7 +50,7 @@ pub enum ProofEvent {
         of: u64,
         /// `view`, `proof`, `header` or `validators`.
         code: &'static str,
-        /// What differs.
+        /// A text that says what differs.
         text: String,
     },
     /// A proof could not be used, which is nobody's fault.
@@ -59,7 +59,7 @@ pub enum ProofEvent {
         of: u64,
         /// `forgotten`, `anew`, `waiting`, or `missing` if no tile in sight is proved.
         code: &'static str,
-        /// Why.
+        /// A text that says why.
         text: String,
     },
     /// Other validators vote by now: ask for changes of the set.
@@ -69,7 +69,7 @@ pub enum ProofEvent {
     },
     /// A change of the set was checked.
     Followed {
-        /// Its height.
+        /// The height of the header.
         height: u64,
         /// Who votes from then on.
         members: Vec<VotingMember>,
@@ -90,14 +90,14 @@ pub struct VotingMember {
 pub struct Drawn {
     /// As of the view of this height.
     pub height: u64,
-    /// The bodies.
+    /// The bodies to be drawn.
     pub bodies: Vec<DrawnBody>,
 }
 
 /// Where a body was drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub struct DrawnBody {
-    /// Which.
+    /// The id of the body.
     pub id: ObjectId,
     /// Metres, with 20 fraction bits.
     pub position: [i32; 2],
@@ -111,14 +111,14 @@ pub struct DrawnBody {
 pub enum Sameness {
     /// So many bodies were drawn where the copies have them.
     Same {
-        /// How many.
+        /// How many bodies are the same.
         same: usize,
     },
     /// The first that was not.
     Other {
-        /// Which.
+        /// The body that differs.
         id: ObjectId,
-        /// How.
+        /// The way in which it differs.
         code: BodyDifference,
     },
 }

@@ -48,7 +48,7 @@ impl Agreement {
             Message::Part(part) => {
                 let near = height <= part.height && part.height <= height.plus(ROOT_LAG);
                 if near && self.is_member(&from) {
-                    self.depot.add(from, part);
+                    self.turn_store.add(from, part);
                 }
             }
             Message::Want(want) => self.on_want(from, want, cx),
@@ -68,7 +68,7 @@ impl Agreement {
             return;
         }
         if at == height && self.begun {
-            self.told.push_back(match message {
+            self.core_inputs.push_back(match message {
                 Message::Vote(vote) => CoreInput::Vote(vote),
                 Message::Proposal(proposal) => CoreInput::Proposal(proposal),
                 Message::Polka(polka) => CoreInput::Polka(polka),
@@ -89,11 +89,12 @@ impl Agreement {
         }
     }
 
-    /// Does it vote at the open height, or at one of the next that are known?
+    /// Does this server vote at the open height, or at one of the next heights whose validators are
+    /// known?
     #[must_use]
     pub fn is_member(&self, key: &PublicKey) -> bool {
         let heights = (0..=ROOT_LAG).map(|ahead| self.height().plus(ahead));
-        let sets = heights.filter_map(|height| self.past.set(height));
-        sets.chain([self.past.newest_set()]).any(|set| set.get(key).is_some())
+        let sets = heights.filter_map(|height| self.chain.set(height));
+        sets.chain([self.chain.newest_set()]).any(|set| set.get(key).is_some())
     }
 }

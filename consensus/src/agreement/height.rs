@@ -6,11 +6,11 @@ use std::time::Duration;
 use metatopia_types::{Certificate, Evidence, HeaderId, Height, PublicKey, Round, VoteKind};
 
 use super::{Agreement, StepContext};
-use crate::ballot::{Ballot, Grounds, Judged};
 use crate::core::{CoreInput, CoreOutput, Stuck, Wait};
+use crate::height_state::{Grounds, HeightState, Judged};
 use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, depot, pace};
+use crate::{AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, pace, turn_store};
 
 /// Rounds after which patience grows no further: it is three seconds longer then, and a height that
 /// fails this often waits for somebody to come back.
@@ -27,10 +27,10 @@ impl Agreement {
                 return;
             }
             self.judge(cx);
-            let Some(told) = self.told.pop_front() else {
+            let Some(input) = self.core_inputs.pop_front() else {
                 return;
             };
-            self.tell(told, cx);
+            self.tell(input, cx);
             if let Some((certificate, evidence)) = self.closing.take() {
                 self.close(certificate, evidence, cx);
                 self.begin(cx);
@@ -39,8 +39,8 @@ impl Agreement {
     }
 
     /// Tells the core one thing, and does what it says.
-    pub(super) fn tell(&mut self, told: CoreInput, cx: &mut StepContext<'_>) {
-        match self.core.tell(told) {
+    pub(super) fn tell(&mut self, input: CoreInput, cx: &mut StepContext<'_>) {
+        match self.core.tell(input) {
             Ok(says) => {
                 for says in says {
                     if self.halted {
@@ -58,17 +58,17 @@ impl Agreement {
         while !self.begun && !self.halted {
             let height = self.height();
             let voters = if self.controls.stale_set { height.0.max(2) - 1 } else { height.0 };
-            let Some(set) = self.past.set(Height(voters)).cloned() else {
+            let Some(set) = self.chain.set(Height(voters)).cloned() else {
                 return;
             };
             self.begun = true;
-            self.ballot = Ballot::default();
-            self.speaks = self.voice && !self.muted && !self.silent;
-            self.core.set_voice(self.speaks);
-            let told = CoreInput::Height(height, set);
+            self.height_state = HeightState::default();
+            self.signs = self.may_sign && !self.muted && !self.silent;
+            self.core.set_signing(self.signs);
+            let input = CoreInput::Height(height, set);
             match self.logged.remove(&height) {
-                Some(records) => self.replay(told, records, cx),
-                None => self.tell(told, cx),
+                Some(records) => self.replay(input, records, cx),
+                None => self.tell(input, cx),
             }
             // The log of a height may hold all that decides it.
             if let Some((certificate, evidence)) = self.closing.take() {
@@ -81,7 +81,7 @@ impl Agreement {
         }
     }
 
-    /// A turn is decided.
+    /// Closes the height with its decided turn.
     fn close(
         &mut self,
         certificate: Certificate,
@@ -89,29 +89,29 @@ impl Agreement {
         cx: &mut StepContext<'_>,
     ) {
         let (height, header) = (certificate.height, certificate.header);
-        let turn = self.depot.turn(header).cloned();
+        let turn = self.turn_store.turn(header).cloned();
         let turn = turn.expect("the core decides what was called valid, and its bytes are kept");
         self.log_turn(header);
         self.outbox.append(Record::Decided(certificate.clone()));
-        let seen = self.ballot.get(header).map(|candidate| candidate.seen);
+        let seen = self.height_state.get(header).map(|candidate| candidate.seen);
         self.seen = seen.unwrap_or(cx.now.monotonic);
         cx.host.decided(&turn);
         let decision = Arc::new(Decision { certificate, turn });
-        self.past.decide(Arc::clone(&decision));
+        self.chain.decide(Arc::clone(&decision));
         // Without a vote of ours in it, others have decided: that is so, whatever our log holds.
         let bond =
-            if self.speaks || !self.muted { DurabilityNeed::Signed } else { DurabilityNeed::Free };
+            if self.signs || !self.muted { DurabilityNeed::Signed } else { DurabilityNeed::Free };
         self.outbox.decided(decision, bond);
         for found in evidence.into_iter().filter(|_| !self.controls.evidence_ignored) {
             self.outbox.push(AgreementEffect::Evidence(found));
         }
         self.begun = false;
-        self.told.clear();
+        self.core_inputs.clear();
         self.timers.stop_height();
-        self.depot.retire(height);
-        self.sync.retire(height);
+        self.turn_store.retire(height);
+        self.catch_up.retire(height);
         self.promises.retain(|promised, _| *promised > height);
-        self.find_voice();
+        self.sign_again();
     }
 
     fn carry_out(&mut self, says: CoreOutput, cx: &mut StepContext<'_>) {
@@ -129,7 +129,7 @@ impl Agreement {
                 self.timers.stop(Alarm::Core(wait));
             }
             CoreOutput::StopAllWaits => self.timers.stop_core(),
-            CoreOutput::Build(round) => self.ballot.build = Some(round),
+            CoreOutput::Build(round) => self.height_state.build = Some(round),
             CoreOutput::Certified { round, proposer, header } => {
                 self.judge_certified(round, proposer, header, cx)
             }
@@ -140,11 +140,11 @@ impl Agreement {
         }
     }
 
-    /// Does this server sign at the height that has begun? Then what its core accepts is logged:
-    /// after a crash it must come to the same votes.
+    /// Does this server sign at the height that has begun? If so, it logs what its core accepts,
+    /// because after a crash it must come to the same votes.
     pub(super) fn signs_here(&self) -> bool {
-        let set = self.past.set(self.height());
-        self.speaks && set.is_some_and(|set| set.get(&self.me).is_some())
+        let set = self.chain.set(self.height());
+        self.signs && set.is_some_and(|set| set.get(&self.me).is_some())
     }
 
     /// Does a broken rule keep this record out of the log?
@@ -160,14 +160,14 @@ impl Agreement {
         }
     }
 
-    /// The core accepted something.
+    /// Notes what the core accepted.
     fn note(&mut self, record: &Record, cx: &StepContext<'_>) {
         let now = cx.now.monotonic;
         match record {
-            Record::Proposal(proposal) => self.ballot.propose(proposal, now),
+            Record::Proposal(proposal) => self.height_state.propose(proposal, now),
             Record::Vote(vote) => {
                 let vote = &vote.message;
-                self.ballot.vote(vote, now);
+                self.height_state.vote(vote, now);
                 let nil = vote.kind == VoteKind::Precommit && vote.header.is_none();
                 let wait = Alarm::Core(Wait { round: vote.round, step: Some(Step::Precommit) });
                 if nil && self.timers.is_set(wait) && self.is_over(vote.round) {
@@ -176,16 +176,16 @@ impl Agreement {
             }
             Record::Verdict(verdict) => {
                 let grounds = self.grounds(verdict.header);
-                let candidate = self.ballot.get(verdict.header);
+                let candidate = self.height_state.get(verdict.header);
                 if candidate.is_none_or(|candidate| candidate.judged.is_none()) {
                     let judged = Judged { valid: verdict.valid, hopeless: false, grounds };
-                    self.ballot.judge(verdict.header, judged, now);
+                    self.height_state.judge(verdict.header, judged, now);
                 }
             }
             Record::Timeout(timeout) => {
                 // Too late to propose in this round.
-                if timeout.step == Step::Propose && self.ballot.build == Some(timeout.round) {
-                    self.ballot.build = None;
+                if timeout.step == Step::Propose && self.height_state.build == Some(timeout.round) {
+                    self.height_state.build = None;
                 }
             }
             Record::Polka(_) => {}
@@ -200,24 +200,24 @@ impl Agreement {
         }
     }
 
-    /// What a verdict about a turn can rest on now.
+    /// Returns what a verdict about a turn can rest on now.
     pub(super) fn grounds(&self, header: HeaderId) -> Grounds {
         Grounds {
-            proposals: self.ballot.get(header).map_or(0, |c| c.accepted),
+            proposals: self.height_state.get(header).map_or(0, |c| c.accepted),
             polka: self.core.has_polka(header),
         }
     }
 
     fn is_over(&self, round: Round) -> bool {
-        let set = self.past.set(self.height());
-        set.is_some_and(|set| self.ballot.is_over(round, set))
+        let set = self.chain.set(self.height());
+        set.is_some_and(|set| self.height_state.is_over(round, set))
     }
 
     fn publish(&mut self, message: Message) {
         match &message {
             Message::Vote(vote) if vote.message.kind == VoteKind::Precommit => {
                 let ours = vote.message.voter == self.me;
-                self.ballot.precommitted = vote.message.header.filter(|_| ours);
+                self.height_state.precommitted = vote.message.header.filter(|_| ours);
             }
             Message::Proposal(proposal) => {
                 let promise = self.promises.get(&proposal.message.height);
@@ -232,19 +232,19 @@ impl Agreement {
 
     /// Sends a turn to everybody. Parts bind nobody, so they do not wait for the log.
     pub(super) fn send_parts(&mut self, header: HeaderId) {
-        let Some(turn) = self.depot.turn(header).cloned() else {
+        let Some(turn) = self.turn_store.turn(header).cloned() else {
             return;
         };
-        for part in depot::parts(&turn) {
+        for part in turn_store::parts(&turn) {
             self.outbox.send(Recipients::All, Message::Part(part), DurabilityNeed::Free);
         }
     }
 
     /// Writes a turn's bytes into the log, once. Always before what relies on them.
     pub(super) fn log_turn(&mut self, header: HeaderId) {
-        if self.depot.mark_logged(header)
+        if self.turn_store.mark_logged(header)
             && !self.controls.turns_not_logged
-            && let Some(turn) = self.depot.turn(header)
+            && let Some(turn) = self.turn_store.turn(header)
         {
             self.outbox.append(Record::Turn(Arc::clone(turn)));
         }
@@ -267,11 +267,11 @@ impl Agreement {
 
     /// Is the connection to the proposer of this round known to be gone?
     fn is_gone(&self, round: Round) -> bool {
-        let set = self.past.set(self.height());
+        let set = self.chain.set(self.height());
         set.is_some_and(|set| self.peers.is_down(&set.proposer(self.height(), round)))
     }
 
-    /// A server that is gone will not propose: end the wait for it, but not the pace. Timeouts are
+    /// Ends the wait for a proposal if its proposer is gone, but keeps the pace. Timeouts are
     /// always safe.
     pub(super) fn on_peer_down(&mut self, peer: PublicKey, cx: &StepContext<'_>) {
         self.peers.down(peer);
@@ -285,13 +285,13 @@ impl Agreement {
         }
     }
 
-    /// When the next turn may leave by our clock.
+    /// Returns when the next turn may leave by our clock.
     pub(super) fn due(&self, cx: &StepContext<'_>) -> Duration {
-        let previous = self.past.tip().time;
+        let previous = self.chain.tip().time;
         pace::due(cx.now, previous, self.seen, self.config.turn_length)
     }
 
-    /// When it may leave by anybody's clock.
+    /// Returns when the next turn may leave by anybody's clock.
     fn latest_leave(&self) -> Duration {
         self.seen + Duration::from_millis(self.config.turn_length)
     }

@@ -33,16 +33,16 @@ struct PreviousTurn {
 impl Agreement {
     /// Proposes if the core asked for it. Says when to come back if it is too early.
     pub(super) fn propose(&mut self, cx: &mut StepContext<'_>) -> Option<Duration> {
-        let round = self.ballot.build?;
+        let round = self.height_state.build?;
         if !self.begun || self.round() != Some(round) {
-            self.ballot.build = None;
+            self.height_state.build = None;
             return None;
         }
         // Without it there is no root to state. It comes with an input.
         self.place().filter(|place| cx.host.knows(place.height))?;
-        let (height, tip) = (self.height(), self.past.tip());
+        let (height, tip) = (self.height(), self.chain.tip());
         if round == Round(0) && self.promises.contains_key(&height) {
-            self.ballot.build = None;
+            self.height_state.build = None;
             self.honour(height, cx);
             return None;
         }
@@ -50,18 +50,18 @@ impl Agreement {
         if due > cx.now.monotonic {
             return Some(due);
         }
-        self.ballot.build = None;
+        self.height_state.build = None;
         let before = PreviousTurn { header: tip.header, time: tip.time, turn: None };
-        let mut turn = self.build(height, round, &before, cx)?;
+        let mut turn = self.build(height, round, &before, cx);
         // Void acts of our own would cost a round. The host is asked again because it is the judge.
         if turn.check_body().is_err() || cx.host.judge(&turn).is_err() {
             turn = Turn::of(turn.header, TurnBody::default());
         }
         let header = turn.id();
-        self.depot.keep(Arc::new(turn));
+        self.turn_store.keep(Arc::new(turn));
         self.log_turn(header);
         self.send_parts(header);
-        self.told.push_back(CoreInput::Ours(height, round, header));
+        self.core_inputs.push_back(CoreInput::Ours(height, round, header));
         None
     }
 
@@ -69,24 +69,24 @@ impl Agreement {
     /// back if it is too early.
     pub(super) fn promise(&mut self, cx: &mut StepContext<'_>) -> Option<Duration> {
         let height = self.height().plus(1);
-        let header = self.ballot.precommitted.filter(|_| self.begun && self.signs_here())?;
-        let leads = self.past.set(height)?.proposer(height, Round(0)) == self.me;
+        let header = self.height_state.precommitted.filter(|_| self.begun && self.signs_here())?;
+        let leads = self.chain.set(height)?.proposer(height, Round(0)) == self.me;
         if !leads || self.controls.no_promises || self.promises.contains_key(&height) {
             return None;
         }
         // The state that the header of the next height states must be there, and who votes after it.
-        self.past.root_for(height).filter(|_| cx.host.knows(height))?;
-        self.past.set(height.plus(1))?;
-        let last = self.depot.turn(header)?.clone();
-        let seen = self.ballot.get(header)?.seen;
+        self.chain.root_for(height).filter(|_| cx.host.knows(height))?;
+        self.chain.set(height.plus(1))?;
+        let last = self.turn_store.turn(header)?.clone();
+        let seen = self.height_state.get(header)?.seen;
         let due = pace::due(cx.now, last.header.time, seen, self.config.turn_length);
         if due > cx.now.monotonic {
             return Some(due);
         }
         let before = PreviousTurn { header, time: last.header.time, turn: Some(last) };
-        let turn = self.build(height, Round(0), &before, cx)?;
+        let turn = self.build(height, Round(0), &before, cx);
         let header = turn.id();
-        self.depot.keep(Arc::new(turn));
+        self.turn_store.keep(Arc::new(turn));
         self.log_turn(header);
         let proposal = self.core.sign(Proposal {
             height,
@@ -118,37 +118,38 @@ impl Agreement {
 
     /// Begins our height with what we promised for it, whatever that is worth by now.
     fn honour(&mut self, height: Height, cx: &mut StepContext<'_>) {
-        let (Some(place), Some(promise)) = (self.place(), self.promises.get(&height)) else {
-            return;
-        };
+        let place = self.place().expect("a server proposes once it knows the state before");
+        let promise = self.promises.get(&height).expect("only what was promised is honoured");
         let proposal = promise.proposal.clone();
         let header = proposal.message.header;
-        let turn = self.depot.turn(header);
+        let turn = self.turn_store.turn(header);
         let turn = turn.expect("a promise is kept with its turn").clone();
         let fits = place.check_claim(&turn, TurnArrival::Backed(Round(0)));
         let fits = fits.and_then(|()| place.check(&turn));
         if fits.is_ok() && cx.host.judge(&turn).is_ok() {
-            self.told.push_back(CoreInput::Ours(height, Round(0), header));
+            self.core_inputs.push_back(CoreInput::Ours(height, Round(0), header));
             return;
         }
         // Another turn than the one we built on was decided. We must not propose another one in this
         // round, nor vote for this one: it is judged like anybody's void proposal.
-        self.told.push_back(CoreInput::Proposal(proposal));
+        self.core_inputs.push_back(CoreInput::Proposal(proposal));
     }
 
+    /// Builds our turn of a height, of which root and validators are known.
     fn build(
         &self,
         height: Height,
         round: Round,
         before: &PreviousTurn,
         cx: &mut StepContext<'_>,
-    ) -> Option<Turn> {
+    ) -> Turn {
         let body = if round.0 < ROUNDS_WITH_ACTS {
             cx.host.body(height, before.turn.as_deref())
         } else {
             TurnBody::default()
         };
-        let (_, root) = self.past.root_for(height)?;
+        let (_, root) = self.chain.root_for(height).expect("the root that a turn states is known");
+        let set = |at| self.chain.set(at).expect("the validators that a turn names are known").id();
         let header = Header {
             sim: self.config.sim,
             engine: self.config.engine,
@@ -158,13 +159,13 @@ impl Agreement {
             round,
             time: pace::stamp(cx.now.wall, before.time, self.config.turn_length),
             root,
-            validators: self.past.set(height)?.id(),
-            next_validators: self.past.set(height.plus(1))?.id(),
+            validators: set(height),
+            next_validators: set(height.plus(1)),
             acts: Default::default(),
             act_count: 0,
             blobs: Default::default(),
             blob_count: 0,
         };
-        Some(Turn::of(header, body))
+        Turn::of(header, body)
     }
 }

@@ -9,19 +9,19 @@ use std::sync::Arc;
 
 use metatopia_types::Now;
 
-use super::sync::Sync;
+use super::catch_up::CatchUp;
 use super::{Agreement, OpenAgreementError, Promise, StepContext};
-use crate::ballot::Ballot;
+use crate::chain_history::ChainHistory;
 use crate::config::AgreementControls;
 use crate::core::{Core, CoreInput};
-use crate::depot::TurnStore;
+use crate::height_state::HeightState;
 use crate::outbox::{DurabilityNeed, EffectQueue};
-use crate::past::ChainHistory;
 use crate::peers::Peers;
 use crate::timers::{Alarm, Timers};
+use crate::turn_store::TurnStore;
 use crate::{AgreementConfig, AppliedTurn, Base, Decision, Host, Message, Recipients, Record};
 
-/// Does it say what the state machine came to?
+/// Does this record say what the state machine computed?
 const fn is_of_states(record: &Record) -> bool {
     matches!(record, Record::Applied { .. } | Record::Healed { .. } | Record::Recovered(_))
 }
@@ -43,7 +43,7 @@ impl Agreement {
         Self::new(config, AgreementControls::default(), base, now).resume(records, now, host)
     }
 
-    /// Like [`Agreement::open`], with rules broken on purpose.
+    /// Opens an agreement like [`Agreement::open`], with rules that are broken on purpose.
     ///
     /// # Errors
     /// See [`OpenAgreementError`].
@@ -73,12 +73,12 @@ impl Agreement {
         }
         for promise in self.promises.values() {
             let proposal = &promise.proposal.message;
-            if self.depot.turn(proposal.header).is_none() {
+            if self.turn_store.turn(proposal.header).is_none() {
                 return Err(OpenAgreementError::NoTurn(proposal.height));
             }
         }
-        if self.config.fresh_key && !self.voice {
-            self.speak();
+        if self.config.fresh_key && !self.may_sign {
+            self.begin_to_sign();
         }
         self.send_promises();
         self.begin(&mut cx);
@@ -100,28 +100,28 @@ impl Agreement {
         timers.set(Alarm::Sync, now.monotonic + config.patience.sync);
         Self {
             core: Core::new(config.sim, height, set, signer, scheme, controls),
-            voice: base.voice,
+            may_sign: base.voice,
             muted: false,
-            speaks: false,
+            signs: false,
             silent: config.silent,
             contested: None,
-            past: ChainHistory::new(base),
+            chain: ChainHistory::new(base),
             outbox: EffectQueue::new(controls),
             config,
             controls,
             me,
             begun: false,
-            ballot: Ballot::default(),
-            depot: TurnStore::default(),
+            height_state: HeightState::default(),
+            turn_store: TurnStore::default(),
             peers: Peers::default(),
             timers,
-            told: VecDeque::new(),
+            core_inputs: VecDeque::new(),
             closing: None,
             seen: now.monotonic,
             logged: BTreeMap::new(),
             logged_roots: BTreeMap::new(),
             promises: BTreeMap::new(),
-            sync: Sync::default(),
+            catch_up: CatchUp::default(),
             nonce: now.wall.0,
             last_void: None,
             halted: false,
@@ -129,7 +129,7 @@ impl Agreement {
     }
 
     fn read(&mut self, record: Record, cx: &mut StepContext<'_>) -> Result<(), OpenAgreementError> {
-        let tip = self.past.tip().height;
+        let tip = self.chain.tip().height;
         // The states of the last decided heights may be applied after the base.
         if let Some(height) = record.height()
             && height <= tip
@@ -139,32 +139,32 @@ impl Agreement {
         }
         self.core.trust(&record);
         match record {
-            Record::Turn(turn) => self.depot.keep_logged(turn),
+            Record::Turn(turn) => self.turn_store.keep_logged(turn),
             Record::Decided(certificate) => {
                 let height = certificate.height;
                 if height != tip.plus(1) {
                     return Err(OpenAgreementError::Gap(height));
                 }
-                let turn = self.depot.turn(certificate.header).cloned();
+                let turn = self.turn_store.turn(certificate.header).cloned();
                 let turn = turn.ok_or(OpenAgreementError::NoTurn(height))?;
                 cx.host.decided(&turn);
                 let decision = Arc::new(Decision { certificate, turn });
-                self.past.decide(Arc::clone(&decision));
+                self.chain.decide(Arc::clone(&decision));
                 self.outbox.decided(decision, DurabilityNeed::Signed);
-                self.depot.retire(height);
+                self.turn_store.retire(height);
                 self.logged = self.logged.split_off(&height.plus(1));
                 self.promises = self.promises.split_off(&height.plus(1));
             }
             Record::Applied { height, root, validators } => {
-                let done = self.past.applied();
+                let done = self.chain.applied();
                 if height <= done {
                     return Ok(());
                 }
                 if height != done.plus(1) || height > tip {
                     return Err(OpenAgreementError::Gap(height));
                 }
-                let validators = validators.unwrap_or_else(|| (**self.past.newest_set()).clone());
-                self.past.apply(&AppliedTurn { height, root, validators });
+                let validators = validators.unwrap_or_else(|| (**self.chain.newest_set()).clone());
+                self.chain.apply(&AppliedTurn { height, root, validators });
                 self.logged_roots.insert(height, root);
             }
             Record::Early(proposal) => {
@@ -176,8 +176,8 @@ impl Agreement {
             Record::Recovered(signed) => {
                 self.forget_states(signed.recovery.height.minus(1).unwrap_or_default());
             }
-            Record::Voice => self.voice = true,
-            Record::Silence => self.voice = false,
+            Record::Voice => self.may_sign = true,
+            Record::Silence => self.may_sign = false,
             record => {
                 let height = record.height().unwrap_or_default();
                 self.logged.entry(height).or_default().push(record);
@@ -189,7 +189,7 @@ impl Agreement {
     /// Begins a height with the records of its first life.
     pub(super) fn replay(
         &mut self,
-        told: CoreInput,
+        input: CoreInput,
         records: Vec<Record>,
         cx: &mut StepContext<'_>,
     ) {
@@ -197,7 +197,7 @@ impl Agreement {
         if !self.controls.no_index {
             self.core.begin_replay(&records);
         }
-        self.tell(told, cx);
+        self.tell(input, cx);
         for record in &records {
             // The rest of the log is about a height that is over.
             if self.halted || self.closing.is_some() {
@@ -206,8 +206,8 @@ impl Agreement {
             self.tell(CoreInput::Record(record.clone()), cx);
             if self.controls.eager_replay {
                 self.judge(cx);
-                while let Some(told) = self.told.pop_front() {
-                    self.tell(told, cx);
+                while let Some(input) = self.core_inputs.pop_front() {
+                    self.tell(input, cx);
                 }
             }
         }
@@ -218,7 +218,8 @@ impl Agreement {
         }
     }
 
-    /// The core says its votes again while the log is read, but not its proposals.
+    /// Proposes again what the log says. While the log is read the core repeats its votes, but not
+    /// its proposals.
     fn propose_again(&mut self, records: &[Record]) {
         for record in records {
             let Record::Proposal(proposal) = record else {
@@ -227,8 +228,8 @@ impl Agreement {
             if proposal.message.proposer != self.me {
                 continue;
             }
-            if self.ballot.build == Some(proposal.message.round) {
-                self.ballot.build = None;
+            if self.height_state.build == Some(proposal.message.round) {
+                self.height_state.build = None;
             }
             self.send_parts(proposal.message.header);
             let message = Message::Proposal(proposal.clone());

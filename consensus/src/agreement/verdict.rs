@@ -5,8 +5,8 @@ use std::sync::Arc;
 use metatopia_types::{HeaderId, PublicKey, Round, Turn};
 
 use super::{Agreement, StepContext};
-use crate::ballot::{Candidate, Grounds, Judged};
 use crate::core::CoreInput;
+use crate::height_state::{Candidate, Grounds, Judged};
 use crate::judge::{TurnArrival, TurnContext};
 use crate::{Halt, Record, TurnVerdict, Void, pace};
 
@@ -23,7 +23,7 @@ impl Agreement {
             return;
         };
         let open: Vec<(HeaderId, Grounds)> = self
-            .ballot
+            .height_state
             .candidates()
             .iter()
             .filter(|(_, candidate)| !candidate.proposals.is_empty())
@@ -32,7 +32,7 @@ impl Agreement {
             .map(|(header, _, grounds)| (header, grounds))
             .collect();
         for (header, grounds) in open {
-            if let Some(turn) = self.depot.turn(header).cloned() {
+            if let Some(turn) = self.turn_store.turn(header).cloned() {
                 self.judge_one(&place, header, &turn, grounds, cx);
             }
         }
@@ -46,23 +46,20 @@ impl Agreement {
         grounds: Grounds,
         cx: &mut StepContext<'_>,
     ) {
-        let Some(candidate) = self.ballot.get(header) else {
-            return;
-        };
-        let Some(proposal) = candidate.proposal().map(|signed| signed.message.clone()) else {
-            return;
-        };
+        let candidate = self.height_state.get(header).expect("only a candidate is judged");
+        let proposal = candidate.proposal().expect("only a turn that was proposed is judged");
+        let proposal = proposal.message.clone();
         let claim = self.weigh_claim(place, turn, candidate, grounds, cx);
         // The claim of a turn may get better with what others say of it; its content cannot.
         let content = claim.and_then(|()| weigh_content(place, turn, cx));
         let judged =
             Judged { valid: content.is_ok(), hopeless: claim.is_ok() && content.is_err(), grounds };
-        self.ballot.judge(header, judged, cx.now.monotonic);
+        self.height_state.judge(header, judged, cx.now.monotonic);
         match content {
             Ok(()) => self.log_turn(header),
             Err(why) => self.last_void = Some(why),
         }
-        self.told.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
+        self.core_inputs.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
             height: proposal.height,
             round: proposal.round,
             valid_round: proposal.valid_round,
@@ -73,9 +70,9 @@ impl Agreement {
         })));
     }
 
-    /// May the turn claim its builder, round and time, by any of the proposals that were accepted
-    /// for it? A quorum that prevoted for it saw it fresh, so our own clock does not matter then:
-    /// a clock that is wrong must not keep us from the others.
+    /// Checks whether the turn may claim its builder, round and time, by any of the proposals that
+    /// were accepted for it. If a quorum prevoted for it, the quorum saw it fresh, so our own clock
+    /// does not matter.
     fn weigh_claim(
         &self,
         place: &TurnContext,
@@ -107,7 +104,7 @@ impl Agreement {
         last.map_or(Ok(()), Err)
     }
 
-    /// A quorum decided this turn, and we come to know it from its certificate.
+    /// Judges a turn that a quorum decided and that this server knows from its certificate only.
     pub(super) fn judge_certified(
         &mut self,
         round: Round,
@@ -115,7 +112,8 @@ impl Agreement {
         header: HeaderId,
         cx: &mut StepContext<'_>,
     ) {
-        let (Some(place), Some(found)) = (self.place(), self.sync.take_certified(header)) else {
+        let (Some(place), Some(found)) = (self.place(), self.catch_up.take_certified(header))
+        else {
             return;
         };
         let turn = Arc::clone(&found.1.turn);
@@ -126,9 +124,9 @@ impl Agreement {
             self.halt(Halt::Diverged { height, header, why });
             return;
         }
-        self.depot.keep(turn);
+        self.turn_store.keep(turn);
         self.log_turn(header);
-        self.told.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
+        self.core_inputs.push_back(CoreInput::Record(Record::Verdict(TurnVerdict {
             height: self.height(),
             round,
             valid_round: None,
@@ -139,11 +137,11 @@ impl Agreement {
         })));
     }
 
-    /// What turns of the open height have to fit; none as long as the state whose root they state
-    /// is not known.
+    /// Returns what turns of the open height have to fit, or none while the state whose root they
+    /// state is not known.
     pub(super) fn place(&self) -> Option<TurnContext> {
-        let (tip, height) = (self.past.tip(), self.height());
-        let (root_height, root) = self.past.root_for(height)?;
+        let (tip, height) = (self.chain.tip(), self.height());
+        let (root_height, root) = self.chain.root_for(height)?;
         Some(TurnContext {
             sim: self.config.sim,
             engine: self.config.engine,
@@ -153,8 +151,8 @@ impl Agreement {
             previous_time: tip.time,
             root_height,
             root,
-            set: Arc::clone(self.past.set(height)?),
-            next: Arc::clone(self.past.set(height.plus(1))?),
+            set: Arc::clone(self.chain.set(height)?),
+            next: Arc::clone(self.chain.set(height.plus(1))?),
         })
         .filter(|_| self.begun)
     }

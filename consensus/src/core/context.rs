@@ -19,7 +19,7 @@ macro_rules! shown_as_inner {
 }
 shown_as_inner! { CoreHeight Name Id }
 
-/// A height.
+/// A height, as the core wants it.
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct CoreHeight(pub Height);
 

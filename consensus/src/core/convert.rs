@@ -231,7 +231,7 @@ pub(crate) const fn step(kind: malachite::TimeoutKind) -> Option<Step> {
     }
 }
 
-/// The record of an input that the core wants logged.
+/// Returns the record of an input that the core wants logged.
 ///
 /// # Panics
 /// For inputs that it never logs.
@@ -253,7 +253,8 @@ pub(crate) fn record(height: Height, input: &Input<Ctx>) -> Record {
     }
 }
 
-/// The input that a record of the log stands for; none for records that are not the core's.
+/// Returns the input that a record of the log stands for, or none for records that are not the
+/// core's.
 pub(crate) fn to_input(record: &Record) -> Option<Input<Ctx>> {
     Some(match record {
         Record::Vote(vote) => Input::Vote(to_signed_vote(vote)),

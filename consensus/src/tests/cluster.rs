@@ -75,7 +75,7 @@ pub(crate) struct Server {
     roots: BTreeMap<Height, Root>,
     /// What the outside was told.
     pub told: BTreeMap<Height, HeaderId>,
-    /// When.
+    /// When each height was heard of.
     pub told_us: BTreeMap<Height, u64>,
     pub evidence: Vec<metatopia_types::Evidence>,
     pub halted: Option<crate::Halt>,

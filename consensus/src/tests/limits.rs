@@ -12,12 +12,12 @@ use metatopia_types::{
 
 use super::cluster::Cluster;
 use super::keys::{Key, StandIn, certify, header, key, set, sim};
-use crate::ballot::Ballot;
+use crate::chain_history::ChainHistory;
 use crate::core::SignatureCache;
-use crate::depot::{TurnStore, parts};
+use crate::height_state::HeightState;
 use crate::limits::*;
-use crate::past::ChainHistory;
 use crate::peers::Peers;
+use crate::turn_store::{TurnStore, parts};
 use crate::{
     AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, Message, Part, RoundProof,
     RoundVote, Want,
@@ -214,7 +214,7 @@ fn wants_are_answered_in_number_and_then_in_time() {
 
 #[test]
 fn of_many_proposals_of_one_turn_the_first_and_the_last_are_kept() {
-    let mut ballot = Ballot::default();
+    let mut ballot = HeightState::default();
     let turn = HeaderId::default();
     for round in 0..9 {
         let proposal = Proposal {
@@ -235,7 +235,7 @@ fn of_many_proposals_of_one_turn_the_first_and_the_last_are_kept() {
 
 #[test]
 fn nil_votes_of_the_last_rounds_only_are_counted() {
-    let mut ballot = Ballot::default();
+    let mut ballot = HeightState::default();
     let (set, now) = (set(0..4), Duration::ZERO);
     for round in 0..ROUNDS_COUNTED_MAX as u32 + 1 {
         for voter in 0..3 {
@@ -401,16 +401,16 @@ fn what_is_held_of_a_peer_that_says_too_much_is_told_beside_its_limit() {
 
 #[test]
 fn good_signatures_are_remembered_up_to_a_number() {
-    let mut seals = SignatureCache::new(Arc::new(StandIn));
+    let mut signatures = SignatureCache::new(Arc::new(StandIn));
     let nonsense = certify(&header(1), [1]).signatures[0].1;
-    let message = |n: usize| *Digest::of("seals", &n.to_le_bytes()).0.first_chunk().unwrap();
-    for n in 0..SEALS_MAX + 1 {
-        seals.trust(&key(1), &message(n), &nonsense);
+    let message = |n: usize| *Digest::of("signatures", &n.to_le_bytes()).0.first_chunk().unwrap();
+    for n in 0..SIGNATURES_CACHED_MAX + 1 {
+        signatures.trust(&key(1), &message(n), &nonsense);
     }
 
-    assert!(!seals.check(&key(1), &message(0), &nonsense), "the oldest is forgotten");
-    assert!(seals.check(&key(1), &message(1), &nonsense));
-    assert!(!seals.check(&key(2), &message(1), &nonsense));
+    assert!(!signatures.check(&key(1), &message(0), &nonsense), "the oldest is forgotten");
+    assert!(signatures.check(&key(1), &message(1), &nonsense));
+    assert!(!signatures.check(&key(2), &message(1), &nonsense));
 }
 
 /// A past of this many heights, all of them applied.

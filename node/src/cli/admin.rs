@@ -117,7 +117,7 @@ impl fmt::Display for CandidateLine {
     }
 }
 
-/// Reads `PEER_ID@MULTIADDRESS`.
+/// Reads a contact: `PEER_ID@MULTIADDRESS`.
 fn contact(text: &str) -> Result<NodeContact, String> {
     let like = "a contact looks like 12D3KooW..@/ip4/203.0.113.9/tcp/8082";
     let (peer_id, address) = text.split_once('@').ok_or(like)?;

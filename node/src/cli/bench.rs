@@ -67,7 +67,7 @@ pub(super) struct AbsenceArgs {
     /// How long a server is away.
     #[arg(long, default_value = "60s", value_parser = arguments::duration, value_name = "DURATION")]
     missed: Duration,
-    /// How often.
+    /// How often the bench is played.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     times: u32,
 }

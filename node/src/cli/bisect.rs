@@ -34,7 +34,7 @@ use super::{console::Console, exit::Exit, failure::Failure};
 pub(super) struct BisectArgs {
     /// A data directory, or a capsule.
     a: PathBuf,
-    /// Another one.
+    /// The data directory or capsule to compare it with.
     b: PathBuf,
     /// The sim's genesis [default: the file `genesis` in each data directory].
     #[arg(long, value_name = "FILE")]

@@ -20,7 +20,7 @@ pub(super) enum OrderCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct OrderShowArgs {
-    /// The turn.
+    /// The turn of the events.
     #[arg(long, value_parser = arguments::height)]
     height: Height,
     /// The script's number.

@@ -34,7 +34,7 @@ pub(super) enum ScenarioCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct ScenarioRunArgs {
-    /// The stories.
+    /// The files of the stories.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Another seed than each story's own.
@@ -44,7 +44,7 @@ pub(super) struct ScenarioRunArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ScenarioCheckArgs {
-    /// The stories.
+    /// The files of the stories.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
 }

@@ -61,7 +61,7 @@ pub(super) struct ServerStatus {
     /// How it stands in a word; nothing if it is an older server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     condition: Option<String>,
-    /// Everything else.
+    /// The fields that no other field names.
     #[serde(flatten)]
     more: serde_json::Map<String, serde_json::Value>,
 }

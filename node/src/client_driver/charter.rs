@@ -13,7 +13,7 @@ use super::{ClientDriver, ProofError};
 const LEAF: &str = "parameters";
 
 impl ClientDriver {
-    /// The sim's charter, from the newest snapshot that the node offers.
+    /// Proves the sim's charter, from the newest snapshot that the node offers.
     ///
     /// # Errors
     /// See [`ProofError`]. Nothing is taken on trust: the header is certified, the manifest has its
@@ -40,7 +40,7 @@ impl ClientDriver {
         wire::decode(content, LEAF_BYTES_MAX).map_err(|_| other())
     }
 
-    /// The manifest that an offered snapshot begins with; not believed yet.
+    /// Fetches the manifest that an offered snapshot begins with. It is not verified yet.
     async fn manifest(
         &mut self,
         offer: &SnapshotOffer,

@@ -80,7 +80,7 @@ fn blocking(url: &str) -> Result<String, HttpError> {
     Err(HttpError::Status { code, said: said(&body) })
 }
 
-/// The message of an error answer, in one short line.
+/// Returns the message of an error answer, in one short line.
 fn said(body: &str) -> String {
     let json: Option<serde_json::Value> = serde_json::from_str(body).ok();
     let message = json.as_ref().and_then(|json| {

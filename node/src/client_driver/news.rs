@@ -63,7 +63,7 @@ pub enum DriverEvent {
 }
 
 impl DriverEvent {
-    /// Is older news of no interest any more?
+    /// Does this news make older news worthless?
     pub(super) const fn replaces(&self, older: &Self) -> bool {
         matches!((self, older), (Self::Scene(_), Self::Scene(_)) | (Self::Proof(_), Self::Proof(_)))
     }

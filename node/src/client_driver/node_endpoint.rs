@@ -94,8 +94,8 @@ impl NodeEndpoint {
         Ok(Self { url: url.clone(), sim, server, offer })
     }
 
-    /// The same, if it is the server that gave this word: it has to show a certificate that is named
-    /// there.
+    /// Returns the endpoint, if it is that of the server that signed it: the server has to show a
+    /// certificate that is named there.
     pub(crate) fn shown_by(
         mut self,
         announcement: &metatopia_protocol::EndpointAnnouncement,

@@ -7,13 +7,13 @@ use std::{fmt, str::FromStr};
 pub struct NodeUrl(String);
 
 impl NodeUrl {
-    /// The address of a path on the node; the path begins with `/`.
+    /// Returns the address of a path on the node. The path begins with `/`.
     #[must_use]
     pub fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
 
-    /// The host, as it is written in the address.
+    /// Returns the host, as it is written in the address.
     #[must_use]
     pub fn host(&self) -> &str {
         let authority = self.0.split_once("://").map_or("", |(_, authority)| authority);

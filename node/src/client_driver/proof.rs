@@ -39,7 +39,7 @@ pub enum ProofError {
 }
 
 impl ProofError {
-    /// What it means that this is the answer.
+    /// Returns the error that this answer stands for.
     pub(super) fn instead(answer: &Answer) -> Self {
         match answer {
             Answer::Pruned { oldest } => Self::Pruned(*oldest),
@@ -84,8 +84,8 @@ impl ClientDriver {
         Ok(ProvenAct { act: found.act, height, index, outcome: found.outcome })
     }
 
-    /// The outcome of the act at a place of a turn, out of the state that two turns later is
-    /// certified; waits for it.
+    /// Proves the outcome of the act at a place of a turn, from the state that is certified two
+    /// turns later. Waits for that.
     ///
     /// # Errors
     /// See [`ProofError`]; [`ProofError::Unknown`] if it was not there in time, or is forgotten.
@@ -109,7 +109,7 @@ impl ClientDriver {
         }
     }
 
-    /// A decided turn, checked to the last byte; waits for it.
+    /// Fetches a decided turn, checked to the last byte. Waits for it.
     ///
     /// # Errors
     /// See [`ProofError`]; [`ProofError::Unknown`] if it was not there in time.
@@ -131,7 +131,7 @@ impl ClientDriver {
         Ok((turn, certificate))
     }
 
-    /// A height that was decided a moment ago, as the node says.
+    /// Returns a height that was decided a moment ago, as the node says.
     ///
     /// # Errors
     /// See [`ProofError`].
@@ -143,13 +143,13 @@ impl ClientDriver {
         Ok(offer.header.height)
     }
 
-    /// Who votes at a height that something was proved of.
+    /// Returns who votes at a height of which something was proved.
     #[must_use]
     pub fn validators(&self, height: Height) -> Option<ValidatorSet> {
         self.light.set(height).ok().cloned()
     }
 
-    /// Is this header decided?
+    /// Checks that this header is decided.
     ///
     /// # Errors
     /// See [`ProofError`].

@@ -68,7 +68,7 @@ pub enum LearnError {
 }
 
 impl GenesisTrust {
-    /// The root of trust that a genesis is.
+    /// Returns the root of trust that a genesis is.
     ///
     /// # Errors
     /// When its validators are no set.
@@ -95,7 +95,7 @@ impl GenesisTrust {
         Ok(Self::of(genesis)?)
     }
 
-    /// A light client that begins at genesis.
+    /// Returns a light client that begins at genesis.
     #[must_use]
     pub fn light(&self) -> LightClient {
         self.light.clone()
@@ -109,7 +109,7 @@ async fn fetch(endpoint: &NodeEndpoint) -> Result<Vec<u8>, LearnError> {
     genesis
 }
 
-/// A part of a genesis, or why there is none.
+/// Returns a part of a genesis, or why there is none.
 fn part_of(answer: Answer) -> Result<Vec<u8>, LearnError> {
     match answer {
         Answer::Genesis(part) | Answer::GenesisPart(part) => Ok(part),

@@ -71,7 +71,7 @@ macro_rules! keys {
                 }
             }
 
-            /// This layer, and what it does not name from `weaker`.
+            /// Returns this layer, completed from `weaker` where it names nothing.
             #[must_use]
             pub(super) fn over(self, weaker: Self) -> Self {
                 Self {

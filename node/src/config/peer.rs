@@ -38,7 +38,7 @@ where
 #[error("{0} is not like /ip4/192.0.2.1/tcp/8082 or /ip6/2001:db8::1/tcp/8082")]
 pub struct ContactError(pub Multiaddr);
 
-/// Is it an IP address and a TCP port, and nothing else?
+/// Checks that it is an IP address and a TCP port, and nothing else.
 pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
     let mut parts = address.iter();
     let ip = matches!(parts.next(), Some(Protocol::Ip4(_) | Protocol::Ip6(_)));
@@ -46,7 +46,7 @@ pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
     if ip && tcp && parts.next().is_none() { Ok(()) } else { Err(ContactError(address.clone())) }
 }
 
-/// Each key and each peer id once, each address one that can be dialled.
+/// Checks that each key and each peer id is there once, and that each address can be dialled.
 pub(super) fn check_all(peers: &[PeerConfig]) -> Result<(), ConfigError> {
     let wrong = |key: String, why: String| Err(ConfigError::Value { key, why });
     if peers.len() > VALIDATORS_MAX {

@@ -66,7 +66,7 @@ impl WrittenConfig {
     }
 }
 
-/// What the file says; nothing if there is none.
+/// Returns what the file says, or nothing if there is no file.
 fn what_is_set(path: &Path) -> Result<Table, ConfigError> {
     let text = match super::read_text(path) {
         Err(ConfigError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {

@@ -51,7 +51,8 @@ impl LoopState {
         Input::Ask { token, question }
     }
 
-    /// Nobody answers them any more: the replica that was asked has ended.
+    /// Tells those who asked that nobody answers any more, because the replica that was asked has
+    /// ended.
     pub(super) fn turn_askers_away(&mut self) {
         for asker in std::mem::take(&mut self.askers).into_values() {
             asker.tell(Answer::Busy, Height(0));
@@ -65,7 +66,7 @@ mod tests {
 
     use super::*;
 
-    /// What is known of a root, by this answer.
+    /// Returns what is known of a root by this answer.
     fn root_by(answer: Answer) -> Result<Result<Root, RootUnknown>, Busy> {
         let (reply, mut told) = channel();
         QueryReply::Root(reply).tell(answer, Height(42));

@@ -74,7 +74,7 @@ pub enum Unproven {
 }
 
 impl EvidenceFile {
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(&(MARK, self))
@@ -89,7 +89,7 @@ impl EvidenceFile {
         if mark == MARK { Ok(file) } else { Err(EvidenceFileError::OtherVersion) }
     }
 
-    /// The sim that it is about.
+    /// Returns the sim that the evidence is about.
     ///
     /// # Errors
     /// When the genesis is none.
@@ -97,7 +97,7 @@ impl EvidenceFile {
         Ok(Genesis::decode(&self.genesis)?.id())
     }
 
-    /// Does each piece hold: did the accused vote at that height, and sign both?
+    /// Checks each piece: did the accused vote at that height, and sign both?
     ///
     /// # Errors
     /// When it cannot be said who voted.

@@ -8,7 +8,7 @@ pub const RECOVERY_BYTES_MAX: usize = 512 + 100 * VALIDATORS_MAX;
 /// What these files begin with.
 const MARK: &str = "metatopia recovery v1";
 
-/// The bytes of the file.
+/// Returns the bytes of the file.
 #[must_use]
 pub fn encode(signed: &SignedRecovery) -> Vec<u8> {
     wire::encode(&(MARK, signed))

@@ -73,7 +73,7 @@ impl Counts {
         self.blocks.get(&block).map_or(0, BTreeMap::len)
     }
 
-    /// Who would give way to a newcomer of this block.
+    /// Returns who would give way to a newcomer of this block.
     fn gives_way(&self, block: Block) -> Option<(Block, u64)> {
         let sizes = self.blocks.iter().map(|(block, holders)| (holders.len(), Reverse(*block)));
         let (most, Reverse(crowd)) = sizes.max()?;
@@ -200,7 +200,8 @@ pub(super) struct Ticket {
 }
 
 impl Ticket {
-    /// The handshake is done, which proves the address. False if that address has too many already.
+    /// Notes that the handshake is done, which proves the address. Returns false if that address
+    /// has too many already.
     pub(super) fn validate(&mut self) -> bool {
         if !matches!(self.kept, AdmissionKind::Unvalidated) {
             return true;
@@ -217,12 +218,12 @@ impl Ticket {
         true
     }
 
-    /// The rations of its source.
+    /// Returns the rations of its source.
     pub(super) fn rations(&self) -> Rations {
         self.rations.clone()
     }
 
-    /// Whether its session's key is one that the sim knows; the node says so.
+    /// Notes whether the sim knows the key of its session, as the node says.
     pub(super) fn known(&self) -> Arc<AtomicBool> {
         self.holder.known.clone()
     }

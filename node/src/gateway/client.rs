@@ -90,7 +90,7 @@ fn close(connection: &Connection, code: CloseCode, reason: &str) {
     connection.close(VarInt::from_u32(code.0), reason.as_bytes());
 }
 
-/// What the client chose of the protocols that we offer.
+/// Returns what the client chose of the protocols that we offer.
 fn carrier(connection: &Connection) -> CarrierKind {
     let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
     match data.and_then(|data| data.protocol) {
@@ -100,7 +100,7 @@ fn carrier(connection: &Connection) -> CarrierKind {
 }
 
 impl Gateway {
-    /// A name that no client had before.
+    /// Returns a name that no client had before.
     pub(super) fn name(&self) -> GatewayClientId {
         GatewayClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
     }
@@ -252,13 +252,13 @@ impl Gateway {
         carrier.gauge(&self.metrics).set(same as u64);
     }
 
-    /// False when nobody listens any more.
+    /// Sends an event. Returns false when nobody listens any more.
     async fn tell(&self, id: GatewayClientId, what: ClientTaskEventKind) -> bool {
         self.items.send(ClientTaskEvent { id, what }).await.is_ok()
     }
 
-    /// While the receiver is behind, or the client too fast, the carrier is not read, and the
-    /// client feels it.
+    /// Reads what the client sends. While the receiver is behind, or the client too fast, the
+    /// carrier is not read, and the client feels it.
     async fn read(
         &self,
         id: GatewayClientId,

@@ -55,7 +55,7 @@ impl GatewayLimits {
         self.frames_per_second.max(1).saturating_mul(UNIT_BYTES)
     }
 
-    /// What every client may hold, whatever the others do.
+    /// Returns what every client may hold, whatever the others do.
     pub(super) fn fair_share_bytes(&self) -> usize {
         self.held_bytes_max / self.clients_max.max(1) as usize
     }

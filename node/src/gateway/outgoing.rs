@@ -144,7 +144,7 @@ impl Outgoing {
         with <= self.limits.reliable_bytes_max && !self.is_unfair(state, cost)
     }
 
-    /// All clients together hold too much, and this one would hold more than a fair share.
+    /// Do all clients together hold too much, and would this one hold more than a fair share?
     fn is_unfair(&self, state: &OutgoingState, cost: usize) -> bool {
         let all = self.held_by_all.load(Ordering::Relaxed) + cost;
         all > self.limits.held_bytes_max && state.held + cost > self.limits.fair_share_bytes()
@@ -199,7 +199,7 @@ impl Outgoing {
         }
     }
 
-    /// The transport has taken what [`take`](Self::take) handed out.
+    /// Notes that the transport has taken what [`take`](Self::take) handed out.
     pub(super) fn written(&self, taken: BatchCost) {
         let mut state = self.lock();
         state.reliable_held -= taken.reliable;
@@ -222,7 +222,7 @@ impl Outgoing {
         }
     }
 
-    /// How the session is to end, if that is known.
+    /// Returns how the session is to end, if that is known.
     pub(super) fn ending(&self) -> Option<SessionEnding> {
         self.lock().ending.clone()
     }

@@ -41,7 +41,7 @@ impl Ration {
         Duration::from_secs(1) / self.per_second.max(1)
     }
 
-    /// So far may what happened be ahead of the steady rate for one more to happen.
+    /// Returns how far ahead of the steady rate a source may be and still do one more thing.
     fn ahead(self) -> Duration {
         self.gap().saturating_mul(self.burst.saturating_sub(1))
     }
@@ -134,7 +134,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// When the last of its rations is whole again.
+    /// Returns when the last of its rations is whole again.
     fn whole(&self) -> Option<Instant> {
         let lines = [self.sessions.due, self.logins.due, self.first_logins.due, self.bytes.due];
         lines.into_iter().flatten().max()

@@ -43,12 +43,12 @@ impl StreamReceiver {
         Self { stream, decoder, chunk: Bytes::new(), hangup, meter, pause }
     }
 
-    /// From now on what is read is counted.
+    /// Counts what is read from now on.
     pub(super) fn metered(self, meter: Meter) -> Self {
         Self { meter: Some(meter), ..self }
     }
 
-    /// On a connection that carries nothing else.
+    /// Returns the stream of a connection that carries nothing else.
     pub(super) fn raw(stream: RecvStream, frame_bytes_max: usize) -> Self {
         Self::new(stream, frame_bytes_max, Box::pin(pending()))
     }
@@ -131,7 +131,7 @@ impl Transmit for StreamSender {
         Ok(())
     }
 
-    /// QUIC does it, see `keep_alive_interval`.
+    /// Does nothing: QUIC keeps the connection alive, see `keep_alive_interval`.
     async fn pulse(&mut self, _: Duration) -> Result<(), ClientEnd> {
         Ok(())
     }

@@ -91,7 +91,7 @@ impl WebSockets {
 }
 
 impl Admitted {
-    /// The bounds of its session.
+    /// Returns the bounds of its session.
     #[must_use]
     pub fn limits(&self) -> &GatewayLimits {
         &self.gateway.limits

@@ -82,7 +82,7 @@ impl Http3 {
     /// And for one that does not speak it.
     pub(super) const GENERAL_PROTOCOL_ERROR: VarInt = VarInt::from_u32(0x101);
 
-    /// Its code for a stream of a session that is reset.
+    /// Returns the HTTP/3 code for a stream of a session that is reset.
     pub(super) fn reset() -> VarInt {
         let code = web_transport_proto::error_to_http3(0);
         VarInt::from_u64(code).expect("these codes are below 2^62")
@@ -164,7 +164,8 @@ async fn send_settings(connection: &Connection) -> Result<SendStream, SessionRef
     Ok(control)
 }
 
-/// The client's settings must be there; what they say does not matter, the request does.
+/// Reads the client's settings. They must be there; what they say does not matter, the request
+/// does.
 async fn settings(connection: &Connection) -> Result<RecvStream, SessionRefusal> {
     let mut control = connection.accept_uni().await?;
     Settings::read(&mut control).await.map_err(|_| SessionRefusal::Nonsense)?;

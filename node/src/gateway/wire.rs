@@ -31,7 +31,8 @@ pub(super) trait Transmit: Send {
     /// does not take it.
     fn finish(&mut self, code: CloseCode, reason: &str) -> impl Future<Output = ()> + Send;
 
-    /// Closes: tells the client why, as far as it is still there and takes it within `linger`.
+    /// Closes the session, and tells the client why, if it is still there and takes it within
+    /// `linger`.
     fn close(
         self,
         code: CloseCode,

@@ -41,8 +41,8 @@ pub(crate) enum Page {
 }
 
 impl Allowed {
-    /// For a server whose pages are at `http`; `announced` is what it says about itself, if that is
-    /// something else.
+    /// Returns the origins of a server whose pages are at `http`. `announced` is what it says about
+    /// itself, if that is something else.
     #[must_use]
     pub fn new(configured: Origins, http: SocketAddr, announced: Option<&WebOrigin>) -> Self {
         Self::by(UrlScheme::Http, configured, http, announced)
@@ -69,13 +69,13 @@ impl Allowed {
         Self(Arc::new(List { configured, scheme, port, everywhere, own, servers }))
     }
 
-    /// The origins of the sim's other servers, from now on.
+    /// Sets the origins of the sim's other servers.
     pub fn set_servers(&self, origins: impl IntoIterator<Item = WebOrigin>) {
         let origins = origins.into_iter().collect();
         *self.0.servers.write().unwrap_or_else(PoisonError::into_inner) = origins;
     }
 
-    /// The origins of the sim's servers, as far as they are known.
+    /// Returns the origins of the sim's servers, as far as they are known.
     pub(crate) fn servers(&self) -> Vec<String> {
         let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
         servers.iter().map(ToString::to_string).collect()
@@ -88,7 +88,8 @@ impl Allowed {
     }
 
     /// Is this host, in lowercase, a name of this server? A page can make a name of its own site
-    /// resolve to this server's address (DNS rebinding), and then it is of "the same origin".
+    /// resolve to this server's address (DNS rebinding), and then it is of "the same origin" as
+    /// this server.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let own = |origin: &WebOrigin| host(origin.authority()) == name;
         self.0.everywhere && (is_address(name) || name == "localhost")
@@ -96,7 +97,7 @@ impl Allowed {
             || self.0.own.iter().any(own)
     }
 
-    /// Whose page asks by HTTP, calling the server `called` (host and port)?
+    /// Returns whose page asks by HTTP, calling the server `called` (host and port).
     pub(crate) fn page(&self, origin: &str, called: &str) -> Page {
         if origin == WebOrigin::own(self.0.scheme, called).as_str() {
             Page::Own
@@ -120,7 +121,7 @@ impl Allowed {
     }
 }
 
-/// The host of an address, as it is written in a URL.
+/// Returns the host of an address, as it is written in a URL.
 pub(crate) fn in_url(address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) => address.ip().to_string(),

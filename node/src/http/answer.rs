@@ -16,25 +16,25 @@ pub struct ErrorAnswer {
 }
 
 impl ErrorAnswer {
-    /// A failure with a status of 400 to 599.
+    /// Returns a failure with a status of 400 to 599.
     #[must_use]
     pub fn new(status: StatusCode, code: &'static str, message: impl Into<String>) -> Self {
         Self { status, code, message: message.into() }
     }
 
-    /// What was asked for is not there.
+    /// Returns the failure for something that is not there.
     #[must_use]
     pub fn not_found(message: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, "not_found", message)
     }
 
-    /// The request makes no sense.
+    /// Returns the failure for a request that makes no sense.
     #[must_use]
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, "bad_request", message)
     }
 
-    /// The node cannot answer now.
+    /// Returns the failure of a node that cannot answer now.
     #[must_use]
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, "unavailable", message)

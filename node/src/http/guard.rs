@@ -23,7 +23,7 @@ pub(super) struct Guard {
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// A header's text; `Err` when it is there twice, or is no text.
+/// Returns a header's text, or an error if the header is there twice or is no text.
 fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ErrorAnswer> {
     let mut values = headers.get_all(&name).iter();
     match (values.next(), values.next()) {
@@ -39,7 +39,7 @@ fn text(headers: &HeaderMap, name: HeaderName) -> Result<Option<&str>, ErrorAnsw
 }
 
 impl Guard {
-    /// The origin that may read the answer, if it is another one than the server's own.
+    /// Returns the origin that may read the answer, if it is another one than the server's own.
     fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, ErrorAnswer> {
         let foreign = |what: &str, which: &str| {
             self.metrics.http_requests_foreign_total.one();
@@ -89,7 +89,8 @@ fn is_to_go(request: &Request) -> bool {
     !is_here || !is_question || request.headers().contains_key(ORIGIN)
 }
 
-/// The same, under TLS. Its Host was found to be ours. Not for ever: a browser keeps that.
+/// Redirects to the same address under TLS. Its Host was found to be ours. The redirect is
+/// temporary, because a browser keeps a permanent one for ever.
 fn to_https(request: &Request) -> Response {
     let called = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());

@@ -11,7 +11,7 @@ use serde_json::json;
 use super::{ErrorAnswer, Node};
 use crate::clock::SystemClock;
 
-/// The covered invite of a hash: whoever asks needs the secret to read it.
+/// Returns the covered invite of a hash. Only somebody with the secret can read it.
 pub(super) async fn invite(
     State(node): State<Node>,
     Path(hash): Path<String>,

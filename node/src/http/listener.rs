@@ -111,13 +111,14 @@ pub(super) struct Caller {
 }
 
 impl Caller {
-    /// Does it speak without TLS where there is a certificate? Then, whether it is on this machine.
+    /// Does it speak without TLS where there is a certificate? If so, returns whether it is on this
+    /// machine.
     pub(super) fn plain(&self) -> Option<bool> {
         self.plain.load(Ordering::Relaxed).then_some(self.is_here)
     }
 
-    /// The connection becomes a session: it is counted there, and not here any more.
-    /// What is read of it is counted by `meter` from now on.
+    /// Hands the connection over to a session, which counts it from now on. `meter` counts what is
+    /// read of it.
     pub(super) fn leave(&self, meter: Meter) -> WrittenBytes {
         self.place.leave();
         // A connection becomes a session once.

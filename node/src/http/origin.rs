@@ -35,7 +35,7 @@ impl UrlScheme {
 }
 
 impl WebOrigin {
-    /// The origin of pages that this server delivers when it is called `authority`.
+    /// Returns the origin of pages that this server delivers when it is called `authority`.
     pub(super) fn own(scheme: UrlScheme, authority: &str) -> Self {
         Self(format!("{}://{}", scheme.parts().0, authority.to_ascii_lowercase()))
     }
@@ -46,7 +46,7 @@ impl WebOrigin {
         &self.0
     }
 
-    /// The origin of pages from this host (as it is written in a URL) and port.
+    /// Returns the origin of pages from this host (as it is written in a URL) and port.
     pub(crate) fn at(scheme: UrlScheme, host: &str, port: u16) -> Self {
         if port == scheme.parts().1 {
             return Self::own(scheme, host);
@@ -54,13 +54,13 @@ impl WebOrigin {
         Self::own(scheme, &format!("{host}:{port}"))
     }
 
-    /// Host and port.
+    /// Returns host and port.
     pub(crate) fn authority(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, authority)| authority)
     }
 }
 
-/// The host of `host` or `host:port`; brackets of IPv6 addresses stay.
+/// Returns the host of `host` or `host:port`. Brackets of IPv6 addresses stay.
 pub(crate) fn host(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,

@@ -72,12 +72,12 @@ struct PageConfig<'a> {
     version: &'a str,
 }
 
-/// Where the WebAssembly module is, if this program brings one.
+/// Returns where the WebAssembly module is, if this program brings one.
 pub(super) fn module_address() -> Option<String> {
     tree().module_address()
 }
 
-/// The page itself.
+/// Answers with the page itself.
 pub(super) async fn page(
     State(node): State<Node>,
     Extension(allowed): Extension<Allowed>,
@@ -100,7 +100,8 @@ pub(super) async fn page(
     Ok(guarded(Html(html).into_response()))
 }
 
-/// The page, if its address names a sim; the page itself finds out which servers that has.
+/// Answers with the page, if its address names a sim. The page itself finds out which servers that
+/// has.
 pub(super) async fn page_of(
     state: State<Node>,
     allowed: Extension<Allowed>,
@@ -113,7 +114,7 @@ pub(super) async fn page_of(
     }
 }
 
-/// A file of the tree.
+/// Answers with a file of the tree.
 pub(super) async fn asset(
     Path((digest, path)): Path<(String, String)>,
     headers: HeaderMap,
@@ -125,7 +126,7 @@ pub(super) async fn asset(
     }
 }
 
-/// The icon, for browsers that ask for it without having read the page.
+/// Answers with the icon, for browsers that ask for it without having read the page.
 pub(super) async fn icon(headers: HeaderMap) -> Response {
     match tree().asset("icon.svg") {
         Some(asset) => send(asset, &headers, "no-cache").await,
@@ -133,7 +134,7 @@ pub(super) async fn icon(headers: HeaderMap) -> Response {
     }
 }
 
-/// Nothing: as HTML for who reads HTML, else as JSON.
+/// Answers that nothing is there: as HTML to who reads HTML, else as JSON.
 pub(super) async fn lost(headers: HeaderMap) -> Response {
     if !names(&headers, ACCEPT, "text/html") {
         return ErrorAnswer::not_found("there is nothing here").into_response();
@@ -161,7 +162,8 @@ async fn send(asset: Arc<Asset>, headers: &HeaderMap, keep: &'static str) -> Res
     guarded(response)
 }
 
-/// The packed file, if that is wanted and worth it. The first time it is packed, beside the loop.
+/// Returns the packed file, if that is wanted and worth it. The first time it is packed, beside the
+/// loop.
 async fn packed(asset: &Arc<Asset>, wanted: bool) -> Option<bytes::Bytes> {
     if !wanted {
         return None;
@@ -177,7 +179,7 @@ fn guarded(mut response: Response) -> Response {
     response
 }
 
-/// Is this one of the words, with commas between, that the header says? A weight of 0 is a no.
+/// Is this one of the words that the header says, with commas between? A weight of 0 is a no.
 fn names(headers: &HeaderMap, header: HeaderName, word: &str) -> bool {
     let texts = headers.get_all(header);
     let mut words = texts.iter().filter_map(|text| text.to_str().ok()).flat_map(|t| t.split(','));

@@ -52,7 +52,7 @@ impl ConnectionSlots {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that are taken.
+    /// Returns how many are taken.
     pub(super) fn taken(&self) -> usize {
         self.lock().holders.len()
     }
@@ -75,7 +75,8 @@ impl ConnectionSlots {
 }
 
 impl SlotTable {
-    /// The oldest place of the block that has most; of several such blocks, the oldest of all.
+    /// Returns the oldest place of the block that has most. Of several such blocks it is the oldest
+    /// of all.
     fn crowding(&self) -> Option<u64> {
         let mut blocks: BTreeMap<Block, (usize, Reverse<u64>)> = BTreeMap::new();
         for (number, holder) in &self.holders {
@@ -91,7 +92,7 @@ impl ConnectionSlot {
         self.places.lock().holders.remove(&self.number);
     }
 
-    /// Ends when somebody else has taken the place.
+    /// Returns a future that ends when somebody else has taken the place.
     pub(super) fn lost(&self) -> WaitForCancellationFutureOwned {
         self.lost.clone().cancelled_owned()
     }
@@ -111,7 +112,7 @@ mod tests {
         ips.iter().map(|ip| places.take(ip.parse().unwrap())).collect()
     }
 
-    /// Which of these have lost their places.
+    /// Returns which of these have lost their places.
     fn lost(all: &[ConnectionSlot]) -> Vec<usize> {
         (0..all.len()).filter(|index| all[*index].lost.is_cancelled()).collect()
     }

@@ -92,7 +92,7 @@ pub(super) struct StatusParameters {
     at: Option<u64>,
 }
 
-/// The status; with `at`, its root is the one after that height.
+/// Answers with the status. With `at`, its root is the one after that height.
 pub(super) async fn status(
     State(node): State<Node>,
     parameters: Result<Parameters<StatusParameters>, QueryRejection>,

@@ -27,7 +27,7 @@ pub struct ServerEntry {
     pub here: bool,
 }
 
-/// All that are known.
+/// Answers with all servers that are known.
 pub(super) async fn servers(State(node): State<Node>) -> Result<Json<ServersAnswer>, ErrorAnswer> {
     let known = node.ask(|reply| Query::Servers { reply }).await?;
     let entry = |SignedAnnouncement { announcement, .. }: SignedAnnouncement| ServerEntry {

@@ -49,8 +49,8 @@ pub struct SourceOffer {
 }
 
 impl SourceOffer {
-    /// The offer of this build. `url` is where the operator offers the source, if not where the
-    /// program's makers do. An operator who runs a changed program must name such a place.
+    /// Returns the offer of this build. `url` is where the operator offers the source, if not where
+    /// the program's makers do. An operator who runs a changed program must name such a place.
     #[must_use]
     pub fn new(url: Option<String>) -> Self {
         let repository = env!("CARGO_PKG_REPOSITORY");
@@ -87,7 +87,7 @@ impl SourceOffer {
     }
 }
 
-/// The archive, to be kept as a file.
+/// Answers with the archive, to be kept as a file.
 pub(super) async fn archive() -> Response {
     if ARCHIVE.is_empty() {
         let message = "this build could not pack its source; /source says where it is";
@@ -112,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    /// The files of the archive, by their names in it.
+    /// Returns the files of the archive, by their names in it.
     fn unpacked() -> BTreeMap<String, Vec<u8>> {
         let mut archive = tar::Archive::new(GzDecoder::new(ARCHIVE));
         let mut files = BTreeMap::new();

@@ -208,7 +208,7 @@ pub struct Carriers {
 }
 
 impl SessionAnswer {
-    /// Host and port for QUIC, for somebody who called this server `called`.
+    /// Returns host and port for QUIC, for somebody who called this server `called`.
     pub(super) fn quic_for(&self, called: &str) -> String {
         match &self.announced_quic {
             Some(announced) => announced.clone(),

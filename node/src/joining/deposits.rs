@@ -58,7 +58,7 @@ fn hash(encoded: &[u8]) -> Digest {
 pub struct InviteStore(Option<PathBuf>);
 
 impl InviteStore {
-    /// Those in this data directory.
+    /// Returns those in this data directory.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
         Self(Some(data_dir.join(FOLDER)))
@@ -102,7 +102,7 @@ impl InviteStore {
         Ok(hash)
     }
 
-    /// The covered invite of this hash, unless it has expired.
+    /// Returns the covered invite of this hash, unless it has expired.
     #[must_use]
     pub fn find(&self, hash: &Digest, now: Millis) -> Option<Vec<u8>> {
         let path = self.0.as_ref()?.join(hash.to_string());

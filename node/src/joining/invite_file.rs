@@ -24,13 +24,13 @@ impl fmt::Display for InviteFile {
 }
 
 impl InviteFile {
-    /// The one in this data directory, which need not be there yet.
+    /// Returns the one in this data directory, which need not be there yet.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
         Self(data_dir.join(INVITE))
     }
 
-    /// The text of the invite.
+    /// Reads the text of the invite.
     ///
     /// # Errors
     /// What the system said; of a node that came by none, that there is no such file.
@@ -38,7 +38,7 @@ impl InviteFile {
         fs::read_to_string(&self.0)
     }
 
-    /// The invite, if the node came by one.
+    /// Returns the invite, if the node came by one.
     pub(crate) fn invite(&self) -> Option<SignedInvite> {
         let text = match self.read() {
             Ok(text) => text,

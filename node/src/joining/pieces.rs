@@ -21,7 +21,7 @@ pub struct PiecesError {
 }
 
 impl Pieces {
-    /// The folder in a data directory; made if it is not there.
+    /// Opens the folder in a data directory, and makes it if it is not there.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -37,7 +37,7 @@ impl Pieces {
         PiecesError { path: self.0.clone(), source }
     }
 
-    /// All leaves that are there. Files that are no leaves are passed over.
+    /// Loads all leaves that are there. Files that are no leaves are passed over.
     ///
     /// # Errors
     /// When the folder cannot be read.
@@ -63,7 +63,7 @@ impl Pieces {
         fs::write(self.0.join(hash.to_string()), content).map_err(|error| self.failed(error))
     }
 
-    /// Everything is where it belongs: the folder goes.
+    /// Removes the folder, once everything is where it belongs.
     ///
     /// # Errors
     /// When it cannot be removed.

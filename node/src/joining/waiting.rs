@@ -79,7 +79,7 @@ mod tests {
         SigningKey::from_seed(seed)
     }
 
-    /// Of a sim with so many servers, two of which are at its addresses.
+    /// Returns an invite of a sim with so many servers, two of which are at its addresses.
     fn invite(servers: usize) -> Invite {
         let voter = |n| Validator { key: key(n).public(), power: 1 };
         let voters = (0..).take(servers).map(voter).collect();
@@ -129,7 +129,7 @@ mod tests {
         announcement(n, http, issued).sign(&key(n))
     }
 
-    /// Where is asked, in this order, until nobody is left.
+    /// Returns where is asked, in this order, until nobody is left.
     fn rest(waiting: &mut UnaskedServers<'_>) -> Vec<String> {
         let asked = core::iter::from_fn(|| waiting.next());
         let place = |target| match target {

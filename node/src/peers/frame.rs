@@ -74,14 +74,14 @@ impl Pump {
         end
     }
 
-    /// False when nobody listens any more.
+    /// Sends an event. Returns false when nobody listens any more.
     pub(super) async fn tell(&self, what: SessionTaskEventKind) -> bool {
         let (peer, session) = (self.peer, self.session);
         self.items.send(SessionTaskEvent { peer, session, what }).await.is_ok()
     }
 
-    /// While the receiver is behind, or the remote too fast, the stream is not read, and the remote
-    /// feels it.
+    /// Reads frames. While the receiver is behind, or the remote too fast, the stream is not read,
+    /// and the remote feels it.
     async fn read_frames<R: AsyncRead + Unpin>(&self, mut read: R) -> PeerEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
         let mut decoder = Decoder::new(self.limits.frame_bytes_max);

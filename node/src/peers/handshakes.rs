@@ -54,7 +54,7 @@ pub(super) struct HandshakeBehaviour {
     pending: BTreeMap<ConnectionId, Option<Block>>,
 }
 
-/// The source of connections from this address, if it names one.
+/// Returns the source of connections from this address, if it names one.
 fn source(address: &Multiaddr) -> Option<Block> {
     address.iter().find_map(|part| match part {
         Protocol::Ip4(ip) => Some(Block::of(IpAddr::V4(ip))),
@@ -64,12 +64,12 @@ fn source(address: &Multiaddr) -> Option<Block> {
 }
 
 impl HandshakeBehaviour {
-    /// This peer is allowed, and may be at these addresses.
+    /// Allows this peer, which may be at these addresses.
     pub(super) fn allow(&mut self, peer: PeerId, addresses: &[Multiaddr]) {
         self.peers.entry(peer).or_default().named = addresses.iter().filter_map(source).collect();
     }
 
-    /// This peer is no longer allowed.
+    /// Forbids this peer.
     pub(super) fn disallow(&mut self, peer: &PeerId) {
         self.peers.remove(peer);
     }

@@ -159,7 +159,8 @@ impl MeshBehaviour {
         self.wake();
     }
 
-    /// The side with the larger id gives the other one a start, so that a pair seldom dials twice.
+    /// Returns how long to wait before dialling. The side with the larger id gives the other one a
+    /// start, so that a pair seldom dials twice.
     fn wait(&self, peer: PeerId) -> Duration {
         if self.local < peer { Duration::ZERO } else { self.redial.larger_waits }
     }
@@ -170,7 +171,7 @@ impl MeshBehaviour {
         }
     }
 
-    /// The link is gone, or could not be made: dial again, later each time.
+    /// Dials again, later each time, because the link is gone or could not be made.
     fn missing(&mut self, peer: PeerId) {
         let wait = self.wait(peer);
         let Some(p) = self.peers.get_mut(&peer) else {
@@ -227,7 +228,7 @@ impl MeshBehaviour {
         self.wake();
     }
 
-    /// Does what is due, and says when something will be.
+    /// Does what is due, and returns when something will be.
     fn due(&mut self, now: Instant) -> Option<Instant> {
         let mut next: Option<Instant> = None;
         for (peer, p) in &mut self.peers {

@@ -36,7 +36,7 @@ struct SendQueueState {
     over: bool,
 }
 
-/// What a frame counts for.
+/// Returns what a frame counts for.
 pub(super) fn cost(frame: &Bytes) -> usize {
     frame.len() + FRAME_OVERHEAD_BYTES
 }
@@ -100,7 +100,7 @@ impl SendQueue {
         }
     }
 
-    /// The transport has taken what [`take`](Self::take) handed out.
+    /// Notes that the transport has taken what [`take`](Self::take) handed out.
     pub(super) fn written(&self, taken: usize) {
         self.lock().held -= taken;
     }

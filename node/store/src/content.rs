@@ -18,7 +18,7 @@ pub(crate) struct ContentFile {
     pub(crate) seal: Seal,
     /// Separates the hash of its content from all others.
     pub(crate) context: &'static str,
-    /// Longest content.
+    /// The longest content, in bytes.
     pub(crate) bytes_max: u64,
 }
 

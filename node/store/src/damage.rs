@@ -55,7 +55,7 @@ pub enum Damage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file} is damaged at byte {offset}: {damage}")]
 pub struct Damaged {
-    /// The file.
+    /// The damaged file's name.
     pub file: FileName,
     /// First byte of the header, record or content that is damaged.
     pub offset: u64,

@@ -136,17 +136,17 @@ forward!(&mut D, Box<D>);
 /// What a disk was asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// [`ReadDisk::list`].
+    /// A call of [`ReadDisk::list`].
     List,
-    /// [`ReadDisk::length`].
+    /// A call of [`ReadDisk::length`].
     Length,
-    /// [`ReadDisk::read`].
+    /// A call of [`ReadDisk::read`].
     Read,
-    /// [`Disk::append`].
+    /// A call of [`Disk::append`].
     Append,
-    /// [`Disk::rename`].
+    /// A call of [`Disk::rename`].
     Rename,
-    /// [`Disk::remove`].
+    /// A call of [`Disk::remove`].
     Remove,
     /// [`Disk::sync`] and [`Disk::sync_dir`].
     Sync,
@@ -169,9 +169,9 @@ impl fmt::Display for Operation {
 /// What an operation was about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DiskTarget {
-    /// A file.
+    /// A file of the directory.
     File(FileName),
-    /// A folder.
+    /// A folder of the directory.
     Folder(Folder),
 }
 

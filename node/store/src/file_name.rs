@@ -63,7 +63,7 @@ pub enum FileKind {
     Patch {
         /// The first tag.
         from: u64,
-        /// The last.
+        /// The last height in it.
         to: u64,
     },
     /// The state after a height, with its root.

@@ -55,7 +55,7 @@ pub enum IdentityError {
     #[error("the data directory has format version {found}; this program reads version {known}",
         known = IDENTITY_VERSION)]
     Version {
-        /// Its version.
+        /// The version of the file.
         found: u32,
     },
     /// There is a log but no identity: a server must not guess whose votes these are.

@@ -22,7 +22,7 @@ pub struct StoredRecord {
     pub kind: u8,
     /// What it can be found by.
     pub tag: Option<u64>,
-    /// Its bytes.
+    /// The bytes of the record.
     pub payload: Vec<u8>,
 }
 

@@ -17,7 +17,7 @@ pub struct Recovered {
     pub writer: LogWriter,
     /// The torn tail that was cut off, when there was one.
     pub tail: Option<TailReport>,
-    /// See [`Scan::records_lost`].
+    /// Copied from [`Scan::records_lost`].
     pub records_lost: bool,
 }
 

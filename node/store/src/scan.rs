@@ -28,7 +28,7 @@ pub enum ScanError {
     /// A segment was written for another sim.
     #[error("{file} belongs to sim {found}, not to {expected}")]
     ForeignSim {
-        /// The segment.
+        /// The name of the segment.
         file: FileName,
         /// Whose it is.
         found: SimId,
@@ -39,9 +39,9 @@ pub enum ScanError {
     #[error("{file} has format version {found}; this program reads version {known}",
         known = SEGMENT_VERSION)]
     Version {
-        /// The segment.
+        /// The name of the segment.
         file: FileName,
-        /// Its version.
+        /// The version of the segment.
         found: u32,
     },
 }

@@ -50,9 +50,9 @@ pub enum ReadSnapshotError {
     #[error("{file} has format version {found}; this program reads version {known}",
         known = SNAPSHOT_VERSION)]
     Version {
-        /// The file.
+        /// The name of the file.
         file: FileName,
-        /// Its version.
+        /// The version of the file.
         found: u32,
     },
     /// The state is larger than a snapshot may be, or the file than one can be.

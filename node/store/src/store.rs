@@ -30,7 +30,7 @@ impl Opening {
 /// An opened data directory.
 #[derive(Clone, Debug)]
 pub struct OpenedStore<D> {
-    /// Its log.
+    /// The store that holds the log.
     pub store: Store<D>,
     /// Was the directory empty before?
     pub first_start: bool,

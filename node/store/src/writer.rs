@@ -39,7 +39,7 @@ pub struct NewSegment {
 /// Bytes to append to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write {
-    /// The file.
+    /// The name of the file.
     pub file: FileName,
     /// When the file does not exist yet: how to begin it.
     pub begins: Option<NewSegment>,

@@ -8,9 +8,9 @@ use metatopia_types::{Millis, PublicKey, Root, SimId, Verify};
 /// The sim that is watched, as it was founded.
 #[derive(Clone)]
 pub struct Founding {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
-    /// Checks signatures.
+    /// The scheme that checks signatures.
     pub verifier: Arc<dyn Verify>,
     /// The name of the server in each seat. Two seats with one name are one liar in two places.
     pub names: Vec<PublicKey>,

@@ -112,13 +112,13 @@ impl fmt::Display for Law {
 /// A law that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// When.
+    /// When the law was broken.
     pub at: Duration,
     /// By whom, if it is somebody.
     pub seat: Option<usize>,
-    /// Which law.
+    /// The law that was broken.
     pub law: Law,
-    /// What happened.
+    /// What broke the law.
     pub what: String,
 }
 

@@ -35,7 +35,7 @@ pub type Logs = BTreeMap<usize, BTreeMap<Height, Arc<Decision>>>;
 /// Why nobody honest may vote for a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Forbidden {
-    /// For people.
+    /// The reason, for people.
     pub why: &'static str,
     /// It is only void for clocks that are far from this time.
     pub ahead: Option<Millis>,

@@ -59,9 +59,9 @@ impl Dice {
 /// A range of durations, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span {
-    /// Shortest.
+    /// The shortest time that is drawn.
     pub least: Duration,
-    /// Longest.
+    /// The longest time that is drawn.
     pub most: Duration,
 }
 

@@ -224,7 +224,7 @@ impl fmt::Display for Class {
 pub struct Fired(BTreeMap<Class, u64>);
 
 impl Fired {
-    /// It happened.
+    /// Counts something that happened.
     pub fn note(&mut self, class: Class) {
         *self.0.entry(class).or_default() += 1;
     }

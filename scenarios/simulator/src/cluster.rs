@@ -88,7 +88,7 @@ pub trait Cluster: Sized + std::fmt::Debug {
 /// A server that started.
 #[derive(Debug)]
 pub struct StartedServer<M> {
-    /// The server.
+    /// The server that was started.
     pub server: M,
     /// The end of the log it read, all of which is durable.
     pub durable: DurableMark,
@@ -103,7 +103,7 @@ pub struct ClusterView<'a, C: Cluster> {
     pub seat: usize,
     /// The server there, if it runs.
     pub server: Option<&'a C::Server>,
-    /// Its disk.
+    /// The disk of the server.
     pub disk: &'a MemoryDisk,
     /// All servers' clocks.
     pub clocks: &'a [VirtualClock],
@@ -133,7 +133,7 @@ pub enum ClusterOrder {
     Retry(usize),
     /// The process in this seat dies and starts again after `down`.
     Crash {
-        /// Whose.
+        /// The seat of the server.
         seat: usize,
         /// What becomes of unsynced bytes.
         tail: UnsyncedWrites,
@@ -164,7 +164,7 @@ pub enum ClusterOrder {
     /// Two processes have one name: whoever is in `seat` is from now on connected with the one in
     /// `to`, and with the one in `from` no more.
     Reconnect {
-        /// Whose connection.
+        /// The seat whose connection it is.
         seat: usize,
         /// With whom it was.
         from: usize,

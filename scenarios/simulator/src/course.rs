@@ -57,7 +57,7 @@ impl SeedRun {
 /// A law that was broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Breach {
-    /// Its name.
+    /// The name of the law.
     pub law: &'static str,
     /// When, by whom, and how.
     pub what: String,

@@ -43,9 +43,9 @@ pub enum Point {
 /// A process that dies at a point, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CrashPoint {
-    /// Whose.
+    /// The seat of the server.
     pub seat: usize,
-    /// When.
+    /// The point at which it crashes.
     pub point: Point,
     /// What becomes of unsynced bytes.
     pub tail: UnsyncedWrites,

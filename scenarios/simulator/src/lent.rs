@@ -22,11 +22,11 @@ use crate::world::{Simulator, SimulatorEvent};
 pub enum DiskChange {
     /// Bytes at the end of a segment of the log; perhaps not all of them, if the disk failed.
     Append {
-        /// Which file.
+        /// The file that is written.
         file: FileName,
         /// How long it was before.
         from: usize,
-        /// What.
+        /// The bytes that are written.
         bytes: Vec<u8>,
     },
     /// A file is gone.
@@ -48,7 +48,7 @@ pub(crate) struct Peril {
 pub(crate) enum DeathCause {
     /// Its point was there.
     Due,
-    /// By chance.
+    /// It fails by chance.
     Chance,
 }
 

@@ -28,7 +28,7 @@ pub trait Machine: Sized + Debug {
     /// What clients and operators are told.
     type Report: Debug;
 
-    /// Something happened.
+    /// Takes an input.
     fn handle(&mut self, now: Now, input: MachineInput<Self>);
 
     /// What the server wants done, in order, until there is nothing more.
@@ -56,7 +56,7 @@ pub enum MachineInput<M: Machine> {
     Frame {
         /// Who sent it, as the transport knows.
         from: M::Peer,
-        /// The frame.
+        /// The frame that arrived.
         frame: M::Frame,
     },
     /// A timer is due. Timers of an earlier life of the process never come.
@@ -83,25 +83,25 @@ pub enum MachineInput<M: Machine> {
 pub enum MachineEffect<M: Machine> {
     /// Send a frame, once the log is durable up to `after`.
     Send {
-        /// To whom.
+        /// The peers that get it.
         to: FrameRecipients<M::Peer>,
-        /// What.
+        /// The frame to send.
         frame: M::Frame,
         /// What must be durable first.
         after: DurableMark,
     },
     /// Tell the outside something, once the log is durable up to `after`.
     Tell {
-        /// What.
+        /// What is reported.
         report: M::Report,
         /// What must be durable first.
         after: DurableMark,
     },
     /// Wake the server when its monotonic clock shows `at`.
     SetTimer {
-        /// What for.
+        /// What the timer is for.
         id: M::Timer,
-        /// When.
+        /// When the timer ends.
         at: Duration,
     },
     /// Change a file. A record is durable only after the next sync.
@@ -140,7 +140,7 @@ pub enum FileChange {
     Append(Write),
     /// A whole file, durably there all at once or not at all.
     Create {
-        /// Which file.
+        /// The file to write.
         file: FileName,
         /// All of it.
         bytes: Vec<u8>,

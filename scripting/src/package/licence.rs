@@ -34,7 +34,7 @@ pub enum LicenceError {
     /// Longer than [`LICENCE_BYTES_MAX`].
     #[error("{bytes} bytes, more than {LICENCE_BYTES_MAX}")]
     Bytes {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
     /// Not an SPDX expression of current, listed licences.

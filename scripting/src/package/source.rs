@@ -10,10 +10,10 @@ pub enum SourceError {
     /// Longer than [`FILE_BYTES_MAX`].
     #[error("{bytes} bytes, more than {FILE_BYTES_MAX}")]
     Bytes {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// Not UTF-8.
+    /// A line that is not UTF-8.
     #[error("line {line}: not UTF-8")]
     Utf8 {
         /// The first line that is not.
@@ -36,7 +36,7 @@ pub enum SourceError {
         line: usize,
         /// Its column in characters, from 1.
         column: usize,
-        /// The character.
+        /// The character that is refused.
         found: char,
     },
 }

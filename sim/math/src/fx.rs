@@ -33,11 +33,11 @@ pub(crate) const FRACTION_BITS: u32 = 32;
 pub struct Fx(#[serde(with = "raw")] I32F32);
 
 impl Fx {
-    /// 0.
+    /// The number 0.
     pub const ZERO: Self = Self(I32F32::ZERO);
-    /// 1.
+    /// The number 1.
     pub const ONE: Self = Self(I32F32::ONE);
-    /// 1/2.
+    /// The number 1/2.
     pub const HALF: Self = Self::from_bits(1 << (FRACTION_BITS - 1));
     /// The smallest number above zero, 2^-32: one unit in the last place.
     pub const ULP: Self = Self(I32F32::DELTA);

@@ -23,7 +23,7 @@ pub struct Vec2 {
 }
 
 impl Vec2 {
-    /// The origin.
+    /// The origin of coordinates.
     pub const ZERO: Self = Self { x: Fx::ZERO, y: Fx::ZERO };
     /// One along the x axis.
     pub const X: Self = Self { x: Fx::ONE, y: Fx::ZERO };

@@ -82,7 +82,7 @@ impl Act {
 /// How an avatar or object looks. Display only: it never changes what bodies do.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// 0xRRGGBB.
+    /// The color as 0xRRGGBB.
     pub color: u32,
     /// The drawn outline.
     pub shape: BodyShape,
@@ -91,14 +91,14 @@ pub struct Look {
 /// Outlines of avatars.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum BodyShape {
-    /// A disc.
+    /// The shape of a disc.
     #[default]
     Round,
     /// A square with soft corners.
     Square,
     /// A triangle that points where the avatar walks.
     Arrow,
-    /// A star.
+    /// The shape of a star.
     Star,
 }
 
@@ -107,11 +107,11 @@ pub enum BodyShape {
 pub enum Emote {
     /// Hello or good-bye.
     Wave,
-    /// Yes.
+    /// The avatar says yes.
     Nod,
-    /// Joy.
+    /// The avatar shows joy.
     Dance,
-    /// Thanks.
+    /// The avatar says thanks.
     Bow,
     /// That was funny.
     Laugh,
@@ -122,20 +122,20 @@ pub enum Emote {
 pub enum SetChange {
     /// A standby: it becomes a validator by its own `Ready`.
     Add {
-        /// Signs votes.
+        /// The key that signs votes.
         key: PublicKey,
         /// Where its node is reached.
         contact: NodeContact,
     },
     /// Leaves the set, or the standbys.
     Remove {
-        /// Whom.
+        /// The key of the server.
         key: PublicKey,
     },
     /// A standby in reserve: once a validator is absent, it takes that one's place by its own
     /// `Ready`.
     Reserve {
-        /// Signs votes.
+        /// The key that signs votes.
         key: PublicKey,
         /// Where its node is reached.
         contact: NodeContact,

@@ -16,42 +16,42 @@ pub enum Build {
     Place(Blueprint),
     /// Puts a thing elsewhere.
     Move {
-        /// Which.
+        /// The object to move.
         object: ObjectId,
         /// The new place of its centre, in metres.
         position: Vec2,
     },
     /// Turns a thing about its centre.
     Rotate {
-        /// Which.
+        /// The object to turn.
         object: ObjectId,
         /// Which way it faces from now on.
         angle: Angle,
     },
     /// Gives a thing another outline.
     Resize {
-        /// Which.
+        /// The object to change.
         object: ObjectId,
         /// The new one.
         outline: Outline,
     },
     /// Gives a thing another colour.
     Recolor {
-        /// Which.
+        /// The object to change.
         object: ObjectId,
-        /// 0xRRGGBB.
+        /// The new color as 0xRRGGBB.
         color: u32,
     },
     /// Gives a thing another name.
     Rename {
-        /// Which.
+        /// The object to change.
         object: ObjectId,
         /// One line of at most `NAME_BYTES_MAX` bytes.
         name: String,
     },
     /// Changes the text that a thing shows.
     Write {
-        /// Which.
+        /// The object to change.
         object: ObjectId,
         /// One line of at most `SIGN_BYTES_MAX` bytes; empty for none.
         text: String,
@@ -59,33 +59,33 @@ pub enum Build {
     /// Makes another one of a thing that is one's own or freely licensed. The copy has the same
     /// author, licence and packages, belongs to whoever makes it, and names what it is a copy of.
     Copy {
-        /// Which.
+        /// The object to copy.
         object: ObjectId,
         /// Where the copy's centre is, in metres.
         position: Vec2,
     },
     /// Takes a thing out of the world, with its scripts.
     Delete {
-        /// Which.
+        /// The object to delete.
         object: ObjectId,
     },
     /// Makes a thing somebody else's; that cannot be undone.
     Give {
-        /// Which.
+        /// The object to give.
         object: ObjectId,
         /// Whose it is from now on: somebody who has logged in at least once.
         to: PublicKey,
     },
     /// Puts a script on a thing: it begins with `on_start`.
     Attach {
-        /// Which thing.
+        /// The thing that gets the script.
         object: ObjectId,
         /// What runs: a package that ships with the sim.
         package: PackageId,
     },
     /// Takes a script off a thing; what it remembered is lost.
     Detach {
-        /// Which thing.
+        /// The thing that has the script.
         object: ObjectId,
         /// Which of its scripts.
         script: ScriptId,
@@ -129,7 +129,7 @@ pub struct Blueprint {
     pub name: String,
     /// The text that it shows: one line of at most `SIGN_BYTES_MAX` bytes, often empty.
     pub text: String,
-    /// 0xRRGGBB.
+    /// The color as 0xRRGGBB.
     pub color: u32,
     /// Its shape and size.
     pub outline: Outline,
@@ -146,9 +146,9 @@ pub struct Blueprint {
 /// A shape with its size, around the centre.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Outline {
-    /// A disc.
+    /// The shape of a disc.
     Disc {
-        /// Metres.
+        /// The radius in metres.
         radius: Fx,
     },
     /// A rectangle that turns with the thing.

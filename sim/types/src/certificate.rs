@@ -13,11 +13,11 @@ use crate::{
 /// signers, another round), so nothing that is agreed on may depend on them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Certificate {
-    /// The height.
+    /// The height of the turn.
     pub height: Height,
     /// The round of these precommits.
     pub round: Round,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// Who signed a precommit for it.
     pub signatures: Vec<(PublicKey, Signature)>,

@@ -18,7 +18,7 @@ pub trait Verify: Send + Sync {
     fn is_key(&self, key: &PublicKey) -> bool;
 }
 
-/// Makes signatures.
+/// Makes signatures with one key.
 pub trait Sign: Send + Sync {
     /// The key that others check with.
     fn public(&self) -> PublicKey;

@@ -45,7 +45,7 @@ pub struct Recovery {
     pub number: u32,
     /// After the turn of this height, at least 1.
     pub height: Height,
-    /// That turn.
+    /// The id of that turn.
     pub header: HeaderId,
     /// The roots of the state after the turn before, and after this one.
     pub roots: [Root; 2],

@@ -29,7 +29,7 @@ pub fn leaf_hash(key: &LeafKey, content: &Digest) -> Digest {
 /// A leaf's content with its path to the root.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StateProof {
-    /// Which leaf.
+    /// The key of the leaf.
     pub key: LeafKey,
     /// Its canonical encoding.
     #[serde(with = "crate::wire::bytes")]
@@ -44,9 +44,9 @@ pub enum StateProofError {
     /// The content is larger than a leaf may be.
     #[error("leaf {key} of {bytes} bytes is larger than a leaf may be")]
     Oversize {
-        /// Which leaf.
+        /// The key of the leaf.
         key: LeafKey,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
     /// The path does not lead to the root.

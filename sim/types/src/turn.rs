@@ -12,11 +12,11 @@ use crate::{
 /// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
     /// The exact rules: math, physics, gas table, host API.
     pub engine: u32,
-    /// Which turn.
+    /// The height of the turn.
     pub height: Height,
     /// The header before it; all zero at height 1.
     pub previous: HeaderId,
@@ -85,7 +85,7 @@ pub enum BodyError {
     /// An envelope that is too long.
     #[error("act {id} has {bytes} bytes where at most {max} are allowed", max = limits::ENVELOPE_BYTES_MAX)]
     LongAct {
-        /// Which.
+        /// The id of the act.
         id: ActId,
         /// Its encoded length.
         bytes: usize,
@@ -99,7 +99,7 @@ pub enum BodyError {
     /// More blobs than a turn may carry, or too many bytes of them.
     #[error("{count} blobs of {bytes} bytes are above the limits of a turn")]
     TooManyBlobs {
-        /// How many.
+        /// How many there are.
         count: usize,
         /// Their bytes together.
         bytes: usize,

@@ -27,7 +27,7 @@ pub struct Vote {
     pub round: Round,
     /// For which turn; none is "nil": none in this round.
     pub header: Option<HeaderId>,
-    /// Who votes.
+    /// The server that votes.
     pub voter: PublicKey,
 }
 
@@ -38,11 +38,11 @@ pub struct Proposal {
     pub height: Height,
     /// In which round.
     pub round: Round,
-    /// The turn.
+    /// The id of the turn.
     pub header: HeaderId,
     /// The earlier round in which a quorum prevoted for it, for a turn that is proposed again.
     pub valid_round: Option<Round>,
-    /// Who proposes.
+    /// The server that proposes.
     pub proposer: PublicKey,
 }
 

@@ -36,9 +36,9 @@ pub(crate) struct Play {
     pub(crate) seed: u64,
 }
 
-/// One attack.
+/// One attack of the bench.
 pub(crate) struct Attack {
-    /// Its name.
+    /// The name of the attack.
     pub(crate) name: &'static str,
     /// What it does, for people.
     pub(crate) about: &'static str,

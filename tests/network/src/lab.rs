@@ -46,7 +46,7 @@ fn system(what: &'static str) -> impl Fn(io::Error) -> LabError {
 #[derive(Debug)]
 pub struct LabSeat {
     namespace: File,
-    /// Its address.
+    /// The host's own address.
     pub address: Ipv4Addr,
 }
 

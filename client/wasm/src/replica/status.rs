@@ -107,7 +107,7 @@ pub enum ClientRequest {
     },
     /// `Question::Turns`.
     Turns {
-        /// The first.
+        /// The first missing height.
         from: u64,
     },
 }

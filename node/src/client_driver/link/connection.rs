@@ -42,7 +42,7 @@ impl SessionTask {
         self.heard_at = Instant::now();
     }
 
-    /// The connection is gone: the next node is tried.
+    /// Notes that the connection is gone, and tries the next node.
     pub(super) fn broke(&mut self, why: String) {
         if self.carrier.take().is_none() {
             return;

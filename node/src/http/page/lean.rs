@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// Where third-party files are.
 const VENDORED: &str = "vendor/";
 
-/// The content of a file as it is served.
+/// Returns the content of a file as it is served.
 pub(super) fn lean<'a>(path: &str, content: Cow<'a, [u8]>) -> Cow<'a, [u8]> {
     if !path.ends_with(".js") || path.starts_with(VENDORED) {
         return content;

@@ -2,17 +2,18 @@
 
 include!(concat!(env!("OUT_DIR"), "/module.rs"));
 
-/// The module's bytes.
+/// Returns the module's bytes.
 pub(super) const fn bytes() -> Option<&'static [u8]> {
     MODULE
 }
 
-/// Is there one that was not made of the sources that this program was made of?
+/// Is there a module that was not made of the sources that this program was made of?
 pub(super) const fn is_stale() -> bool {
     MODULE.is_some() && MODULE_FAULT.is_some()
 }
 
-/// What whoever starts servers is to know about the module; nothing when all is well.
+/// Returns what somebody who starts servers must know about the module, or nothing when all is
+/// well.
 pub(crate) fn module_warning() -> Option<String> {
     Some(warning(MODULE_FAULT?, MODULE.is_some()))
 }

@@ -48,7 +48,7 @@ pub(super) struct Asset {
 }
 
 impl Asset {
-    /// Nothing when files with such a name are not served.
+    /// Returns a file, or none when files with such a name are not served.
     fn new(path: &str, content: Cow<'static, [u8]>) -> Option<Self> {
         let (_, end) = path.rsplit_once('.')?;
         let (_, kind, packs) = KINDS.iter().find(|(known, ..)| *known == end)?;
@@ -74,7 +74,7 @@ impl Asset {
         self.bytes.clone()
     }
 
-    /// By gzip, if that makes it smaller. Takes up to a second the first time.
+    /// Packs it by gzip, if that makes it smaller. Takes up to a second the first time.
     pub(super) fn packed(&self) -> Option<Bytes> {
         let packed = self.packed.get_or_init(|| {
             let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
@@ -86,7 +86,7 @@ impl Asset {
     }
 }
 
-/// 128 bits are plenty for a name.
+/// Returns the first 128 bits of a hash, which are plenty for a name.
 fn short(hash: blake3::Hash) -> String {
     hash.to_hex()[..32].to_owned()
 }
@@ -100,7 +100,7 @@ pub(super) struct PageFiles {
 }
 
 impl PageFiles {
-    /// The files that are built in; with debug assertions, those on the disk.
+    /// Reads the files that are built in, or those on the disk in builds with debug assertions.
     pub(super) fn read() -> Self {
         let mut page = None;
         let mut assets = BTreeMap::new();
@@ -121,22 +121,22 @@ impl PageFiles {
         Self { digest: short(hasher.finalize()), page, assets }
     }
 
-    /// The name of this tree in addresses.
+    /// Returns the name of this tree in addresses.
     pub(super) fn digest(&self) -> &str {
         &self.digest
     }
 
-    /// What addresses of assets begin with.
+    /// Returns what addresses of assets begin with.
     pub(super) fn prefix(&self) -> String {
         format!("/assets/{}", self.digest)
     }
 
-    /// The HTML, with places for the prefix and for what the page is told.
+    /// Returns the HTML, with places for the prefix and for what the page is told.
     pub(super) fn page(&self) -> Option<&str> {
         self.page.as_deref()
     }
 
-    /// A file, by its path without a slash in front.
+    /// Returns a file, by its path without a slash in front.
     pub(super) fn asset(&self, path: &str) -> Option<Arc<Asset>> {
         self.assets.get(path).cloned()
     }
@@ -147,7 +147,8 @@ impl PageFiles {
     }
 }
 
-/// The module, hashed and packed only once also where all else is read from the disk.
+/// Returns the module. It is hashed and packed only once, also where all else is read from the
+/// disk.
 fn module_asset() -> Option<Arc<Asset>> {
     static ASSET: LazyLock<Option<Arc<Asset>>> = LazyLock::new(|| {
         let asset = Asset::new(MODULE_PATH, Cow::Borrowed(module::bytes()?))?;

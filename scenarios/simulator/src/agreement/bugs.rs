@@ -191,7 +191,7 @@ const fn bug(
     Bug { name, law, rule, play }
 }
 
-/// All bugs.
+/// All bugs of this level.
 pub const BUGS: &[Bug] = &[
     bug("quorum-too-small", Law::Certificate, agreement!(small_quorum), in_storm),
     bug("lock-ignored", Law::Lock, agreement!(lock_ignored), in_ambush),

@@ -26,7 +26,7 @@ const REAL_SIGNATURES_EVERY: u64 = 20;
 /// What a scenario's dice are thrown from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Seed {
-    /// The number.
+    /// The number of the scenario.
     pub number: u64,
     /// Whether the history is written down for people.
     pub written: bool,
@@ -61,7 +61,7 @@ pub struct Scenario {
     pub patience: Patience,
     /// Least milliseconds between two turns.
     pub turn_length: u64,
-    /// Which signatures.
+    /// The kind of signatures in it.
     pub scheme: SignatureKind,
     /// Who lies, and how.
     pub liars: Vec<(usize, ByzantineBehaviour)>,

@@ -36,7 +36,7 @@ const SEGMENT_BYTES: u64 = 64 * 1_024;
 /// Where a server starts from: genesis, a state it fetched, or one it wrote down itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StartState {
-    /// For agreement.
+    /// Where agreement starts from.
     pub base: Base,
     /// For the application.
     pub state: LedgerState,

@@ -28,11 +28,11 @@ const RECENT: usize = 32;
 /// A decision that a server told of for the first time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FirstDecision {
-    /// When.
+    /// When the decision came.
     pub at: Duration,
-    /// Who.
+    /// The seat that decided.
     pub seat: usize,
-    /// Which height.
+    /// The height that was decided.
     pub height: u64,
     /// The round its turn was built in.
     pub round: u32,
@@ -43,7 +43,7 @@ pub struct FirstDecision {
 pub struct AgreementServers {
     /// What they have in common.
     pub setting: Arc<AgreementSetting>,
-    /// Who watches.
+    /// The oracle that watches.
     pub oracle: Oracle,
     /// Where a server with an empty disk starts; at genesis if it is not here.
     pub starts: BTreeMap<usize, StartState>,

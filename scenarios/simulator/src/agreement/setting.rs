@@ -50,7 +50,7 @@ impl Unlogged {
 pub enum Flaw {
     /// One server computes another state from this height on.
     Diverges {
-        /// Which server.
+        /// The seat of the server.
         seat: usize,
         /// From which height on.
         from: Height,
@@ -61,11 +61,11 @@ pub enum Flaw {
 
 /// What all servers of one simulated sim have in common.
 pub struct AgreementSetting {
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
-    /// Its signatures.
+    /// The kind of its signatures.
     pub scheme: SignatureKind,
-    /// Checks them.
+    /// The scheme that checks signatures.
     pub verifier: Arc<dyn Verify>,
     /// The key in each seat, ascending except for twins.
     pub keys: Vec<Arc<dyn Sign>>,

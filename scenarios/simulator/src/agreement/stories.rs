@@ -47,7 +47,7 @@ pub enum ExpectedEnding {
 pub struct SeedStory {
     /// For the command line.
     pub name: &'static str,
-    /// What happens.
+    /// What happens, in a sentence.
     pub sentence: &'static str,
     /// What must come out.
     pub ending: ExpectedEnding,
@@ -75,7 +75,7 @@ pub fn story(name: &str) -> SeedStory {
 /// What came out of a story over several seeds.
 #[derive(Debug, Clone, Default)]
 pub struct StoryTally {
-    /// Worlds.
+    /// How many worlds were played.
     pub runs: u64,
     /// Worlds in which something was wrong.
     pub faulty: u64,
@@ -83,7 +83,7 @@ pub struct StoryTally {
     pub first: Option<u64>,
     /// Processes that died.
     pub crashes: u64,
-    /// Turns decided.
+    /// How many turns were decided.
     pub turns: u64,
     /// Turns built after round 0.
     pub later_rounds: u64,

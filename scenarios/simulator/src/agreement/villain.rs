@@ -95,7 +95,7 @@ impl ByzantineBehaviour {
 
 /// What a liar knows of its sim.
 pub(crate) trait VillainContext {
-    /// Its id.
+    /// Returns the id of the sim.
     fn sim(&self) -> SimId;
     /// The key of a server.
     fn key(&self, seat: usize) -> &dyn Sign;

@@ -14,7 +14,7 @@ const ROWS: u32 = 24;
 
 #[derive(Debug, Args)]
 pub(crate) struct SeedReplayArgs {
-    /// The seed
+    /// The seed that is played again
     #[arg(long, value_parser = span::seed, allow_negative_numbers = true)]
     seed: u64,
     /// How long the world lives, in its own time

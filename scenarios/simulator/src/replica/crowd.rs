@@ -98,7 +98,7 @@ fn submission(envelope: Envelope, key: &dyn Sign) -> ClientMessage {
 /// The login of a steward, which servers were given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Steward {
-    /// The act.
+    /// The act that logs in.
     pub login: ActId,
     /// What was decided when the last of them was given it.
     pub after: Height,

@@ -116,7 +116,7 @@ pub struct ReplicaOracle {
 /// The decided turns in one server's log, and those that were put back into it.
 #[derive(Debug)]
 pub struct TurnLog {
-    /// Whose.
+    /// The seat of the server.
     pub seat: usize,
     /// By their heights.
     pub decisions: BTreeMap<Height, Arc<Decision>>,

@@ -70,7 +70,7 @@ pub enum ActStatus {
         height: Height,
         /// At this place.
         index: u32,
-        /// Known since.
+        /// Since when it is known.
         at: Duration,
     },
     /// A server would not take it.
@@ -82,7 +82,7 @@ pub enum ActStatus {
 pub struct PersonAct {
     /// Its place in the lane.
     pub seq: Seq,
-    /// What.
+    /// The act that was signed.
     pub act: Act,
     /// When it was signed.
     pub since: Duration,
@@ -101,7 +101,7 @@ pub struct PersonAct {
 pub(crate) enum PersonRequest {
     /// A frame for the server.
     Send(Vec<u8>),
-    /// Another server.
+    /// Goes to another server.
     Leave,
 }
 

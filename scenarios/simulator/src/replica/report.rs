@@ -20,16 +20,16 @@ pub enum Request {
     Down(ClientId),
     /// It sent a frame.
     Frame {
-        /// Who.
+        /// The client that gets it.
         client: ClientId,
-        /// What.
+        /// The frame to send.
         frame: Vec<u8>,
     },
     /// It has read so many bytes.
     Read {
-        /// Who.
+        /// The client that is slow.
         client: ClientId,
-        /// How much.
+        /// How many bytes wait.
         bytes: usize,
     },
     /// Whoever runs the server puts acts into its pool, which it keeps to itself.
@@ -38,9 +38,9 @@ pub enum Request {
     Say(Vec<Rc<[u8]>>),
     /// Somebody asks by another way than a session.
     Ask {
-        /// Comes back.
+        /// The token that comes back.
         token: u64,
-        /// What.
+        /// The question to answer.
         question: Question,
     },
 }
@@ -50,16 +50,16 @@ pub enum Request {
 pub enum ReplicaReport {
     /// A frame for a client.
     ToClient {
-        /// Whom.
+        /// The client that gets it.
         client: ClientId,
-        /// What.
+        /// The frame to send.
         frame: Vec<u8>,
     },
     /// A client's line was cut from this side.
     HungUp {
-        /// Whose.
+        /// The client whose session ends.
         client: ClientId,
-        /// Why.
+        /// Why the session ends.
         why: Hangup,
     },
     /// A turn was applied.
@@ -74,7 +74,7 @@ pub enum ReplicaReport {
     Parted(String),
     /// What it wants to be kept about that, encoded.
     Capsule(Vec<u8>),
-    /// It healed.
+    /// The server repaired its state.
     Mended(Box<RepairReport>),
     /// It goes on from the state after this height, which it fetched from others.
     Replaced(Height),
@@ -82,23 +82,23 @@ pub enum ReplicaReport {
     Answer {
         /// From the question.
         token: u64,
-        /// The answer.
+        /// What was answered.
         answer: Box<Answer>,
     },
     /// An act got on.
     Traced {
-        /// Which.
+        /// The act that got further.
         act: ActId,
-        /// How far.
+        /// How far the act is.
         stage: ActStage,
     },
     /// These are the followers to let in, from now on.
     Followers(Box<Followers>),
     /// Decided turns were read back from the log.
     Loaded {
-        /// For whom.
+        /// The reader of the decisions.
         reader: Reader,
-        /// How many.
+        /// How many decisions are wanted.
         count: usize,
     },
     /// A server signed two things at once.

@@ -48,7 +48,7 @@ pub enum ReplicaJob {
 /// Which server starts, and for the how manieth time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerStart {
-    /// Its seat.
+    /// The seat of the server.
     pub seat: usize,
     /// A number that grows with every start.
     pub life: u64,

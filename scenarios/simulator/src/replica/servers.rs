@@ -38,7 +38,7 @@ pub type Tamper = fn(&ServerMessage, &mut Vec<u8>);
 /// A frame to a client, which is decoded once: for the oracle, and for whoever gets it.
 #[derive(Debug)]
 pub struct DecodedFrame {
-    /// The frame.
+    /// The bytes of the frame.
     pub bytes: Vec<u8>,
     /// What it says.
     pub said: Result<ServerMessage, DecodeError>,
@@ -54,23 +54,23 @@ impl DecodedFrame {
 /// What servers have for clients.
 #[derive(Debug)]
 pub enum Mail {
-    /// A frame.
+    /// A frame for a client.
     Frame {
-        /// For whom.
+        /// The client that gets it.
         client: ClientId,
-        /// What.
+        /// The decoded frame itself.
         letter: DecodedFrame,
     },
     /// The line is cut from the server's side.
     HungUp {
-        /// Whose.
+        /// The client whose session ended.
         client: ClientId,
-        /// Why.
+        /// Why the session ended.
         why: Hangup,
     },
     /// The server in this seat died, and all its lines with it.
     Died {
-        /// Whose.
+        /// The seat of the server.
         seat: usize,
     },
 }
@@ -80,7 +80,7 @@ pub enum Mail {
 pub struct ReplicaServers {
     /// What they have in common.
     pub setting: Rc<ReplicaSetting>,
-    /// Who watches.
+    /// The oracle that watches.
     pub oracle: ReplicaOracle,
     /// What waits for clients.
     pub mail: VecDeque<Mail>,

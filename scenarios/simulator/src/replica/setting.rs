@@ -36,7 +36,7 @@ pub type Trap = fn(&Envelope) -> bool;
 /// A bit of one server's state that flips, after a turn, in the server's first life.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flip {
-    /// Whose.
+    /// The seat of the server.
     pub seat: usize,
     /// After the turn of this height.
     pub height: Height,
@@ -47,7 +47,7 @@ pub struct Flip {
 /// A server whose operator does not want the sim well. Nobody visits it, and no law is held against it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rogue {
-    /// Which.
+    /// The seat of the server.
     pub seat: usize,
     /// Does its pool open every lane that there may be, whoever they are kept for?
     pub opens_all_lanes: bool,
@@ -61,11 +61,11 @@ pub type ControlsFn = fn(usize, Round) -> Controls;
 pub struct ReplicaSetting {
     /// What all dice are thrown from.
     pub seed: u64,
-    /// The sim.
+    /// The id of the sim.
     pub sim: SimId,
-    /// Its signatures.
+    /// The kind of its signatures.
     pub scheme: SignatureKind,
-    /// Checks them.
+    /// The scheme that checks signatures.
     pub verifier: Arc<dyn Verify>,
     /// The key in each seat, ascending; seats that were added have any.
     pub keys: Vec<Arc<dyn Sign>>,

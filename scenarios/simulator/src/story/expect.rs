@@ -20,9 +20,9 @@ pub enum Expectation {
         from: Duration,
         /// Before this one.
         until: Duration,
-        /// At least.
+        /// The least number that is right.
         least: Option<u64>,
-        /// At most.
+        /// The greatest number that is right.
         most: Option<u64>,
     },
     /// At least so many acts were decided.

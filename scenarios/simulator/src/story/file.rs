@@ -96,7 +96,7 @@ pub(super) struct StoryScriptFile {
     pub(super) name: Spanned<String>,
     pub(super) source: Option<Spanned<String>>,
     pub(super) file: Option<Spanned<String>>,
-    /// Whole metres.
+    /// A position in whole metres.
     #[serde(default)]
     pub(super) place: [i16; 2],
 }

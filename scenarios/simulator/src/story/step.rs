@@ -20,7 +20,7 @@ pub(super) enum StoryStep {
     Trouble(ServerTarget, Trouble),
     /// To all of them.
     World(WorldTrouble),
-    /// Somebody acts.
+    /// A person does something.
     Act { person: usize, does: PersonAction },
     /// A stranger, by number, connects to this server.
     Meet { stranger: usize, seat: usize },

@@ -95,7 +95,7 @@ macro_rules! words {
 }
 
 words! {
-    /// A time.
+    /// A time with its unit.
     Time(Duration) by span, "a time in quotes such as \"300ms\" or \"12s\"";
     /// How far a clock is moved, in milliseconds.
     Shift(i64) by shift, "a shift in quotes such as \"-1h\" or \"+250ms\"";

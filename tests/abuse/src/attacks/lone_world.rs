@@ -23,7 +23,7 @@ pub(super) struct LoneWorld {
 }
 
 impl LoneWorld {
-    /// Founds it.
+    /// Founds the world and starts it.
     pub(super) fn found(genesis: &Genesis, turn_ms: u64) -> Result<Self, String> {
         let world = World::genesis(genesis, &Tools::new(Arc::new(Ed25519)));
         let world = world.map_err(|error| error.to_string())?;

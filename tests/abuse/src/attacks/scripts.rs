@@ -52,7 +52,7 @@ struct TimedRecipe {
     recipe: Recipe,
     /// The longest turn.
     worst: Duration,
-    /// All turns.
+    /// The time of all turns.
     all: Duration,
     /// Gas that scripts used in them.
     gas: u64,

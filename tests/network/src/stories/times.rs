@@ -5,22 +5,22 @@ use std::time::Duration;
 /// Where a figure should be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoryBound {
-    /// Not above.
+    /// The value is not above this.
     AtMost(u64),
-    /// Not below.
+    /// The value is not below this.
     AtLeast(u64),
     /// Nobody promised anything.
     None,
 }
 
-/// One figure.
+/// One figure of a story.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryFigure {
     /// What was measured.
     pub what: &'static str,
-    /// How much.
+    /// How much was measured.
     pub value: u64,
-    /// Of what.
+    /// What the value counts.
     pub unit: &'static str,
     /// Where it should be.
     pub bound: StoryBound,

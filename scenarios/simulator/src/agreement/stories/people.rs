@@ -46,7 +46,7 @@ pub(super) const STORIES: &[SeedStory] = &[
 /// A stage with more servers than the four that vote first.
 #[derive(Debug)]
 pub struct GrowingStage {
-    /// The stage.
+    /// The stage that is played on.
     pub stage: AgreementStage,
     /// How many voted after each change.
     pub sizes: Vec<usize>,

@@ -37,7 +37,7 @@ enum ImpostorPhase {
     Begging,
     /// It asks to be let in.
     Asking {
-        /// By what.
+        /// The invite that it shows.
         invite: Box<SignedInvite>,
         /// Has its other self used that up at this server?
         used: bool,

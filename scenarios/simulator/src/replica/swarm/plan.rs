@@ -64,7 +64,7 @@ pub struct ReplicaPlan {
     pub invited: usize,
     /// The server that runs twice: the last seat of all is for its copy.
     pub twin: Option<usize>,
-    /// Which signatures.
+    /// The kind of signatures in it.
     pub scheme: SignatureKind,
     /// Turns between snapshots.
     pub snapshot_turns: u64,

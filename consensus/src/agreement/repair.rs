@@ -10,16 +10,16 @@ use super::{Agreement, StepContext};
 use crate::{AgreementInput, AppliedTurn, Decision, Host, Record};
 
 impl Agreement {
-    /// The decided turn that is void here, if agreement halted because of one. Its header states
-    /// what more than two thirds of the voting power hold for the state.
+    /// Returns the decided turn that is void here, if agreement halted because of one. Its header
+    /// states what more than two thirds of the voting power hold for the state.
     #[must_use]
     pub fn contested(&self) -> Option<&Decision> {
         self.contested.as_ref().map(|(_, decision)| decision)
     }
 
-    /// The states from the height of the first of these on were wrong, and these are right: one for
-    /// each height up to the last one that was reported as applied. Agreement goes on, if it halted
-    /// because of a state. With `silent` it signs nothing any more in this life, and only follows.
+    /// Replaces wrong states by right ones: `states` has one for each height, from the first wrong
+    /// height up to the last one that was reported as applied. Agreement goes on if it had halted
+    /// because of a state. With `silent` it signs nothing more in this life and only follows.
     ///
     /// # Panics
     /// If there is a gap between them.
@@ -32,25 +32,27 @@ impl Agreement {
         states.iter().for_each(|state| self.note_state(state));
         self.halted = false;
         if silent {
-            (self.silent, self.speaks) = (true, false);
-            self.core.set_voice(false);
+            (self.silent, self.signs) = (true, false);
+            self.core.set_signing(false);
         }
         if let Some((from, decision)) = self.contested.take() {
-            self.sync.again(from, decision);
+            self.catch_up.again(from, decision);
         }
         let cx = &mut StepContext { now, host };
         self.begin(cx);
         self.run(cx);
         self.outbox.close();
+        self.assert_invariants();
     }
 
-    /// What was noted of the states from this height on is void.
+    /// Forgets what was noted of the states from this height on.
     pub(super) fn forget_states(&mut self, from: Height) {
-        self.past.forget_states(from);
+        self.chain.forget_states(from);
         drop(self.logged_roots.split_off(&from));
     }
 
-    /// While it is halted, an agreement knows who is there and what is durable, and nothing else.
+    /// Takes an input of a halted agreement, which keeps track of its peers and of what is durable
+    /// and ignores all else.
     pub(super) fn on_halted(&mut self, input: AgreementInput) {
         match input {
             AgreementInput::PeerUp(peer) => self.peers.up(peer),

@@ -12,7 +12,7 @@ use metatopia_types::{
 };
 
 use super::context::Ctx;
-use super::seals::SignatureCache;
+use super::signature_cache::SignatureCache;
 use super::{CoreOutput, convert, wait_of};
 use crate::config::AgreementControls;
 use crate::{Message, Record};
@@ -21,7 +21,7 @@ use crate::{Message, Record};
 pub(crate) struct EffectHandler {
     pub sim: SimId,
     pub signer: Arc<dyn Sign>,
-    pub seals: SignatureCache,
+    pub signatures: SignatureCache,
     pub says: Vec<CoreOutput>,
     pub controls: AgreementControls,
     /// The last proposal that came without a quorum of prevotes; only a broken rule looks at it.
@@ -95,14 +95,14 @@ impl EffectHandler {
         resume.resume_with(())
     }
 
-    /// What the core wants signed or checked.
+    /// Signs or checks what the core asks for.
     fn seal(&mut self, effect: Effect<Ctx>) -> Resume<Ctx> {
         match effect {
             Effect::SignVote(vote, r) => {
                 let vote = self.unlocked(convert::vote(&vote));
                 let signed = vote.sign(self.sim, self.signer.as_ref());
                 let bytes = signed.message.sign_bytes(self.sim);
-                self.seals.trust(&signed.message.voter, &bytes, &signed.signature);
+                self.signatures.trust(&signed.message.voter, &bytes, &signed.signature);
                 r.resume_with(convert::to_signed_vote(&signed))
             }
             Effect::SignProposal(proposal, r) => {
@@ -114,7 +114,7 @@ impl EffectHandler {
                     ConsensusMsg::Vote(v) => convert::vote(v).sign_bytes(self.sim),
                     ConsensusMsg::Proposal(p) => convert::proposal(p).sign_bytes(self.sim),
                 };
-                r.resume_with(self.seals.check(&key, &bytes, &signed.signature))
+                r.resume_with(self.signatures.check(&key, &bytes, &signed.signature))
             }
             Effect::VerifyCommitCertificate(certificate, voters, _, r) => {
                 let votes = votes_of(&convert::certificate(&certificate));
@@ -153,7 +153,7 @@ impl EffectHandler {
         }
     }
 
-    /// More than two thirds of the voting power.
+    /// Returns the least power above two thirds of the whole.
     fn quorum(&self, set: &ValidatorSet) -> u64 {
         if self.controls.small_quorum { set.total_power() * 2 / 5 + 1 } else { set.quorum() }
     }
@@ -166,7 +166,7 @@ impl EffectHandler {
         }
     }
 
-    /// The vote of a server that ignores its lock, if this one does.
+    /// Returns the vote of a server that ignores its lock, if this server does.
     fn unlocked(&self, mut vote: Vote) -> Vote {
         let here =
             |proposal: &&Proposal| (proposal.height, proposal.round) == (vote.height, vote.round);
@@ -180,7 +180,7 @@ impl EffectHandler {
     pub(crate) fn sign_proposal(&mut self, proposal: Proposal) -> Signed<Proposal> {
         let signed = proposal.sign(self.sim, self.signer.as_ref());
         let bytes = signed.message.sign_bytes(self.sim);
-        self.seals.trust(&signed.message.proposer, &bytes, &signed.signature);
+        self.signatures.trust(&signed.message.proposer, &bytes, &signed.signature);
         signed
     }
 
@@ -192,7 +192,7 @@ impl EffectHandler {
             let voter = vote.message.voter;
             let member = set.get(&voter).filter(|_| seen.insert(voter));
             let bytes = vote.message.sign_bytes(self.sim);
-            let good = member.filter(|_| self.seals.check(&voter, &bytes, &vote.signature));
+            let good = member.filter(|_| self.signatures.check(&voter, &bytes, &vote.signature));
             let Some(member) = good else {
                 return false;
             };

@@ -27,18 +27,18 @@ use crate::{Message, Recipients, Record};
 const MARGIN: u64 = 2;
 
 impl Agreement {
-    /// From now on this server signs, and its log says so.
-    pub(super) fn speak(&mut self) {
-        self.voice = true;
+    /// Lets this server sign from now on, and notes that in the log.
+    pub(super) fn begin_to_sign(&mut self) {
+        self.may_sign = true;
         self.outbox.append(Record::Voice);
     }
 
     /// Asks until enough have answered.
     pub(super) fn ask_for_tips(&mut self) {
-        let Some(set) = self.past.set(self.height()) else {
+        let Some(set) = self.chain.set(self.height()) else {
             return;
         };
-        if !self.voice && self.power_of_answers(set, |_| true) < set.quorum() {
+        if !self.may_sign && self.power_of_answers(set, |_| true) < set.quorum() {
             let nonce = self.nonce;
             self.outbox.send(Recipients::All, Message::AskTip { nonce }, DurabilityNeed::Free);
         }
@@ -46,9 +46,9 @@ impl Agreement {
 
     /// Says how far we are; unless our own log was lost, for then we do not know how far we were.
     pub(super) fn on_ask_tip(&mut self, from: PublicKey, nonce: u64) {
-        if self.voice && !self.muted {
+        if self.may_sign && !self.muted {
             // Not before the decision is durable: the asker relies on it.
-            let height = self.past.tip().height;
+            let height = self.chain.tip().height;
             let message = Message::Tip { nonce, height };
             self.outbox.answer(from, message, DurabilityNeed::Signed);
         }
@@ -61,7 +61,7 @@ impl Agreement {
         height: Height,
         cx: &mut StepContext<'_>,
     ) {
-        if self.voice || nonce != self.nonce {
+        if self.may_sign || nonce != self.nonce {
             return;
         }
         if let Some(peer) = self.peers.get(from) {
@@ -69,25 +69,26 @@ impl Agreement {
             // us run after the others for ever.
             peer.tip.get_or_insert(height);
         }
-        self.find_voice_now(cx);
+        self.sign_again_now(cx);
     }
 
     /// Ends the silence between two heights, if that is safe.
-    pub(super) fn find_voice(&mut self) {
-        if !self.voice && self.is_past_everything() {
-            self.speak();
+    pub(super) fn sign_again(&mut self) {
+        if !self.may_sign && self.is_past_everything() {
+            self.begin_to_sign();
         }
     }
 
     fn is_past_everything(&self) -> bool {
-        let Some(set) = self.past.set(self.height()).filter(|_| !self.controls.stays_silent) else {
+        let Some(set) = self.chain.set(self.height()).filter(|_| !self.controls.stays_silent)
+        else {
             return false;
         };
-        let tip = self.past.tip().height;
+        let tip = self.chain.tip().height;
         self.power_of_answers(set, |height| height.plus(MARGIN) <= tip) >= set.quorum()
     }
 
-    /// The voting power of the others that answered with such a height.
+    /// Returns the voting power of the other servers that answered with a height that `counts`.
     fn power_of_answers(&self, set: &ValidatorSet, counts: impl Fn(Height) -> bool) -> u64 {
         let answers = self.peers.tips().filter(|(_, height)| counts(*height));
         let members = answers.filter_map(|(key, _)| set.get(&key).filter(|_| key != self.me));
@@ -95,35 +96,36 @@ impl Agreement {
     }
 
     /// Ends it in the middle of a height: the core begins the height again, this time to vote.
-    fn find_voice_now(&mut self, cx: &mut StepContext<'_>) {
+    fn sign_again_now(&mut self, cx: &mut StepContext<'_>) {
         if !self.begun || !self.is_past_everything() {
             return;
         }
-        self.speak();
+        self.begin_to_sign();
         self.begin_again(cx);
     }
 
-    /// The log cannot grow, or can again.
+    /// Notes that the log cannot grow, or that it can again.
     ///
-    /// Muted is a server from the next height on: what it said at this one waits for the log, and
-    /// counts here. It may speak again at once, for at a height that began muted it has said nothing.
+    /// A server falls silent at the next height: what it said at this one waits for the log, and
+    /// counts here. It may sign again at once, because it has said nothing at a height that began
+    /// while it was muted.
     pub(super) fn mute(&mut self, muted: bool, cx: &mut StepContext<'_>) {
         self.muted = muted;
-        if !muted && !self.silent && self.voice && self.begun && !self.speaks {
+        if !muted && !self.silent && self.may_sign && self.begun && !self.signs {
             self.begin_again(cx);
         }
     }
 
     fn begin_again(&mut self, cx: &mut StepContext<'_>) {
-        let candidates = self.ballot.candidates().values();
+        let candidates = self.height_state.candidates().values();
         let proposals: Vec<_> = candidates.flat_map(|c| c.proposals.clone()).collect();
-        self.told.clear();
+        self.core_inputs.clear();
         self.timers.stop_height();
         self.timers.stop(Alarm::Leave);
         self.begun = false;
         self.begin(cx);
         for proposal in proposals {
-            self.told.push_back(CoreInput::Proposal(proposal));
+            self.core_inputs.push_back(CoreInput::Proposal(proposal));
         }
     }
 }

@@ -12,7 +12,7 @@ const PROPOSALS_PER_TURN_MAX: usize = 4;
 
 /// One height's proposals, votes and verdicts.
 #[derive(Debug, Default)]
-pub(crate) struct Ballot {
+pub(crate) struct HeightState {
     candidates: BTreeMap<HeaderId, Candidate>,
     nil_precommits: BTreeMap<Round, BTreeSet<PublicKey>>,
     /// The round whose turn we are asked for.
@@ -62,7 +62,7 @@ pub(crate) struct Grounds {
     pub polka: bool,
 }
 
-impl Ballot {
+impl HeightState {
     pub(crate) fn candidates(&self) -> &BTreeMap<HeaderId, Candidate> {
         &self.candidates
     }
@@ -87,7 +87,7 @@ impl Ballot {
         })
     }
 
-    /// The core accepted a proposal.
+    /// Notes a proposal that the core accepted.
     pub(crate) fn propose(&mut self, proposal: &Signed<Proposal>, now: Duration) {
         let candidate = self.candidate(proposal.message.header, now);
         if candidate.proposals.len() >= PROPOSALS_PER_TURN_MAX {
@@ -99,7 +99,7 @@ impl Ballot {
         candidate.round = candidate.round.max(proposal.message.round);
     }
 
-    /// The core accepted a vote.
+    /// Notes a vote that the core accepted.
     pub(crate) fn vote(&mut self, vote: &Vote, now: Duration) {
         match (vote.header, vote.kind) {
             (Some(header), _) => {
@@ -118,7 +118,7 @@ impl Ballot {
         }
     }
 
-    /// What we said about a turn, now or in an earlier life.
+    /// Notes what this server said about a turn, now or in an earlier life.
     pub(crate) fn judge(&mut self, header: HeaderId, judged: Judged, now: Duration) {
         self.candidate(header, now).judged = Some(judged);
     }
@@ -132,12 +132,12 @@ impl Ballot {
 }
 
 impl Candidate {
-    /// The proposal that counts now.
+    /// Returns the proposal that counts now.
     pub(crate) fn proposal(&self) -> Option<&Signed<Proposal>> {
         self.proposals.last()
     }
 
-    /// Whom to ask for it: its proposers, and who voted for it.
+    /// Returns who has the turn: its proposers, and those that voted for it.
     pub(crate) fn holders(&self) -> BTreeSet<PublicKey> {
         let proposers = self.proposals.iter().map(|p| p.message.proposer);
         proposers.chain(self.voters.iter().copied()).collect()

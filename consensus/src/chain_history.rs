@@ -63,12 +63,12 @@ impl ChainHistory {
         self.applied
     }
 
-    /// Who votes at a height, if that is known already, or still.
+    /// Returns who votes at a height, if that is known already, or still.
     pub(crate) fn set(&self, height: Height) -> Option<&Arc<ValidatorSet>> {
         self.sets.get(&height)
     }
 
-    /// The state whose root the header of `height` states: its height and root.
+    /// Returns the height and the root of the state whose root the header of `height` states.
     pub(crate) fn root_for(&self, height: Height) -> Option<(Height, Root)> {
         let at = height.minus(ROOT_LAG).unwrap_or_default();
         self.roots.get(&at).map(|root| (at, *root))
@@ -78,7 +78,7 @@ impl ChainHistory {
         self.decisions.get(&height).map(|(decision, _)| decision)
     }
 
-    /// How many decided turns are kept, and their bytes.
+    /// Returns how many decided turns are kept, and their bytes.
     pub(crate) fn kept(&self) -> (usize, usize) {
         (self.decisions.len(), self.bytes)
     }
@@ -142,7 +142,7 @@ impl ChainHistory {
         }
     }
 
-    /// What is known of the states from this height on is wrong; that of the base stays.
+    /// Forgets the states from this height on, because they are wrong. The base's state stays.
     pub(crate) fn forget_states(&mut self, from: Height) {
         let from = from.max(self.base.height.plus(1));
         self.applied = self.applied.min(Height(from.0.saturating_sub(1)));
@@ -150,13 +150,13 @@ impl ChainHistory {
         drop(self.sets.split_off(&from.plus(SET_LAG)));
     }
 
-    /// The newest set that is known.
+    /// Returns the newest validator set that is known.
     pub(crate) fn newest_set(&self) -> &Arc<ValidatorSet> {
         let newest = self.sets.last_key_value();
         newest.map(|(_, set)| set).expect("a base brings sets")
     }
 
-    /// What an agreement that starts after `height` must know.
+    /// Returns what an agreement must know that starts after `height`.
     pub(crate) fn base(&self, height: Height, voice: bool) -> Option<Base> {
         if height == self.base.height {
             return Some(Base { voice, ..self.base.clone() });
@@ -180,7 +180,7 @@ impl ChainHistory {
         &self.links
     }
 
-    /// Proof of the root after `height`.
+    /// Returns the proof of the root after `height`.
     pub(crate) fn join_pack(&self, height: Height) -> Option<JoinPack> {
         let header = |ahead| Some(self.decision(height.plus(ahead))?.turn.header.clone());
         let last = self.decision(height.plus(ROOT_LAG))?;

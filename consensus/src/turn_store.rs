@@ -56,7 +56,8 @@ impl Assembly {
         self.parts.len() == usize::from(self.total)
     }
 
-    /// The turn, if the parts are those of the turn with this id, and the header's own body.
+    /// Returns the turn, if the parts are those of the turn with this id and the body is the
+    /// header's own.
     fn turn(&self, header: HeaderId) -> Option<Turn> {
         let parts: Vec<&[u8]> = self.parts.values().map(Vec::as_slice).collect();
         let bytes = parts.concat();
@@ -66,8 +67,8 @@ impl Assembly {
     }
 }
 
-/// Does the header commit to this body? If not, the body is somebody's mischief, not the header's
-/// builder's.
+/// Does the header commit to this body? If not, somebody changed the body, and the header's builder
+/// is not to blame.
 pub(crate) fn has_own_body(turn: &Turn) -> bool {
     let header = &turn.header;
     turn.body.acts_root() == (header.acts, header.act_count)
@@ -92,7 +93,7 @@ impl TurnStore {
         self.mark_logged(header);
     }
 
-    /// True if its bytes were not in the log so far.
+    /// Marks the turn's bytes as logged. Returns true if they were not in the log before.
     pub(crate) fn mark_logged(&mut self, header: HeaderId) -> bool {
         let stored = self.turns.get_mut(&header);
         stored.is_some_and(|stored| !core::mem::replace(&mut stored.logged, true))
@@ -137,7 +138,7 @@ impl TurnStore {
         begun.count() + whole.count()
     }
 
-    /// The most that [`Self::of`] counts of one peer.
+    /// Returns the most that [`Self::of`] counts of one peer.
     pub(crate) fn most_of_a_peer(&self) -> usize {
         let begun = self.assemblies.keys().map(|(peer, _)| *peer);
         let whole = self.turns.values().filter_map(|stored| stored.from);
@@ -162,7 +163,7 @@ impl TurnStore {
         true
     }
 
-    /// Which parts of a turn we have from this peer, bit by bit.
+    /// Returns which parts of a turn came from this peer, one bit for each.
     pub(crate) fn have(&self, from: PublicKey, header: HeaderId) -> u64 {
         let parts = self.assemblies.get(&(from, header)).map(|a| &a.parts);
         let indices = parts.into_iter().flat_map(BTreeMap::keys);
@@ -174,7 +175,7 @@ impl TurnStore {
         self.assemblies.retain(|(_, id), _| *id != header);
     }
 
-    /// The parts that answer a want.
+    /// Returns the parts that answer a want.
     pub(crate) fn answer(&self, want: &Want) -> Vec<Part> {
         let Some(turn) = self.turn(want.header) else {
             return Vec::new();
@@ -191,7 +192,8 @@ impl TurnStore {
     }
 }
 
-/// Index, count and length fit each other: then the parts of a turn cannot be longer than a turn.
+/// Do index, count and length fit each other? Then the parts of a turn cannot be longer than a
+/// turn.
 fn is_well_formed(part: &Part) -> bool {
     let (index, total) = (usize::from(part.index), usize::from(part.total));
     let last = index + 1 == total;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use metatopia_types::{PublicKey, Signature, Verify};
 
-use crate::limits::SEALS_MAX;
+use crate::limits::SIGNATURES_CACHED_MAX;
 
 /// Checks signatures, and remembers the good ones.
 pub(crate) struct SignatureCache {
@@ -25,7 +25,8 @@ impl core::fmt::Debug for SignatureCache {
     }
 }
 
-/// Key and signature are in the digest too: a good signature says nothing about another one.
+/// Returns the digest under which a good signature is remembered. Key and signature are part of it,
+/// because one good signature says nothing about another.
 fn mark(key: &PublicKey, message: &[u8; 32], signature: &Signature) -> [u8; 32] {
     let mut hasher = blake3::Hasher::new();
     hasher.update(&key.0).update(message);
@@ -37,7 +38,7 @@ impl SignatureCache {
         Self { scheme, good: BTreeSet::new(), order: VecDeque::new() }
     }
 
-    /// How many are remembered.
+    /// Returns how many signatures are remembered.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
@@ -49,15 +50,15 @@ impl SignatureCache {
             return;
         }
         self.order.push_back(mark);
-        if self.order.len() > SEALS_MAX
+        if self.order.len() > SIGNATURES_CACHED_MAX
             && let Some(oldest) = self.order.pop_front()
         {
             self.good.remove(&oldest);
         }
     }
 
-    /// Did the holder of `key` sign `message`? Bad signatures are not remembered: there are more of
-    /// them than memory.
+    /// Did the holder of `key` sign `message`? Bad signatures are not remembered, because there are
+    /// more of them than memory.
     pub(crate) fn check(
         &mut self,
         key: &PublicKey,

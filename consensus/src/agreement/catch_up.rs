@@ -11,11 +11,11 @@ use crate::core::CoreInput;
 use crate::limits::{ANSWER_BYTES_MAX, DECISIONS_AHEAD_MAX, DECISIONS_PER_ANSWER_MAX};
 use crate::outbox::DurabilityNeed;
 use crate::timers::Alarm;
-use crate::{AgreementEffect, Decision, Message, depot};
+use crate::{AgreementEffect, Decision, Message, turn_store};
 
 /// Decisions that wait for their height.
 #[derive(Debug, Default)]
-pub(super) struct Sync {
+pub(super) struct CatchUp {
     ahead: BTreeMap<Height, (PublicKey, Decision)>,
     /// How often we asked: whom to ask goes round.
     asked: usize,
@@ -27,13 +27,13 @@ pub(super) struct Sync {
     trying: Option<(PublicKey, Decision)>,
 }
 
-impl Sync {
-    /// How many decisions wait.
+impl CatchUp {
+    /// Returns how many decisions wait.
     pub(super) fn len(&self) -> usize {
         self.ahead.len()
     }
 
-    /// The heights of the decisions that wait.
+    /// Returns the heights of the decisions that wait.
     pub(super) fn held(&self) -> Vec<Height> {
         self.ahead.keys().copied().collect()
     }
@@ -43,12 +43,12 @@ impl Sync {
         self.trying = None;
     }
 
-    /// The decision that came with the certificate for this header, and who sent it.
+    /// Takes the decision that came with the certificate for this header, and who sent it.
     pub(super) fn take_certified(&mut self, header: HeaderId) -> Option<(PublicKey, Decision)> {
         self.trying.take().filter(|(_, decision)| decision.turn.id() == header)
     }
 
-    /// A decision is to be looked at again.
+    /// Puts a decision back, so that it is looked at again.
     pub(super) fn again(&mut self, from: PublicKey, decision: Decision) {
         self.ahead.insert(decision.height(), (from, decision));
     }
@@ -64,43 +64,43 @@ impl Agreement {
         let ahead = self.peers.at_or_above(height.plus(1));
         let far = !self.peers.at_or_above(height.plus(ROOT_LAG + 1)).is_empty();
         // A server that is one height ahead is normal for a moment. A height that lasts is not.
-        let lasts = core::mem::replace(&mut self.ballot.looked, true);
+        let lasts = core::mem::replace(&mut self.height_state.looked, true);
         if !ahead.is_empty() && (far || lasts) {
             self.ask(&ahead);
         }
     }
 
-    /// While true, others are not asked for decided turns: a state is on its way that makes them
-    /// needless. What they say by themselves counts as ever.
+    /// Stops or resumes asking others for decided turns. It stops while a state is on its way that
+    /// makes those turns needless. Turns that others send unasked still count.
     pub fn hold(&mut self, held: bool) {
-        self.sync.held = held;
+        self.catch_up.held = held;
     }
 
     fn ask(&mut self, peers: &[PublicKey]) {
-        if self.sync.held {
+        if self.catch_up.held {
             return;
         }
-        let missing = |height: &Height| !self.sync.ahead.contains_key(height);
+        let missing = |height: &Height| !self.catch_up.ahead.contains_key(height);
         let heights = (0..DECISIONS_AHEAD_MAX).map(|n| self.height().plus(n));
         let (Some(first), false) = (heights.into_iter().find(missing), peers.is_empty()) else {
             return;
         };
-        self.sync.asked = self.sync.asked.wrapping_add(1);
-        let peer = peers[self.sync.asked % peers.len()];
+        self.catch_up.asked = self.catch_up.asked.wrapping_add(1);
+        let peer = peers[self.catch_up.asked % peers.len()];
         let last = first.plus(u64::from(DECISIONS_PER_ANSWER_MAX) - 1);
-        self.sync.last = Some((peer, last));
+        self.catch_up.last = Some((peer, last));
         let message = Message::Ask { from: first };
         self.outbox.answer(peer, message, DurabilityNeed::Free);
     }
 
-    /// A peer votes at a height that is decided. If that was long ago it is stuck: its vote is a
-    /// call for help.
+    /// Sends the decision of a height to a peer that still votes there. If it was decided long ago,
+    /// the peer is stuck, and its vote is a call for help.
     pub(super) fn help(&mut self, peer: PublicKey, height: Height, cx: &StepContext<'_>) {
         let normal = height.plus(1) >= self.height() && !self.left_with(height);
         if self.muted || self.controls.no_help || normal {
             return;
         }
-        let Some(decision) = self.past.decision(height).cloned() else {
+        let Some(decision) = self.chain.decision(height).cloned() else {
             return;
         };
         let pause = self.config.patience.sync / 2;
@@ -111,14 +111,15 @@ impl Agreement {
         }
     }
 
-    /// Was this the last height that we voted at, and does the next one last? Then nobody learns
-    /// from our votes that it is decided, and perhaps it was with our precommit alone.
+    /// Was this the last height at which this server voted, and does the next one last? Then no
+    /// vote of ours tells others that it is decided, and perhaps our precommit was the one that
+    /// decided it.
     fn left_with(&self, height: Height) -> bool {
-        let voted = self.past.set(height).is_some_and(|set| set.get(&self.me).is_some());
-        voted && self.ballot.looked && !self.signs_here()
+        let voted = self.chain.set(height).is_some_and(|set| set.get(&self.me).is_some());
+        voted && self.height_state.looked && !self.signs_here()
     }
 
-    /// A peer asks for decisions.
+    /// Answers a peer that asks for decisions.
     pub(super) fn on_ask(&mut self, peer: PublicKey, first: Height, cx: &StepContext<'_>) {
         let pause = self.config.patience.sync / 2;
         let known = self.peers.get(peer);
@@ -128,7 +129,7 @@ impl Agreement {
             return;
         }
         let heights = (0..u64::from(DECISIONS_PER_ANSWER_MAX)).map(|n| first.plus(n));
-        let held = heights.map_while(|height| self.past.decision(height));
+        let held = heights.map_while(|height| self.chain.decision(height));
         let held: Vec<Decision> = held.map(|decision| (**decision).clone()).collect();
         if held.is_empty() {
             self.outbox.push(AgreementEffect::Load {
@@ -161,19 +162,19 @@ impl Agreement {
         if height < now || height >= now.plus(DECISIONS_AHEAD_MAX) {
             return;
         }
-        let asked = self.sync.last.is_some_and(|(peer, _)| peer == from);
+        let asked = self.catch_up.last.is_some_and(|(peer, _)| peer == from);
         // Others may help with the height we are stuck at, but not fill our memory.
         let help = height == now && self.is_member(&from);
-        if !help && (!asked || self.sync.ahead.contains_key(&height)) {
+        if !help && (!asked || self.catch_up.ahead.contains_key(&height)) {
             return;
         }
         let (certificate, turn) = (&decision.certificate, &decision.turn);
         let fits = certificate.header == turn.id()
             && turn.header.height == height
             && certificate.signatures.len() <= VALIDATORS_MAX
-            && depot::has_own_body(turn);
+            && turn_store::has_own_body(turn);
         if fits {
-            self.sync.ahead.insert(height, (from, decision));
+            self.catch_up.ahead.insert(height, (from, decision));
         }
     }
 
@@ -181,12 +182,12 @@ impl Agreement {
     /// judged. If all that we asked for is used up, asks for more.
     pub(super) fn take_ahead(&mut self) {
         let height = self.height();
-        if self.sync.last.is_some_and(|(_, last)| last < height) {
-            self.sync.last = None;
+        if self.catch_up.last.is_some_and(|(_, last)| last < height) {
+            self.catch_up.last = None;
             let far = self.peers.at_or_above(height.plus(ROOT_LAG + 1));
             self.ask(&far);
         }
-        let Some(place) = self.place().filter(|_| self.told.is_empty()) else {
+        let Some(place) = self.place().filter(|_| self.core_inputs.is_empty()) else {
             return;
         };
         // A root that only the log vouches for may be one that a crash kept from being healed. The host
@@ -194,19 +195,20 @@ impl Agreement {
         if self.logged_roots.contains_key(&place.root_height) {
             return;
         }
-        if let Some((from, decision)) = self.sync.ahead.remove(&height) {
-            self.told.push_back(CoreInput::Certificate(decision.certificate.clone()));
-            self.sync.trying = Some((from, decision));
+        if let Some((from, decision)) = self.catch_up.ahead.remove(&height) {
+            self.core_inputs.push_back(CoreInput::Certificate(decision.certificate.clone()));
+            self.catch_up.trying = Some((from, decision));
         }
     }
 
-    /// A certificate was bad. Its sender is asked for nothing until it speaks of a height again.
+    /// Forgets what the sender of a bad certificate sent. It is asked for nothing until it names a
+    /// height again.
     pub(super) fn blame(&mut self, _height: Height) {
-        let Some((from, _)) = self.sync.trying.take() else {
+        let Some((from, _)) = self.catch_up.trying.take() else {
             return;
         };
-        self.sync.ahead.retain(|_, (peer, _)| *peer != from);
-        self.sync.last = None;
+        self.catch_up.ahead.retain(|_, (peer, _)| *peer != from);
+        self.catch_up.last = None;
         if let Some(peer) = self.peers.get(from) {
             peer.height = Height(0);
         }
