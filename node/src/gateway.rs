@@ -383,8 +383,8 @@ impl GatewayHandle {
         let size = bytes.len() as u64;
         let outgoing = self.0.clients.outgoing(id).ok_or(SendError::Gone)?;
         let sent = outgoing.push(delivery, bytes)?;
-        self.0.metrics.client_frames_sent_total.one();
-        self.0.metrics.client_bytes_sent_total.add(size);
+        self.0.metrics.client_frames_sent_total.inc();
+        self.0.metrics.client_bytes_sent_total.inc_by(size);
         Ok(sent)
     }
 
@@ -460,12 +460,14 @@ impl GatewayEvents {
             ClientTaskEventKind::Ended(end) => {
                 match end {
                     ClientEnd::TooSlow | ClientEnd::Stuck => {
-                        self.metrics.clients_too_slow_total.one();
+                        self.metrics.clients_too_slow_total.inc();
                     }
                     ClientEnd::Oversize(_)
                     | ClientEnd::Empty
                     | ClientEnd::Silent
-                    | ClientEnd::Malformed(_) => self.metrics.clients_faulty_total.one(),
+                    | ClientEnd::Malformed(_) => {
+                        self.metrics.clients_faulty_total.inc();
+                    }
                     _ => {}
                 }
                 GatewayEvent::ClientDown { id, end }

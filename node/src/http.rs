@@ -54,7 +54,7 @@ use crate::{
     bind::{BindError, both_families},
     gateway::WebSockets,
     joining::InviteStore,
-    metrics::Metrics,
+    metrics::{Metrics, OPEN_METRICS},
 };
 
 mod allowed;
@@ -285,7 +285,7 @@ async fn metrics(State(node): State<Node>) -> impl IntoResponse {
         node.metrics.stalled.set(status.stalled.into());
         node.metrics.missing_turns.set(status.missing.as_ref().map_or(0, |missing| missing.turns));
     }
-    ([(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], node.metrics.encode())
+    ([(CONTENT_TYPE, OPEN_METRICS)], node.metrics.encode())
 }
 
 #[cfg(test)]

@@ -1,94 +1,65 @@
-//! Figures of the edge, counted where they happen and written out in Prometheus' text format.
+//! The figures of a server, counted where they happen and written out as OpenMetrics text, which
+//! Prometheus reads.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::AtomicU64;
+
+use prometheus_client::{
+    encoding::text,
+    metrics::{counter, gauge},
+    registry::{Metric, Registry},
+};
+
+/// The media type of [`Metrics::encode`].
+pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// A figure that only grows.
-#[derive(Debug, Default)]
-pub struct Counter(AtomicU64);
-
-impl Counter {
-    /// Counts one more.
-    pub fn one(&self) {
-        self.add(1);
-    }
-
-    /// Counts `n` more.
-    pub fn add(&self, n: u64) {
-        self.0.fetch_add(n, Ordering::Relaxed);
-    }
-
-    /// The count so far.
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
+pub type Counter = counter::Counter<u64, AtomicU64>;
 
 /// A figure that goes up and down.
-#[derive(Debug, Default)]
-pub struct Gauge(AtomicU64);
+pub type Gauge = gauge::Gauge<u64, AtomicU64>;
 
-impl Gauge {
-    /// Replaces the value.
-    pub fn set(&self, value: u64) {
-        self.0.store(value, Ordering::Relaxed);
-    }
-
-    /// The value now.
-    pub fn get(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-}
-
-/// How Prometheus tells figures apart.
-trait MetricValue {
-    const KIND: &'static str;
-    fn value(&self) -> u64;
-}
-
-impl MetricValue for Counter {
-    const KIND: &'static str = "counter";
-    fn value(&self) -> u64 {
-        self.get()
-    }
-}
-
-impl MetricValue for Gauge {
-    const KIND: &'static str = "gauge";
-    fn value(&self) -> u64 {
-        self.get()
-    }
-}
-
-fn write<F: MetricValue>(out: &mut String, name: &str, help: &str, figure: &F) {
-    let (help, kind) = (help.trim(), F::KIND);
-    let value = figure.value();
-    out.push_str(&format!(
-        "# HELP metatopia_{name} {help}\n# TYPE metatopia_{name} {kind}\nmetatopia_{name} {value}\n"
-    ));
+/// Registers a figure. The library adds the ending of counters and the full stop of a help text.
+fn register(registry: &mut Registry, name: &str, help: &str, figure: impl Metric) {
+    let name = name.strip_suffix("_total").unwrap_or(name);
+    registry.register(name, help.trim().trim_end_matches('.'), figure);
 }
 
 /// Declares the list of figures: one line each, its documentation is its help text.
 macro_rules! figures {
     ($(#[doc = $help:literal] $name:ident: $kind:ident,)*) => {
         /// Every figure this server publishes, shared by whoever counts.
-        #[derive(Debug, Default)]
+        #[derive(Debug)]
         pub struct Metrics {
+            registry: Registry,
             $(#[doc = $help] pub $name: $kind,)*
         }
 
         impl Metrics {
             /// The names of all figures, without the common prefix `metatopia_`.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
+        }
 
-            /// Encodes all figures in Prometheus' text exposition format, version 0.0.4.
-            #[must_use]
-            pub fn encode(&self) -> String {
-                let mut out = String::new();
-                $(write(&mut out, stringify!($name), $help, &self.$name);)*
-                out
+        impl Default for Metrics {
+            fn default() -> Self {
+                let mut registry = Registry::with_prefix("metatopia");
+                $(
+                    let $name = $kind::default();
+                    register(&mut registry, stringify!($name), $help, $name.clone());
+                )*
+                Self { registry, $($name,)* }
             }
         }
     };
+}
+
+impl Metrics {
+    /// Encodes all figures as OpenMetrics text, version 1.0.0.
+    #[must_use]
+    pub fn encode(&self) -> String {
+        let mut out = String::new();
+        text::encode(&mut out, &self.registry).expect("a string takes any text");
+        out
+    }
 }
 
 figures! {
@@ -168,25 +139,33 @@ mod tests {
     fn every_named_figure_is_written_with_help_type_and_value() {
         let metrics = Metrics::default();
         metrics.height.set(42);
-        metrics.lane_frames_received_total.add(7);
+        metrics.lane_frames_received_total.inc_by(7);
 
         let text = metrics.encode();
 
         for name in Metrics::NAMES {
-            assert!(text.contains(&format!("# HELP metatopia_{name} ")), "{name}");
-            assert!(text.contains(&format!("# TYPE metatopia_{name} ")), "{name}");
+            let family = name.strip_suffix("_total").unwrap_or(name);
+            assert!(text.contains(&format!("# HELP metatopia_{family} ")), "{name}");
+            assert!(text.contains(&format!("# TYPE metatopia_{family} ")), "{name}");
+            assert!(text.contains(&format!("\nmetatopia_{name} ")), "{name}");
         }
+        assert!(
+            text.contains("# HELP metatopia_height Height of the last turn that was applied.\n")
+        );
         assert!(text.contains("\nmetatopia_height 42\n"));
         assert!(text.contains("\nmetatopia_lane_frames_received_total 7\n"));
-        assert_eq!(text.lines().count(), 3 * Metrics::NAMES.len());
+        assert_eq!(text.lines().count(), 3 * Metrics::NAMES.len() + 1);
+        assert!(text.ends_with("# EOF\n"));
     }
 
     #[test]
     fn counters_end_in_total_and_gauges_do_not() {
-        for line in Metrics::default().encode().lines() {
+        let text = Metrics::default().encode();
+        for line in text.lines() {
             if let Some(declared) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = declared.split_once(' ').unwrap();
-                assert_eq!(name.ends_with("_total"), kind == "counter", "{declared}");
+                let counts = text.contains(&format!("\n{name}_total "));
+                assert_eq!(counts, kind == "counter", "{declared}");
             }
         }
     }

@@ -236,8 +236,8 @@ impl PeersHandle {
             None => return Err(SendError::Gone),
         };
         outbox.push(bytes)?;
-        self.metrics.lane_frames_sent_total.one();
-        self.metrics.lane_bytes_sent_total.add(size);
+        self.metrics.lane_frames_sent_total.inc();
+        self.metrics.lane_bytes_sent_total.inc_by(size);
         Ok(())
     }
 

@@ -93,6 +93,7 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Foreign crates that our pure crates may name, and why they cannot make two servers differ.
 const FOREIGN: &[(&str, &str)] = &[
     ("blake3", "hashing: integers only"),
+    ("data-encoding", "base 32 of invites"),
     ("ed25519-dalek", "signatures: strict, and the same on every CPU"),
     ("fixed", "the type behind Fx; its operators stay inside sim/math"),
     ("postcard", "the one encoding"),

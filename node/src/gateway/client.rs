@@ -116,10 +116,11 @@ impl Gateway {
     ) {
         let deadline = Instant::now() + self.limits.handshake;
         let Ok(Ok(connection)) = timeout_at(deadline, connecting).await else {
-            return self.metrics.clients_refused_total.one();
+            self.metrics.clients_refused_total.inc();
+            return;
         };
         if !ticket.validate() {
-            self.metrics.clients_refused_total.one();
+            self.metrics.clients_refused_total.inc();
             return close(&connection, CloseCode::CROWDED, "too many from your address");
         }
         let carrier = carrier(&connection);
@@ -164,7 +165,7 @@ impl Gateway {
             Ok(Ok(halves)) => return Some(halves),
             Ok(Err(SessionRefusal::Lost)) => {}
             Ok(Err(SessionRefusal::Nonsense)) => {
-                self.metrics.clients_mistaken_total.one();
+                self.metrics.clients_mistaken_total.inc();
                 connection.close(Http3::GENERAL_PROTOCOL_ERROR, b"no request for WebTransport");
             }
             Ok(Err(SessionRefusal::Answered { foreign, http3 })) => {
@@ -172,12 +173,12 @@ impl Gateway {
                     true => &self.metrics.clients_foreign_total,
                     false => &self.metrics.clients_mistaken_total,
                 };
-                counted.one();
+                counted.inc();
                 let _ = timeout(self.limits.linger, http3.refused()).await;
                 connection.close(Http3::NO_ERROR, b"");
             }
             Err(_) => {
-                self.metrics.clients_refused_total.one();
+                self.metrics.clients_refused_total.inc();
                 connection.close(Http3::GENERAL_PROTOCOL_ERROR, b"no request in time");
             }
         }
@@ -194,7 +195,7 @@ impl Gateway {
     ) {
         let Arrival { id, address, carrier, deadline } = arrival;
         let Some(waited) = self.let_in(&ticket).await else {
-            self.metrics.clients_refused_total.one();
+            self.metrics.clients_refused_total.inc();
             return send.close(CloseCode::CROWDED, NO_PLACE, self.limits.linger).await;
         };
         let deadline = deadline + waited;
@@ -205,8 +206,8 @@ impl Gateway {
         let there = Present { outgoing: present, carrier, excess, known: known.clone() };
         self.clients.lock().insert(id, there);
         let reading = ReadLimiter { pace, rations: ticket.rations(), known };
-        self.metrics.clients_accepted_total.one();
-        carrier.total(&self.metrics).one();
+        self.metrics.clients_accepted_total.inc();
+        carrier.total(&self.metrics).inc();
         self.count(carrier);
         let mut end = ClientEnd::Closed(CloseCode::SHUTDOWN);
         if self.tell(id, ClientTaskEventKind::Up(address, carrier)).await {
@@ -282,8 +283,8 @@ impl Gateway {
                 Err(end) => return end,
             };
             spoke = true;
-            self.metrics.client_frames_received_total.one();
-            self.metrics.client_bytes_received_total.add(frame.len() as u64);
+            self.metrics.client_frames_received_total.inc();
+            self.metrics.client_bytes_received_total.inc_by(frame.len() as u64);
             if (self.is_login)(&frame) {
                 let known = known.load(Ordering::Relaxed);
                 let what = if known { Rationed::Login } else { Rationed::FirstLogin };

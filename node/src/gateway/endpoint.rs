@@ -96,14 +96,14 @@ fn admit(incoming: Incoming, gateway: &Arc<Gateway>) {
             }
         }
         Err(Turned::ToProve) => {
-            gateway.metrics.clients_retried_total.one();
+            gateway.metrics.clients_retried_total.inc();
             // Whoever was asked before is validated; and if quinn refuses to ask, so do we.
             if let Err(again) = incoming.retry() {
                 again.into_incoming().refuse();
             }
         }
         Err(Turned::Away) => {
-            gateway.metrics.clients_refused_total.one();
+            gateway.metrics.clients_refused_total.inc();
             tracing::debug!(%address, clients = gateway.admission.clients(), "client refused");
             incoming.refuse();
         }

@@ -83,7 +83,7 @@ impl WebSockets {
         match gateway.admission.enter(address.ip(), true) {
             Ok(ticket) => Ok(Admitted { gateway, address, ticket, deadline }),
             Err(_) => {
-                gateway.metrics.clients_refused_total.one();
+                gateway.metrics.clients_refused_total.inc();
                 Err(NotAdmitted::Full)
             }
         }

@@ -42,7 +42,7 @@ impl Guard {
     /// Returns the origin that may read the answer, if it is another one than the server's own.
     fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, ErrorAnswer> {
         let foreign = |what: &str, which: &str| {
-            self.metrics.http_requests_foreign_total.one();
+            self.metrics.http_requests_foreign_total.inc();
             let message = format!("{what} `{which}` is not allowed here; see http_origins");
             ErrorAnswer::new(StatusCode::FORBIDDEN, "foreign_origin", message)
         };
@@ -107,7 +107,7 @@ pub(super) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    guard.metrics.http_requests_total.one();
+    guard.metrics.http_requests_total.inc();
     let headers = request.headers();
     let judged = guard.judge(headers).and_then(|origin| check_body(headers).map(|()| origin));
     let (mut response, reader) = match judged {

@@ -359,13 +359,16 @@ async fn a_node_whose_loop_is_gone_is_neither_live_nor_ready() {
 }
 
 #[tokio::test]
-async fn metrics_are_prometheus_text() {
+async fn metrics_are_open_metrics_text() {
     let node = run("", 1).await;
     node.status.send_replace(Some(a_status()));
     let host = format!("Host: {}", node.server.address());
     let response = node.send("GET /metrics", &[&host], b"").await;
     let lowercase = response.to_lowercase();
-    assert!(lowercase.contains("content-type: text/plain; version=0.0.4"), "{response}");
+    assert!(
+        lowercase.contains("content-type: application/openmetrics-text; version=1.0.0"),
+        "{response}"
+    );
     for name in Metrics::NAMES {
         assert!(response.contains(&format!("\nmetatopia_{name} ")), "{name}");
     }

@@ -67,9 +67,11 @@ impl PeerEvents {
                     self.count();
                     match end {
                         PeerEnd::Silent | PeerEnd::Stuck | PeerEnd::TooSlow => {
-                            self.metrics.lane_sessions_timed_out_total.one();
+                            self.metrics.lane_sessions_timed_out_total.inc();
                         }
-                        PeerEnd::Oversize(_) => self.metrics.lane_sessions_refused_total.one(),
+                        PeerEnd::Oversize(_) => {
+                            self.metrics.lane_sessions_refused_total.inc();
+                        }
                         _ => {}
                     }
                     return Some(PeerEvent::PeerDown { peer, end });

@@ -102,8 +102,8 @@ impl Pump {
                     Ok(None) => break,
                     Err(oversize) => return PeerEnd::Oversize(oversize),
                 };
-                self.metrics.lane_frames_received_total.one();
-                self.metrics.lane_bytes_received_total.add(frame.len() as u64);
+                self.metrics.lane_frames_received_total.inc();
+                self.metrics.lane_bytes_received_total.inc_by(frame.len() as u64);
                 let bytes = frame.len();
                 let share = u32::try_from(cost(&frame)).expect("budgets are below 4 GiB");
                 let Ok(permit) = budget.clone().acquire_many_owned(share).await else {

@@ -194,7 +194,7 @@ impl MeshBehaviour {
         if self.peers.contains_key(&peer) {
             return Ok(SessionHandler::new(self.protocol.clone()));
         }
-        self.metrics.lane_strangers_total.one();
+        self.metrics.lane_strangers_total.inc();
         Err(ConnectionDenied::new(UnknownPeerError(peer)))
     }
 

@@ -196,7 +196,7 @@ impl PeerSwarm {
     fn open(&mut self, opened: mesh::OpenedSession, ended: mpsc::Sender<(PeerId, ConnectionId)>) {
         let mesh::OpenedSession { peer, connection, read, write } = opened;
         self.sessions += 1;
-        self.metrics.lane_sessions_opened_total.one();
+        self.metrics.lane_sessions_opened_total.inc();
         let pump = Pump {
             peer,
             session: self.sessions,
