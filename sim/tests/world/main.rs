@@ -2,6 +2,7 @@
 
 mod building;
 mod byte_budget;
+mod course;
 mod forgetting;
 mod genesis;
 mod interaction;
