@@ -78,7 +78,7 @@ pub const PROOF_LEAVES: usize = 64;
 pub const PROOF_LEAF_BYTES: usize = 4 * 1_024;
 
 /// Gas after which no further call of one script begins in the same tick. With the hard limit of a
-/// call (15,000) a script uses at most 17,000 a tick.
+/// call (12,000) a script uses at most 14,000 a tick.
 pub const GAS_PER_SCRIPT_TICK: u64 = 2_000;
 
 /// Ticks between two pushes of one player.
