@@ -31,12 +31,12 @@ mod say;
 mod scenario;
 mod script;
 mod session;
+mod sim;
 mod sources;
 mod status;
 mod survey;
 mod ticket;
 mod up;
-mod world;
 
 use std::{future::Future, process::ExitCode};
 
@@ -129,10 +129,16 @@ enum Command {
         #[command(subcommand)]
         command: recover::RecoverCommand,
     },
-    /// Carry on a world whose servers are gone for good, and check one that does.
+    /// Carry on a sim whose servers are gone for good, and check one that does.
+    Sim {
+        #[command(subcommand)]
+        command: sim::SimCommand,
+    },
+    /// The old word for `sim`, which answers for one release.
+    #[command(hide = true)]
     World {
         #[command(subcommand)]
-        command: world::WorldCommand,
+        command: sim::SimCommand,
     },
     /// In which order a script got its events.
     Order {
@@ -214,7 +220,11 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Capsule { command } => capsule::run(command, console),
         Command::Evidence { command } => evidence::run(command, console),
         Command::Recover { command } => recover::run(command, console),
-        Command::World { command } => world::run(command, console),
+        Command::Sim { command } => sim::run(command, console),
+        Command::World { command } => {
+            console.warn("`metatopia world` is called `metatopia sim` now; the next release drops the old word");
+            sim::run(command, console)
+        }
         Command::Order { command } => wait(order::run(command, console)),
         Command::Scenario { command } => scenario::run(command, console),
         Command::Script { command } => match command {

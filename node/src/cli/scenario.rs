@@ -25,7 +25,7 @@ pub(super) enum ScenarioCommand {
         A story is a TOML file: servers, people, scripts, faults, and what should come of them; \
         docs/stories.md\ndescribes it. The same story with the same seed is the same history, on \
         every machine. Ends with 0 if\nall came true, with 1 if not, with 2 if a file is wrong. They \
-        are played by the program metatopia-world,\nbeside this one or on PATH; where it is \
+        are played by the program metatopia-simulator,\nbeside this one or on PATH; where it is \
         missing, it is built first, of the source that this program was\nbuilt of.")]
     Run(ScenarioRunArgs),
     /// Read stories and play nothing: mistakes are told with line and column.

@@ -43,7 +43,7 @@ fn a_world_of_another_engine_is_left_as_it_is_with_the_commit_that_runs_it() {
         &["log", "verify", &dir_text],
         &["replay", &home_text],
         &["bisect", &home_text, &home_text],
-        &["world", "succeed", &home_text, "--place-name", "mine", "--data-dir", &new],
+        &["sim", "succeed", &home_text, "--name", "mine", "--data-dir", &new],
         &["recover", "propose", "--data-dir", &home_text, "--out", &new],
     ];
     for command in commands {

@@ -25,7 +25,7 @@ impl Bin {
     fn stand_in(&self, program: &str) {
         let found = ["/bin", "/usr/bin"].map(|folder| Path::new(folder).join(program));
         let found = found.iter().find(|path| path.is_file()).expect("every system has it");
-        symlink(found, self.0.join("metatopia-world")).expect("our own folder");
+        symlink(found, self.0.join("metatopia-simulator")).expect("our own folder");
     }
 }
 
@@ -72,8 +72,8 @@ fn without_the_simulated_world_it_is_said_what_is_missing_and_how_to_build_it() 
 
     assert_eq!(told.status.code(), Some(3), "{told:?}");
     let said = String::from_utf8_lossy(&told.stderr);
-    let beside = bin.0.join("metatopia-world").display().to_string();
-    for word in [&*beside, "PATH", "cargo build --release -p metatopia-world"] {
+    let beside = bin.0.join("metatopia-simulator").display().to_string();
+    for word in [&*beside, "PATH", "cargo build --release -p metatopia-simulator"] {
         assert!(said.contains(word), "`{said}` does not name {word}");
     }
 }

@@ -55,7 +55,7 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     // It was founded without a word, of a world that lives.
     let (lives, early) = (dir.join("server-2"), folder.join("early"));
     let (lives, early) = (lives.display().to_string(), early.display().to_string());
-    let succeed = ["world", "succeed", &lives, "--place-name", "x", "--data-dir", &early];
+    let succeed = ["sim", "succeed", &lives, "--name", "x", "--data-dir", &early];
     refused(&succeed, 4, &["another process is using", "stop it"]);
     assert!(!Path::new(&early).exists());
     plaza.stop();
@@ -66,16 +66,20 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     let (kept, again) = (text(&dir.join("server-2")), text(&folder.join("again")));
     let genesis = text(&dir.join("server-2/genesis"));
     let own = format!("{again}/server-0/genesis");
-    let succeed = ["world", "succeed", "--json", "--place-name", "plaza again", &kept];
+    let succeed = ["sim", "succeed", "--json", "--name", "plaza again", &kept];
     let founded = json(&[&succeed[..], &["--data-dir", &again]].concat());
     assert_eq!(
         (&founded["parent"]["sim"], &founded["parent"]["proof"]),
         (&sim.into(), &true.into())
     );
-    let verified = json(&["world", "verify", "--json", &own, "--parent", &genesis]);
+    let verified = json(&["sim", "verify", "--json", &own, "--parent", &genesis]);
     assert_eq!((&verified["certified"], &verified["sim"]), (&true.into(), &founded["sim"]));
-    let shown = json(&["world", "show", "--json", &again]);
+    let shown = json(&["sim", "show", "--json", &again]);
     assert_eq!(shown["parent"], founded["parent"]);
+    // The old word answers for one release, and names the new one.
+    let old_word = run(&["world", "show", "--json", &again]);
+    assert_eq!(old_word.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&old_word.stderr).contains("`metatopia sim`"));
 
     // The box is not where the old world began with it, and stays where it was pushed to.
     let (first, last) = (places(&dir.join("server-2/genesis")), places(Path::new(&own)));
@@ -111,17 +115,17 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     // What does not fit is refused, each with its reason.
     refused(&[&succeed[..], &["--data-dir", &again]].concat(), 4, &["is not empty", &again]);
     let elsewhere = text(&folder.join("elsewhere"));
-    refused(&["world", "verify", &own, "--parent", &own], 5, &["another sim"]);
+    refused(&["sim", "verify", &own, "--parent", &own], 5, &["another sim"]);
     let state = format!("{own}.state");
     let whole = fs::read(&state).expect("the parent's state");
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     fs::write(&state, flipped).expect("our own file");
-    refused(&["world", "verify", &own], 5, &["is not the snapshot", &state]);
+    refused(&["sim", "verify", &own], 5, &["is not the snapshot", &state]);
     fs::remove_file(&state).expect("our own file");
-    refused(&["world", "verify", &own], 3, &[&state]);
+    refused(&["sim", "verify", &own], 3, &[&state]);
     refused(
-        &["world", "succeed", &own, "--place-name", "x", "--data-dir", &elsewhere],
+        &["sim", "succeed", &own, "--name", "x", "--data-dir", &elsewhere],
         2,
         &["neither a data directory nor a server's snapshot"],
     );

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, str, sync::LazyLock};
 use metatopia::formats::{evidence::EvidenceFile, recovery};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_scripting::Package;
-use metatopia_world::story::{EmptyShelf, Story};
+use metatopia_simulator::story::{EmptyShelf, Story};
 
 use crate::binary::only;
 

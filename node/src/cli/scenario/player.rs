@@ -10,7 +10,7 @@ use std::{
 use crate::cli::{console::Console, failure::Failure};
 
 /// What it is called, as a program and as a package.
-pub(super) const NAME: &str = "metatopia-world";
+pub(super) const NAME: &str = "metatopia-simulator";
 
 /// The workspace that this program was built of, if it is still there.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -32,7 +32,7 @@ impl CargoBuild {
     fn of(program: &Path, workspace: &Path) -> Option<Self> {
         let folder = program.parent()?;
         let target = folder.parent()?;
-        let is_source = workspace.join("scenarios/world/Cargo.toml").is_file();
+        let is_source = workspace.join("scenarios/simulator/Cargo.toml").is_file();
         if !target.join(TARGET_MARK).is_file() || !is_source {
             return None;
         }
@@ -65,7 +65,7 @@ impl CargoBuild {
 
 fn unbuilt(why: &str) -> Failure {
     Failure::failed(format!("{NAME}, which plays stories, cannot be built: cargo: {why}"))
-        .hint("`cargo build --release -p metatopia-world` in the source builds it")
+        .hint("`cargo build --release -p metatopia-simulator` in the source builds it")
 }
 
 /// The program beside this one, or else the first one on `PATH`, or else one that is built now.
@@ -91,7 +91,7 @@ pub(super) fn found_or_built(console: Console) -> Result<PathBuf, Failure> {
     Err(Failure::not_found(format!(
         "stories are played by a program of its own, {NAME}, which is neither {place} nor on PATH"
     ))
-    .hint("build it with `cargo build --release -p metatopia-world`"))
+    .hint("build it with `cargo build --release -p metatopia-simulator`"))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use metatopia_world::replica::{Besieged, Siege};
+use metatopia_simulator::replica::{Besieged, Siege};
 
 use super::Play;
 use crate::finding::Finding;

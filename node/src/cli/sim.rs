@@ -1,0 +1,170 @@
+//! `sim`: a sim that carries on another one, whose servers are gone for good.
+
+mod heir;
+mod succeed;
+mod verify;
+
+use std::{fmt, path::Path, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_sim::{Genesis, Parent};
+use serde::Serialize;
+
+use super::{
+    console::Console, failure::Failure, log::server::read_any_genesis, up::world::GENESIS,
+};
+
+#[derive(Debug, Subcommand)]
+pub(super) enum SimCommand {
+    /// Found a successor: a new sim with new servers and admins, which begins with the state that
+    /// somebody kept of one whose servers are gone.
+    #[command(after_help = "Examples:\n  \
+        metatopia sim succeed plaza/server-2 --name plaza --data-dir plaza-2\n  \
+        metatopia sim succeed snapshot-.. --name plaza --data-dir plaza-2\n  \
+        metatopia up --data-dir plaza-2                              its servers run\n\n\
+        Of a data directory the last state is taken that more than two thirds of the servers \
+        signed for, which is\nproved in the new genesis; a snapshot file alone proves nothing but \
+        itself. The successor has an id of its own and\nnames its parent. Objects, scripts, \
+        packages, lands, players and the list of what was said are as they were,\nwith their \
+        sources and licences; servers and admins are new ones: whoever founds it decides there.\n\n\
+        No other server of the parent may live, which only people can know: otherwise there are two \
+        worlds from that\nturn on. Exit code 4 when a server or follower runs on the directory, or \
+        the new one is not empty; 5 when the\nstate or its proof does not hold.")]
+    Succeed(succeed::SucceedArgs),
+    /// Show what a genesis says, and which sim it carries on.
+    Show(SimShowArgs),
+    /// Check that a successor begins with its parent's state, and that its parent's servers signed
+    /// for that.
+    #[command(after_help = "Examples:\n  \
+        metatopia sim verify plaza-2/server-0/genesis --parent plaza/server-0/genesis\n  \
+        metatopia sim verify genesis --snapshot snapshot-.. --parent parent.genesis\n\n\
+        The state is hashed again, whole, and every change of the parent's validators is followed \
+        from its genesis on.\nExit code 5 when anything does not hold.")]
+    Verify(verify::SimVerifyArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SimShowArgs {
+    /// A genesis, or a data directory that holds one.
+    path: PathBuf,
+}
+
+/// The sim that is carried on.
+#[derive(Debug, Serialize)]
+struct ParentLine {
+    sim: String,
+    height: u64,
+    root: String,
+    /// Does the genesis hold a proof, whether or not it was checked?
+    proof: bool,
+}
+
+impl ParentLine {
+    fn of(parent: &Parent) -> Self {
+        let Parent { sim, height, root, proof } = parent;
+        let (sim, root) = (sim.to_string(), root.to_string());
+        Self { sim, height: height.0, root, proof: !proof.is_empty() }
+    }
+}
+
+impl fmt::Display for ParentLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sim, height, root, .. } = self;
+        write!(f, "sim {sim} from after turn {height}, with root {root}")
+    }
+}
+
+/// What a genesis says.
+#[derive(Debug, Serialize)]
+struct GenesisSummary {
+    sim: String,
+    name: String,
+    engine: u32,
+    licence: String,
+    asset_licence: String,
+    admins: Vec<String>,
+    validators: Vec<String>,
+    parent: Option<ParentLine>,
+}
+
+impl fmt::Display for GenesisSummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "sim         {}", self.sim)?;
+        writeln!(f, "name        {}", self.name)?;
+        writeln!(f, "engine      {}", self.engine)?;
+        writeln!(f, "licence     {}, assets {}", self.licence, self.asset_licence)?;
+        for admin in &self.admins {
+            writeln!(f, "admin       {admin}")?;
+        }
+        for validator in &self.validators {
+            writeln!(f, "validator   {validator}")?;
+        }
+        match &self.parent {
+            Some(parent) => write!(f, "carries on  {parent}"),
+            None => write!(f, "carries on  no other sim"),
+        }
+    }
+}
+
+pub(super) fn run(command: SimCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        SimCommand::Succeed(args) => succeed::run(&args, console),
+        SimCommand::Show(args) => show(&args, console),
+        SimCommand::Verify(args) => verify::run(&args, console),
+    }
+}
+
+fn show(args: &SimShowArgs, console: Console) -> Result<(), Failure> {
+    let genesis: Genesis = read_any_genesis(&genesis_at(&args.path)?)?;
+    console.show(&GenesisSummary {
+        sim: genesis.id().to_string(),
+        name: genesis.name.clone(),
+        engine: genesis.engine,
+        licence: genesis.licence.clone(),
+        asset_licence: genesis.asset_licence.clone(),
+        admins: genesis.admins.iter().map(ToString::to_string).collect(),
+        validators: genesis.validators.keys().map(ToString::to_string).collect(),
+        parent: genesis.parent.as_ref().map(ParentLine::of),
+    })
+}
+
+/// The genesis file that a path names: itself, or the one in it, or in the first server's directory.
+///
+/// # Errors
+/// When there is none.
+fn genesis_at(path: &Path) -> Result<PathBuf, Failure> {
+    if path.exists() && !path.is_dir() {
+        return Ok(path.to_owned());
+    }
+    let inside = [path.join(GENESIS), path.join("server-0").join(GENESIS)];
+    inside.into_iter().find(|file| file.exists()).ok_or_else(|| {
+        let name = path.display();
+        let message = match path.is_dir() {
+            true => format!("{name} holds no genesis"),
+            false => format!("there is no {name}"),
+        };
+        Failure::not_found(message).hint("name a genesis, or a data directory that holds one")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    /// The advice was to name the genesis by `--genesis`, an option that neither command has.
+    #[test]
+    fn a_genesis_that_is_not_there_is_told_with_what_can_be_named() {
+        let told = |path: &Path| {
+            let failure =
+                show(&SimShowArgs { path: path.to_owned() }, Console::quiet()).unwrap_err();
+            assert_eq!(failure.exit, Exit::NotFound);
+            failure.message
+        };
+        let advice = "name a genesis, or a data directory that holds one";
+        let empty = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let absent = empty.join("no-such-file");
+        assert_eq!(told(&absent), format!("there is no {}; {advice}", absent.display()));
+        assert_eq!(told(&empty), format!("{} holds no genesis; {advice}", empty.display()));
+    }
+}

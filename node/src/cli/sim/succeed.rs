@@ -1,0 +1,126 @@
+//! `sim succeed`: founds a sim that carries on another one.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+    path::PathBuf,
+};
+
+use clap::Args;
+use metatopia_replica::encode_snapshot;
+use metatopia_sim::{ENGINE, Genesis, World, is_name};
+use metatopia_store::Snapshot;
+use metatopia_types::{NodeContact, PublicKey};
+use serde::Serialize;
+
+use super::{ParentLine, heir::Heir};
+use crate::cli::{
+    bisect::tools,
+    console::Console,
+    failure::Failure,
+    up::world::{self as kept, Beginning, SERVERS},
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SucceedArgs {
+    /// The data directory of one of its servers or followers, or a snapshot of one.
+    snapshot: PathBuf,
+    /// What the successor is called.
+    #[arg(long, alias = "place-name")]
+    name: String,
+    /// Where it is made: a new directory, for `metatopia up --data-dir DIR`.
+    #[arg(long, value_name = "DIR")]
+    data_dir: PathBuf,
+    /// How many servers it has, each with new keys; others can join it later.
+    #[arg(long, default_value_t = SERVERS as u32, value_parser = clap::value_parser!(u32).range(1..=31))]
+    servers: u32,
+    /// An admin besides the new one, whose key will be in admin.key: 64 hexadecimal digits.
+    #[arg(long, value_name = "KEY")]
+    admin: Vec<PublicKey>,
+    /// The genesis of the sim that is carried on [default: the file `genesis` in the data directory].
+    #[arg(long, value_name = "FILE")]
+    genesis: Option<PathBuf>,
+}
+
+/// What was founded.
+#[derive(Debug, Serialize)]
+struct Founded {
+    sim: String,
+    name: String,
+    parent: ParentLine,
+    objects: usize,
+    players: usize,
+    servers: u32,
+    data_dir: String,
+}
+
+impl fmt::Display for Founded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { sim, name, parent, objects, players, servers, data_dir } = self;
+        writeln!(f, "{name} is sim {sim}")?;
+        writeln!(f, "it carries on {parent}")?;
+        writeln!(f, "{objects} objects and {players} players are as they were\n")?;
+        writeln!(f, "its {servers} servers run by: metatopia up --data-dir {data_dir}")?;
+        write!(f, "who decides there has the key {data_dir}/admin.key")
+    }
+}
+
+pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
+    if !is_name(&args.name) {
+        return Err(Failure::usage(format!("{:?} is no name for a place", args.name)));
+    }
+    console.note(&format!("reading {}", args.snapshot.display()));
+    let heir = Heir::read(&args.snapshot, args.genesis.as_deref())?;
+    if heir.proof.is_none() {
+        console.warn("no certificate is at hand: others have to take the snapshot's root on trust");
+    }
+    let mut founded = None;
+    kept::LocalWorld::create(&args.data_dir, args.servers as usize, |validators, admin| {
+        let admins = args.admin.iter().copied().chain([admin]).collect();
+        let genesis = genesis(args, &heir, validators, admins);
+        let world = World::succeed(&genesis, &heir.world, &tools())
+            .map_err(|error| Failure::usage(error.to_string()))?;
+        founded = Some((world, genesis.id()));
+        let (height, root) = (heir.world.height(), heir.world.root());
+        let bytes = encode_snapshot(&heir.base, &heir.world);
+        let state = Some(Snapshot { height, root, bytes }.to_file());
+        Ok(Beginning { genesis, state })
+    })?;
+    let (world, sim) = founded.expect("what was made was founded");
+    let (parent, height) = (heir.world.sim(), heir.world.height());
+    console.note(&format!(
+        "if servers of sim {parent} live elsewhere, there are two worlds from turn {height} on"
+    ));
+    console.show(&Founded {
+        sim: sim.to_string(),
+        name: args.name.clone(),
+        parent: ParentLine::of(&heir.parent()),
+        objects: world.objects().count(),
+        players: world.player_count(),
+        servers: args.servers,
+        data_dir: args.data_dir.display().to_string(),
+    })
+}
+
+/// Rules and licences are the parent's; what is there comes with its state.
+fn genesis(
+    args: &SucceedArgs,
+    heir: &Heir,
+    validators: BTreeMap<PublicKey, NodeContact>,
+    admins: BTreeSet<PublicKey>,
+) -> Genesis {
+    let charter = heir.world.charter();
+    Genesis {
+        name: args.name.clone(),
+        engine: ENGINE,
+        parameters: charter.parameters.clone(),
+        admins,
+        validators,
+        packages: BTreeMap::new(),
+        objects: Vec::new(),
+        lands: Vec::new(),
+        licence: charter.licence.clone(),
+        asset_licence: charter.asset_licence.clone(),
+        parent: Some(heir.parent()),
+    }
+}

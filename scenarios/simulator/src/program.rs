@@ -1,0 +1,79 @@
+//! The command line: what is played, and how it ended.
+
+mod bugbank;
+mod campaign;
+mod replay;
+mod report;
+mod scenario;
+mod span;
+mod swarm;
+mod twins;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// Plays clusters of servers against faults in a simulated world, and holds them to their laws.
+///
+/// Everything follows from a seed: the same seed is the same history, on every machine. A whole
+/// cluster lives in one thread, with virtual clocks, a virtual network and virtual disks, so an hour
+/// of its time takes much less of yours.
+#[derive(Debug, Parser)]
+#[command(name = "metatopia-simulator", version, after_help = ENDS)]
+struct SimulatorArgs {
+    #[command(subcommand)]
+    command: SimulatorCommand,
+}
+
+const ENDS: &str = "Ends with:
+  0  all laws held, and all expectations of stories came true
+  1  a law was broken, an expectation did not come true, or a class of faults never happened in 100
+     seeds or more
+  2  usage: the command line or a file is wrong
+  3  a file that was named is not there";
+
+#[derive(Debug, Subcommand)]
+enum SimulatorCommand {
+    /// Plays worlds with faults drawn from their seeds, class by class
+    Swarm(swarm::SwarmArgs),
+    /// Plays schedules of a server that runs twice, with every leader and partition
+    Twins(twins::TwinsArgs),
+    /// Breaks one rule after the other, and sees whether the world notices
+    Bugbank(bugbank::BugbankArgs),
+    /// Tells the world of one seed, and what it stands for
+    Replay(replay::SeedReplayArgs),
+    /// Plays stories from files, with whole servers and people
+    Scenario {
+        #[command(subcommand)]
+        command: scenario::StoryCommand,
+    },
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SimulatorExit {
+    /// All laws held.
+    Sound,
+    /// One did not, or the run proves nothing.
+    Broken,
+    /// The command line names something that there is not, or a file is wrong.
+    Usage,
+    /// There is no such file.
+    NotFound,
+}
+
+pub(crate) fn main() -> ExitCode {
+    let exit = match SimulatorArgs::parse().command {
+        SimulatorCommand::Swarm(arguments) => swarm::run(&arguments),
+        SimulatorCommand::Twins(arguments) => twins::run(&arguments),
+        SimulatorCommand::Bugbank(arguments) => bugbank::run(&arguments),
+        SimulatorCommand::Replay(arguments) => replay::run(&arguments),
+        SimulatorCommand::Scenario { command } => scenario::run(&command),
+    };
+    match exit {
+        SimulatorExit::Sound => ExitCode::SUCCESS,
+        SimulatorExit::Broken => ExitCode::FAILURE,
+        SimulatorExit::Usage => ExitCode::from(2),
+        SimulatorExit::NotFound => ExitCode::from(3),
+    }
+}
