@@ -26,7 +26,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("network", &["math"]),
     ("oracle", &["types", "consensus"]),
     (
-        "world",
+        "simulator",
         &[
             "math",
             "types",
@@ -69,13 +69,23 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "replica",
             "scenarios",
-            "world",
+            "simulator",
             "node",
         ],
     ),
     (
         "abuse",
-        &["math", "types", "scripting", "protocol", "sim", "replica", "scenarios", "world", "node"],
+        &[
+            "math",
+            "types",
+            "scripting",
+            "protocol",
+            "sim",
+            "replica",
+            "scenarios",
+            "simulator",
+            "node",
+        ],
     ),
 ];
 
@@ -197,7 +207,7 @@ fn only_the_simulated_world_switches_rules_off() {
             broken && used.kind == DependencyKind::Normal
         });
         for used in switched {
-            assert_eq!(short(&package.name), "world", "the one that breaks {}", used.name);
+            assert_eq!(short(&package.name), "simulator", "the one that breaks {}", used.name);
         }
     }
 }

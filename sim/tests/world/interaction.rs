@@ -3,6 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptOutput};
+use metatopia_sim::limits::PUSH_TICKS_MIN;
 use metatopia_types::{Act, ObjectId, Outcome, Refusal};
 
 use crate::yard::{Builder, Yard, vec2};
