@@ -4,6 +4,7 @@
 //! This room decides and counts. It reads the state, keeps its own part of it, and changes no other
 //! part. It executes no act and runs no script.
 
+mod admission;
 mod byte_budget;
 mod census;
 mod controls;
@@ -16,6 +17,7 @@ mod standing;
 mod tickets;
 mod windows;
 
+pub use admission::{ActFault, Judging, TurnAdmission};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use first_logins::{Anchor, Basis, FirstLogins};
@@ -23,7 +25,7 @@ pub use governance::{DelayedChange, Governance};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use standing::{Register, Standing, Standings};
 pub use tickets::{IssuedTicket, Tickets};
-pub use windows::{ActFault, Judging, LaneKey, LaneWindows, TurnAdmission, Window};
+pub use windows::{LaneKey, LaneWindows, Window};
 
 pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;

@@ -5,6 +5,7 @@
 //! a turn goes through all rooms. No other room applies turns or stores states.
 
 mod applied;
+mod apply;
 #[cfg(feature = "controls")]
 mod bit_flip;
 mod capsule;

@@ -18,7 +18,7 @@ const REASONS: &[Reasons] = &[
         file: "sim/types/src/outcome.rs",
         returned_in: &["sim/src/", "sim/tests/"],
     },
-    Reasons { name: "ActFault", file: "sim/src/rules/windows.rs", returned_in: &["sim/tests/"] },
+    Reasons { name: "ActFault", file: "sim/src/rules/admission.rs", returned_in: &["sim/tests/"] },
     Reasons { name: "TurnFault", file: "sim/src/rules/judge.rs", returned_in: &["sim/tests/"] },
     Reasons { name: "Unsound", file: "sim/src/state/course.rs", returned_in: &["sim/tests/"] },
     Reasons {

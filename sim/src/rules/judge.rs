@@ -7,8 +7,9 @@ use metatopia_types::{
 };
 
 use super::{
+    admission::{ActFault, Judging, TurnAdmission},
     standing::Standings,
-    windows::{ActFault, Judging, LaneWindows, TurnAdmission},
+    windows::LaneWindows,
 };
 
 /// Why a turn is void.

@@ -81,7 +81,7 @@ fn a_turn_carries_as_many_blobs_as_acts_and_no_more() {
     let mut blobs: Vec<Blob> =
         (0..BLOBS_PER_TURN_MAX).map(|n| Blob(n.to_string().into_bytes())).collect();
     let acts: Vec<_> = blobs.iter().enumerate().map(|(n, blob)| says(n, blob)).collect();
-    assert!(TurnBody::new(acts.clone(), blobs.clone()).is_ok());
+    assert!(TurnBody::new(acts, blobs.clone()).is_ok());
 
     blobs.push(Blob(b"one more".to_vec()));
 
