@@ -12,7 +12,7 @@ use metatopia_types::{
 use crate::yard::{Builder, Yard, key, public};
 
 /// Servers that sign: more than two thirds of the four of a yard.
-const SIGNERS: [u8; 3] = [201, 202, 203];
+pub(crate) const SIGNERS: [u8; 3] = [201, 202, 203];
 
 /// Returns the header that fits what came before in this course, for the body of `turn`.
 fn fitting(course: &Course, turn: &Turn) -> Turn {
@@ -30,7 +30,7 @@ fn fitting(course: &Course, turn: &Turn) -> Turn {
 }
 
 /// Certifies a turn by these servers.
-fn certified(course: &Course, turn: &Turn, signers: &[u8]) -> Certificate {
+pub(crate) fn certified(course: &Course, turn: &Turn, signers: &[u8]) -> Certificate {
     let (height, header) = (turn.header.height, turn.id());
     let signatures = signers.iter().map(|n| {
         let kind = VoteKind::Precommit;
@@ -52,7 +52,7 @@ fn check(course: &Course, turn: &Turn) -> Result<(), Unsound> {
 }
 
 /// Lets the yard and the course go through the same turn.
-fn follow(course: &mut Course, yard: &mut Yard) -> Turn {
+pub(crate) fn follow(course: &mut Course, yard: &mut Yard) -> Turn {
     let turn = next(course, yard);
     assert_eq!(check(course, &turn), Ok(()));
     course.follow(&turn, &metatopia_sim::Serial, &mut ());
@@ -61,7 +61,7 @@ fn follow(course: &mut Course, yard: &mut Yard) -> Turn {
     turn
 }
 
-fn start() -> (Course, Yard) {
+pub(crate) fn start() -> (Course, Yard) {
     let yard = Builder::new().build();
     (Course::new(yard.world.clone()), yard)
 }
