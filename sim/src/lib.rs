@@ -18,6 +18,13 @@
 //!   the turns after it, for others to look for where two servers part.
 //! * Whoever can run work in parallel hands in a [`ForkJoin`]; [`Serial`] is always right.
 //!
+//! # The rooms
+//!
+//! `state` holds everything that a sim knows and puts the other rooms together. `rules` says which turns
+//! may be decided and how much of everything there may be, `acts` decides each act, `scripts` runs what
+//! is in the things, `space` is the ground and what is shown of it, and `tree` cuts the state into leaves
+//! and hashes them.
+//!
 //! # One turn
 //!
 //! The header's digest is mixed into the seed of the world's order: `R_h = blake3(R_{h-1} || header
@@ -105,101 +112,48 @@
 #![forbid(unsafe_code)]
 
 mod acts;
-mod applied;
-#[cfg(feature = "controls")]
-mod bit_flip;
-mod building;
-mod byte_budget;
-mod capsule;
-mod census;
-mod chat;
-mod checked_port;
-mod controls;
-mod course;
-mod difference;
-mod first_logins;
-mod footprint;
-mod fork_join;
-mod founding;
-mod frozen;
-pub mod gas;
-mod genesis;
-mod governance;
-mod hearing;
-mod history;
-mod inbox;
-mod judge;
-mod land;
-mod leaf_table;
-mod leaves;
-pub mod limits;
-mod merge;
-mod object;
-mod parameters;
-mod placed;
-mod players;
-mod programs;
-mod readiness;
-mod scene;
-mod script;
-mod script_run;
-mod snapshot;
-mod standing;
+mod rules;
+mod scripts;
+mod space;
 mod state;
-mod tick;
-mod tickets;
-mod tile_copy;
-mod tiles;
-mod tracked;
-mod view;
-mod watch;
-mod windows;
-mod world;
+mod tree;
 
 #[doc(hidden)]
 pub use acts::InjectedPanics;
-pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, describe};
+pub use acts::{
+    BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SpokenLine,
+    UndoEntry,
+};
+pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
-pub use bit_flip::flipped;
-pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, ReplayVerdict, differ, differ_from};
-pub use chat::{ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SpokenLine};
+pub use rules::Controls;
+pub use rules::{
+    ActFault, Anchor, Basis, DelayedChange, FirstLogins, Governance, IssuedTicket, Judging,
+    LaneKey, LaneWindows, Register, Standing, Standings, Tickets, TurnAdmission, TurnFault, Window,
+    judge_act, judge_turn, limits,
+};
+pub use scripts::{
+    ForkJoin, Inbox, QueuedEvent, Script, Sender, Serial, SpeechRate, gas, group_key,
+};
+pub use space::{
+    AdjacentLeaf, Area, CopiedLeaf, CopyError, GESTURE_TICKS, KnownLeaves, Land, PlacedLeaf,
+    PlacedTiles, RunningScript, ShownTiles, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX,
+    TILE_METRES, Tile, TileCopy, TileEntry, Title, WorldObject, may_build, tile_key,
+};
 #[cfg(feature = "controls")]
-pub use controls::Controls;
-pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
-pub use difference::{
+pub use state::flipped;
+pub use state::{
+    AVATAR, Applied, AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
+    Capsule, CapsuleError, ChangedObject, Charter, Course, FirstLogin, Frozen, GasParameters,
+    Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError,
+    Parameters, ParametersError, Parent, Player, PlayerSession, Received, ReplayVerdict,
+    SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError,
+    Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
+};
+pub use tree::{
     LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
     is_of_body_or_script, show,
 };
-pub use first_logins::{Anchor, Basis, FirstLogins};
-pub use fork_join::{ForkJoin, Serial};
-pub use frozen::Frozen;
-pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec};
-pub use governance::{DelayedChange, Governance};
-pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
-pub use inbox::{Inbox, QueuedEvent, Sender, group_key};
-pub use judge::{TurnFault, judge_act, judge_turn};
-pub use land::{Area, Land, Title, may_build};
-pub use metatopia_physics::{Body, Motion, Shape};
-pub use object::{AVATAR, Object, TILE_METRES, Tile};
-pub use parameters::{
-    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,
-    heading_of,
-};
-pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
-pub use players::{Player, PlayerSession, Since, is_line, is_name};
-pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};
-pub use script::{Script, SpeechRate};
-pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
-pub use standing::{Register, Standing, Standings};
-pub use state::{Charter, SimClock};
-pub use tickets::{IssuedTicket, Tickets};
-pub use tile_copy::{
-    CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,
-    TileEntry,
-};
-pub use watch::{Stage, Watch};
-pub use windows::{ActFault, Judging, LaneKey, LaneWindows, TurnAdmission, Window};
-pub use world::{Tools, World};
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.

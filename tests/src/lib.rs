@@ -13,6 +13,58 @@ use std::{
     path::{Path, PathBuf},
 };
 
+/// A crate without clocks, sockets, files, threads, floats or hash-ordered collections.
+#[derive(Debug, Clone, Copy)]
+pub struct PureCrate {
+    /// Its package, without `metatopia-`.
+    pub name: &'static str,
+    /// Its folder, from the root.
+    pub folder: &'static str,
+}
+
+/// Every pure crate. All checks of purity read this list: what such a crate may depend on, what its
+/// sources may name, which lints it is held to, and that it builds for wasm32.
+pub const PURE: &[PureCrate] = &[
+    PureCrate { name: "math", folder: "sim/math" },
+    PureCrate { name: "types", folder: "sim/types" },
+    PureCrate { name: "physics", folder: "physics" },
+    PureCrate { name: "scripting", folder: "scripting" },
+    PureCrate { name: "consensus", folder: "consensus" },
+    PureCrate { name: "store", folder: "node/store" },
+    PureCrate { name: "protocol", folder: "client/protocol" },
+    PureCrate { name: "sim", folder: "sim" },
+    PureCrate { name: "client", folder: "client" },
+    PureCrate { name: "replica", folder: "node/replica" },
+    PureCrate { name: "oracle", folder: "scenarios/oracle" },
+];
+
+/// Returns the path from the root and the text of every Rust source.
+///
+/// # Panics
+/// When a source cannot be read.
+#[must_use]
+pub fn sources() -> Vec<(String, String)> {
+    let root = root();
+    let relative = |path: &Path| {
+        path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned()
+    };
+    files(&root, ".rs")
+        .expect("the workspace can be read")
+        .iter()
+        .map(|path| (relative(path), fs::read_to_string(path).expect("a source file")))
+        .collect()
+}
+
+/// Returns the part of a source that consists of tests; nothing of what ships.
+#[must_use]
+pub fn tests_of<'a>(path: &str, text: &'a str) -> &'a str {
+    let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+    if is_test || !path.ends_with(".rs") {
+        return text;
+    }
+    text.split_once("#[cfg(test)]\nmod tests {").map_or("", |(_, tests)| tests)
+}
+
 /// The workspace's root folder.
 #[must_use]
 pub fn root() -> PathBuf {

@@ -3,22 +3,10 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::PathBuf,
+    path::Path,
 };
 
-use metatopia_tests::{documents, files, root};
-
-const PURE: &[&str] = &[
-    "sim",
-    "physics",
-    "scripting",
-    "consensus",
-    "client/protocol",
-    "client/src",
-    "node/store",
-    "node/replica",
-    "scenarios/oracle",
-];
+use metatopia_tests::{PURE, PureCrate, documents, root, sources};
 
 /// The one crate with a C interface: exporting a name takes an unsafe attribute, in one module of it.
 const C_INTERFACE: &str = "client/wasm/src/lib.rs";
@@ -26,21 +14,11 @@ const C_INTERFACE: &str = "client/wasm/src/lib.rs";
 /// Names that say nothing about what a thing is.
 const EMPTY_NAMES: &[&str] = &["manager", "helper", "util", "common", "misc"];
 
-fn sources() -> Vec<(String, String)> {
-    let root = root();
-    let relative = |path: &PathBuf| {
-        path.strip_prefix(&root).expect("below the root").to_string_lossy().into_owned()
-    };
-    files(&root, ".rs")
-        .expect("the workspace can be read")
-        .iter()
-        .map(|path| (relative(path), fs::read_to_string(path).expect("a source file")))
-        .collect()
-}
-
 fn is_pure(path: &str) -> bool {
-    let tested = ["/tests/", "/benches/", "/examples/"].iter().any(|part| path.contains(part));
-    !tested && PURE.iter().any(|folder| path.starts_with(folder))
+    let is_of = |pure: &PureCrate| {
+        path.strip_prefix(pure.folder).is_some_and(|rest| rest.starts_with("/src/"))
+    };
+    PURE.iter().any(is_of)
 }
 
 #[test]
@@ -149,14 +127,30 @@ fn pure_sources_do_not_even_name_effects() {
     }
 }
 
+/// Returns the configuration that clippy takes for a crate in this folder: the nearest one upwards.
+fn clippy_file(folder: &str) -> String {
+    let mut folders = Path::new(folder).ancestors().map(|folder| root().join(folder));
+    let nearest = folders.find_map(|folder| fs::read_to_string(folder.join("clippy.toml")).ok());
+    nearest.unwrap_or_else(|| panic!("{folder} has no clippy.toml"))
+}
+
 #[test]
-fn pure_crates_share_one_strict_clippy_file() {
-    let strict = fs::read_to_string(root().join("sim/clippy.toml")).expect("the strict file");
-    let folders =
-        ["physics", "scripting", "consensus", "client/protocol", "node/store", "scenarios/oracle"];
-    for folder in folders {
-        let copy = fs::read_to_string(root().join(folder).join("clippy.toml")).expect(folder);
-        assert_eq!(copy, strict, "{folder}/clippy.toml differs from sim/clippy.toml");
+fn pure_crates_share_one_strict_clippy_file_and_no_other_crate_takes_it() {
+    let (strict, lenient) = (clippy_file("sim"), clippy_file(""));
+    assert_ne!(strict, lenient);
+    for (path, _) in sources().iter().filter(|(path, _)| path.ends_with("src/lib.rs")) {
+        let folder = path.trim_end_matches("/src/lib.rs");
+        let file = if is_pure(path) { &strict } else { &lenient };
+        assert!(clippy_file(folder) == *file, "{folder} has another clippy.toml than its like");
+    }
+}
+
+#[test]
+fn pure_crates_are_built_for_wasm32_too() {
+    let script = fs::read_to_string(root().join(".ci/wasm")).expect(".ci/wasm");
+    let built: BTreeSet<&str> = script.split_whitespace().collect();
+    for PureCrate { name, .. } in PURE {
+        assert!(built.contains(format!("metatopia-{name}").as_str()), ".ci/wasm leaves {name} out");
     }
 }
 
@@ -169,21 +163,6 @@ fn every_crate_says_what_it_is_and_shows_it() {
         let stance = if path == C_INTERFACE { "deny" } else { "forbid" };
         let attribute = format!("#![{stance}(unsafe_code)]");
         assert!(text.contains(&attribute), "{path} does not {stance} unsafe code");
-    }
-}
-
-#[test]
-fn every_shared_limit_is_hit_by_a_test_and_listed() {
-    let limits = fs::read_to_string(root().join("sim/types/src/limits.rs")).expect("limits");
-    let listed = fs::read_to_string(root().join("docs/limits.md")).expect("docs/limits.md");
-    let names: BTreeSet<&str> = limits
-        .lines()
-        .filter_map(|line| line.strip_prefix("pub const "))
-        .filter_map(|line| line.split(':').next())
-        .collect();
-    assert!(names.len() > 10, "limits.rs was not understood");
-    for name in names {
-        assert!(listed.contains(&format!("`{name}`")), "docs/limits.md does not list {name}");
     }
 }
 

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Digest, Header, HeaderId, Height, Millis, Root, Round, SimId, Turn, TurnBody, ValidatorsId,
+    Act, Blob, BodyError, Digest, Envelope, Header, HeaderId, Height, Lane, Millis, Root, Round,
+    Seq, SimId, Turn, TurnBody, ValidatorsId, wire,
 };
 
-use super::keys::{header, key, set, sim};
+use super::keys::{Key, header, key, set, sim};
 use crate::Void;
 use crate::judge::{TurnArrival, TurnContext};
 
@@ -62,6 +63,25 @@ fn every_field_of_a_header_is_checked() {
     assert_eq!(check(|h| h.act_count = 1), Err(Void::OtherBody));
     assert_eq!(check(|h| h.blobs = Digest::ZERO), Err(Void::OtherBody));
     assert_eq!(check(|h| h.blob_count = 1), Err(Void::OtherBody));
+}
+
+#[test]
+fn a_turn_with_the_same_act_twice_is_void() {
+    let envelope = Envelope {
+        sim: sim(),
+        author: key(9),
+        lane: Lane(1),
+        seq: Seq(1),
+        last_valid: Height(9),
+        act: Act::Heartbeat,
+    };
+    let act = envelope.sign(&Key(key(9)));
+    // A builder of bodies sorts acts and drops repeated ones; a peer may send what it likes.
+    let bytes = wire::encode(&(vec![&act, &act], Vec::<Blob>::new()));
+    let body = wire::decode::<TurnBody>(&bytes, bytes.len()).expect("the shape of a body");
+    let turn = Turn { body, ..turn(|_| {}) };
+
+    assert_eq!(place().check(&turn), Err(Void::Body(BodyError::ActOrder(act.id()))));
 }
 
 #[test]

@@ -167,7 +167,10 @@ impl Archive {
 mod tests {
     use metatopia_scripting::Event;
     use metatopia_sim::Sender;
-    use metatopia_types::{ObjectId, ScriptId, Tick};
+    use metatopia_types::{
+        Act, Envelope, Header, ObjectId, ScriptId, Signature, SignedEnvelope, SimId, Tick,
+        TurnBody, Validator, ValidatorSet, limits::ACTS_PER_TURN_MAX,
+    };
 
     use super::*;
 
@@ -200,6 +203,67 @@ mod tests {
         archive.remember(Height(101), &[heard(ORDER_BYTES_MAX)]);
         assert_eq!(archive.orders.len(), 1);
         assert!(archive.order(Height(101)).is_some());
+    }
+
+    /// Returns the turn of a height with so many acts of one author.
+    fn turn(height: u64, acts: usize) -> Turn {
+        let act = |seq: u64| {
+            let envelope = Envelope {
+                sim: SimId::default(),
+                author: PublicKey([1; 32]),
+                lane: Lane(height),
+                seq: Seq(seq),
+                last_valid: Height(height),
+                act: Act::Heartbeat,
+            };
+            SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) }
+        };
+        let body = TurnBody::new((0..acts as u64).map(act).collect(), Vec::new());
+        let header = Header { height: Height(height), ..Header::default() };
+        Turn::of(header, body.expect("acts of one turn"))
+    }
+
+    #[test]
+    fn places_are_remembered_for_so_many_acts_and_forgotten_by_whole_turns() {
+        let mut archive = Archive::default();
+        let full = PLACES_MAX / ACTS_PER_TURN_MAX;
+        for height in 1..=full as u64 {
+            archive.decided(&turn(height, ACTS_PER_TURN_MAX));
+        }
+        let rest = PLACES_MAX - full * ACTS_PER_TURN_MAX;
+        archive.decided(&turn(full as u64 + 1, rest));
+        assert_eq!(archive.places.len(), PLACES_MAX);
+
+        archive.decided(&turn(full as u64 + 2, 1));
+
+        assert_eq!(archive.places.len(), PLACES_MAX + 1 - ACTS_PER_TURN_MAX);
+        let oldest = archive.places.values().map(|place| place.height).min();
+        assert_eq!(oldest, Some(Height(2)), "the first turn is forgotten");
+    }
+
+    #[test]
+    fn roots_are_remembered_for_so_many_turns() {
+        let mut archive = Archive::default();
+        let members = vec![Validator { key: PublicKey([1; 32]), power: 1 }];
+        let mut applied = Applied {
+            height: Height(0),
+            tick: Tick(0),
+            root: Root::default(),
+            outcomes: Vec::new(),
+            validators: ValidatorSet::new(members, |_| true).expect("a set of one"),
+            chat: Vec::new(),
+            order: Vec::new(),
+            failures: Vec::new(),
+            log: Vec::new(),
+            changed: Vec::new(),
+        };
+        for height in 1..=ROOTS_MAX as u64 + 1 {
+            applied.height = Height(height);
+            archive.applied(&applied, None);
+        }
+
+        assert_eq!(archive.roots.len(), ROOTS_MAX);
+        assert_eq!(archive.roots.keys().next(), Some(&Height(2)), "the first one is forgotten");
     }
 
     #[test]

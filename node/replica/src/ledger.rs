@@ -16,6 +16,9 @@ use crate::{
     mempool::{Mempool, Origin},
 };
 
+#[cfg(test)]
+mod tests;
+
 /// Signatures of acts that were good in a turn that was judged, so that the same turn in a later
 /// round costs nothing: four times the acts of the largest turn.
 const JUDGED_MAX: usize = 4 * metatopia_types::limits::ACTS_PER_TURN_MAX;

@@ -7,12 +7,15 @@ use metatopia_replica::{
     ClientId,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX, Mempool, Origin,
-        STRANGER_PENDING_MAX,
+        POOL_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
     },
 };
 use metatopia_sim::{
-    FirstLogins, Judging, LaneWindows, Parameters, Register, Since, Standing, Standings, Window,
-    limits::{LANES_MAX, PLAYER_LANES_MAX, REGULAR_LANES_MAX, STRANGER_LANES_MAX},
+    FirstLogin, FirstLogins, Judging, LaneWindows, Parameters, Register, Since, Standing,
+    Standings, Window,
+    limits::{
+        LANES_MAX, LANES_PER_AUTHOR_MAX, PLAYER_LANES_MAX, REGULAR_LANES_MAX, STRANGER_LANES_MAX,
+    },
 };
 use metatopia_types::*;
 
@@ -166,8 +169,8 @@ fn every_reason_to_refuse_an_act_has_its_name() {
     let expired = pool.admit(with(&|e| e.last_valid = Height(0)));
     let (last_valid, height) = (Height(0), Height(1));
     assert_eq!(expired, Err(SubmitRefusal::Expired { last_valid, height }));
-    let far = pool.admit(with(&|e| e.last_valid = Height(1_202)));
-    let last_valid = Height(1_202);
+    let last_valid = height.plus(limits::EXPIRY_HEIGHTS_MAX + 1);
+    let far = pool.admit(with(&|e| e.last_valid = last_valid));
     assert_eq!(far, Err(SubmitRefusal::TooFarAhead { last_valid, height }));
     let long = pool.admit(with(&|e| {
         e.act = Act::login("x".repeat(2_000), Look::default());
@@ -177,6 +180,44 @@ fn every_reason_to_refuse_an_act_has_its_name() {
     forged.act.signature = act(2, 1, 1).act.signature;
     assert_eq!(pool.admit(forged), Err(SubmitRefusal::BadSignature));
     assert!(pool.pool.is_empty());
+}
+
+#[test]
+fn a_key_that_is_new_to_the_sim_is_told_what_it_lacks() {
+    let login =
+        Envelope { act: Act::login("Ada".to_owned(), Look::default()), ..envelope(1, 1, 1) };
+    let login = || Submission { act: login.clone().sign(&key(1)), blobs: Vec::new() };
+    for (first_login, lacking) in [
+        (FirstLogin::Work, SubmitRefusal::NeedsWork),
+        (FirstLogin::Invite, SubmitRefusal::NeedsTicket),
+        (FirstLogin::Closed, SubmitRefusal::NobodyNew),
+    ] {
+        let mut pool = Pool::new();
+        let parameters = Parameters { first_login, ..Parameters::default() };
+        pool.all.register = Register::genesis(sim(), parameters, BTreeSet::new());
+        pool.all.standing = Standing::Stranger;
+        assert_eq!(pool.admit(login()), Err(lacking), "{first_login:?}");
+        assert_eq!(pool.admit(act(1, 1, 1)), Err(SubmitRefusal::NeedsLogin), "{first_login:?}");
+        assert!(pool.pool.is_empty());
+
+        pool.all.standing = Standing::Player;
+        assert!(pool.admit(login()).is_ok(), "{first_login:?}");
+    }
+}
+
+#[test]
+fn an_author_with_as_many_lanes_as_a_sim_remembers_opens_no_other() {
+    let mut pool = Pool::new();
+    let lanes = LANES_PER_AUTHOR_MAX as u64;
+    for lane in 1..=lanes {
+        pool.admit(act(1, lane, 1)).expect("a lane is left");
+    }
+    let body = pool.body(None);
+    pool.decide(body);
+
+    assert_eq!(pool.admit(act(1, lanes + 1, 1)), Err(SubmitRefusal::TooManyLanes));
+    assert!(pool.admit(act(1, lanes, 2)).is_ok(), "its lane is open");
+    assert!(pool.admit(act(2, lanes + 1, 1)).is_ok(), "another author's lanes are its own");
 }
 
 #[test]
@@ -206,6 +247,41 @@ fn an_author_that_floods_fills_only_its_own_share() {
 
     let body = pool.body(None);
     assert!(body.acts().iter().any(|act| act.id() == other));
+}
+
+/// The acts that fill a pool, of authors who each hand in as many as one may, by their numbers.
+fn crowd() -> impl Iterator<Item = Submission> {
+    let long = Act::login("x".repeat(800), Look::default());
+    let authors = (0_u16..).map(|n| {
+        let mut seed = [7; 32];
+        seed[..2].copy_from_slice(&n.to_le_bytes());
+        SigningKey::from_seed(seed)
+    });
+    authors.flat_map(move |key| {
+        let act = long.clone();
+        (1..=AUTHOR_PENDING_MAX as u64).map(move |seq| {
+            let author = key.public();
+            let envelope = Envelope { author, act: act.clone(), ..envelope(1, 1, seq) };
+            Submission { act: envelope.sign(&key), blobs: Vec::new() }
+        })
+    })
+}
+
+#[test]
+fn a_pool_takes_no_more_bytes_and_keeps_a_share_of_them_for_stewards() {
+    let mut pool = Pool::new();
+    let mut acts = crowd();
+    let longest = limits::ENVELOPE_BYTES_MAX;
+    for (standing, most) in
+        [(Standing::Regular, POOL_BYTES_MAX - STEWARD_BYTES), (Standing::Steward, POOL_BYTES_MAX)]
+    {
+        pool.all.standing = standing;
+        let refused = acts.find_map(|act| pool.admit(act).err());
+
+        assert_eq!(refused, Some(SubmitRefusal::Full));
+        let bytes = pool.pool.bytes();
+        assert!(bytes <= most && bytes + longest > most, "{bytes} of {most} bytes are full");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The laws of a region, tested through its public interface.
 
+mod bounds;
 mod collisions;
 mod commands;
 mod determinism;

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use metatopia_scripting::{
     Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError, SourceError,
     limits::{
-        AUTHORS_MAX, FILE_BYTES_MAX, FILES_MAX, LICENCE_BYTES_MAX, PACKAGE_BYTES_MAX,
-        PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX,
+        AUTHORS_MAX, FILE_BYTES_MAX, FILES_MAX, LICENCE_ARMS_MAX, LICENCE_BYTES_MAX,
+        PACKAGE_BYTES_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX,
     },
 };
 use metatopia_types::{Blob, Digest, PackageId, PublicKey, wire};
@@ -238,6 +238,19 @@ fn authors_are_named() {
     assert!(build(|draft| draft.authors = many(AUTHORS_MAX)).is_ok());
     let error = manifest_error(|draft| draft.authors = many(AUTHORS_MAX + 1));
     assert_eq!(error, ManifestError::Authors(AUTHORS_MAX + 1));
+}
+
+#[test]
+fn a_licence_offers_a_bounded_number_of_choices() {
+    // Each pair doubles the ways to choose.
+    let parse = |pairs: u32| {
+        let expression = vec!["(GPL-3.0-only OR MIT)"; pairs as usize].join(" AND ");
+        Licence::parse(&expression)
+    };
+    let most = LICENCE_ARMS_MAX.ilog2();
+    assert_eq!(1 << most, LICENCE_ARMS_MAX);
+    assert!(parse(most).is_ok());
+    assert_eq!(parse(most + 1), Err(LicenceError::Arms));
 }
 
 #[test]

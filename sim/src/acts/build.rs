@@ -7,14 +7,16 @@ use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
 };
 
-use super::{ActContext, ActResult, StateChange, quota::QuotaUse};
-use crate::{
+use super::{
     building::{BuildStep, ObjectEdit},
-    footprint::Footprint,
+    changes::StateChange,
+    context::{ActContext, ActResult},
+    quota::QuotaUse,
+};
+use crate::{
     limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
-    object::{AVATAR, Object},
-    parameters::BuildingParameters,
-    players::{is_line, is_name},
+    space::Footprint,
+    state::{AVATAR, BuildingParameters, Object, is_line, is_name},
 };
 
 /// Friction of what builders make against other bodies, as of wood on wood.

@@ -5,11 +5,14 @@ use metatopia_physics::{Body, Motion};
 use metatopia_scripting::{Event, EventKind};
 use metatopia_types::{ObjectId, Refusal};
 
-use super::{ActContext, ActResult, StateChange};
+use super::{
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
 use crate::{
-    footprint::{distance_to, nearest_point},
     limits::PUSH_TICKS_MIN,
-    parameters::heading_of,
+    space::{distance_to, nearest_point},
+    state::heading_of,
 };
 
 /// The largest component of a heading that is asked for. A larger one is no direction that anybody means,

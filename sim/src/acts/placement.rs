@@ -4,15 +4,12 @@ use metatopia_math::Vec2;
 use metatopia_physics::{Body, Motion, limits::COORDINATE_MAX};
 use metatopia_types::Refusal;
 
-use super::ActContext;
-use crate::{
-    footprint::Footprint,
-    land::{Area, may_build},
-};
+use super::context::ActContext;
+use crate::space::{Area, Footprint, may_build};
 
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
-    pub(super) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
+    pub(crate) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
         let region = &self.state.region;
         let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
         let avatar = own.ok_or(Refusal::NoSeat)?;
@@ -23,12 +20,12 @@ impl ActContext<'_> {
     }
 
     /// Checks that a body may cover this ground instead of its own.
-    pub(super) fn fits(&self, body: &Body, footprint: Footprint) -> Result<(), Refusal> {
+    pub(crate) fn fits(&self, body: &Body, footprint: Footprint) -> Result<(), Refusal> {
         self.check_place(&footprint, body.motion())
     }
 
     /// Checks that the author may build there.
-    pub(super) fn check_place(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
+    pub(crate) fn check_place(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
         let place = footprint.pose.position;
         if place.x.saturating_abs().max(place.y.saturating_abs()) > COORDINATE_MAX {
             return Err(Refusal::OutOfRange);
@@ -47,7 +44,7 @@ impl ActContext<'_> {
     }
 
     /// Checks that no avatar stands there, so that nobody gets stuck in what is built.
-    pub(super) fn check_nobody_is_there(&self, footprint: &Footprint) -> Result<(), Refusal> {
+    pub(crate) fn check_nobody_is_there(&self, footprint: &Footprint) -> Result<(), Refusal> {
         let radius = self.state.charter.parameters.avatar.radius;
         let mut avatars =
             self.state.present.values().filter_map(|avatar| self.state.region.body(*avatar));

@@ -3,13 +3,13 @@
 use metatopia_physics::Motion;
 use metatopia_types::{PublicKey, Refusal};
 
-use super::{ActContext, StateChange};
-use crate::{
+use super::{
     building::{BuildStep, ObjectEdit},
+    changes::StateChange,
+    context::ActContext,
     history::Inverse,
-    limits::SCRIPTS_PER_OBJECT_MAX,
-    object::Object,
 };
+use crate::{limits::SCRIPTS_PER_OBJECT_MAX, state::Object};
 
 /// How much of its owner's quotas something uses.
 #[derive(Clone, Copy, Default)]
@@ -106,7 +106,7 @@ impl ActContext<'_> {
     }
 
     /// Checks that a thing may show this text instead of its own.
-    pub(super) fn check_more_text(&self, thing: &Object, text: &str) -> Result<(), Refusal> {
+    pub(crate) fn check_more_text(&self, thing: &Object, text: &str) -> Result<(), Refusal> {
         let text = text.len().saturating_sub(thing.text.len());
         let more = QuotaUse { text, ..QuotaUse::default() };
         thing.owner.map_or(Ok(()), |owner| self.check_quota(&owner, more, 1))

@@ -2,10 +2,10 @@
 
 use metatopia_types::{Act, Look, PublicKey, Refusal};
 
-use super::{ActContext, StateChange};
+use super::{changes::StateChange, context::ActContext};
 use crate::{
     limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
-    players::{Player, PlayerSession},
+    state::{Player, PlayerSession},
 };
 
 impl ActContext<'_> {

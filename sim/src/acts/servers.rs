@@ -4,7 +4,10 @@ use metatopia_types::{
     Digest, Evidence, Height, Refusal, Roster, SetChange, limits::SET_CHANGES_PER_TURN_MAX,
 };
 
-use super::{ActContext, ActResult, StateChange};
+use super::{
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
 
 impl ActContext<'_> {
     /// Decides an admin's order to name a standby or to remove a server. An order of a temp admin waits,

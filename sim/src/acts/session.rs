@@ -4,11 +4,13 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Shape};
 use metatopia_types::{AssetLicence, Look, Pass, Refusal};
 
-use super::{ActContext, ActResult, StateChange};
+use super::{
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
 use crate::{
-    footprint::distance_to,
-    object::{AVATAR, Object},
-    players::{Player, PlayerSession, Since, is_name},
+    space::distance_to,
+    state::{AVATAR, Object, Player, PlayerSession, Since, is_name},
 };
 
 /// Friction of avatars: little, so that a walker slides along a wall in place of sticking to it.

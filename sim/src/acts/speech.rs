@@ -3,11 +3,15 @@
 use metatopia_scripting::Event;
 use metatopia_types::{BlobId, Emote, Look, Refusal};
 
-use super::{ActContext, ActResult, StateChange, session::check_look};
-use crate::{
+use super::{
+    changes::StateChange,
     chat::{EVERYWHERE, NEARBY, SpokenLine, words},
-    hearing::Hearers,
+    context::{ActContext, ActResult},
+    session::check_look,
+};
+use crate::{
     limits::{DELIVERIES_PER_AUTHOR_MAX, DELIVERIES_PER_TURN_MAX},
+    scripts::Hearers,
 };
 
 impl ActContext<'_> {

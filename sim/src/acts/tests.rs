@@ -7,13 +7,15 @@ use metatopia_types::{
     PublicKey, Refusal, Root, Round, Seq, SimId, Turn, TurnBody, ValidatorsId,
 };
 
-use super::{ActContext, ActExecutor, ActResult, InjectedPanics, TurnCounts};
+use super::{
+    changes::{ActEffects, StateChange, TurnCounts, apply_change},
+    context::{ActContext, ActResult},
+    executor::{ActExecutor, InjectedPanics},
+};
 use crate::{
-    Genesis, Parameters,
     limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
-    players::{Player, Since},
-    programs::Programs,
-    state::State,
+    scripts::Programs,
+    state::{Genesis, Parameters, Player, Since, State},
 };
 
 fn state() -> State {
@@ -88,7 +90,7 @@ fn a_sim_knows_so_many_players_and_forgets_players_for_newcomers() {
     let forgets = |state: &State, author: PublicKey| {
         let changes = decide(state, author, login()).expect("there is room");
         changes.iter().find_map(|change| match change {
-            super::StateChange::Forget(key) => Some(*key),
+            StateChange::Forget(key) => Some(*key),
             _ => None,
         })
     };
@@ -124,9 +126,9 @@ fn builders_together_do_so_much_in_a_turn() {
     let author = PublicKey([9; 32]);
     let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
     let executor = ActExecutor::new(&programs, &Ed25519, &panics, &turn);
-    let mut effects = super::ActEffects::default();
+    let mut effects = ActEffects::default();
     for change in decide(&state, author, login()).expect("there is room") {
-        super::apply_change(&mut state, &mut effects, author, change).expect("there is room");
+        apply_change(&mut state, &mut effects, author, change).expect("there is room");
     }
     let decide = |counts: &TurnCounts| {
         let act = Act::Build(Build::Recolor { object: ObjectId(99), color: 0 });
@@ -165,10 +167,10 @@ fn a_newcomer_appears_where_there_is_room() {
     for n in 0..50 {
         state.clock.tick = metatopia_types::Tick(n);
         let changes = decide(&state, PublicKey([9; 32]), login()).expect("there is room");
-        let Some(super::StateChange::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
+        let Some(StateChange::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
         let place = body.pose.position;
         let mut others = state.region.bodies().iter();
-        free += u32::from(others.all(|other| crate::footprint::distance_to(other, place) > radius));
+        free += u32::from(others.all(|other| crate::space::distance_to(other, place) > radius));
     }
     // A seventeenth of the square is free, and sixteen places are tried: three in five find it.
     assert!(free >= 20, "{free} of 50 found the free place");

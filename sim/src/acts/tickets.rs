@@ -2,8 +2,11 @@
 
 use metatopia_types::{Pass, PublicKey, Refusal, TicketOrder};
 
-use super::{ActContext, ActResult, StateChange};
-use crate::parameters::FirstLogin;
+use super::{
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
+use crate::state::FirstLogin;
 
 impl ActContext<'_> {
     /// Decides an admin's order to issue a ticket, or to withdraw one of any admin.

@@ -3,12 +3,13 @@
 use metatopia_physics::{Aspect, Body, Pose};
 use metatopia_types::{ObjectId, Refusal, ScriptId};
 
-use super::{ActContext, StateChange, quota::QuotaUse};
-use crate::{
-    footprint::Footprint,
+use super::{
+    changes::StateChange,
+    context::ActContext,
     history::{DeletedObject, Inverse},
-    object::Object,
+    quota::QuotaUse,
 };
+use crate::{space::Footprint, state::Object};
 
 impl ActContext<'_> {
     /// Decides an undo. The author may be anywhere, and the land may be anybody's; but an undo neither

@@ -15,10 +15,11 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, Blob, BodyError, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Millis,
+    Act, Blob, BodyError, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis,
     PublicKey, Root, Round, Seq, Sign, Signature, SignedEnvelope, SigningKey, SimId, Turn,
     TurnBody, ValidatorsId,
-    limits::{ACTS_PER_TURN_MAX, EXPIRY_HEIGHTS_MAX},
+    limits::{ACTS_PER_TURN_MAX, ENVELOPE_BYTES_MAX, EXPIRY_HEIGHTS_MAX},
+    wire,
 };
 use proptest::prelude::*;
 
@@ -231,8 +232,11 @@ fn an_act_of_another_sim_or_with_a_bad_signature_is_refused() {
     assert_eq!(judge(&good.clone().sign(&key(2))), Err(ActFault::Signature));
     assert_eq!(judge(&unsigned(good.clone())), Err(ActFault::Signature));
     let elsewhere = SimId(Digest([6; 32]));
-    let foreign = Envelope { sim: elsewhere, ..good }.sign(&key(1));
+    let foreign = Envelope { sim: elsewhere, ..good.clone() }.sign(&key(1));
     assert_eq!(judge(&foreign), Err(ActFault::OtherSim(elsewhere)));
+    let login = Act::login("x".repeat(ENVELOPE_BYTES_MAX), Look::default());
+    let long = Envelope { act: login, ..good }.sign(&key(1));
+    assert_eq!(judge(&long), Err(ActFault::TooLong(wire::length(&long))));
 }
 
 #[test]
@@ -263,8 +267,8 @@ fn a_turn_from_the_wire_with_a_broken_body_is_void() {
     // What came over the wire was never through `Body::new`.
     let acts: Vec<SignedEnvelope> =
         (0..=ACTS_PER_TURN_MAX as u64).map(|seq| unsigned(envelope(ADA, 1, seq, 100))).collect();
-    let bytes = metatopia_types::wire::encode(&(acts, Vec::<Blob>::new()));
-    let body: TurnBody = metatopia_types::wire::decode(&bytes, bytes.len()).expect("it decodes");
+    let bytes = wire::encode(&(acts, Vec::<Blob>::new()));
+    let body: TurnBody = wire::decode(&bytes, bytes.len()).expect("it decodes");
     let crowded = Turn { body, ..turn(1, Vec::new()) };
 
     let void = judge_turn(SIM, &crowded, &LaneWindows::default(), &*OPEN, &Ed25519);

@@ -6,7 +6,8 @@ use metatopia_scripting::{
     limits::GAS_PER_CALL_MAX,
 };
 use metatopia_sim::{
-    GenesisError, SNAPSHOT_BYTES_MAX, Script, Serial, World, limits::WORLD_BYTES_MAX,
+    GenesisError, SNAPSHOT_BYTES_MAX, Script, Serial, World, gas::SCRIPT_TICK_MAX,
+    limits::WORLD_BYTES_MAX,
 };
 use metatopia_types::{
     Act, Build, LeafKey, ObjectId, Outcome, PackageId, Refusal, ScriptId, limits::LEAF_BYTES_MAX,
@@ -93,6 +94,8 @@ fn the_length_of_a_state_is_that_of_its_snapshot() {
 fn events_beyond_the_room_are_dropped_and_counted() {
     let mut builder = Builder::new();
     builder.genesis.parameters.gas.script_refill = 1;
+    // Gas for all five scripts in one tick.
+    builder.genesis.parameters.gas.tick = 5 * SCRIPT_TICK_MAX;
     let (slow, flood) = (slow(&mut builder), flood(&mut builder));
     builder.thing(Motion::Static, (0, 5), &[slow]);
     for n in 1..5_i32 {

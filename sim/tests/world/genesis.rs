@@ -8,6 +8,7 @@ use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError, ScriptSpec, Title,
     World,
+    gas::SCRIPT_TICK_MAX,
     limits::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
         TEXT_BYTES_MAX,
@@ -111,10 +112,20 @@ fn parameters_have_ranges() {
     assert_eq!(error, GenesisError::Parameters(ParametersError::TicksPerTurn(0)));
     let error = fault(|builder| builder.genesis.parameters.avatar.radius = Fx::ZERO);
     assert!(error.to_string().starts_with("avatar.radius is 0, outside of 0.1"), "{error}");
-    let error = fault(|builder| builder.genesis.parameters.gas.tick = 13_999);
+    assert!(matches!(error, GenesisError::Parameters(ParametersError::Range { .. })));
+    let error = fault(|builder| builder.genesis.parameters.gas.tick = SCRIPT_TICK_MAX - 1);
     assert_eq!(error.to_string(), "gas.tick is 13999, outside of 14000 to 1073741824");
+    assert!(matches!(error, GenesisError::Parameters(ParametersError::Count { .. })));
     let error = fault(|builder| builder.genesis.parameters.objects_max = 16_385);
     assert_eq!(error.to_string(), "objects_max is 16385, outside of 1 to 16384");
+}
+
+#[test]
+fn a_package_whose_source_does_not_compile_is_named() {
+    let mut bad = None;
+    let error = fault(|builder| bad = Some(builder.package("bad", "fn on_start( {\n")));
+    let GenesisError::Source { id, .. } = error else { panic!("{error}") };
+    assert_eq!(Some(id), bad);
 }
 
 #[test]

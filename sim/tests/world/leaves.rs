@@ -2,10 +2,11 @@
 
 use metatopia_math::Vec2;
 use metatopia_physics::Motion;
-use metatopia_sim::{Serial, Stage, Watch, World};
+use metatopia_sim::{Serial, Stage, Watch, World, limits::PACKAGE_PIECE_BYTES};
 use metatopia_types::{
-    Act, LeafKey, Root, StateProofError,
+    Act, LeafKey, PackageId, Root, StateProofError,
     limits::{LEAF_BYTES_MAX, OUTCOME_TURNS},
+    wire,
 };
 
 use crate::yard::{Builder, Yard};
@@ -171,4 +172,31 @@ fn outcomes_stay_for_so_many_turns() {
     assert_eq!(yard.world.outcomes(height), None);
     assert!(yard.world.proof(&key).is_none());
     assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn a_long_package_is_in_the_state_in_pieces_that_are_full_but_for_the_last() {
+    let mut builder = Builder::new();
+    let source = format!("fn on_start() {{}}\n// {}\n", "x".repeat(PACKAGE_PIECE_BYTES));
+    let package = builder.package("long", &source);
+    let yard = builder.build();
+
+    let leaves = yard.world.manifest().leaves.into_iter();
+    let leaves = leaves.filter(|leaf| leaf.key.0.starts_with("packages"));
+    let mut pieces: Vec<((PackageId, u32), Vec<u8>)> = Vec::new();
+    for leaf in leaves {
+        let content = yard.world.leaf(&leaf.key).expect("a leaf of the manifest");
+        let entries = wire::decode::<Vec<_>>(&content, LEAF_BYTES_MAX).expect("pieces of packages");
+        pieces.extend(entries);
+    }
+
+    pieces.sort_unstable();
+    let lengths: Vec<usize> = pieces.iter().map(|(_, piece)| piece.len()).collect();
+    assert!(matches!(lengths[..], [PACKAGE_PIECE_BYTES, 1..=PACKAGE_PIECE_BYTES]), "{lengths:?}");
+    assert_eq!(
+        pieces.iter().map(|(key, _)| *key).collect::<Vec<_>>(),
+        [(package, 0), (package, 1)]
+    );
+    let bytes: Vec<u8> = pieces.into_iter().flat_map(|(_, piece)| piece).collect();
+    assert_eq!(bytes, builder.genesis.packages[&package]);
 }

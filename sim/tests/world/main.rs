@@ -2,6 +2,8 @@
 
 mod building;
 mod byte_budget;
+mod capsules;
+mod course;
 mod forgetting;
 mod genesis;
 mod interaction;

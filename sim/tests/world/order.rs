@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
-use metatopia_sim::{Received, Sender, Serial};
+use metatopia_sim::{Received, Sender, Serial, gas::SCRIPT_TICK_MAX};
 use metatopia_types::{Digest, HeaderId, ObjectId, PackageId, ScriptId, Tick, wire};
 
 use crate::yard::{Backwards, Builder, Shuffled, Yard};
@@ -43,6 +43,8 @@ fn listener(builder: &mut Builder) -> PackageId {
 
 fn crowd() -> Yard {
     let mut builder = Builder::new();
+    // Gas for all six scripts in one tick.
+    builder.genesis.parameters.gas.tick = 6 * SCRIPT_TICK_MAX;
     let package = listener(&mut builder);
     builder.thing(Motion::Static, (5, 0), &[package, package]);
     builder.thing(Motion::Static, (-5, 0), &[package]);

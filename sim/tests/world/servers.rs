@@ -1,12 +1,15 @@
 //! Who votes: admins' changes, standbys that are ready, and evidence against liars.
 
+use metatopia_math::Stream;
 use metatopia_sim::{
-    World,
-    limits::{DELAY_MS, DELAYED_MAX},
+    SimClock, World,
+    limits::{DELAY_MS, DELAYED_MAX, PROOF_HEIGHTS, PROOF_LEAF_BYTES, PROOF_LEAVES, PROOFS_KEPT},
 };
 use metatopia_types::{
-    Act, Digest, Evidence, HeaderId, Height, Look, NodeContact, Outcome, Refusal, Round, SetChange,
-    Sign, Signed, SigningKey, SimId, Vote, VoteKind,
+    Act, Digest, Evidence, HeaderId, Height, LeafKey, Look, NodeContact, Outcome, Refusal, Round,
+    SetChange, Sign, Signed, SigningKey, SimId, Vote, VoteKind,
+    limits::{LEAF_BYTES_MAX, SET_CHANGES_PER_TURN_MAX},
+    wire,
 };
 
 use crate::yard::{Builder, Yard, key, public};
@@ -78,15 +81,16 @@ fn a_standby_that_does_not_show_the_state_does_not_follow() {
     for (n, act) in [
         (205, Act::Ready { height, proof: Digest::ZERO }),
         // Neither of another height, nor what another standby shows.
-        (205, Act::Ready { height: height.plus(20), proof }),
+        (205, Act::Ready { height: height.plus(PROOF_HEIGHTS), proof }),
         (205, Act::Ready { height, proof: others }),
         (206, act.clone()),
     ] {
         assert_eq!(yard.try_act(n, act), Outcome::Refused(Refusal::WrongProof));
     }
     assert_eq!(yard.try_act(207, act.clone()), Outcome::Refused(Refusal::BadSetChange));
-    // Those of the last three seconds count.
-    yard.idle(height.plus(59).0 - yard.world.height().0);
+    // The last ones count, up to the turn that makes them too old.
+    let last = height.plus(PROOFS_KEPT as u64 * PROOF_HEIGHTS - 1);
+    yard.idle(last.0 - yard.world.height().0);
     assert_eq!(yard.try_act(205, act), Outcome::Ok);
     yard.play();
     let late = Act::Ready { height, proof: others };
@@ -97,7 +101,7 @@ fn a_standby_that_does_not_show_the_state_does_not_follow() {
 fn what_a_standby_shows_differs_with_every_leaf_that_is_drawn_and_is_the_same_everywhere() {
     let mut yard = with_admin();
     yard.act(ADMIN, add(205));
-    yard.idle(20 - yard.world.height().0);
+    yard.idle(PROOF_HEIGHTS - yard.world.height().0);
     let (root, snapshot) = (yard.world.root(), yard.world.snapshot());
     let restored = World::from_snapshot(&snapshot, root, yard.world.tools()).expect("a state");
     let own = yard.world.readiness(&public(205));
@@ -109,8 +113,43 @@ fn what_a_standby_shows_differs_with_every_leaf_that_is_drawn_and_is_the_same_ev
     let mut other = with_admin();
     other.act(ADMIN, add(205));
     other.act(1, Act::SetLook(Look { color: 1, ..Look::default() }));
-    other.idle(20 - other.world.height().0);
+    other.idle(PROOF_HEIGHTS - other.world.height().0);
     assert_ne!(own, other.world.readiness(&public(205)));
+}
+
+/// Another program that follows a sim must come to the same digest, so this test does so by the text of
+/// the rule: so many leaves are drawn, and the beginning of each counts.
+#[test]
+fn what_a_standby_shows_is_a_keyed_digest_of_the_beginnings_of_so_many_leaves() {
+    let mut builder = Builder::new();
+    // Leaves that are longer than what counts of them.
+    let source = format!("fn on_start() {{}}\n// {}\n", "x".repeat(8 * PROOF_LEAF_BYTES));
+    builder.package("long", &source);
+    let mut yard = builder.build();
+    yard.idle(PROOF_HEIGHTS);
+    let leaves: Vec<Vec<u8>> = yard
+        .world
+        .manifest()
+        .leaves
+        .iter()
+        .map(|leaf| yard.world.leaf(&leaf.key).expect("a leaf of the manifest"))
+        .collect();
+    assert!(leaves.iter().any(|leaf| leaf.len() > PROOF_LEAF_BYTES));
+    let clock = yard.world.leaf(&LeafKey("clock".to_owned())).expect("the clock");
+    let clock: SimClock = wire::decode(&clock, LEAF_BYTES_MAX).expect("a clock");
+
+    let standby = public(205);
+    let words: Vec<u64> =
+        standby.0.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect();
+    let mut dice = Stream::new(&clock.seed.0, "metatopia readiness v1", &words);
+    let mut drawn = Vec::new();
+    for _ in 0..PROOF_LEAVES {
+        let leaf = &leaves[dice.below(leaves.len() as u64) as usize];
+        drawn.extend_from_slice(&leaf[..leaf.len().min(PROOF_LEAF_BYTES)]);
+    }
+
+    let digest = Digest(*blake3::keyed_hash(&standby.0, &drawn).as_bytes());
+    assert_eq!(yard.world.readiness(&standby), Some(digest));
 }
 
 #[test]
@@ -139,7 +178,9 @@ fn a_turn_changes_the_members_once() {
 
     let mut outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
     outcomes.sort_by_key(|outcome| *outcome != Outcome::Ok);
-    assert_eq!(outcomes, [Outcome::Ok, Outcome::Refused(Refusal::TooOften)]);
+    let (done, refused) = outcomes.split_at(SET_CHANGES_PER_TURN_MAX);
+    assert_eq!(done, [Outcome::Ok; SET_CHANGES_PER_TURN_MAX]);
+    assert_eq!(refused, [Outcome::Refused(Refusal::TooOften)]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use metatopia_scripting::{
 };
 use metatopia_sim::{
     Applied, GESTURE_TICKS,
+    gas::SCRIPT_TICK_MAX,
     limits::{
         DELIVERIES_PER_AUTHOR_MAX, DELIVERIES_PER_TURN_MAX, HEARERS_MAX, LISTENERS_FEW,
         LOOKS_PER_DELIVERY,
@@ -36,6 +37,8 @@ fn parrot(builder: &mut Builder) -> metatopia_types::PackageId {
 #[test]
 fn words_are_heard_nearby_or_everywhere_and_only_by_who_listens() {
     let mut builder = Builder::new();
+    // Gas for both parrots in one tick.
+    builder.genesis.parameters.gas.tick = 2 * SCRIPT_TICK_MAX;
     let package = parrot(&mut builder);
     let near = builder.thing(Motion::Static, (5, 0), &[package]);
     let far = builder.thing(Motion::Static, (100, 0), &[package]);

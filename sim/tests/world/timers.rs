@@ -1,7 +1,9 @@
 //! Timers in a world that is full: none is lost for want of room, so no script stops for good.
 
 use metatopia_physics::Motion;
-use metatopia_scripting::{Call, Event, EventKind, ScriptEffect, ScriptError, ScriptOutput};
+use metatopia_scripting::{
+    Call, Event, EventKind, ScriptEffect, ScriptError, ScriptOutput, limits::GAS_PER_CALL_MAX,
+};
 use metatopia_sim::{Applied, limits::WORLD_BYTES_MAX};
 use metatopia_types::ScriptId;
 
@@ -55,7 +57,8 @@ fn a_bell_strikes_while_the_world_is_full_and_after_that() {
 #[test]
 fn a_timer_whose_event_waited_for_gas_is_set_again_without_room() {
     let mut builder = Builder::new();
-    builder.genesis.parameters.gas.script_refill = 1_000;
+    // In the seven ticks between two strikes the bell earns less than it uses.
+    builder.genesis.parameters.gas.script_refill = GAS_PER_CALL_MAX / 8;
     let bell = builder.port("slow-bell", &[EventKind::Start, EventKind::Timer], strike_slowly);
     builder.thing(Motion::Static, (0, 5), &[bell]);
     let mut yard = builder.build();

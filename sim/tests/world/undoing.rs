@@ -152,7 +152,7 @@ fn a_share_that_was_filled_since_and_people_stand_in_the_way_of_an_undo() {
 
     // Nobody but the second player stands where the block was.
     yard.walk_to(1, vec2(-4, 0));
-    yard.walk_to(100, vec2(-4, 4));
+    yard.walk_to(100, vec2(0, -4));
     yard.walk_to(2, vec2(3, 0));
     assert_eq!(undo(&mut yard, 1), refused(Refusal::Occupied));
     yard.act(2, Act::Leave);

@@ -227,19 +227,14 @@ fn a_body_holds_its_limits() {
             one
         })
         .collect::<Vec<_>>();
-    assert_eq!(TurnBody::new(many, vec![]), Err(BodyError::TooManyActs(1_025)));
+    assert_eq!(
+        TurnBody::new(many, vec![]),
+        Err(BodyError::TooManyActs(limits::ACTS_PER_TURN_MAX + 1))
+    );
 
     let name = "x".repeat(limits::ENVELOPE_BYTES_MAX);
     let long = act(1, Act::login(name, Look::default()));
     assert!(matches!(TurnBody::new(vec![long], vec![]), Err(BodyError::LongAct { .. })));
-
-    let name = "x".repeat(700);
-    let heavy = (0..300_u64).map(|seq| {
-        let mut one = act(1, Act::login(name.clone(), Look::default()));
-        one.envelope.seq = Seq(seq);
-        one
-    });
-    assert!(matches!(TurnBody::new(heavy.collect(), vec![]), Err(BodyError::LongActs(_))));
 
     let blob = Blob(vec![7; limits::BLOB_BYTES_MAX + 1]);
     let say = act(1, Act::Say { channel: 0, body: blob.id() });
@@ -317,8 +312,6 @@ fn sets_that_break_a_rule_are_refused_by_name() {
     let member = |n: u8, power| Validator { key: key(n).public(), power };
     let error = |members: Vec<Validator>| ValidatorSet::new(members, |_| true).err();
     assert_eq!(error(vec![]), Some(ValidatorSetError::Count(0)));
-    let many = (1..=32).map(|n| member(n, 1)).collect();
-    assert_eq!(error(many), Some(ValidatorSetError::Count(32)));
     let twice = error(vec![member(1, 1), member(1, 1)]);
     assert_eq!(twice, Some(ValidatorSetError::Order(key(1).public())));
     let none = error(vec![member(1, 0)]);
@@ -337,27 +330,6 @@ fn a_change_of_the_set_takes_effect_exactly_three_heights_later() {
     let votes = |height| roster.set(Height(height)).expect("known").get(&new).is_some();
     assert_eq!([3, 4, 5].map(votes), [false, false, true]);
     assert!(roster.set(Height(6)).is_none() && roster.set(Height(2)).is_none());
-}
-
-#[test]
-fn a_set_never_shrinks_below_four_and_standbys_are_bounded() {
-    let mut roster = roster(5);
-    let remove = |n: u8| SetChange::Remove { key: key(n).public() };
-    assert_eq!(roster.change(&remove(1)), Ok(()));
-    assert_eq!(roster.change(&remove(2)), Err(RosterError::TooFew(4)));
-    assert_eq!(roster.change(&remove(1)), Err(RosterError::Unknown(key(1).public())));
-    let add = |n: u8, address: String| {
-        let contact = NodeContact { peer_id: String::new(), address };
-        SetChange::Add { key: key(n).public(), contact }
-    };
-    let long = roster.change(&add(9, "x".repeat(129)));
-    assert_eq!(long, Err(RosterError::LongContact(129)));
-    for n in 0..16 {
-        assert_eq!(roster.change(&add(100 + n, String::new())), Ok(()));
-    }
-    assert_eq!(roster.change(&add(120, String::new())), Err(RosterError::TooMany(16)));
-    let known = Err(RosterError::Known(key(100).public()));
-    assert_eq!(roster.change(&add(100, String::new())), known);
 }
 
 #[test]

@@ -188,6 +188,19 @@ fn who_decides_is_told_with_those_who_would_be_next() {
 }
 
 #[test]
+fn of_those_who_would_be_next_only_so_many_are_told() {
+    let (mut world, _) = yard();
+    for n in 0..CANDIDATES_MAX as u8 + 2 {
+        login(&mut world, 10 + n, "player", Look::default());
+    }
+
+    let told = governance(&world).candidates;
+
+    assert_eq!(told.len(), CANDIDATES_MAX);
+    assert_eq!(told[0].key, key(10).public(), "who came first is told first");
+}
+
+#[test]
 fn scripts_are_told_in_pages() {
     let (mut world, _) = yard();
     let only = scripts(&world, ScriptId(0));

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use metatopia_consensus::Trust;
-use metatopia_protocol::{Answer, Question};
+use metatopia_protocol::{Answer, LEAVES_PER_QUESTION_MAX, Question};
 use metatopia_replica::fetch::{
     ANSWER, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
 };
@@ -287,8 +287,8 @@ fn questions_for_leaves_are_answered_within_their_bounds() {
     let Answer::Leaves(two) = leaves(vec![1, 0]) else { panic!("there are two") };
     let Answer::Leaves(one) = leaves(vec![0]) else { panic!("there is one") };
     assert_eq!(two[1], one[0]);
-    for none in [vec![], vec![u32::MAX], vec![0; 1_025]] {
+    for none in [vec![], vec![u32::MAX], vec![0; LEAVES_PER_QUESTION_MAX + 1]] {
         assert_eq!(leaves(none), Answer::Unknown);
     }
-    assert!(wire::encode(&leaves(vec![0; 1_024])).len() < 512 * 1_024);
+    assert!(wire::encode(&leaves(vec![0; LEAVES_PER_QUESTION_MAX])).len() < 512 * 1_024);
 }

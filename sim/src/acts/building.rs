@@ -1,0 +1,285 @@
+//! Applies building steps to the state, once they are allowed. Each step returns what undoes it.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::{Aspect, BodySpec, InsertError, Motion, Pose, Shape};
+use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
+
+use super::history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
+use crate::{
+    scripts::{GasPool, Script},
+    state::{Object, State},
+};
+
+/// A step of building.
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "it is boxed as a whole, and lives for one act")]
+pub(super) enum BuildStep {
+    /// Makes an object with scripts of these packages.
+    Create(Object, BodySpec, Vec<PackageId>),
+    /// Edits an object.
+    Edit(ObjectId, ObjectEdit),
+}
+
+/// One edit of an object.
+#[derive(Debug, Clone)]
+pub(super) enum ObjectEdit {
+    /// Moves its body to this position, where it rests.
+    Move(Vec2),
+    /// Turns its body to this angle.
+    Rotate(Angle),
+    /// Gives it another shape with this mass, drawn with this outline.
+    Resize(Shape, Fx, BodyShape),
+    /// Sets its colour.
+    Recolor(u32),
+    /// Sets its name.
+    Rename(String),
+    /// Sets the text that it shows.
+    SetText(String),
+    /// Makes another player its owner.
+    Give(PublicKey),
+    /// Puts a script of this package on it.
+    Attach(PackageId),
+    /// Takes a script off it.
+    Detach(ScriptId),
+    /// Deletes it with its scripts.
+    Delete,
+}
+
+impl State {
+    /// Returns the objects that a player owns, by id; avatars are not owned.
+    pub(crate) fn things<'a>(
+        &'a self,
+        owner: &PublicKey,
+    ) -> impl Iterator<Item = (ObjectId, &'a Object)> {
+        let ids = self.owned.get(owner).into_iter().flatten();
+        ids.filter_map(|id| Some((*id, self.objects.get(id)?)))
+    }
+
+    /// Says whether the sim may have another object that is no avatar. As many objects as there can be
+    /// avatars are kept free.
+    pub(super) fn has_thing_slot(&self) -> bool {
+        let things = self.objects.len().saturating_sub(self.present.len());
+        let parameters = &self.charter.parameters;
+        let things_max = parameters.objects_max.saturating_sub(parameters.avatars_max);
+        things < things_max as usize
+    }
+
+    /// Applies a building step. Returns the object, and what undoes the step.
+    ///
+    /// # Errors
+    /// When physics has no room for a new body; nothing changed then.
+    pub(super) fn apply_build(&mut self, step: BuildStep) -> Result<UndoEntry, InsertError> {
+        match step {
+            BuildStep::Create(object, body, packages) => {
+                let object = self.spawn(object, &body)?;
+                for package in packages {
+                    self.attach(object, None, package);
+                }
+                Ok(UndoEntry { object, inverse: Inverse::Delete })
+            }
+            BuildStep::Edit(object, edit) => {
+                // An edit that cannot be made changes nothing, so nothing undoes it.
+                let inverse = self.edit_object(object, edit).unwrap_or(Inverse::Nothing);
+                Ok(UndoEntry { object, inverse })
+            }
+        }
+    }
+
+    /// Edits an object. Returns what undoes the edit; nothing if the object is not there.
+    fn edit_object(&mut self, id: ObjectId, edit: ObjectEdit) -> Option<Inverse> {
+        Some(match edit {
+            ObjectEdit::Move(position) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
+                self.region.set_position(id, position).ok()?;
+                self.stop_body(id);
+                Inverse::RevertBody(Box::new(body), Aspect::Position, outline)
+            }
+            ObjectEdit::Rotate(angle) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
+                let pose = Pose { position: body.position(), angle };
+                self.region.set_pose(id, pose).ok()?;
+                Inverse::RevertBody(Box::new(body), Aspect::Facing, outline)
+            }
+            ObjectEdit::Resize(shape, mass, new_outline) => {
+                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
+                self.region.set_shape(id, shape, mass).ok()?;
+                self.objects.get_mut(&id)?.look.shape = new_outline;
+                Inverse::RevertBody(Box::new(body), Aspect::Shape, outline)
+            }
+            ObjectEdit::Recolor(color) => {
+                let look = &mut self.objects.get_mut(&id)?.look;
+                Inverse::Recolor(core::mem::replace(&mut look.color, color))
+            }
+            ObjectEdit::Rename(name) => {
+                let object = self.objects.get_mut(&id)?;
+                Inverse::Rename(core::mem::replace(&mut object.name, name))
+            }
+            ObjectEdit::SetText(text) => {
+                let object = self.objects.get_mut(&id)?;
+                Inverse::SetText(core::mem::replace(&mut object.text, text))
+            }
+            ObjectEdit::Give(to) => {
+                let before = self.objects.get_mut(&id)?.owner.replace(to);
+                self.disown(before, id);
+                self.own(to, id);
+                Inverse::Nothing
+            }
+            ObjectEdit::Attach(package) => Inverse::Detach(self.attach(id, None, package)?),
+            ObjectEdit::Detach(script) => {
+                let package = self.detach(script)?;
+                Inverse::Attach(script, package)
+            }
+            ObjectEdit::Delete => Inverse::Restore(Box::new(self.delete_object(id)?)),
+        })
+    }
+
+    /// Undoes a step back.
+    ///
+    /// # Errors
+    /// When physics has no room for a body; nothing changed then.
+    pub(super) fn revert(&mut self, entry: UndoEntry) -> Result<(), InsertError> {
+        let id = entry.object;
+        match entry.inverse {
+            Inverse::Delete => drop(self.delete_object(id)),
+            Inverse::Restore(deleted) => self.restore_object(id, *deleted)?,
+            Inverse::RevertBody(before, aspect, outline) => {
+                // The act was refused if the body is gone or has no place. A body that physics does not
+                // take back all the same stays as it is.
+                if self.region.revert(&before, aspect).is_ok()
+                    && let Some(object) = self.objects.get_mut(&id)
+                {
+                    object.look.shape = outline;
+                }
+            }
+            Inverse::Recolor(color) => drop(self.edit_object(id, ObjectEdit::Recolor(color))),
+            Inverse::Rename(name) => drop(self.edit_object(id, ObjectEdit::Rename(name))),
+            Inverse::SetText(text) => drop(self.edit_object(id, ObjectEdit::SetText(text))),
+            Inverse::Detach(script) => drop(self.detach(script)),
+            Inverse::Attach(script, package) => drop(self.attach(id, Some(script), package)),
+            Inverse::Nothing => {}
+        }
+        Ok(())
+    }
+
+    /// Records a building step, so that its builder can undo it.
+    pub(super) fn record_build(&mut self, builder: PublicKey, entry: UndoEntry) {
+        match self.histories.get_mut(&builder) {
+            Some(history) => history.add(entry),
+            None => {
+                let mut history = BuildHistory::default();
+                history.add(entry);
+                self.histories.insert(builder, history);
+            }
+        }
+    }
+
+    /// Undoes the step of a builder before the last `skip` ones, and forgets those.
+    ///
+    /// # Errors
+    /// When physics has no room for a body; nothing changed then.
+    ///
+    /// # Panics
+    /// When there is no such step: the act was decided over this very state.
+    pub(super) fn undo(&mut self, builder: PublicKey, skip: u8) -> Result<(), InsertError> {
+        let history = self.histories.get(&builder).cloned();
+        let mut history = history.expect("an undo is by a builder with a history");
+        let entry = history.take(skip).expect("an undo is of a step in the history");
+        // Reverting may fail, so it comes before the history changes.
+        self.revert(entry)?;
+        if history.is_empty() {
+            self.histories.remove(&builder);
+        } else {
+            self.histories.insert(builder, history);
+        }
+        Ok(())
+    }
+
+    /// Returns the outline with which an object is drawn.
+    fn outline(&self, id: ObjectId) -> Option<BodyShape> {
+        self.objects.get(&id).map(|object| object.look.shape)
+    }
+
+    /// Stops a body that moves, because what is put somewhere by hand does not slide on.
+    fn stop_body(&mut self, id: ObjectId) {
+        let moves = |body: &metatopia_physics::Body| {
+            body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
+        };
+        if self.region.body(id).is_some_and(moves) {
+            // A dynamic body takes every velocity within the bounds, and zero is one.
+            let _ = self.region.set_velocity(id, Vec2::ZERO);
+        }
+    }
+
+    /// Deletes an object with its scripts. Returns what restores it.
+    fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
+        let object = self.objects.remove(&id)?;
+        let body = self.region.remove(id).ok()?;
+        self.disown(object.owner, id);
+        self.movable.remove(&id);
+        let packages =
+            object.scripts.iter().filter_map(|script| self.end_script(*script)).collect();
+        Some(DeletedObject { object, body, packages })
+    }
+
+    /// Restores a deleted object with its id, its fields and its body; its scripts begin anew.
+    fn restore_object(&mut self, id: ObjectId, deleted: DeletedObject) -> Result<(), InsertError> {
+        // The region may refuse the body, so it comes before anything else changes.
+        self.region.put_back(&deleted.body)?;
+        if let Some(owner) = deleted.object.owner {
+            self.own(owner, id);
+        }
+        if deleted.body.motion() == Motion::Dynamic {
+            self.movable.insert(id);
+        }
+        let scripts = deleted.object.scripts.clone();
+        self.objects.insert(id, deleted.object);
+        for (script, package) in scripts.into_iter().zip(deleted.packages) {
+            self.begin_script(script, id, package);
+        }
+        Ok(())
+    }
+
+    /// Puts a script on an object, under its old id if it had one, or under the next id.
+    fn attach(
+        &mut self,
+        id: ObjectId,
+        script: Option<ScriptId>,
+        package: PackageId,
+    ) -> Option<ScriptId> {
+        let object = self.objects.get_mut(&id)?;
+        let script = script.unwrap_or(self.clock.next_script);
+        let place = object.scripts.partition_point(|other| *other < script);
+        object.scripts.insert(place, script);
+        self.clock.next_script = self.clock.next_script.max(script.plus(1));
+        self.begin_script(script, id, package);
+        Some(script)
+    }
+
+    /// Takes a script off its object.
+    fn detach(&mut self, script: ScriptId) -> Option<PackageId> {
+        let id = self.scripts.get(&script)?.object;
+        if let Some(object) = self.objects.get_mut(&id) {
+            object.scripts.retain(|other| *other != script);
+        }
+        self.end_script(script)
+    }
+
+    /// Begins a script with an empty state.
+    fn begin_script(&mut self, script: ScriptId, object: ObjectId, package: PackageId) {
+        let gas = GasPool::full(self.clock.tick.plus(1), self.script_income());
+        let state = metatopia_scripting::ScriptState::default();
+        self.scripts.insert(script, Script::new(object, package, state, gas));
+        self.script_changes.push((script, Some(package)));
+    }
+
+    /// Ends a script: with it go its state, its inbox and its timers. Returns what it ran.
+    fn end_script(&mut self, script: ScriptId) -> Option<PackageId> {
+        // Its timers first: the index of alarms follows from the script, which is gone afterwards.
+        self.set_timers(script, BTreeMap::new());
+        self.waiting.remove(&script);
+        self.script_changes.push((script, None));
+        self.scripts.remove(&script).map(|script| script.package)
+    }
+}

@@ -1,0 +1,218 @@
+//! The changes that acts make, and how the state takes them.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Angle, Vec2};
+use metatopia_physics::{BodySpec, InsertError, Pose};
+use metatopia_scripting::{Event, limits::GAS_PER_CALL_MIN};
+use metatopia_types::{
+    Look, ObjectId, PublicKey, Refusal, Roster, ScriptId, SetChange, TicketOrder,
+};
+
+use super::{building::BuildStep, chat::SpokenLine};
+use crate::{
+    limits::BUILD_BYTES_MAX,
+    scripts::{Hearers, Sender},
+    state::{Object, Player, State},
+};
+
+/// One change of the state. Applying it cannot fail, but for those that put a body into the region:
+/// [`StateChange::Spawn`], [`StateChange::Build`] and [`StateChange::Undo`] come first in their act.
+pub(super) enum StateChange {
+    /// Puts a new avatar with this body into the world.
+    Spawn(Object, Box<BodySpec>),
+    /// Replaces what is known of a player.
+    Player(PublicKey, Player),
+    /// Gives an avatar a name and a look.
+    Dress(ObjectId, String, Look),
+    /// Tells governance of a login.
+    Login(PublicKey),
+    /// Counts the first login of a key, and one use of this ticket if it shows one.
+    FirstLogin(Option<PublicKey>),
+    /// Issues a ticket or withdraws one, as an admin ordered.
+    Ticket(TicketOrder),
+    /// Ends a player's session.
+    Despawn(PublicKey),
+    /// Removes a player's avatar, so that another player gets the seat.
+    Unseat(PublicKey),
+    /// Forgets a player, so that another one can be remembered.
+    Forget(PublicKey),
+    /// Ends sessions without an avatar if there are too many.
+    BoundSeatless,
+    /// Queues a change of who votes.
+    Delay(SetChange),
+    /// Applies an impulse to a body.
+    Impulse(ObjectId, Vec2),
+    /// Turns a body to this angle.
+    Face(ObjectId, Angle),
+    /// Raises an event for some scripts, in the first tick.
+    Raise(Vec<ScriptId>, Event),
+    /// Lets people hear a line of chat.
+    Chat(SpokenLine),
+    /// Lets scripts hear a line of chat, at its speaker's expense.
+    HeardByScripts(Hearers, Event),
+    /// Sets a roster with other standbys.
+    Standbys(Roster),
+    /// Sets a roster with other members: a turn has a bounded number of these.
+    Members(Roster),
+    /// Records a server that was removed because it signed two things at once.
+    Expose(PublicKey),
+    /// Builds, and records what undoes it.
+    Build(Box<BuildStep>),
+    /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
+    Undo(u8),
+}
+
+/// An event that an act raised for some scripts.
+pub(crate) struct RaisedEvent {
+    /// The scripts that get the event, in the order in which they get it.
+    pub(crate) to: Vec<ScriptId>,
+    /// The sender of the event.
+    pub(crate) sender: Sender,
+    /// The event itself.
+    pub(crate) event: Event,
+}
+
+/// The effects of a turn's acts, besides changes of the state.
+#[derive(Default)]
+pub(crate) struct ActEffects {
+    /// Events for scripts, which the first tick delivers.
+    pub(crate) events: Vec<RaisedEvent>,
+    /// Lines of chat for people.
+    pub(crate) chat: Vec<SpokenLine>,
+    /// How much the acts used of what a turn bounds.
+    pub(super) counts: TurnCounts,
+    /// The object that the act under way made.
+    pub(super) made: Option<ObjectId>,
+}
+
+/// Counts of what a turn's acts may do only so often.
+#[derive(Default)]
+pub(super) struct TurnCounts {
+    /// Changes of the validator set.
+    pub(super) set_changes: usize,
+    /// Avatars that appeared.
+    pub(super) arrivals: usize,
+    /// Events that words became for scripts, and the cost of finding the scripts: of all speakers.
+    pub(super) deliveries: usize,
+    /// The same, of each speaker.
+    pub(super) deliveries_by: BTreeMap<PublicKey, usize>,
+    /// Building steps of all builders.
+    pub(super) builds: u32,
+    /// Building steps of each builder.
+    pub(super) builds_by: BTreeMap<PublicKey, u32>,
+}
+
+impl TurnCounts {
+    /// Counts what a line of this author cost in events for scripts.
+    pub(super) fn count_deliveries(&mut self, author: PublicKey, cost: usize) {
+        self.deliveries = self.deliveries.saturating_add(cost);
+        let own = self.deliveries_by.entry(author).or_default();
+        *own = own.saturating_add(cost);
+    }
+
+    /// Counts a building step of this author.
+    pub(super) fn count_build(&mut self, author: PublicKey) {
+        self.builds = self.builds.saturating_add(1);
+        let own = self.builds_by.entry(author).or_default();
+        *own = own.saturating_add(1);
+    }
+}
+
+/// Returns the refusal for a body that physics does not take.
+fn body_refusal(error: InsertError) -> Refusal {
+    match error {
+        InsertError::Full | InsertError::Occupied(_) => Refusal::Full,
+        InsertError::Size(_) | InsertError::Field(_) => Refusal::BadSize,
+    }
+}
+
+/// Applies one change to the state.
+///
+/// # Errors
+/// Only for a body that physics has no room for. Such a change is the first one of its act, so that an
+/// act that is refused here has changed nothing.
+pub(super) fn apply_change(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    change: StateChange,
+) -> Result<(), Refusal> {
+    match change {
+        StateChange::Spawn(object, body) => {
+            state.spawn(object, &body).map_err(|_| Refusal::Full)?;
+            effects.counts.arrivals += 1;
+        }
+        StateChange::Player(key, player) => state.put_player(key, player),
+        StateChange::Dress(id, name, look) => {
+            if let Some(object) = state.objects.get_mut(&id) {
+                (object.name, object.look) = (name, look);
+            }
+        }
+        StateChange::Login(key) => {
+            state.governance.login(&key);
+            state.appoint();
+        }
+        StateChange::FirstLogin(ticket) => {
+            state.first_logins.count();
+            if let Some(ticket) = ticket {
+                state.first_logins.use_ticket(&ticket, state.clock.height);
+            }
+        }
+        StateChange::Ticket(order) => {
+            let now = (state.clock.height, state.governance.time);
+            state.first_logins.order(author, order, now);
+        }
+        StateChange::Despawn(key) => state.despawn(&key),
+        StateChange::Unseat(key) => state.unseat(&key),
+        StateChange::Forget(key) => state.forget(&key),
+        StateChange::BoundSeatless => state.bound_seatless(),
+        StateChange::Delay(change) => state.governance.delay(change, author),
+        // A body that is gone, or that nothing moves, stays as it is.
+        StateChange::Impulse(id, impulse) => {
+            let _ = state.region.apply_impulse(id, impulse);
+        }
+        StateChange::Face(id, angle) => {
+            if let Some(position) = state.region.body(id).map(metatopia_physics::Body::position) {
+                let _ = state.region.set_pose(id, Pose { position, angle });
+            }
+        }
+        StateChange::Raise(to, event) => {
+            effects.events.push(RaisedEvent { to, sender: Sender::Player(author), event });
+        }
+        StateChange::HeardByScripts(hearers, event) => {
+            effects.counts.count_deliveries(author, hearers.cost());
+            let gas = hearers.scripts.len() as u64 * GAS_PER_CALL_MIN;
+            if gas > 0 {
+                state.pay(Some(author), gas, state.clock.tick.plus(1));
+            }
+            let (to, sender) = (hearers.scripts, Sender::Player(author));
+            effects.events.push(RaisedEvent { to, sender, event });
+        }
+        StateChange::Chat(line) => {
+            state.chat.add(&line);
+            effects.chat.push(line);
+        }
+        StateChange::Standbys(roster) => state.roster = roster,
+        StateChange::Members(roster) => {
+            state.roster = roster;
+            effects.counts.set_changes += 1;
+        }
+        StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
+        StateChange::Build(step) => {
+            let makes = matches!(*step, BuildStep::Create(..));
+            let entry = state.apply_build(*step).map_err(body_refusal)?;
+            effects.made = makes.then_some(entry.object);
+            state.record_build(author, entry);
+            // A step that shrinks the state is allowed in a full world too, where this takes nothing.
+            state.byte_budget.take(BUILD_BYTES_MAX);
+            effects.counts.count_build(author);
+        }
+        StateChange::Undo(skip) => {
+            state.undo(author, skip).map_err(body_refusal)?;
+            state.byte_budget.take(BUILD_BYTES_MAX);
+            effects.counts.count_build(author);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,114 @@
+//! Chat: who said what, for clients; and an index of hashes, which is all that the state keeps.
+
+use std::collections::VecDeque;
+
+use metatopia_math::Vec2;
+use metatopia_types::{Blob, BlobId, Height, ObjectId, PublicKey, Tick, limits::CHAT_BYTES_MAX};
+use serde::{Deserialize, Serialize};
+
+use crate::{limits::CHAT_LINES_MAX, state::is_line};
+
+/// The channel that is heard near the speaker.
+pub const NEARBY: u8 = 0;
+
+/// The channel that is heard everywhere in the sim.
+pub const EVERYWHERE: u8 = 1;
+
+/// One line, as clients get it. Its words are not part of the state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpokenLine {
+    /// The height of the turn.
+    pub height: Height,
+    /// The tick in which it was said.
+    pub tick: Tick,
+    /// [`NEARBY`] or [`EVERYWHERE`].
+    pub channel: u8,
+    /// The object that spoke.
+    pub speaker: ObjectId,
+    /// The player whose avatar spoke; nobody if it was a thing.
+    pub player: Option<PublicKey>,
+    /// The speaker's name at that moment.
+    pub name: String,
+    /// The position of the speaker, in metres.
+    pub place: Vec2,
+    /// The words that were said.
+    pub text: String,
+}
+
+/// The part of a line that the state keeps: enough to find and check the words, as long as somebody has
+/// them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatEntry {
+    /// The height of the turn.
+    pub height: Height,
+    /// The tick in which it was said.
+    pub tick: Tick,
+    /// [`NEARBY`] or [`EVERYWHERE`].
+    pub channel: u8,
+    /// The object that spoke.
+    pub speaker: ObjectId,
+    /// The hash of the words.
+    pub body: BlobId,
+}
+
+/// The last [`CHAT_LINES_MAX`] lines, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChatIndex(pub VecDeque<ChatEntry>);
+
+impl ChatIndex {
+    /// Adds a line, and forgets the oldest one if there are too many.
+    pub(crate) fn add(&mut self, line: &SpokenLine) {
+        let body = Blob(line.text.as_bytes().to_vec()).id();
+        let SpokenLine { height, tick, channel, speaker, .. } = *line;
+        self.0.push_back(ChatEntry { height, tick, channel, speaker, body });
+        if self.0.len() > CHAT_LINES_MAX {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// Returns the words in a blob, if they may be said.
+pub(super) fn words(blob: &Blob) -> Option<&str> {
+    let text = core::str::from_utf8(&blob.0).ok()?;
+    let fine = text.len() <= CHAT_BYTES_MAX && !text.trim().is_empty() && is_line(text);
+    fine.then_some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_one_line_of_text_that_is_not_too_long() {
+        let blob = |text: &str| Blob(text.as_bytes().to_vec());
+
+        assert_eq!(words(&blob("hello")), Some("hello"));
+        assert!(words(&blob(&"x".repeat(CHAT_BYTES_MAX))).is_some());
+        assert_eq!(words(&blob(&"x".repeat(CHAT_BYTES_MAX + 1))), None);
+        assert_eq!(words(&blob("  ")), None);
+        assert_eq!(words(&blob("one\ntwo")), None);
+        assert_eq!(words(&Blob(vec![0xff, 0xfe])), None);
+    }
+
+    #[test]
+    fn the_index_keeps_the_last_lines_only() {
+        let mut index = ChatIndex::default();
+        let line = |n: u64| SpokenLine {
+            height: Height(n),
+            tick: Tick(n),
+            channel: NEARBY,
+            speaker: ObjectId(1),
+            player: None,
+            name: "bell".to_owned(),
+            place: Vec2::ZERO,
+            text: "dong".to_owned(),
+        };
+
+        (0..CHAT_LINES_MAX as u64 + 3).for_each(|n| index.add(&line(n)));
+
+        assert_eq!(index.0.len(), CHAT_LINES_MAX);
+        assert_eq!(index.0[0].height, Height(3));
+        let bytes = metatopia_types::wire::encode(&index).len();
+        assert!(bytes <= metatopia_types::limits::LEAF_BYTES_MAX);
+    }
+}

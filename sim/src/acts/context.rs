@@ -1,0 +1,87 @@
+//! The context in which one act is decided, and the rules that all acts share.
+
+use metatopia_types::{Act, Envelope, PublicKey, Refusal, Tick};
+
+use super::{
+    changes::{StateChange, TurnCounts},
+    executor::ActExecutor,
+};
+use crate::state::{Player, PlayerSession, State};
+
+/// The context in which one act is decided.
+pub(super) struct ActContext<'a> {
+    pub(super) executor: &'a ActExecutor<'a>,
+    pub(super) state: &'a State,
+    pub(super) envelope: &'a Envelope,
+    /// The counts of the acts before this one in the turn.
+    pub(super) counts: &'a TurnCounts,
+}
+
+/// The changes that an act makes, or the rule that refuses it.
+pub(super) type ActResult = Result<Vec<StateChange>, Refusal>;
+
+impl<'a> ActContext<'a> {
+    /// Decides the act by the rules of its kind.
+    pub(super) fn decide(&self) -> ActResult {
+        match &self.envelope.act {
+            Act::Login { name, look, bot, pass } => self.login(name, *look, *bot, pass.as_ref()),
+            Act::Leave => self.leave(),
+            Act::Heartbeat => self.heartbeat(),
+            Act::Walk { heading } => self.walk(*heading),
+            Act::Touch { object } => self.touch(*object),
+            Act::Push { object } => self.push(*object),
+            Act::Say { channel, body } => self.say(*channel, *body),
+            Act::Emote(emote) => self.emote(*emote),
+            Act::SetLook(look) => self.set_look(*look),
+            Act::SetChange(change) => self.set_change(change),
+            Act::Ready { height, proof } => self.ready(*height, proof),
+            Act::Report(evidence) => self.report(evidence),
+            Act::Build(build) => self.build(build),
+            Act::Ticket(order) => self.ticket(order),
+        }
+    }
+
+    /// Returns the tick that acts of this turn take part in.
+    pub(super) fn tick(&self) -> Tick {
+        self.state.clock.tick.plus(1)
+    }
+
+    /// Returns the author of the act.
+    pub(super) fn author(&self) -> PublicKey {
+        self.envelope.author
+    }
+
+    /// Returns the author as a player whose lease this act renews. An act other than a heartbeat also
+    /// keeps the seat.
+    ///
+    /// # Errors
+    /// When the author is not logged in, or is in another lane.
+    pub(super) fn renewed_player(&self) -> Result<Player, Refusal> {
+        let player = self.state.players.get(&self.author()).ok_or(Refusal::NotLoggedIn)?;
+        let session = player.session.as_ref().ok_or(Refusal::NotLoggedIn)?;
+        if session.lane != self.envelope.lane {
+            return Err(Refusal::OtherSession);
+        }
+        let idle = matches!(self.envelope.act, Act::Heartbeat);
+        let acted = if idle { session.acted } else { self.tick() };
+        let session = PlayerSession { lease: self.lease(), acted, ..session.clone() };
+        Ok(Player { session: Some(session), ..player.clone() })
+    }
+
+    /// Returns the tick up to which an act of this turn renews a lease.
+    pub(super) fn lease(&self) -> Tick {
+        self.tick().plus(self.state.charter.parameters.lease_ticks)
+    }
+
+    /// Returns the author with a renewed lease and a changed session, and that session.
+    pub(super) fn with_session(
+        &self,
+        change: impl FnOnce(&mut PlayerSession),
+    ) -> Result<(Player, PlayerSession), Refusal> {
+        let mut player = self.renewed_player()?;
+        let session = player.session.as_mut().ok_or(Refusal::NotLoggedIn)?;
+        change(session);
+        let session = session.clone();
+        Ok((player, session))
+    }
+}

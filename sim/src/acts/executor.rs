@@ -1,0 +1,129 @@
+//! Decides each act of a turn over the state, and changes the state if the act is not refused.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    panic::{AssertUnwindSafe, catch_unwind},
+};
+
+use metatopia_types::{
+    ActId, Blob, BlobId, Outcome, Refusal, ScriptId, SignedEnvelope, Turn, Verify,
+};
+
+use super::{
+    changes::{ActEffects, TurnCounts, apply_change},
+    context::{ActContext, ActResult},
+};
+use crate::{
+    scripts::{Programs, Sender, canonical_order},
+    state::State,
+};
+
+/// Acts that panic when they are decided: a test shows with them that a panic is a failed outcome.
+#[doc(hidden)]
+#[derive(Debug, Clone, Default)]
+pub struct InjectedPanics {
+    /// The ids of these acts.
+    pub panic_in: BTreeSet<ActId>,
+}
+
+/// Decides the acts of one turn, and applies their changes.
+pub(crate) struct ActExecutor<'a> {
+    pub(crate) programs: &'a Programs,
+    pub(super) verify: &'a dyn Verify,
+    pub(super) panics: &'a InjectedPanics,
+    pub(super) blobs: BTreeMap<BlobId, &'a Blob>,
+}
+
+impl<'a> ActExecutor<'a> {
+    /// Returns an executor for the acts of `turn`.
+    pub(crate) fn new(
+        programs: &'a Programs,
+        verify: &'a dyn Verify,
+        panics: &'a InjectedPanics,
+        turn: &'a Turn,
+    ) -> Self {
+        let blobs = turn.body.blobs().iter().map(|blob| (blob.id(), blob)).collect();
+        Self { programs, verify, panics, blobs }
+    }
+
+    /// Applies the acts of a turn, in the order in which the sim core receives them. Returns the
+    /// outcomes in the order of `acts`.
+    pub(crate) fn execute(
+        &self,
+        state: &mut State,
+        acts: &[SignedEnvelope],
+    ) -> (Vec<Outcome>, ActEffects) {
+        let mut outcomes = vec![Outcome::Ok; acts.len()];
+        let mut effects = ActEffects::default();
+        // A change that waited comes before the acts of this turn: it was agreed on before them.
+        apply_due_set_change(state, &mut effects);
+        for n in core_order(state, acts) {
+            // The seat first: whether the author has an avatar decides what the act can do.
+            self.regain_seat(state, &acts[n], &mut effects);
+            let result = self.decide(state, &acts[n], &effects.counts);
+            let author = acts[n].envelope.author;
+            let applied = result.and_then(|changes| {
+                let mut changes = changes.into_iter();
+                changes.try_for_each(|change| apply_change(state, &mut effects, author, change))
+            });
+            outcomes[n] = match (applied, effects.made.take()) {
+                (Err(refusal), _) => Outcome::Refused(refusal),
+                (Ok(()), Some(object)) => Outcome::Made(object),
+                (Ok(()), None) => Outcome::Ok,
+            };
+        }
+        (outcomes, effects)
+    }
+
+    /// Gives an author who lost a seat another one, if there is one, for an act that is more than a
+    /// sign of life. The author keeps the seat even if the act is refused: it belongs to the session.
+    fn regain_seat(&self, state: &mut State, act: &SignedEnvelope, effects: &mut ActEffects) {
+        let counts = &effects.counts;
+        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        // Nothing is changed while this is decided, so there is nothing to undo after a panic.
+        let changes = catch_unwind(AssertUnwindSafe(|| context.regain_seat())).unwrap_or_default();
+        let author = act.envelope.author;
+        let mut changes = changes.into_iter();
+        let applied = changes.try_for_each(|change| apply_change(state, effects, author, change));
+        applied.expect("a body that takes another one's place has room");
+    }
+
+    /// Decides an act over the state. A panic refuses the act, on every server alike.
+    fn decide(&self, state: &State, act: &SignedEnvelope, counts: &TurnCounts) -> ActResult {
+        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        // Nothing is changed while an act is decided, so there is nothing to undo after a panic.
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            let panics = &self.panics.panic_in;
+            assert!(panics.is_empty() || !panics.contains(&act.id()), "a panic was asked for");
+            context.decide()
+        }));
+        result.unwrap_or(Err(Refusal::Crashed))
+    }
+}
+
+/// Applies the change of who votes that has waited long enough, if there is one. A change that the
+/// roster does not allow by now is dropped.
+fn apply_due_set_change(state: &mut State, effects: &mut ActEffects) {
+    let Some(change) = state.governance.take_due() else {
+        return;
+    };
+    let mut roster = state.roster.clone();
+    if roster.change(&change).is_ok() {
+        effects.counts.set_changes += usize::from(roster.members() != state.roster.members());
+        state.roster = roster;
+    }
+}
+
+/// Returns the indexes of the acts in the order in which the sim core, receiver 0, gets them: grouped
+/// by author, and in each author's own order.
+fn core_order(state: &State, acts: &[SignedEnvelope]) -> Vec<usize> {
+    let clock = &state.clock;
+    canonical_order(
+        &clock.seed,
+        clock.tick.plus(1),
+        ScriptId(0),
+        (0..acts.len()).collect(),
+        |n| Sender::Player(acts[*n].envelope.author),
+        |n| (acts[*n].envelope.lane, acts[*n].envelope.seq),
+    )
+}

@@ -1,0 +1,86 @@
+//! Histories of builders: their last steps, and what undoes them.
+
+use std::collections::VecDeque;
+
+use metatopia_physics::{Aspect, Body};
+use metatopia_types::{BodyShape, ObjectId, PackageId, ScriptId};
+use serde::{Deserialize, Serialize};
+
+use crate::{limits::UNDO_ENTRIES_MAX, state::Object};
+
+/// A step of a builder that can be undone.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UndoEntry {
+    /// The object that the step was about.
+    pub object: ObjectId,
+    /// What undoes the step.
+    pub inverse: Inverse,
+}
+
+/// The inverse of a building step. It restores what the step changed and nothing else, so that whatever
+/// else happened to the object stays.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Inverse {
+    /// Deletes the object.
+    Delete,
+    /// Restores the object.
+    Restore(Box<DeletedObject>),
+    /// Restores one aspect of the body, and the outline that is drawn.
+    RevertBody(Box<Body>, Aspect, BodyShape),
+    /// Restores the colour.
+    Recolor(u32),
+    /// Restores the name.
+    Rename(String),
+    /// Restores the text.
+    SetText(String),
+    /// Takes a script off again.
+    Detach(ScriptId),
+    /// Puts a script on again, which begins anew.
+    Attach(ScriptId, PackageId),
+    /// Does nothing: a gift stays given.
+    Nothing,
+}
+
+/// A deleted object, as it is restored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeletedObject {
+    /// All of its fields.
+    pub object: Object,
+    /// Its body as it was when the object was deleted.
+    pub body: Body,
+    /// The packages of its scripts, in the order of the scripts' ids. What they remembered is lost.
+    pub packages: Vec<PackageId>,
+}
+
+/// The last steps of one builder, oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BuildHistory(VecDeque<UndoEntry>);
+
+impl BuildHistory {
+    /// Returns the step before the last `skip` ones.
+    #[must_use]
+    pub fn entry(&self, skip: u8) -> Option<&UndoEntry> {
+        self.0.iter().rev().nth(usize::from(skip))
+    }
+
+    /// Adds a step, and forgets the oldest one if there are too many.
+    pub(super) fn add(&mut self, entry: UndoEntry) {
+        self.0.push_back(entry);
+        if self.0.len() > UNDO_ENTRIES_MAX {
+            self.0.pop_front();
+        }
+    }
+
+    /// Removes the step before the last `skip` ones and returns it. Forgets those as well.
+    pub(super) fn take(&mut self, skip: u8) -> Option<UndoEntry> {
+        let left = self.0.len().checked_sub(usize::from(skip))?;
+        self.0.truncate(left);
+        self.0.pop_back()
+    }
+
+    /// Says whether the history is empty.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}

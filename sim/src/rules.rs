@@ -1,0 +1,35 @@
+//! Rules: which turns may be decided, who may decide for the sim, and how much of everything there
+//! may be.
+//!
+//! This room decides and counts. It reads the state, keeps its own part of it, and changes no other
+//! part. It executes no act and runs no script.
+
+mod admission;
+mod byte_budget;
+mod census;
+mod controls;
+mod first_logins;
+mod governance;
+mod judge;
+pub mod limits;
+mod readiness;
+mod standing;
+mod tickets;
+mod windows;
+
+pub use admission::{ActFault, Judging, TurnAdmission};
+#[cfg(feature = "controls")]
+pub use controls::Controls;
+pub use first_logins::{Anchor, Basis, FirstLogins};
+pub use governance::{DelayedChange, Governance};
+pub use judge::{TurnFault, judge_act, judge_turn};
+pub use standing::{Register, Standing, Standings};
+pub use tickets::{IssuedTicket, Tickets};
+pub use windows::{LaneKey, LaneWindows, Window};
+
+pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
+pub(crate) use census::Census;
+#[cfg(not(feature = "controls"))]
+pub(crate) use controls::Controls;
+pub(crate) use governance::DAY_MS;
+pub(crate) use readiness::Readiness;

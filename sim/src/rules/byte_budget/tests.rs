@@ -1,0 +1,182 @@
+//! The arithmetic of the bounds, with every number as long as it can be.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX};
+use metatopia_scripting::{
+    ErrorKind, Event, ScriptState,
+    limits::{SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
+};
+use metatopia_types::{
+    ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Outcome,
+    PackageId, PublicKey, ScriptId, Seq, Tick,
+    limits::{ACTS_PER_TURN_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS, TICKS_PER_SECOND},
+    wire,
+};
+
+use super::{super::windows::Window, ByteBudget};
+use crate::{
+    limits::{
+        BUILD_BYTES_MAX, LANES_MAX, PLAYERS_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
+        UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
+    },
+    scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
+    state::{Object, Player, PlayerSession, SNAPSHOT_BYTES_MAX, Since},
+};
+
+const KEY: PublicKey = PublicKey([0xff; 32]);
+const MAX: u64 = u64::MAX;
+const FAR: Tick = Tick(MAX);
+const MIB: usize = 1_024 * 1_024;
+
+/// The most bytes that a manifest has for a leaf of no table.
+const HEAD: usize = 64;
+
+fn look() -> Look {
+    Look { color: 0x00ff_ffff, shape: BodyShape::default() }
+}
+
+fn object() -> Object {
+    Object {
+        kind: "x".repeat(NAME_BYTES_MAX),
+        name: "x".repeat(NAME_BYTES_MAX),
+        owner: Some(KEY),
+        player: Some(KEY),
+        look: look(),
+        text: "x".repeat(SIGN_BYTES_MAX),
+        scripts: vec![ScriptId(MAX); SCRIPTS_PER_OBJECT_MAX],
+        licence: AssetLicence::default(),
+        author: Some(KEY),
+        parent: Some(ObjectId(MAX)),
+    }
+}
+
+fn player() -> Player {
+    let far = Fx::from_bits(i64::MIN);
+    let session = PlayerSession {
+        lane: Lane(MAX),
+        avatar: Some(ObjectId(MAX)),
+        heading: Vec2::new(far, far),
+        lease: FAR,
+        acted: FAR,
+        pushed: Some(FAR),
+        gesture: Some((Emote::Wave, FAR)),
+    };
+    Player {
+        name: "x".repeat(NAME_BYTES_MAX),
+        look: look(),
+        first_seen: MAX,
+        last_login: MAX,
+        days: u32::MAX,
+        bot: true,
+        since: Since { player: Height(MAX), regular: Some(Height(MAX)) },
+        session: Some(session),
+    }
+}
+
+/// Bytes of a pool that is as far in the red as it can be: two numbers.
+const POOL: usize = 20;
+
+/// A script as it begins, and what its numbers can add to it; beside its state, its inbox and its
+/// timers, of which only the lengths grow.
+fn script() -> (usize, usize) {
+    let gas = GasPool::full(FAR, crate::gas::GasIncome { refill: MAX, capacity: MAX });
+    let mut script =
+        Script::new(ObjectId(MAX), PackageId(Digest::ZERO), ScriptState::default(), gas);
+    let begins = wire::length(&script);
+    script.failures = MAX;
+    script.last_failure = Some((FAR, ErrorKind::Panic));
+    (script.dropped, script.gas_used) = (MAX, MAX);
+    // Since when it speaks, and how many lines it said: fifteen bytes in place of two.
+    let counts = 3 * wire::length(&u32::MAX);
+    (begins, wire::length(&script) - begins + POOL + 13 + counts)
+}
+
+/// A tick that waits in an inbox, with its length.
+fn tick() -> usize {
+    let event = Event::Tick { dt: Fx::from_ratio(1, TICKS_PER_SECOND as i64) };
+    wire::length(&QueuedEvent { sender: Sender::Core, raised: FAR, index: u32::MAX, event }) + 1
+}
+
+#[test]
+fn everything_that_takes_no_budget_fits_beside_the_budget() {
+    let singles = 7 * (LEAF_BYTES_MAX + HEAD);
+    let outcome = wire::length(&(ActId(Digest::ZERO), Outcome::Made(ObjectId(MAX))));
+    let outcomes = OUTCOME_TURNS as usize * (ACTS_PER_TURN_MAX * outcome + HEAD);
+    let players = PLAYERS_MAX * wire::length(&(KEY, player()));
+    let window = Window { seq: Seq(MAX), last_valid: Height(MAX), opener: KEY };
+    let windows = LANES_MAX * wire::length(&((KEY, Lane(MAX)), window));
+    // Owners are players, or were named by the genesis.
+    let owners = (PLAYERS_MAX + BODIES_MAX + 1) * (wire::length(&Some(KEY)) + POOL);
+    let objects = BODIES_MAX * (wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX);
+    let contacts = PAIRS_MAX * CONTACT_BYTES_MAX;
+    let scripts = BODIES_MAX * SCRIPTS_PER_OBJECT_MAX * (script().1 + tick());
+    // What is deleted moves to a history, which may have been empty.
+    let deleted = 4_096 * (wire::length(&KEY) + 5 + 2 * UNDO_ENTRIES_MAX);
+    // Tables are cut into leaves of half their largest size on average. Keys that were looked for,
+    // because they begin alike, make smaller ones: this is 64 bytes for each of 128 Ki leaves.
+    let heads = 8 * MIB;
+
+    let beside = singles + outcomes + players + windows + owners + objects + contacts;
+    let beside = beside + scripts + deleted + heads;
+
+    let place = SNAPSHOT_BYTES_MAX - WORLD_BYTES_MAX as usize;
+    assert!(beside <= place, "{} KiB where {} are", beside / 1_024, place / 1_024);
+    assert!(place - beside < 8 * MIB, "the comment of WORLD_BYTES_MAX says how much it is");
+}
+
+#[test]
+fn the_bytes_of_a_building_step_hold_the_largest_step() {
+    let event = Event::Start;
+    let mut inbox = Inbox::default();
+    let start = QueuedEvent { sender: Sender::Core, raised: FAR, index: 0, event };
+    inbox.push(start, &mut ByteBudget(MAX)).expect("the first event");
+    let script = script().0 + wire::length(&inbox) + HEAD;
+    let thing = wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX;
+    // Its history begins with it, and it takes back a text or a body.
+    let entry = wire::length(&KEY) + 5 + wire::length(&ObjectId(MAX)) + SIGN_BYTES_MAX + HEAD;
+
+    let largest = thing + SCRIPTS_PER_OBJECT_MAX * script + entry + 2 * HEAD;
+
+    assert!(largest <= BUILD_BYTES_MAX, "{largest} bytes");
+}
+
+#[test]
+fn a_timer_and_its_event_fit_into_the_bytes_that_it_reserves() {
+    let name = "x".repeat(TOPIC_BYTES_MAX);
+    let timer = wire::length(&(&name, FAR));
+    let event = Event::Timer { name };
+    let mut inbox = Inbox::default();
+    let queued = QueuedEvent { sender: Sender::Core, raised: FAR, index: u32::MAX, event };
+    inbox.push(queued, &mut ByteBudget(MAX)).expect("the first event");
+
+    let event: Vec<usize> = inbox.timer_bytes().collect();
+
+    assert!(timer < TIMER_BYTES_MAX);
+    assert_eq!(event, [TIMER_BYTES_MAX]);
+}
+
+#[test]
+fn bytes_are_taken_as_a_whole_or_not_at_all() {
+    let mut budget = ByteBudget::remaining(90, 100);
+
+    assert!(!budget.take(11));
+    assert!(budget.take(10));
+    assert!(!budget.take(1));
+    assert!(budget.take(0));
+    assert_eq!(ByteBudget::remaining(101, 100), ByteBudget::default());
+}
+
+#[test]
+fn an_event_takes_what_it_adds_to_its_inbox() {
+    let (mut inbox, mut budget) = (Inbox::default(), ByteBudget(MAX));
+    for n in 0..60 {
+        let event = Event::Chat { from: ObjectId(MAX), text: "x".repeat(40 * n) };
+        let sender = Sender::Script(ScriptId(n as u64));
+        let before = (wire::length(&inbox), budget);
+
+        let pushed = inbox.push(QueuedEvent { sender, raised: FAR, index: 7, event }, &mut budget);
+
+        let (grown, taken) = (wire::length(&inbox) - before.0, before.1.0 - budget.0);
+        assert_eq!(taken, grown as u64, "{pushed:?}");
+    }
+}

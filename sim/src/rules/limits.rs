@@ -1,0 +1,196 @@
+//! Bounds that only the world's state needs, with their arithmetic. Those that other crates must
+//! agree on are in [`metatopia_types::limits`], those of scripts in
+//! [`metatopia_scripting::limits`].
+
+use metatopia_math::Fx;
+use metatopia_scripting::limits::TOPIC_BYTES_MAX;
+
+/// Lanes remembered at once. 64 Ki windows of about 120 B are 8 MiB in memory and on disk.
+pub const LANES_MAX: usize = 1 << 16;
+
+/// Lanes of one author remembered at once: a session a few seconds for a whole minute.
+pub const LANES_PER_AUTHOR_MAX: usize = 16;
+
+/// Players who are remembered. 64 Ki players of about 200 B are 13 MiB.
+pub const PLAYERS_MAX: usize = 1 << 16;
+
+/// Players up to whom nobody is forgotten. The last quarter of the places is for people who were seen
+/// on enough days: while anybody else can be forgotten, newcomers take no more than that one's place.
+pub const PLAYERS_ROOMY: usize = PLAYERS_MAX - PLAYERS_MAX / 4;
+
+/// Ticks without an act other than a heartbeat after which a seat may be taken: one minute.
+pub const SEAT_TICKS: u64 = 60 * metatopia_types::limits::TICKS_PER_SECOND;
+
+/// Sessions without an avatar at one time, as many as plaza has seats. Each is looked at in every
+/// tick; there are at most 128 stewards among them, who are never logged out for it.
+pub const SEATLESS_MAX: usize = 1_024;
+
+/// Changes of who votes by a temp admin that wait: each of at most 400 B, together a tenth of a leaf.
+pub const DELAYED_MAX: usize = 16;
+
+/// Milliseconds of governance time that they wait: 48 hours, in which a permanent admin may come.
+pub const DELAY_MS: u64 = 48 * 3_600 * 1_000;
+
+/// Permanent admins of one sim.
+pub const ADMINS_MAX: usize = 64;
+
+/// Servers removed for signing two things that are remembered, so that old evidence does not strike twice.
+pub const EXPOSED_MAX: usize = 256;
+
+/// Scripts on one object.
+pub const SCRIPTS_PER_OBJECT_MAX: usize = 8;
+
+/// Events waiting in one inbox.
+pub const INBOX_EVENTS_MAX: usize = 256;
+
+/// Events of one sender waiting in one inbox: a flood leaves room for everybody else.
+pub const INBOX_EVENTS_PER_SENDER_MAX: usize = 32;
+
+/// Encoded events waiting in one inbox. With the state (16 KiB) and timers a script stays below a
+/// leaf of 64 KiB.
+pub const INBOX_BYTES_MAX: u32 = 32 * 1_024;
+
+/// Encoded events of one sender waiting in one inbox: two of the largest messages.
+pub const INBOX_BYTES_PER_SENDER_MAX: u32 = 10 * 1_024;
+
+/// Timers of one script.
+pub const TIMERS_MAX: usize = 16;
+
+/// Lines that one script may say in [`VOICE_TICKS`].
+pub const VOICE_LINES_MAX: u32 = 5;
+
+/// The time over which a script's lines are counted: one second.
+pub const VOICE_TICKS: u64 = 60;
+
+/// Lines in the chat index: 256 of at most 100 B are 25 KiB, one leaf.
+pub const CHAT_LINES_MAX: usize = 256;
+
+/// Heights at which standbys show that the state is there are multiples of this: one a second.
+pub const PROOF_HEIGHTS: u64 = 20;
+
+/// Such heights that a proof may name: those of the last 60 turns.
+pub const PROOFS_KEPT: usize = 3;
+
+/// Leaves that one proof draws: who lacks a hundredth of the state fails with every second one.
+pub const PROOF_LEAVES: usize = 64;
+
+/// Bytes of each of them that count, so that 16 standbys cost 4 MiB of hashing a second.
+pub const PROOF_LEAF_BYTES: usize = 4 * 1_024;
+
+/// Gas after which no further call of one script begins in the same tick. With the hard limit of a
+/// call (12,000) a script uses at most 14,000 a tick.
+pub const GAS_PER_SCRIPT_TICK: u64 = 2_000;
+
+/// Ticks between two pushes of one player.
+pub const PUSH_TICKS_MIN: u64 = 15;
+
+/// Avatars that appear in one turn: 64 searches for a free place among 16,384 bodies take some
+/// milliseconds.
+pub const ARRIVALS_PER_TURN_MAX: usize = 64;
+
+/// Building steps that a builder can undo. Sixteen of the largest, deleted things of less than a
+/// kilobyte, are a quarter of a leaf.
+pub const UNDO_ENTRIES_MAX: usize = 16;
+
+/// Building steps in one turn: 128 bodies that are put into a list of 16,384 take some
+/// milliseconds.
+pub const BUILDS_PER_TURN_MAX: u32 = 128;
+
+/// Building steps of one builder in one turn: 160 a second leave room for fifteen others who do as many.
+pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
+
+/// Named lands of one sim: 64 of less than 150 B stay below a sixth of the leaf of parameters.
+pub const LANDS_MAX: usize = 64;
+
+/// Kilograms of a square metre of what builders make: a crate of 0.9 m weighs 24.
+pub const DENSITY: Fx = Fx::from_int(30);
+
+/// Scripts that hear one line: the nearest ones, of those as near the ones of the lowest numbers.
+pub const HEARERS_MAX: usize = 32;
+
+/// Events that the words of one turn may become: 16 lines that as many scripts hear as can. Each of
+/// them has a leaf written and hashed. Later lines of the turn are heard by people only.
+pub const DELIVERIES_PER_TURN_MAX: usize = 512;
+
+/// Events that the words of one speaker may become in a turn: 40 lines a second that as many scripts
+/// hear as can. Seven who say all they may leave room for an eighth.
+pub const DELIVERIES_PER_AUTHOR_MAX: usize = 64;
+
+/// Things near a speaker that are looked at as one event counts.
+pub const LOOKS_PER_DELIVERY: usize = 64;
+
+/// Scripts that hear speech up to which each of them is looked at, wherever it is.
+pub const LISTENERS_FEW: usize = 128;
+
+/// Milliseconds that one turn adds to governance time at most: a world that was off does not age.
+pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;
+
+/// Bytes of one piece of a package in the state.
+pub const PACKAGE_PIECE_BYTES: usize = 32 * 1_024;
+
+/// Packages of one sim.
+pub const PACKAGES_MAX: usize = 1_024;
+
+/// Bytes of an encoded genesis.
+pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
+
+/// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
+/// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
+/// inboxes and states. The rest of a state has bounds of its own, 130 MiB together: see
+/// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
+pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
+
+/// Bytes that one building step can add to a state: a thing of 700, eight scripts of 250 each with a start
+/// event that waits, and what undoes the step, 400.
+pub const BUILD_BYTES_MAX: usize = 4 * 1_024;
+
+/// Bytes that a timer reserves when it is set, whatever its name: it has eleven beside the name, and its
+/// event nineteen while it waits.
+pub const TIMER_BYTES_MAX: usize = TOPIC_BYTES_MAX + 19;
+
+/// Bytes of a genesis text: a licence, a kind of object.
+pub const TEXT_BYTES_MAX: usize = 256;
+
+/// First logins of an hour of governance time after which the next ones cost twice as much.
+pub const FIRST_LOGINS_PER_STEP: u32 = 64;
+
+/// Doublings of the price of a first login: sixteen times that at rest is some ten seconds of a
+/// processor, and no more than a person waits for.
+pub const DEARER_MAX: u8 = 4;
+
+/// First logins in one turn where a sim asks for work: 80 a second. A graphics card does the work of
+/// a thousand processors, so the price alone would let some hundreds a second in.
+pub const FIRST_LOGINS_PER_TURN_MAX: usize = 4;
+
+/// Tickets of one sim that are open, or ended a moment ago: 256 of at most 90 B are a third of a leaf.
+pub const TICKETS_MAX: usize = 256;
+
+/// Tickets of one admin that are open.
+pub const TICKETS_PER_ADMIN_MAX: usize = 32;
+
+/// Players first in line to be temp admin who count as stewards.
+pub const FIRST_IN_LINE: usize = 16;
+
+/// Stewards: 64 admins and the temp admin, 16 in line for it, 31 servers, 16 standbys.
+pub const STEWARDS_MAX: usize = 128;
+
+/// Lanes that authors who are no stewards may open in one turn. All of a minute are a half more than
+/// there may be, so this keeps one turn from taking what is left, and nobody who behaves meets it.
+pub const FRESH_LANES_PER_TURN_MAX: usize = 128;
+
+/// Lanes up to which strangers open further ones.
+pub const STRANGER_LANES_MAX: usize = LANES_MAX / 2;
+
+/// Lanes up to which players do who are no regulars: the last quarter is for those.
+pub const PLAYER_LANES_MAX: usize = LANES_MAX - LANES_MAX / 4;
+
+/// Lanes up to which regulars do: the last sixteenth, 4,096 lanes, is for stewards.
+pub const REGULAR_LANES_MAX: usize = LANES_MAX - LANES_MAX / 16;
+
+/// Lanes from which on an author who is no steward has fewer: see
+/// [`LANES_PER_AUTHOR_CROWDED_MAX`].
+pub const LANES_CROWDED: usize = LANES_MAX / 4;
+
+/// Lanes of one author where many are open: that of a page, and that of the page before it. To fill
+/// the places of players an attacker then needs some 20,000 keys that each showed work.
+pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;

@@ -1,0 +1,153 @@
+//! The standing of the authors of acts, by which turns are judged.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_types::{Act, Height, PublicKey, SimId, Turn};
+
+use super::first_logins::{Basis, FirstLogins};
+use crate::state::{FirstLogin, Parameters, Since, World};
+
+/// The standing of an author in the sim, from the least to the most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standing {
+    /// Its key never logged in, or was forgotten.
+    Stranger,
+    /// It logged in at least once.
+    Player,
+    /// It was seen on as many days as the sim asks for.
+    Regular,
+    /// The sim needs it: an admin, one of the first in line to be one, a server or a standby.
+    Steward,
+}
+
+/// The standing of every key in a sim, by its state after some turn.
+pub trait Standings {
+    /// Returns the sim.
+    fn sim(&self) -> SimId;
+
+    /// Returns the sim's numbers.
+    fn parameters(&self) -> &Parameters;
+
+    /// Returns since when this key is a player's, if it is one's.
+    fn since(&self, key: &PublicKey) -> Option<Since>;
+
+    /// Returns what first logins cost, and the bases of judging.
+    fn first_logins(&self) -> &FirstLogins;
+
+    /// Returns the standing of a key for a turn of this height. It follows from the state whose root
+    /// the turn's header carries, so that all servers judge alike.
+    fn standing(&self, key: &PublicKey, height: Height) -> Standing {
+        let first_logins = self.first_logins();
+        let basis = first_logins.newest_basis(height);
+        if basis.stewards.contains(key) {
+            return Standing::Steward;
+        }
+        let is_old = |since: &Since| since.player <= basis.height;
+        let now = self.since(key).filter(is_old);
+        match now.or_else(|| first_logins.forgotten_since(basis, key).filter(is_old)) {
+            Some(since) if since.regular.is_some_and(|height| height <= basis.height) => {
+                Standing::Regular
+            }
+            Some(_) => Standing::Player,
+            None => Standing::Stranger,
+        }
+    }
+
+    /// Returns the basis of judging a turn of this height.
+    ///
+    /// # Panics
+    /// When the state is not one that such a turn may be judged by.
+    fn basis(&self, height: Height) -> &Basis {
+        let basis = self.first_logins().basis(height);
+        basis.unwrap_or_else(|| panic!("turn {height} is judged by another state than this one"))
+    }
+
+    /// Returns whom a first login lets in.
+    fn first_login(&self) -> FirstLogin {
+        self.parameters().first_login
+    }
+}
+
+impl Standings for World {
+    fn sim(&self) -> SimId {
+        self.state.charter.sim
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.state.charter.parameters
+    }
+
+    fn since(&self, key: &PublicKey) -> Option<Since> {
+        self.state.players.get(key).map(|player| player.since)
+    }
+
+    fn first_logins(&self) -> &FirstLogins {
+        &self.state.first_logins
+    }
+}
+
+/// The part of a world that judging reads, kept beside it: the world itself is lent out while the next
+/// turn is being applied to it.
+#[derive(Debug, Clone)]
+pub struct Register {
+    sim: SimId,
+    parameters: Parameters,
+    players: BTreeMap<PublicKey, Since>,
+    first_logins: FirstLogins,
+}
+
+impl Register {
+    /// Returns that of a sim before its first turn, in which these are stewards.
+    #[must_use]
+    pub fn genesis(sim: SimId, parameters: Parameters, stewards: BTreeSet<PublicKey>) -> Self {
+        let first_logins = FirstLogins::genesis(sim, stewards);
+        Self { sim, parameters, players: BTreeMap::new(), first_logins }
+    }
+
+    /// Returns that of a world. Looks at every player.
+    #[must_use]
+    pub fn of(world: &World) -> Self {
+        let state = &world.state;
+        Self {
+            sim: state.charter.sim,
+            parameters: state.charter.parameters.clone(),
+            players: state.players.iter().map(|(key, player)| (*key, player.since)).collect(),
+            first_logins: state.first_logins.clone(),
+        }
+    }
+
+    /// Follows a turn that led to this world. Nobody becomes a player or a regular but by a login, so
+    /// a turn costs what it holds, however many players there are.
+    pub fn renew(&mut self, turn: &Turn, world: &World) {
+        self.first_logins.clone_from(&world.state.first_logins);
+        let logins =
+            turn.body.acts().iter().filter(|act| matches!(act.envelope.act, Act::Login { .. }));
+        let forgotten = self.first_logins.newest_basis(Height(u64::MAX)).forgotten.iter();
+        let keys: Vec<PublicKey> =
+            logins.map(|act| act.envelope.author).chain(forgotten.map(|(key, _)| *key)).collect();
+        for key in keys {
+            match world.since(&key) {
+                Some(since) => self.players.insert(key, since),
+                None => self.players.remove(&key),
+            };
+        }
+    }
+}
+
+impl Standings for Register {
+    fn sim(&self) -> SimId {
+        self.sim
+    }
+
+    fn parameters(&self) -> &Parameters {
+        &self.parameters
+    }
+
+    fn since(&self, key: &PublicKey) -> Option<Since> {
+        self.players.get(key).copied()
+    }
+
+    fn first_logins(&self) -> &FirstLogins {
+        &self.first_logins
+    }
+}

@@ -1,0 +1,238 @@
+//! Merges what the scripts of one tick did into the next state, in the order of their ids.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{Pose, limits::IMPULSE_MAX};
+use metatopia_scripting::{ErrorKind, Event, EventKind, FailureReport, ObjectWrites, ScriptEffect};
+use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND, wire};
+
+use super::{
+    inbox::{QueuedEvent, Sender},
+    programs::Programs,
+    script_run::{ScriptRun, rank},
+};
+use crate::{
+    acts::{NEARBY, SpokenLine},
+    limits::{TIMER_BYTES_MAX, TIMERS_MAX},
+    state::State,
+};
+
+/// The sum of the impulses of one tick to one object, so wide that their order cannot matter.
+#[derive(Default)]
+struct ImpulseSum {
+    x: i128,
+    y: i128,
+}
+
+/// Merges the runs of the tick that is being computed. Returns what objects said.
+pub(crate) fn merge(
+    state: &mut State,
+    programs: &Programs,
+    runs: &mut [ScriptRun],
+) -> Vec<SpokenLine> {
+    let tick = state.clock.tick.plus(1);
+    // First what each script keeps to itself. An event that is left in an inbox had its place before
+    // anything that is sent now, and a script that has no room for its state must not send at all.
+    runs.iter_mut().for_each(|run| apply_private_changes(state, run, tick));
+    let mut impulses: BTreeMap<ObjectId, ImpulseSum> = BTreeMap::new();
+    let mut chat = Vec::new();
+    // Then what scripts do to others, by script and in each script's own order: who comes first finds
+    // room in an inbox and in the byte budget.
+    for run in runs.iter_mut() {
+        let effects = core::mem::take(&mut run.effects);
+        for (index, effect) in (0_u32..).zip(effects) {
+            match effect {
+                ScriptEffect::Say { text } => chat.extend(say(state, run, tick, text)),
+                ScriptEffect::Send { to, topic, data } => {
+                    let event = Event::Message { from: run.object, topic, data };
+                    let sender = Sender::Script(run.script);
+                    let queued = QueuedEvent { sender, raised: tick, index, event };
+                    send(state, programs, to, &queued);
+                }
+                ScriptEffect::Push { object, impulse } => {
+                    let sum = impulses.entry(object).or_default();
+                    sum.x = sum.x.saturating_add(i128::from(impulse.x.to_bits()));
+                    sum.y = sum.y.saturating_add(i128::from(impulse.y.to_bits()));
+                }
+                ScriptEffect::Timer { name, ticks } => {
+                    set_timer(state, run, name, tick.plus(ticks));
+                }
+                ScriptEffect::Cancel { name } => cancel_timer(state, run.script, &name),
+            }
+        }
+    }
+    // Velocities that scripts write come before impulses, which add to them.
+    write_objects(state, runs, tick);
+    for (object, sum) in impulses {
+        let impulse = Vec2::new(clamp_impulse(sum.x), clamp_impulse(sum.y));
+        // An object may be gone, or be one that nothing moves: then the impulse changes nothing.
+        let _ = state.region.apply_impulse(object, impulse);
+    }
+    chat
+}
+
+/// Returns the impulse with this sum of bits, within the bound of physics.
+fn clamp_impulse(sum: i128) -> Fx {
+    let bound = i128::from(IMPULSE_MAX.to_bits());
+    let bits = i64::try_from(sum.clamp(-bound, bound)).expect("the bound is an i64");
+    Fx::from_bits(bits)
+}
+
+/// Applies what a script keeps to itself: its state, what is left in its inbox, its failures.
+fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
+    // Each of these events had its bytes before the run, and nothing came into the inbox since.
+    for queued in core::mem::take(&mut run.unhandled) {
+        state.deliver_anyway(run.script, queued);
+    }
+    // Scripts end by acts, and no act is applied between a run and its merge.
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    let mut lacks_room = false;
+    if let Some(changed) = run.state.take() {
+        let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
+        if state.byte_budget.take(growth) {
+            script.state = changed;
+        } else {
+            run.fail(state_too_large());
+            lacks_room = true;
+        }
+    }
+    if let Some((kind, _)) = run.failures.last() {
+        script.failures = script.failures.saturating_add(run.failures.len() as u64);
+        script.last_failure = Some((tick, *kind));
+    }
+    if lacks_room {
+        restart_timers(state, run, tick);
+    }
+}
+
+/// Sets the timers of a script that had no room for its state once more, or a full world would stop the
+/// script for good. They run out in a second, so that the script leaves some of its owner's gas to others.
+fn restart_timers(state: &mut State, run: &ScriptRun, tick: Tick) {
+    let at = tick.plus(TICKS_PER_SECOND);
+    for name in run.timers() {
+        let script = state.scripts.get(&run.script).expect("a script that ran is in the state");
+        // A timer that was set again while its event waited runs out by itself.
+        if !script.timers.contains_key(name) {
+            set_timer(state, run, name.clone(), at);
+        }
+    }
+}
+
+/// Returns the failure of a script whose new state is larger than the world has room for.
+fn state_too_large() -> (ErrorKind, Box<FailureReport>) {
+    let message = "the world has no room for a larger state".to_owned();
+    (ErrorKind::State, Box::new(FailureReport { message, ..FailureReport::default() }))
+}
+
+/// Writes the fields of objects. If several scripts on an object wrote one field, the script of the
+/// highest rank wins, and ranks are drawn anew every tick.
+fn write_objects(state: &mut State, runs: &mut [ScriptRun], tick: Tick) {
+    let mut writers: BTreeMap<ObjectId, Vec<(metatopia_types::Digest, ScriptId, ObjectWrites)>> =
+        BTreeMap::new();
+    for run in runs {
+        let own = core::mem::take(&mut run.own);
+        if own != ObjectWrites::default() {
+            let rank = rank(&state.clock.seed, tick, &[run.object.0, run.script.0]);
+            writers.entry(run.object).or_default().push((rank, run.script, own));
+        }
+    }
+    for (id, mut writers) in writers {
+        // The highest rank comes last, because a later write replaces an earlier one.
+        writers.sort_by_key(|(rank, script, _)| (*rank, *script));
+        let own = writers.into_iter().fold(ObjectWrites::default(), |mut all, (.., later)| {
+            all.merge(later);
+            all
+        });
+        write_object(state, id, own);
+    }
+}
+
+/// Writes what the scripts on an object decided for it. An object that is gone stays gone.
+fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
+    if (own.color.is_some() || own.text.is_some())
+        && let Some(object) = state.objects.get_mut(&id)
+    {
+        object.look.color = own.color.unwrap_or(object.look.color) & 0x00ff_ffff;
+        object.text = own.text.unwrap_or_else(|| core::mem::take(&mut object.text));
+    }
+    let Some(body) = state.region.body(id) else {
+        return;
+    };
+    if own.pos.is_some() || own.angle.is_some() {
+        let old = body.pose();
+        let pose = Pose {
+            position: own.pos.unwrap_or(old.position),
+            angle: own.angle.unwrap_or(old.angle),
+        };
+        // A pose outside of the region is left undone.
+        let _ = state.region.set_pose(id, pose);
+    }
+    // What the motion of the body does not allow is left undone: a wall has no velocity.
+    if let Some(velocity) = own.velocity {
+        let _ = state.region.set_velocity(id, velocity);
+    }
+    if let Some(spin) = own.spin {
+        let _ = state.region.set_spin(id, spin);
+    }
+}
+
+/// Lets the object of a script say something. Returns the line, unless the script has said too much of
+/// late, or its object is gone.
+fn say(state: &mut State, run: &ScriptRun, tick: Tick, text: String) -> Option<SpokenLine> {
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    if !script.voice.speak(tick) || !crate::is_line(&text) {
+        script.dropped = script.dropped.saturating_add(1);
+        return None;
+    }
+    let object = state.objects.get(&run.object)?;
+    let line = SpokenLine {
+        height: state.clock.height,
+        tick,
+        channel: NEARBY,
+        speaker: run.object,
+        player: object.player,
+        name: object.name.clone(),
+        place: state.region.body(run.object)?.position(),
+        text,
+    };
+    state.chat.add(&line);
+    Some(line)
+}
+
+/// Sends a message to every script on an object; nobody gets it if the object is gone.
+fn send(state: &mut State, programs: &Programs, to: ObjectId, message: &QueuedEvent) {
+    let Some(object) = state.objects.get(&to) else {
+        return;
+    };
+    let scripts: Vec<ScriptId> = programs.listening(EventKind::Message, &object.scripts).collect();
+    for script in scripts {
+        state.deliver(script, message.clone());
+    }
+}
+
+/// Sets a timer, which reserves its bytes. A timer that is set already, or whose event was handled in this
+/// tick, has its bytes reserved.
+fn set_timer(state: &mut State, run: &ScriptRun, name: String, at: Tick) {
+    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    let is_set = script.timers.contains_key(&name);
+    let full = script.timers.len() >= TIMERS_MAX && !is_set;
+    let is_reserved = is_set || run.timers().any(|ran_out| *ran_out == name);
+    let bytes = if is_reserved { 0 } else { TIMER_BYTES_MAX };
+    if full || !state.byte_budget.take(bytes) {
+        script.dropped = script.dropped.saturating_add(1);
+        return;
+    }
+    let mut timers = script.timers.clone();
+    timers.insert(name, at);
+    state.set_timers(run.script, timers);
+}
+
+/// Cancels a timer, if it is set.
+fn cancel_timer(state: &mut State, script: ScriptId, name: &str) {
+    let ran = state.scripts.get(&script).expect("a script that ran is in the state");
+    let mut timers = ran.timers.clone();
+    if timers.remove(name).is_some() {
+        state.set_timers(script, timers);
+    }
+}

@@ -1,0 +1,101 @@
+//! Scripts: a package running on an object, with what it remembers and the events that wait for it.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::{ErrorKind, ScriptState};
+use metatopia_types::{ObjectId, PackageId, Tick};
+use serde::{Deserialize, Serialize};
+
+use super::{gas::GasPool, inbox::Inbox};
+use crate::limits::{VOICE_LINES_MAX, VOICE_TICKS};
+
+/// A script on an object.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Script {
+    /// The object that it runs on.
+    pub object: ObjectId,
+    /// The package that it runs.
+    pub package: PackageId,
+    /// The state that it remembers.
+    pub state: ScriptState,
+    /// Events that wait for it.
+    pub inbox: Inbox,
+    /// When its timers run out, by their names.
+    pub timers: BTreeMap<String, Tick>,
+    /// The gas that it may still use.
+    pub gas: GasPool,
+    /// Calls that failed so far.
+    pub failures: u64,
+    /// The last failure. Why, in words, never enters the state.
+    pub last_failure: Option<(Tick, ErrorKind)>,
+    /// Events, timers and lines that were dropped because a limit was reached.
+    pub dropped: u64,
+    /// How much it said of late.
+    pub voice: SpeechRate,
+    /// All gas that it has used.
+    pub gas_used: u64,
+}
+
+/// Counts the lines that a script says, to bound their rate.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SpeechRate {
+    since: Tick,
+    lines: u32,
+}
+
+impl SpeechRate {
+    /// Says whether one more line may be said at `tick`, and counts it if so.
+    pub(super) fn speak(&mut self, tick: Tick) -> bool {
+        if tick.0.saturating_sub(self.since.0) >= VOICE_TICKS {
+            *self = Self { since: tick, lines: 0 };
+        }
+        let may = self.lines < VOICE_LINES_MAX;
+        self.lines = self.lines.saturating_add(u32::from(may));
+        may
+    }
+}
+
+impl Script {
+    /// Returns a script that has handled no event yet.
+    pub(crate) fn new(
+        object: ObjectId,
+        package: PackageId,
+        state: ScriptState,
+        gas: GasPool,
+    ) -> Self {
+        Self {
+            object,
+            package,
+            state,
+            inbox: Inbox::default(),
+            timers: BTreeMap::new(),
+            gas,
+            failures: 0,
+            last_failure: None,
+            dropped: 0,
+            voice: SpeechRate::default(),
+            gas_used: 0,
+        }
+    }
+
+    /// Returns the tick at which its first timer runs out.
+    pub(crate) fn alarm(&self) -> Option<Tick> {
+        self.timers.values().min().copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_says_so_many_lines_a_second_and_no_more() {
+        let mut voice = SpeechRate::default();
+
+        let said = (0..100).filter(|_| voice.speak(Tick(7))).count();
+
+        assert_eq!(said, VOICE_LINES_MAX as usize);
+        assert!(!voice.speak(Tick(VOICE_TICKS - 1)));
+        assert!(voice.speak(Tick(VOICE_TICKS)));
+    }
+}

@@ -1,0 +1,22 @@
+//! Space: the ground with its lands and tiles, what stands on it, and what others are shown of it.
+//!
+//! This room only reads the state and its leaves. It changes neither.
+
+mod footprint;
+mod land;
+mod placed;
+mod scene;
+mod tile;
+mod tile_copy;
+mod tiles;
+
+pub use land::{Area, Land, Title, may_build};
+pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
+pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};
+pub use tile::{TILE_METRES, Tile};
+pub use tile_copy::{
+    CopiedLeaf, CopyError, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TileCopy,
+    TileEntry,
+};
+
+pub(crate) use footprint::{Footprint, distance_to, nearest_point};

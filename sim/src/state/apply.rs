@@ -1,0 +1,174 @@
+//! Applies a decided turn: acts first, then the ticks, and the leaves last.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use metatopia_scripting::{Event, EventKind};
+use metatopia_types::{Outcome, SignedEnvelope, Turn};
+
+use super::{
+    applied::{Applied, LogLine, Received, ScriptFailure, object_of},
+    sim_state::{SimClock, State},
+    tick::{ScriptRuntime, TickResult, tick},
+    watch::{Probe, Stage, Watch},
+    world::World,
+};
+use crate::{
+    ENGINE,
+    acts::{ActEffects, ActExecutor, SpokenLine},
+    scripts::{ForkJoin, Programs, QueuedEvent, Sender},
+};
+
+impl World {
+    /// Applies the next decided turn. It always succeeds: an act, a call of a script or a step of
+    /// physics that fails has changed nothing, and the same on every server. Whether the turn may
+    /// be decided at all is judged before, by [`judge_turn`](crate::judge_turn).
+    ///
+    /// # Panics
+    /// When the turn is not the next one of this sim and engine: then the turn does not belong to this
+    /// state, and a server that went on would be wrong.
+    pub fn apply(&mut self, turn: &Turn, exec: &dyn ForkJoin) -> Applied {
+        self.apply_watched(turn, exec, &mut ())
+    }
+
+    /// Applies the next decided turn as [`World::apply`] does, and tells `watch` when each stage begins.
+    /// If `watch` asks for it, it also gets the root after each stage, or the world after each tick.
+    ///
+    /// # Panics
+    /// As [`World::apply`].
+    pub fn apply_watched(
+        &mut self,
+        turn: &Turn,
+        exec: &dyn ForkJoin,
+        watch: &mut dyn Watch,
+    ) -> Applied {
+        let mut probe = Probe::new(watch, &self.leaves);
+        // All acts come before the first tick: the ticks move bodies, and an act is decided over the
+        // state that the turn before left.
+        probe.enter(Stage::Acts);
+        let (outcomes, effects) = self.execute_acts(turn);
+        probe.leave(Stage::Acts, self.tick(), &self.state);
+        let mut report = TurnReport { chat: effects.chat, ..TurnReport::default() };
+        // The first tick delivers the events of the acts. Gas that a tick does not use is for the
+        // next ticks of this turn, and for no other turn.
+        let (mut events, mut gas_left) = (effects.events, 0);
+        for _ in 0..self.state.charter.parameters.ticks_per_turn {
+            let events = core::mem::take(&mut events);
+            let runtime = ScriptRuntime { programs: &self.programs, exec, controls: self.controls };
+            let result = tick(&mut self.state, runtime, &mut probe, events, &mut gas_left);
+            report.add(&self.state, result);
+            probe.ticked(self);
+        }
+        // The leaves come last, and once: what several ticks changed is encoded and hashed once.
+        probe.enter(Stage::Leaves);
+        let root = Arc::make_mut(&mut self.leaves).refresh(Arc::make_mut(&mut self.state));
+        Applied {
+            height: self.height(),
+            tick: self.tick(),
+            root,
+            outcomes,
+            validators: self.state.roster.newest_set().clone(),
+            chat: report.chat,
+            order: report.order,
+            failures: report.failures,
+            log: report.log,
+            changed: self.leaves.changed().to_vec(),
+        }
+    }
+
+    /// Begins the turn and applies its acts.
+    fn execute_acts(&mut self, turn: &Turn) -> (Vec<Outcome>, ActEffects) {
+        let header = &turn.header;
+        assert_eq!(header.sim, self.sim(), "turns of another sim are never decided here");
+        assert_eq!(header.engine, ENGINE, "turns of another engine are not applied");
+        assert_eq!(header.height, self.height().plus(1), "turns are applied in order");
+        // The budget is that of the leaves after the turn before. It must be read before anything
+        // changes: a server that restored that state computes the same number.
+        let budget = self.byte_budget();
+        let state = Arc::make_mut(&mut self.state);
+        state.byte_budget = budget;
+        // What standbys prove is about the state before this turn, so its leaves, its height and its
+        // seed are used before `begin_turn` replaces them.
+        let SimClock { height, seed, .. } = state.clock;
+        state.readiness.note(height, &seed, &state.roster, &self.leaves);
+        state.begin_turn(header.height, header.time, header.id());
+        // A lane window moves by every act of the turn, even by one that is refused below: a decided
+        // act must never be decided again.
+        let touched = state.windows.record_touched(turn);
+        state.windows_touched.extend(touched);
+        let executor = ActExecutor::new(&self.programs, &*self.tools.verify, &self.panics, turn);
+        let (outcomes, effects) = executor.execute(state, turn.body.acts());
+        // Acts are decided with the programs as they were; the ticks run them as they are now.
+        sync_programs(state, &mut self.programs);
+        // The roster closes the turn after its acts, so that the set it fixes holds their changes. The
+        // stewards, by whom later turns are judged, follow from that roster.
+        state.roster.close(&self.controls.closing(header));
+        state.close_first_logins();
+        let ids = turn.body.acts().iter().map(SignedEnvelope::id);
+        let mut kept: Vec<_> = ids.zip(outcomes.iter().copied()).collect();
+        if let Some(seed) = self.controls.outcomes_hashed_by {
+            kept.sort_by_key(|(act, _)| hash_table_key(seed, act.bytes()));
+        }
+        state.keep_outcomes(kept);
+        (outcomes, effects)
+    }
+}
+
+/// Returns the place that a hash table seeded with `seed` would give these bytes.
+fn hash_table_key(seed: u64, bytes: &[u8]) -> [u8; 32] {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&seed.to_le_bytes()).update(bytes);
+    *hasher.finalize().as_bytes()
+}
+
+/// Registers the scripts that began with the programs, and removes those that ended. A script that began
+/// gets a start event.
+fn sync_programs(state: &mut State, programs: &mut Programs) {
+    // In the order of the changes: a script that ended and began again in one turn must start.
+    let mut begun = BTreeSet::new();
+    for (script, package) in core::mem::take(&mut state.script_changes) {
+        programs.follow(script, package);
+        match package {
+            Some(_) => begun.insert(script),
+            None => begun.remove(&script),
+        };
+    }
+    let (raised, index, event) = (state.clock.tick.plus(1), 0, Event::Start);
+    for script in begun {
+        if programs.listening(EventKind::Start, &[script]).next().is_some() {
+            let event = event.clone();
+            // The building step that put the script on its object took bytes for this event too.
+            state
+                .deliver_anyway(script, QueuedEvent { sender: Sender::Core, raised, index, event });
+        }
+    }
+}
+
+/// What the ticks of one turn gave, besides changes of the state.
+#[derive(Default)]
+struct TurnReport {
+    chat: Vec<SpokenLine>,
+    order: Vec<Received>,
+    failures: Vec<ScriptFailure>,
+    log: Vec<LogLine>,
+}
+
+impl TurnReport {
+    /// Adds the results of a tick, after which the state is `state`.
+    fn add(&mut self, state: &State, result: TickResult) {
+        let tick = state.clock.tick;
+        self.chat.extend(result.chat);
+        for run in result.runs {
+            let script = run.script;
+            self.order.extend(run.handled.into_iter().map(|delivery| Received {
+                tick,
+                script,
+                sender: delivery.sender,
+                from: object_of(state, &delivery.sender, &delivery.event),
+                event: delivery.event,
+            }));
+            let failure = |(kind, report)| ScriptFailure { tick, script, kind, report };
+            self.failures.extend(run.failures.into_iter().map(failure));
+            self.log.extend(run.log.into_iter().map(|text| LogLine { tick, script, text }));
+        }
+    }
+}

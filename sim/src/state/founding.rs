@@ -1,0 +1,165 @@
+//! The first state of a world: from its genesis, or from the last state of the sim that it
+//! carries on.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_physics::{InsertError, Region};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    Height, Member, Millis, NodeContact, ObjectId, PackageId, PublicKey, Roster, ScriptId, Tick,
+};
+
+use super::{
+    genesis::{Genesis, GenesisError, ObjectSpec},
+    object::Object,
+    players::Since,
+    sim_state::{Charter, SimClock, State},
+};
+use crate::{
+    acts::ChatIndex,
+    rules::{ByteBudget, Census, FirstLogins, Governance, LaneWindows, Readiness},
+    scripts::{GasPool, Script},
+    tree::Tracked,
+};
+
+impl State {
+    /// Returns the state at height 0, before any script was told that the world begins.
+    pub(crate) fn from_genesis(genesis: &Genesis) -> Result<Self, GenesisError> {
+        genesis.check()?;
+        let mut state = empty(genesis, genesis.unpack()?)?;
+        for (object, spec) in genesis.objects.iter().enumerate() {
+            place_object(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
+        }
+        Ok(state)
+    }
+
+    /// Returns the state of a successor before its first turn: what belongs to the place as the parent's
+    /// last turn left it, under new servers and new admins.
+    ///
+    /// Ticks go on, because timers, leases and gas are counted in them, and governance time does,
+    /// because players are told apart by it. Heights and time begin anew: lane windows, outcomes and
+    /// proofs are of the parent's turns, and no act for the parent can be decided here, as it names
+    /// its sim. Founding counts as an admin's login.
+    ///
+    /// # Errors
+    /// When the genesis is not one of a successor of that sim.
+    pub(super) fn succeed(genesis: &Genesis, parent: &Self) -> Result<Self, GenesisError> {
+        let (old, fresh) = (&parent.charter, empty(genesis, BTreeMap::new())?);
+        let kept = [
+            ("parameters", genesis.parameters == old.parameters),
+            ("licence", genesis.licence == old.licence),
+            ("licence of assets", genesis.asset_licence == old.asset_licence),
+        ];
+        if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
+            return Err(GenesisError::NotKept(what));
+        }
+        let time = parent.governance.time;
+        let SimClock { height, time: began, seed, .. } = fresh.clock;
+        // All that is not named here goes on as it was.
+        let mut state = Self {
+            charter: Charter { lands: old.lands.clone(), ..fresh.charter },
+            clock: SimClock { height, time: began, seed, ..parent.clock },
+            governance: Governance { time, admin_login: time, ..fresh.governance },
+            roster: fresh.roster,
+            readiness: fresh.readiness,
+            windows: fresh.windows,
+            windows_touched: fresh.windows_touched,
+            outcomes: fresh.outcomes,
+            ..parent.clone()
+        };
+        // Heights are counted anew, and who was known to the parent is known here from the start.
+        let keys: Vec<PublicKey> = state.players.iter().map(|(key, _)| *key).collect();
+        for key in keys {
+            let player = state.players.get_mut(&key).expect("a player that was just listed");
+            let regular = player.since.regular.map(|_| Height(0));
+            player.since = Since { player: Height(0), regular };
+        }
+        // The census leaves admins out, and other keys are admins now. The stewards follow from the census,
+        // so they come after it. Everything is in another sim now, so every leaf is written again.
+        state.count_players();
+        state.first_logins = FirstLogins::genesis(state.charter.sim, state.stewards());
+        state.touch_all();
+        Ok(state)
+    }
+}
+
+/// Returns a state without objects, by the rules of a genesis.
+fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<State, GenesisError> {
+    let sim = genesis.id();
+    let member = |contact: &NodeContact| Member { power: 1, contact: contact.clone() };
+    let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
+    let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
+    Ok(State {
+        charter: Charter {
+            sim,
+            name: genesis.name.clone(),
+            engine: genesis.engine,
+            parameters: genesis.parameters.clone(),
+            lands: genesis.lands.clone(),
+            licence: genesis.licence.clone(),
+            asset_licence: genesis.asset_licence.clone(),
+        },
+        clock: SimClock {
+            height: Height(0),
+            tick: Tick(0),
+            time: Millis(0),
+            seed: sim.0,
+            next_object: ObjectId(1),
+            next_script: ScriptId(1),
+            failed_steps: 0,
+        },
+        governance: Governance::new(genesis.admins.clone()),
+        roster: Roster::genesis(members.collect())?,
+        first_logins: FirstLogins::genesis(sim, stewards),
+        readiness: Readiness::default(),
+        players: Tracked::default(),
+        histories: Tracked::default(),
+        windows: LaneWindows::default(),
+        windows_touched: BTreeSet::new(),
+        objects: Tracked::default(),
+        region: Region::new(),
+        scripts: Tracked::default(),
+        owners: Tracked::default(),
+        outcomes: BTreeMap::new(),
+        chat: ChatIndex::default(),
+        packages: Arc::new(packages),
+        present: BTreeMap::new(),
+        census: Census::default(),
+        owned: BTreeMap::new(),
+        movable: BTreeSet::new(),
+        alarms: BTreeSet::new(),
+        waiting: BTreeSet::new(),
+        script_changes: Vec::new(),
+        forgotten: Vec::new(),
+        byte_budget: ByteBudget::default(),
+    })
+}
+
+/// Puts an object of a genesis with its scripts into the state.
+fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError> {
+    let first = state.clock.next_script;
+    let count = spec.scripts.len() as u64;
+    let object = Object {
+        kind: spec.kind.clone(),
+        name: spec.name.clone(),
+        owner: spec.owner,
+        player: None,
+        look: spec.look,
+        text: spec.text.clone(),
+        scripts: (0..count).map(|n| first.plus(n)).collect(),
+        licence: spec.licence,
+        author: spec.owner,
+        parent: None,
+    };
+    let id = state.spawn(object, &spec.body)?;
+    for (n, script) in (0..).zip(&spec.scripts) {
+        let gas = GasPool::full(Tick(0), state.script_income());
+        let script = Script::new(id, script.package, script.state.clone(), gas);
+        state.scripts.insert(first.plus(n), script);
+    }
+    state.clock.next_script = first.plus(count);
+    Ok(())
+}

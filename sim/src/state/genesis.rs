@@ -1,0 +1,399 @@
+//! Genesis: everything that a sim begins with. Its digest is the sim's id, so that two sims that
+//! differ in anything cannot be mistaken for one another.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_math::Vec2;
+use metatopia_physics::{BodySpec, InsertError};
+use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
+use metatopia_types::{
+    AssetLicence, Digest, Height, Look, NodeContact, PackageId, PublicKey, Root, SimId, Validator,
+    ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    object::AVATAR,
+    parameters::{Parameters, ParametersError},
+    players::{is_line, is_name},
+};
+use crate::{
+    ENGINE,
+    limits::{
+        ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
+        TEXT_BYTES_MAX, WORLD_BYTES_MAX,
+    },
+    space::{Area, Land},
+};
+
+/// The beginning of a sim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Genesis {
+    /// The name of the sim.
+    pub name: String,
+    /// The exact rules it runs by; must be [`ENGINE`].
+    pub engine: u32,
+    /// The agreed numbers.
+    pub parameters: Parameters,
+    /// The first permanent admins.
+    pub admins: BTreeSet<PublicKey>,
+    /// The first validators, with where they are reached.
+    pub validators: BTreeMap<PublicKey, NodeContact>,
+    /// Packages of scripts, each as [`Package::encode`] gives it.
+    pub packages: BTreeMap<PackageId, Vec<u8>>,
+    /// Objects, in the order of their ids.
+    pub objects: Vec<ObjectSpec>,
+    /// Named lands, each on top of those before it.
+    pub lands: Vec<Land>,
+    /// Licence of the sim, an SPDX expression.
+    pub licence: String,
+    /// Licence of what it shows, an SPDX expression.
+    pub asset_licence: String,
+    /// The sim that it carries on, if it is a successor. Packages, objects and lands come with that
+    /// one's state then, and none of them is listed here.
+    #[serde(skip)]
+    pub parent: Option<Parent>,
+}
+
+/// The sim that a successor carries on: its servers are gone for good, and somebody kept its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The id of the parent.
+    pub sim: SimId,
+    /// The last of its turns that counts.
+    pub height: Height,
+    /// The root of its state after that turn, with which the successor begins.
+    pub root: Root,
+    /// The proof that its servers signed for this root, for those who know how they agreed. It is
+    /// opaque here; empty if there is none.
+    pub proof: Vec<u8>,
+}
+
+/// An object at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObjectSpec {
+    /// Its kind, as scripts and people are told: `crate`, `door`.
+    pub kind: String,
+    /// The name that people see.
+    pub name: String,
+    /// Its owner; nobody means that it is the sim's own.
+    pub owner: Option<PublicKey>,
+    /// How it is drawn.
+    pub look: Look,
+    /// The text it shows.
+    pub text: String,
+    /// The body that it begins with.
+    pub body: BodySpec,
+    /// The scripts on it.
+    pub scripts: Vec<ScriptSpec>,
+    /// What everybody may do with how it looks and what it says.
+    pub licence: AssetLicence,
+}
+
+/// A script on an object at the beginning.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptSpec {
+    /// One of the genesis packages.
+    pub package: PackageId,
+    /// The content of its `state` before `on_start`.
+    pub state: metatopia_scripting::ScriptState,
+}
+
+/// Why an object cannot be in a genesis.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ObjectSpecError {
+    /// A kind is one short line, and not that of avatars.
+    #[error("{0:?} is no kind for an object")]
+    Kind(String),
+    /// A name is one short line.
+    #[error("{0:?} is no name")]
+    Name(String),
+    /// The text it shows is too long.
+    #[error("a text of {0} bytes is too long to be shown")]
+    Text(usize),
+    /// A colour has 24 bits.
+    #[error("{0:#x} is no colour")]
+    Color(u32),
+    /// More scripts than one object may have.
+    #[error("{0} scripts where at most {SCRIPTS_PER_OBJECT_MAX} are allowed")]
+    TooManyScripts(usize),
+    /// A script begins with a state that cannot be kept.
+    #[error(transparent)]
+    State(#[from] metatopia_scripting::StateError),
+}
+
+impl ObjectSpec {
+    /// Checks everything but the body, which physics checks.
+    ///
+    /// # Errors
+    /// The first rule that it breaks.
+    pub fn check(&self) -> Result<(), ObjectSpecError> {
+        if !is_name(&self.kind) || self.kind == AVATAR {
+            return Err(ObjectSpecError::Kind(self.kind.clone()));
+        }
+        if !is_name(&self.name) {
+            return Err(ObjectSpecError::Name(self.name.clone()));
+        }
+        if self.text.len() > SIGN_BYTES_MAX {
+            return Err(ObjectSpecError::Text(self.text.len()));
+        }
+        if self.look.color > 0x00ff_ffff {
+            return Err(ObjectSpecError::Color(self.look.color));
+        }
+        if self.scripts.len() > SCRIPTS_PER_OBJECT_MAX {
+            return Err(ObjectSpecError::TooManyScripts(self.scripts.len()));
+        }
+        Ok(self.scripts.iter().try_for_each(|script| script.state.check())?)
+    }
+}
+
+/// Why something is no genesis.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GenesisError {
+    /// This program runs other rules.
+    #[error("the sim runs by engine {found}, this program by {ENGINE}")]
+    Engine {
+        /// What the genesis says.
+        found: u32,
+    },
+    /// A parameter is outside of its range.
+    #[error(transparent)]
+    Parameters(#[from] ParametersError),
+    /// A name, licence, text, peer id or address breaks its rules.
+    #[error("{what} is no line of text of the allowed length")]
+    Text {
+        /// The text that breaks them.
+        what: String,
+    },
+    /// More of something than a genesis may have.
+    #[error("{count} {what} where at most {max} are allowed")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        max: usize,
+    },
+    /// The validators are no set.
+    #[error(transparent)]
+    Validators(#[from] ValidatorSetError),
+    /// A package breaks a rule.
+    #[error("package {id}: {error}")]
+    Package {
+        /// The id of the package.
+        id: PackageId,
+        /// The rule that it breaks.
+        error: Box<PackageError>,
+    },
+    /// A package's source does not compile.
+    #[error("package {id}: {error}")]
+    Source {
+        /// The id of the package.
+        id: PackageId,
+        /// Where and why.
+        error: CompileError,
+    },
+    /// A package is listed under another id than its own.
+    #[error("package {found} is listed as {stated}")]
+    PackageName {
+        /// What the genesis says.
+        stated: PackageId,
+        /// What it is.
+        found: PackageId,
+    },
+    /// An object's script is of a package that is not in the genesis.
+    #[error("object {object}: package {package} is not in the genesis")]
+    NoPackage {
+        /// The object's place, from 0.
+        object: usize,
+        /// The package that is missing.
+        package: PackageId,
+    },
+    /// An object breaks a rule.
+    #[error("object {object}: {error}")]
+    Object {
+        /// The object's place, from 0.
+        object: usize,
+        /// The rule that it breaks.
+        error: ObjectSpecError,
+    },
+    /// A land has no name, or no ground.
+    #[error("land {land} has no name, or no ground: its corners are {low} and {high}")]
+    Land {
+        /// Its place, from 0.
+        land: usize,
+        /// Its south-western corner.
+        low: Vec2,
+        /// Its north-eastern corner.
+        high: Vec2,
+    },
+    /// An object's body is refused by physics.
+    #[error("object {object}: {error}")]
+    Body {
+        /// The object's place, from 0.
+        object: usize,
+        /// Why physics refuses it.
+        error: InsertError,
+    },
+    /// It is a successor, so the state that it begins with is that of its parent.
+    #[error("the sim carries on sim {parent}: it begins with that one's state after turn {height}")]
+    NeedsState {
+        /// The sim whose state it is.
+        parent: SimId,
+        /// After which turn.
+        height: Height,
+    },
+    /// It is no successor.
+    #[error("the sim carries on no other")]
+    NoParent,
+    /// A successor lists what comes with its parent's state.
+    #[error("a successor lists no {0} of its own: they come with its parent's state")]
+    NotCarried(&'static str),
+    /// A successor has other rules or another licence than its parent.
+    #[error("a successor keeps its parent's {0}")]
+    NotKept(&'static str),
+    /// The state is not the one that the successor begins with.
+    #[error(
+        "this is the state of sim {sim} after turn {height} with root {root}, not its parent's"
+    )]
+    OtherState {
+        /// Whose it is.
+        sim: SimId,
+        /// After which turn.
+        height: Height,
+        /// The root of the state.
+        root: Root,
+    },
+    /// The state that it begins with is longer than one may be.
+    #[error("the world begins with {bytes} bytes where at most {WORLD_BYTES_MAX} are allowed")]
+    TooLarge {
+        /// The length of the state.
+        bytes: u64,
+    },
+    /// The bytes are no genesis.
+    #[error("genesis: {0}")]
+    Decode(#[from] wire::DecodeError),
+}
+
+/// The text that a successor's encoding begins with. A sim's name is never empty, so that no other genesis
+/// begins with it.
+const SUCCESSOR: &str = "";
+
+impl Genesis {
+    /// Returns the sim's id: the digest of the canonical encoding.
+    #[must_use]
+    pub fn id(&self) -> SimId {
+        SimId(Digest::of("metatopia genesis v1", &self.encode()))
+    }
+
+    /// Returns the canonical encoding.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        match &self.parent {
+            Some(parent) => wire::encode(&(SUCCESSOR, parent, self)),
+            None => wire::encode(self),
+        }
+    }
+
+    /// Decodes what [`Genesis::encode`] made. Rules are checked by
+    /// [`World::genesis`](crate::World::genesis).
+    ///
+    /// # Errors
+    /// When the bytes are no canonical encoding, or too many.
+    pub fn decode(bytes: &[u8]) -> Result<Self, GenesisError> {
+        if !bytes.starts_with(&wire::encode(SUCCESSOR)) {
+            return Ok(wire::decode(bytes, GENESIS_BYTES_MAX)?);
+        }
+        let (_, parent, own): (String, Parent, Self) = wire::decode(bytes, GENESIS_BYTES_MAX)?;
+        Ok(Self { parent: Some(parent), ..own })
+    }
+
+    /// Returns the first validators.
+    ///
+    /// # Errors
+    /// When the validators are no set.
+    pub fn first_validators(&self) -> Result<ValidatorSet, ValidatorSetError> {
+        let member = |key: &PublicKey| Validator { key: *key, power: 1 };
+        ValidatorSet::new(self.validators.keys().map(member).collect(), |_| true)
+    }
+
+    /// Checks everything but bodies and source, which are checked when the world is built.
+    pub(super) fn check(&self) -> Result<(), GenesisError> {
+        if self.engine != ENGINE {
+            return Err(GenesisError::Engine { found: self.engine });
+        }
+        self.parameters.check()?;
+        at_most("admins", self.admins.len(), ADMINS_MAX)?;
+        at_most("packages", self.packages.len(), PACKAGES_MAX)?;
+        let objects_max = self.parameters.objects_max as usize;
+        at_most("objects", self.objects.len(), objects_max)?;
+        at_most("lands", self.lands.len(), LANDS_MAX)?;
+        for (n, land) in self.lands.iter().enumerate() {
+            if !is_name(&land.name) || !land.area.is_proper() {
+                let Area { low, high } = land.area;
+                return Err(GenesisError::Land { land: n, low, high });
+            }
+        }
+        text("the sim's name", is_name(&self.name))?;
+        text("the sim's licence", is_text(&self.licence))?;
+        text("the licence of assets", is_text(&self.asset_licence))?;
+        for (key, contact) in &self.validators {
+            for part in [&contact.peer_id, &contact.address] {
+                let fine = part.len() <= CONTACT_BYTES_MAX && is_line(part);
+                text(&format!("the contact of validator {key}"), fine)?;
+            }
+        }
+        if self.parent.is_some() {
+            let own = [
+                ("packages", self.packages.is_empty()),
+                ("objects", self.objects.is_empty()),
+                ("lands", self.lands.is_empty()),
+            ];
+            if let Some((what, _)) = own.into_iter().find(|(_, none)| !none) {
+                return Err(GenesisError::NotCarried(what));
+            }
+        }
+        self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))
+    }
+
+    /// Checks an object, and that its packages are in the genesis.
+    fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
+        object.check().map_err(|error| GenesisError::Object { object: n, error })?;
+        let packages = object.scripts.iter().map(|script| script.package);
+        match packages.into_iter().find(|id| !self.packages.contains_key(id)) {
+            Some(package) => Err(GenesisError::NoPackage { object: n, package }),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the packages, decoded and checked.
+    pub(super) fn unpack(&self) -> Result<BTreeMap<PackageId, Package>, GenesisError> {
+        let unpack = |(stated, bytes): (&PackageId, &Vec<u8>)| {
+            let package = Package::decode(bytes)
+                .map_err(|error| GenesisError::Package { id: *stated, error: Box::new(error) })?;
+            let (stated, found) = (*stated, package.id());
+            if stated == found {
+                Ok((stated, package))
+            } else {
+                Err(GenesisError::PackageName { stated, found })
+            }
+        };
+        self.packages.iter().map(unpack).collect()
+    }
+}
+
+/// Says whether this is a line of text of the allowed length.
+fn is_text(text: &str) -> bool {
+    !text.is_empty() && text.len() <= TEXT_BYTES_MAX && is_line(text)
+}
+
+/// Refuses a text that is not `fine`.
+fn text(what: &str, fine: bool) -> Result<(), GenesisError> {
+    if fine { Ok(()) } else { Err(GenesisError::Text { what: what.to_owned() }) }
+}
+
+/// Refuses more than `max` of something.
+fn at_most(what: &'static str, count: usize, max: usize) -> Result<(), GenesisError> {
+    if count <= max { Ok(()) } else { Err(GenesisError::TooMany { what, count, max }) }
+}

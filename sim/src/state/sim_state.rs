@@ -1,0 +1,354 @@
+//! The state of a world: everything that its root commits to, and nothing else but indexes that
+//! follow from it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::Vec2;
+use metatopia_physics::{BodySpec, Motion, Region};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
+    ScriptId, SimId, Tick, limits::OUTCOME_TURNS,
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    object::Object,
+    parameters::Parameters,
+    players::{Player, PlayerSession, Since},
+};
+use crate::{
+    acts::{BuildHistory, ChatIndex},
+    limits::FIRST_IN_LINE,
+    rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
+    scripts::{GasIncome, GasPool, QueuedEvent, Script},
+    space::Land,
+    tree::Tracked,
+};
+
+/// The payer of a script: the owner of its object, or the sim itself.
+pub(crate) type Owner = Option<PublicKey>;
+
+/// The charter of a sim: fixed at genesis, until an agreed act changes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Charter {
+    /// The digest of the genesis.
+    pub sim: SimId,
+    /// The name of the sim.
+    pub name: String,
+    /// The exact rules it runs by.
+    pub engine: u32,
+    /// The agreed numbers.
+    pub parameters: Parameters,
+    /// Named lands, each on top of those before it.
+    pub lands: Vec<Land>,
+    /// Licence of the sim, an SPDX expression.
+    pub licence: String,
+    /// Licence of what it shows, an SPDX expression.
+    pub asset_licence: String,
+}
+
+/// The time of a sim: its place in its own history.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SimClock {
+    /// The last turn.
+    pub height: Height,
+    /// The last tick.
+    pub tick: Tick,
+    /// The time that the last turn states; 0 before the first.
+    pub time: Millis,
+    /// R_h: the seed of the last turn's order and randomness.
+    pub seed: Digest,
+    /// The id of the next object.
+    pub next_object: ObjectId,
+    /// The id of the next script.
+    pub next_script: ScriptId,
+    /// Steps of the region that failed, and left all bodies where they were. Anything but 0 is a
+    /// bug of the engine.
+    pub failed_steps: u64,
+}
+
+/// The outcomes of one turn, in the order of its acts.
+pub(super) type TurnOutcomes = Vec<(ActId, Outcome)>;
+
+/// The state of a world.
+#[derive(Debug, Clone)]
+pub(crate) struct State {
+    pub(crate) charter: Charter,
+    pub(crate) clock: SimClock,
+    pub(crate) governance: Governance,
+    pub(crate) roster: Roster,
+    /// The price of a first login, and the bases by which turns are judged.
+    pub(crate) first_logins: FirstLogins,
+    /// The proofs that standbys must show.
+    pub(crate) readiness: Readiness,
+    pub(crate) players: Tracked<PublicKey, Player>,
+    /// The last steps of builders who are logged in.
+    pub(crate) histories: Tracked<PublicKey, BuildHistory>,
+    pub(crate) windows: LaneWindows,
+    pub(crate) windows_touched: BTreeSet<LaneKey>,
+    pub(crate) objects: Tracked<ObjectId, Object>,
+    pub(crate) region: Region,
+    pub(crate) scripts: Tracked<ScriptId, Script>,
+    pub(crate) owners: Tracked<Owner, GasPool>,
+    pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
+    pub(crate) chat: ChatIndex,
+    pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
+    /// Index: the avatars of those who are present.
+    pub(crate) present: BTreeMap<PublicKey, ObjectId>,
+    /// Index: who stands in line, who gives up a seat, who is forgotten.
+    pub(crate) census: Census,
+    /// Index: what each player owns, avatars left out.
+    pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
+    /// Index: the things that can be pushed, avatars left out.
+    pub(crate) movable: BTreeSet<ObjectId>,
+    /// Index: the first timer of each script that has any.
+    pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
+    /// Index: the scripts with events waiting.
+    pub(crate) waiting: BTreeSet<ScriptId>,
+    /// The scripts that began, with what they run, or ended, and that the programs do not know of yet.
+    pub(crate) script_changes: Vec<(ScriptId, Option<PackageId>)>,
+    /// Players who were forgotten in the turn under way, for the basis that it leaves.
+    pub(crate) forgotten: Vec<(PublicKey, Since)>,
+    /// The bytes by which the state may still grow in this turn. They follow from the leaves after the
+    /// turn before.
+    pub(crate) byte_budget: ByteBudget,
+}
+
+impl State {
+    /// Begins the turn with this header: sets the seed of its order and the time that it states, and
+    /// applies the rules that follow time.
+    pub(super) fn begin_turn(&mut self, height: Height, time: Millis, header: HeaderId) {
+        let mut bytes = [0; 64];
+        bytes[..32].copy_from_slice(&self.clock.seed.0);
+        bytes[32..].copy_from_slice(header.bytes());
+        self.clock.seed = Digest(*blake3::hash(&bytes).as_bytes());
+        // Time first: the rules below are about how much of it has passed. The first turn has no turn
+        // before it to be later than.
+        let passed = if self.clock.height == Height(0) { 0 } else { time.since(self.clock.time) };
+        self.governance.pass(passed);
+        // The line must be short before somebody in it is appointed: who was away too long is no longer
+        // in it.
+        self.shorten_line();
+        self.first_logins.pass(self.governance.time);
+        self.first_logins.begin(height, header, self.governance.time);
+        self.appoint();
+        self.clock.height = height;
+        self.clock.time = time;
+    }
+
+    /// Records who has which standing after the turn under way.
+    pub(super) fn close_first_logins(&mut self) {
+        let (stewards, forgotten) = (self.stewards(), core::mem::take(&mut self.forgotten));
+        self.first_logins.close(self.clock.height, stewards, forgotten);
+    }
+
+    /// Returns those whom the sim needs, and who are never refused for fullness.
+    pub(super) fn stewards(&self) -> BTreeSet<PublicKey> {
+        let admins = self.governance.admins.iter().chain(&self.governance.temp_admin);
+        let servers = self.roster.members().keys().chain(self.roster.standbys().keys());
+        let line = self.census.line().take(FIRST_IN_LINE);
+        admins.chain(servers).chain(line).copied().collect()
+    }
+
+    /// Keeps the outcomes of the turn under way, and forgets old ones.
+    pub(crate) fn keep_outcomes(&mut self, outcomes: TurnOutcomes) {
+        let height = self.clock.height;
+        self.outcomes.insert(height, Arc::new(outcomes));
+        self.outcomes.retain(|old, _| old.plus(OUTCOME_TURNS) > height);
+    }
+
+    /// Says whether the sim may have another object.
+    pub(crate) fn has_object_slot(&self) -> bool {
+        self.objects.len() < self.charter.parameters.objects_max as usize
+    }
+
+    /// Puts an object into the world under the next id.
+    ///
+    /// # Errors
+    /// When physics refuses its body; nothing changed then.
+    pub(crate) fn spawn(
+        &mut self,
+        object: Object,
+        body: &BodySpec,
+    ) -> Result<ObjectId, metatopia_physics::InsertError> {
+        let id = self.clock.next_object;
+        self.region.insert(id, body)?;
+        self.clock.next_object = id.plus(1);
+        if let Some(player) = object.player {
+            self.present.insert(player, id);
+        } else {
+            if let Some(owner) = object.owner {
+                self.own(owner, id);
+            }
+            if body.motion == Motion::Dynamic {
+                self.movable.insert(id);
+            }
+        }
+        self.objects.insert(id, object);
+        Ok(id)
+    }
+
+    /// Ends a player's session; what the player built can be undone no more.
+    pub(crate) fn despawn(&mut self, key: &PublicKey) {
+        self.remove_avatar(key);
+        self.histories.remove(key);
+        let player = self.players.get(key).cloned().expect("a player who is in a session is known");
+        self.put_player(*key, Player { session: None, ..player });
+    }
+
+    /// Takes a player's avatar out of the world, and nothing else: a player who stays logged in can still
+    /// undo building, which takes no avatar.
+    pub(crate) fn unseat(&mut self, key: &PublicKey) {
+        self.remove_avatar(key);
+        let player = self.players.get(key).cloned().expect("a player who has a seat is known");
+        let session = player.session.clone().map(|session| PlayerSession {
+            avatar: None,
+            heading: Vec2::ZERO,
+            gesture: None,
+            ..session
+        });
+        self.put_player(*key, Player { session, ..player });
+        self.bound_seatless();
+    }
+
+    /// Removes the avatar of a player who has one.
+    fn remove_avatar(&mut self, key: &PublicKey) {
+        if let Some(avatar) = self.present.remove(key) {
+            self.objects.remove(&avatar);
+            // The body may only be missing: then it is gone already.
+            let _ = self.region.remove(avatar);
+        }
+    }
+
+    /// Puts an event into a script's inbox. An event that finds no room is dropped and counted.
+    pub(crate) fn deliver(&mut self, to: ScriptId, queued: QueuedEvent) {
+        self.byte_budget = self.put(to, queued, self.byte_budget);
+    }
+
+    /// Puts an event into a script's inbox even if the world is full: for an event whose bytes were
+    /// reserved, or that has a bound of its own.
+    pub(crate) fn deliver_anyway(&mut self, to: ScriptId, queued: QueuedEvent) {
+        self.put(to, queued, ByteBudget::UNLIMITED);
+    }
+
+    /// Puts an event into a script's inbox, and takes its bytes from the budget. Returns what is left of
+    /// the budget.
+    fn put(&mut self, to: ScriptId, queued: QueuedEvent, mut budget: ByteBudget) -> ByteBudget {
+        // An act may raise an event for a script that a later act of the turn takes off its object.
+        let Some(script) = self.scripts.get_mut(&to) else {
+            return budget;
+        };
+        match script.inbox.push(queued, &mut budget) {
+            Ok(()) => {
+                self.waiting.insert(to);
+            }
+            Err(_) => script.dropped = script.dropped.saturating_add(1),
+        }
+        budget
+    }
+
+    /// Removes the timers that have run out. Returns them by script, and then by time and name.
+    pub(crate) fn due_timers(&mut self, now: Tick) -> Vec<(ScriptId, String)> {
+        let due = self.alarms.range(..=(now, ScriptId(u64::MAX)));
+        let scripts: BTreeSet<ScriptId> = due.map(|(_, script)| *script).collect();
+        let mut fired = Vec::new();
+        for script in scripts {
+            let found = self.scripts.get(&script).expect("a script with a timer is in the state");
+            let timers = found.timers.clone().into_iter();
+            let (due, rest): (Vec<_>, Vec<_>) = timers.partition(|(_, at)| *at <= now);
+            self.set_timers(script, rest.into_iter().collect());
+            let mut due: Vec<(Tick, String)> =
+                due.into_iter().map(|(name, at)| (at, name)).collect();
+            due.sort();
+            fired.extend(due.into_iter().map(|(_, name)| (script, name)));
+        }
+        fired
+    }
+
+    /// Appoints the temp admin, by the rule of the charter.
+    pub(crate) fn appoint(&mut self) {
+        let first = self.census.line().next().copied();
+        self.governance.appoint(self.charter.parameters.admin_days, first);
+    }
+
+    /// Sets the timers of a script, and updates the index of alarms.
+    pub(crate) fn set_timers(&mut self, id: ScriptId, timers: BTreeMap<String, Tick>) {
+        // An object that is deleted names the scripts that end with it, and nothing but the leaves says
+        // that each of them is there.
+        let Some(script) = self.scripts.get_mut(&id) else {
+            return;
+        };
+        let before = script.alarm();
+        script.timers = timers;
+        let after = script.alarm();
+        if before != after {
+            before.map(|tick| self.alarms.remove(&(tick, id)));
+            after.map(|tick| self.alarms.insert((tick, id)));
+        }
+    }
+
+    /// Marks everything as changed.
+    pub(super) fn touch_all(&mut self) {
+        self.players.touch_all();
+        self.histories.touch_all();
+        self.objects.touch_all();
+        self.region.touch_all();
+        self.scripts.touch_all();
+        self.owners.touch_all();
+        self.windows_touched = self.windows.lanes().collect();
+    }
+
+    /// Builds the indexes of a state that was read from its leaves.
+    pub(super) fn index(&mut self) {
+        let avatar =
+            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar?));
+        self.present = self.players.iter().filter_map(avatar).collect();
+        self.owned = BTreeMap::new();
+        self.movable = BTreeSet::new();
+        for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
+            if let Some(owner) = object.owner {
+                self.owned.entry(owner).or_default().insert(*id);
+            }
+            if self.region.body(*id).is_some_and(|body| body.motion() == Motion::Dynamic) {
+                self.movable.insert(*id);
+            }
+        }
+        self.count_players();
+        let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
+        self.alarms = self.scripts.iter().filter_map(alarm).collect();
+        let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
+        self.waiting = waiting.map(|(id, _)| *id).collect();
+    }
+
+    /// Returns the income of a script.
+    pub(crate) fn script_income(&self) -> GasIncome {
+        let gas = &self.charter.parameters.gas;
+        GasIncome { refill: gas.script_refill, capacity: gas.script_capacity }
+    }
+
+    /// Returns the income of an owner of scripts.
+    pub(crate) fn owner_income(&self) -> GasIncome {
+        let gas = &self.charter.parameters.gas;
+        GasIncome { refill: gas.owner_refill, capacity: gas.owner_capacity }
+    }
+
+    /// Takes gas from a payer of scripts, at `tick`.
+    pub(crate) fn pay(&mut self, payer: Owner, gas: u64, tick: Tick) {
+        let income = self.owner_income();
+        if !self.owners.contains(&payer) {
+            self.owners.insert(payer, GasPool::full(tick, income));
+        }
+        if let Some(pool) = self.owners.get_mut(&payer) {
+            pool.debit(tick, income, gas);
+        }
+    }
+
+    /// Returns the payer of scripts on this object.
+    pub(crate) fn payer(&self, object: ObjectId) -> Owner {
+        self.objects.get(&object).and_then(|object| object.owner)
+    }
+}

@@ -1,0 +1,358 @@
+//! Snapshots: a manifest of leaves, and the leaves by hash. A manifest is checked against a root,
+//! and each leaf against the manifest, so whoever serves a wrong one is named by it.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_physics::{Body, Contact, Region, RestoreRegionError as RegionError};
+use metatopia_scripting::Package;
+use metatopia_types::{
+    ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
+    limits::{LEAF_BYTES_MAX, LEAVES_MAX},
+    merkle, wire,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use super::{
+    frozen::Frozen,
+    genesis::GenesisError,
+    object::Object,
+    players::Player,
+    sim_state::{Owner, State},
+    world::{Tools, World},
+};
+use crate::{
+    acts::BuildHistory,
+    rules::{ByteBudget, LaneKey, LaneWindows, Window},
+    scripts::GasPool,
+    tree::{Tracked, leaf_keys as kinds},
+};
+
+/// A leaf as a manifest lists it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeafEntry {
+    /// The key of the leaf.
+    pub key: LeafKey,
+    /// blake3 of its content.
+    pub hash: Digest,
+    /// The length of its content.
+    pub bytes: u32,
+}
+
+/// All leaves of a state, in the order of their keys.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// The leaves, in the order of their keys.
+    pub leaves: Vec<LeafEntry>,
+}
+
+/// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 136 are for what has one, in a world of as
+/// many bodies as there can be: contacts 72, scripts' numbers 14, players 13, objects 10, owners 5,
+/// lane windows 6, outcomes 3, the manifest 8, all else 1. Plaza's, of a quarter of the bodies, take
+/// 53.
+pub const SNAPSHOT_BYTES_MAX: usize = 200 * 1_024 * 1_024;
+
+/// Why a manifest and leaves are no state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StateRestoreError {
+    /// The bytes are no manifest with leaves.
+    #[error("snapshot: {0}")]
+    Snapshot(wire::DecodeError),
+    /// The manifest lists more leaves than a state has.
+    #[error("{0} leaves are more than a state has")]
+    TooManyLeaves(usize),
+    /// The manifest is not in the order of the keys, or lists a leaf twice.
+    #[error("leaf {0} is out of order or there twice")]
+    Order(LeafKey),
+    /// The manifest is of a state with another root.
+    #[error("the manifest is of root {found}")]
+    OtherRoot {
+        /// The root of that state.
+        found: Root,
+    },
+    /// A leaf is missing.
+    #[error("leaf {0} is missing")]
+    Missing(LeafKey),
+    /// A leaf is not the one in the manifest.
+    #[error("leaf {0} is not the one in the manifest")]
+    OtherContent(LeafKey),
+    /// A leaf of a kind that this engine does not know.
+    #[error("leaf {0} is of no known kind")]
+    UnknownLeaf(LeafKey),
+    /// A leaf that does not hold what its key says.
+    #[error("leaf {key}: {error}")]
+    Malformed {
+        /// The key of the leaf.
+        key: LeafKey,
+        /// What is wrong.
+        error: wire::DecodeError,
+    },
+    /// A package in the state breaks a rule: the state was never one.
+    #[error(transparent)]
+    Packages(#[from] GenesisError),
+    /// Bodies and contacts are no region.
+    #[error(transparent)]
+    Region(#[from] RegionError),
+    /// The leaves contradict each other, or are cut in another way than a state's.
+    #[error("the leaves are not those of one state")]
+    NotCanonical,
+}
+
+impl Manifest {
+    /// Returns the root of the state that it lists.
+    #[must_use]
+    pub fn root(&self) -> Root {
+        let hash = |leaf: &LeafEntry| leaf_hash(&leaf.key, &leaf.hash);
+        Root(merkle::root(&self.leaves.iter().map(hash).collect::<Vec<_>>()))
+    }
+
+    /// Checks that it is in order, and of the state with this root.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self, root: Root) -> Result<(), StateRestoreError> {
+        if self.leaves.len() > LEAVES_MAX as usize {
+            return Err(StateRestoreError::TooManyLeaves(self.leaves.len()));
+        }
+        if let Some(pair) = self.leaves.windows(2).find(|pair| pair[0].key >= pair[1].key) {
+            return Err(StateRestoreError::Order(pair[1].key.clone()));
+        }
+        let found = self.root();
+        if found == root { Ok(()) } else { Err(StateRestoreError::OtherRoot { found }) }
+    }
+}
+
+/// A snapshot as it is encoded.
+#[derive(Serialize, Deserialize)]
+pub(super) struct EncodedSnapshot {
+    pub(super) manifest: Manifest,
+    /// The contents of the leaves, in the manifest's order.
+    #[serde(with = "wire::pieces")]
+    pub(super) contents: Vec<Vec<u8>>,
+}
+
+impl World {
+    /// Returns the manifest of the state.
+    #[must_use]
+    pub fn manifest(&self) -> Manifest {
+        let entry = |(key, leaf): (&LeafKey, crate::tree::LeafDigest)| LeafEntry {
+            key: key.clone(),
+            hash: leaf.hash,
+            bytes: leaf.bytes,
+        };
+        Manifest { leaves: self.leaves.list().map(entry).collect() }
+    }
+
+    /// Returns the most bytes that a snapshot can have: few bytes for each leaf more than it has.
+    #[must_use]
+    pub fn state_bytes(&self) -> u64 {
+        self.leaves.bytes()
+    }
+
+    /// Returns the content of a leaf of the manifest.
+    #[must_use]
+    pub fn leaf(&self, key: &LeafKey) -> Option<Vec<u8>> {
+        self.leaves.content(key)
+    }
+
+    /// Encodes the state for somebody who has its root from elsewhere, see [`World::from_snapshot`].
+    #[must_use]
+    pub fn snapshot(&self) -> Vec<u8> {
+        let missing = self.controls.leaf_missing.then_some(kinds::CLOCK);
+        self.freeze(&Frozen::default()).encode(missing)
+    }
+
+    /// Returns the world with this root, from what [`World::snapshot`] made, of at most
+    /// [`SNAPSHOT_BYTES_MAX`] bytes.
+    ///
+    /// # Errors
+    /// See [`StateRestoreError`].
+    pub fn from_snapshot(
+        bytes: &[u8],
+        root: Root,
+        tools: &Tools,
+    ) -> Result<Self, StateRestoreError> {
+        let EncodedSnapshot { manifest, contents } =
+            wire::decode(bytes, SNAPSHOT_BYTES_MAX).map_err(StateRestoreError::Snapshot)?;
+        let by_hash = |leaf: Vec<u8>| (Digest(*blake3::hash(&leaf).as_bytes()), leaf);
+        let contents = contents.into_iter().map(by_hash).collect();
+        Self::restore(&manifest, &contents, root, tools)
+    }
+
+    /// Returns the world with this root, from its leaves by hash. It goes on exactly as the world that the
+    /// snapshot was taken from; only the words of earlier chat are not in it.
+    ///
+    /// # Errors
+    /// See [`StateRestoreError`].
+    pub fn restore(
+        manifest: &Manifest,
+        contents: &BTreeMap<Digest, Vec<u8>>,
+        root: Root,
+        tools: &Tools,
+    ) -> Result<Self, StateRestoreError> {
+        manifest.check(root)?;
+        let mut leaves = BTreeMap::new();
+        for leaf in &manifest.leaves {
+            let missing = || StateRestoreError::Missing(leaf.key.clone());
+            let content = contents.get(&leaf.hash).ok_or_else(missing)?;
+            if Digest(*blake3::hash(content).as_bytes()) != leaf.hash {
+                return Err(StateRestoreError::OtherContent(leaf.key.clone()));
+            }
+            leaves.insert(leaf.key.clone(), content.as_slice());
+        }
+        let state = LeafReader { leaves }.state()?;
+        let world = Self::assemble(state, tools)?;
+        if world.root() == root { Ok(world) } else { Err(StateRestoreError::NotCanonical) }
+    }
+}
+
+/// Reads a state from its leaves, each of which is removed when it is read.
+struct LeafReader<'a> {
+    leaves: BTreeMap<LeafKey, &'a [u8]>,
+}
+
+impl LeafReader<'_> {
+    /// Returns the state. Refuses leaves that are left over.
+    fn state(mut self) -> Result<State, StateRestoreError> {
+        let (region, objects) = self.region_and_objects()?;
+        let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
+        let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
+        let scripts = self.numbered(kinds::SCRIPT)?;
+        let clock: super::sim_state::SimClock = self.single(kinds::CLOCK)?;
+        let windows: BTreeMap<LaneKey, Window> = self.table(kinds::WINDOWS)?.into_iter().collect();
+        let windows_touched = windows.keys().copied().collect();
+        let mut state = State {
+            charter: self.single(kinds::PARAMETERS)?,
+            clock,
+            governance: self.single(kinds::GOVERNANCE)?,
+            roster: self.single(kinds::VALIDATORS)?,
+            first_logins: self.single(kinds::FIRST_LOGINS)?,
+            readiness: self.single(kinds::READINESS)?,
+            players,
+            histories,
+            windows: LaneWindows::new(clock.height, windows),
+            windows_touched,
+            objects,
+            region,
+            scripts: tracked(scripts.into_iter().map(|(n, s)| (metatopia_types::ScriptId(n), s))),
+            owners: tracked(self.table::<(Owner, GasPool)>(kinds::OWNERS)?),
+            outcomes: self
+                .numbered::<Vec<(ActId, Outcome)>>(kinds::OUTCOMES)?
+                .into_iter()
+                .map(|(n, outcomes)| (metatopia_types::Height(n), Arc::new(outcomes)))
+                .collect(),
+            chat: self.single(kinds::CHAT)?,
+            packages: self.packages()?.into(),
+            present: BTreeMap::new(),
+            census: crate::rules::Census::default(),
+            owned: BTreeMap::new(),
+            movable: BTreeSet::new(),
+            alarms: BTreeSet::new(),
+            waiting: BTreeSet::new(),
+            script_changes: Vec::new(),
+            forgotten: Vec::new(),
+            byte_budget: ByteBudget::default(),
+        };
+        state.index();
+        match self.leaves.into_keys().next() {
+            Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
+            None => Ok(state),
+        }
+    }
+
+    /// Reads a leaf that is one value.
+    fn single<T: Serialize + DeserializeOwned>(
+        &mut self,
+        key: &str,
+    ) -> Result<T, StateRestoreError> {
+        let key = LeafKey(key.to_owned());
+        let content = self.leaves.remove(&key).ok_or(StateRestoreError::Missing(key.clone()))?;
+        decode(key, content)
+    }
+
+    /// Reads the leaves whose keys are `name/number`.
+    fn numbered<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Vec<(u64, T)>, StateRestoreError> {
+        let prefix = format!("{name}/");
+        let mut found = Vec::new();
+        for (key, content) in self.take(|key| key.starts_with(&prefix)) {
+            let number = key.0[prefix.len()..].parse();
+            let number = number.map_err(|_| StateRestoreError::UnknownLeaf(key.clone()))?;
+            found.push((number, decode(key, content)?));
+        }
+        Ok(found)
+    }
+
+    /// Reads the entries of a table, from all its leaves.
+    fn table<T: Serialize + DeserializeOwned>(
+        &mut self,
+        name: &str,
+    ) -> Result<Vec<T>, StateRestoreError> {
+        let prefix = format!("{name}/");
+        let mut entries = Vec::new();
+        for (key, content) in self.take(|key| key == name || key.starts_with(&prefix)) {
+            entries.extend(decode::<Vec<T>>(key, content)?);
+        }
+        Ok(entries)
+    }
+
+    /// Removes the leaves with these keys, and returns them.
+    fn take(&mut self, wanted: impl Fn(&str) -> bool) -> Vec<(LeafKey, Vec<u8>)> {
+        let keys: Vec<LeafKey> = self.leaves.keys().filter(|key| wanted(&key.0)).cloned().collect();
+        keys.into_iter()
+            .filter_map(|key| self.leaves.remove(&key).map(|content| (key, content.to_vec())))
+            .collect()
+    }
+
+    /// Reads the bodies and the objects, which share entries.
+    fn region_and_objects(
+        &mut self,
+    ) -> Result<(Region, Tracked<ObjectId, Object>), StateRestoreError> {
+        let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
+        tiles.sort_by_key(|(id, ..)| *id);
+        let contacts = self.table::<Contact>(kinds::CONTACTS)?;
+        let mut objects = Tracked::default();
+        let mut bodies = Vec::with_capacity(tiles.len());
+        for (id, object, body) in tiles {
+            objects.insert(id, object);
+            bodies.push(body);
+        }
+        Ok((Region::restore(bodies, contacts)?, objects))
+    }
+
+    /// Reads the packages, each of which is cut into pieces.
+    fn packages(&mut self) -> Result<BTreeMap<PackageId, Package>, StateRestoreError> {
+        let pieces = self.table::<((PackageId, u32), Vec<u8>)>(kinds::PACKAGES)?;
+        let mut bytes: BTreeMap<PackageId, Vec<u8>> = BTreeMap::new();
+        for ((id, _), piece) in pieces {
+            bytes.entry(id).or_default().extend(piece);
+        }
+        let unpack = |(id, bytes): (PackageId, Vec<u8>)| {
+            let package = Package::decode(&bytes)
+                .map_err(|error| GenesisError::Package { id, error: Box::new(error) })?;
+            Ok((id, package))
+        };
+        bytes.into_iter().map(unpack).collect()
+    }
+}
+
+/// Decodes the content of a leaf.
+fn decode<T: Serialize + DeserializeOwned>(
+    key: LeafKey,
+    content: impl AsRef<[u8]>,
+) -> Result<T, StateRestoreError> {
+    wire::decode(content.as_ref(), LEAF_BYTES_MAX)
+        .map_err(|error| StateRestoreError::Malformed { key, error })
+}
+
+/// Returns a map of these entries, all of them marked as changed.
+fn tracked<K: Ord + Copy, V: Clone>(entries: impl IntoIterator<Item = (K, V)>) -> Tracked<K, V> {
+    let mut map = Tracked::default();
+    entries.into_iter().for_each(|(key, value)| map.insert(key, value));
+    map
+}

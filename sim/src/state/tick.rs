@@ -1,0 +1,173 @@
+//! One fixed step of simulated time.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Touch;
+use metatopia_scripting::{Event, EventKind};
+use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
+
+use super::{
+    sim_state::State,
+    watch::{Probe, Stage},
+};
+use crate::{
+    acts::{RaisedEvent, SpokenLine},
+    rules::Controls,
+    scripts::{ForkJoin, Programs, QueuedEvent, ScriptRun, Sender, merge, run_scripts},
+};
+
+/// The number of the only region that this engine has.
+pub(super) const REGION: u32 = 0;
+
+/// The results of a tick, besides changes of the state.
+pub(super) struct TickResult {
+    /// Lines that objects said.
+    pub(super) chat: Vec<SpokenLine>,
+    /// The run of each script.
+    pub(super) runs: Vec<ScriptRun>,
+}
+
+/// The means by which scripts run.
+#[derive(Clone, Copy)]
+pub(crate) struct ScriptRuntime<'a> {
+    /// The compiled packages, and the events that each script handles.
+    pub(crate) programs: &'a Programs,
+    /// Runs scripts in parallel.
+    pub(crate) exec: &'a dyn ForkJoin,
+    /// The rules that are broken, of which a node has none.
+    pub(crate) controls: Controls,
+}
+
+/// Steps the world: first the bodies, then the scripts that have events waiting. The scripts may use the
+/// gas of this tick and `gas_left` of the earlier ticks of the turn; what they leave is `gas_left` for
+/// the next tick.
+pub(super) fn tick(
+    state: &mut Arc<State>,
+    runtime: ScriptRuntime<'_>,
+    probe: &mut Probe<'_>,
+    events: Vec<RaisedEvent>,
+    gas_left: &mut u64,
+) -> TickResult {
+    probe.enter(Stage::Physics);
+    let next = Arc::make_mut(state);
+    let now = next.clock.tick.plus(1);
+    // Avatars get their velocities before the bodies step, and those whose lease ran out are gone by
+    // then, so that nothing collides with them.
+    let leaving = steer(next, now);
+    leaving.iter().for_each(|player| next.despawn(player));
+    let touches = step(next);
+    probe.leave(Stage::Physics, now, next);
+    probe.enter(Stage::Scripts);
+    // Scripts run after the step: a touch of this tick is answered in this tick.
+    deliver(next, runtime.programs, now, events, &touches);
+    let mut runs = run_scripts(state, runtime, gas_left);
+    probe.leave(Stage::Scripts, now, state);
+    probe.enter(Stage::Merge);
+    let next = Arc::make_mut(state);
+    let chat = merge(next, runtime.programs, &mut runs);
+    // The clock moves last: all of the above computes "the tick after the clock's".
+    next.clock.tick = now;
+    probe.leave(Stage::Merge, now, next);
+    TickResult { chat, runs }
+}
+
+/// Accelerates avatars towards the velocity that their players want. Returns the players whose grace
+/// time is over.
+fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
+    let parameters = &state.charter.parameters;
+    let (avatars, grace) = (&parameters.avatar, parameters.grace_ticks);
+    let mut leaving = Vec::new();
+    for (player, avatar) in &state.present {
+        let session = state.players.get(player).and_then(|player| player.session.as_ref());
+        let session = session.expect("a player who has an avatar is in a session");
+        if session.lease.plus(grace) < now {
+            leaving.push(*player);
+            continue;
+        }
+        let Some(body) = state.region.body(*avatar) else {
+            continue;
+        };
+        // The lease is over and the grace time is not: the avatar stands still.
+        let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
+        if let Some(velocity) = avatars.steered(body.velocity(), heading) {
+            // The region refuses velocities of bodies that cannot move, and those that are too large: an
+            // avatar is dynamic, and its speed has a bound.
+            let _ = state.region.set_velocity(*avatar, velocity);
+        }
+    }
+    for player in state.census.seatless() {
+        let session = state.players.get(player).and_then(|player| player.session.as_ref());
+        let session = session.expect("a player without a seat is in a session");
+        if session.lease.plus(grace) < now {
+            leaving.push(*player);
+        }
+    }
+    leaving
+}
+
+/// Steps the region, as a transaction: a step that panics leaves all bodies where they are, on every
+/// server alike.
+fn step(state: &mut State) -> Vec<Touch> {
+    let region = &mut state.region;
+    catch_unwind(AssertUnwindSafe(|| region.step())).unwrap_or_else(|_| {
+        state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
+        Vec::new()
+    })
+}
+
+/// Puts events into the inboxes of the scripts that handle them: of acts, touches, timers and the tick.
+fn deliver(
+    state: &mut State,
+    programs: &Programs,
+    now: Tick,
+    events: Vec<RaisedEvent>,
+    touches: &[Touch],
+) {
+    let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
+        state.deliver(to, QueuedEvent { sender, raised: now, index, event });
+    };
+    // The order matters only for who finds room in an inbox that is nearly full; which event a script
+    // handles first is decided when it takes its inbox. Acts come first, so no touch crowds them out.
+    for (index, raised) in (0..).zip(events) {
+        for to in raised.to {
+            put(state, to, raised.sender, index, raised.event.clone());
+        }
+    }
+    for (index, touch) in (0..).zip(touches) {
+        let Touch::Began { a, b, point, impulse } = *touch else {
+            continue;
+        };
+        for (object, other) in [(a, b), (b, a)] {
+            let scripts = state.objects.get(&object).map(|object| object.scripts.clone());
+            let scripts = scripts.unwrap_or_default();
+            for script in programs.listening(EventKind::Touch, &scripts) {
+                let event = Event::Touch { other, at: point, impulse };
+                put(state, script, Sender::Region(REGION), index, event);
+            }
+        }
+    }
+    for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
+        if programs.listening(EventKind::Timer, &[script]).next().is_some() {
+            // The timer reserved bytes for its event: if the event were lost, its script would stop.
+            let (sender, event) = (Sender::Core, Event::Timer { name });
+            state.deliver_anyway(script, QueuedEvent { sender, raised: now, index, event });
+        }
+    }
+    let dt = Fx::from_ratio(1, TICKS_PER_SECOND as i64);
+    for script in programs.subscribers(EventKind::Tick) {
+        // A script that is behind gets one tick when it is its turn again, not all it missed.
+        let behind = state.scripts.get(&script).is_some_and(|script| {
+            script.inbox.waiting().any(|waiting| waiting.event.kind() == EventKind::Tick)
+        });
+        if !behind {
+            // One tick for each script is a bound of its own. A full world in which scripts got no ticks
+            // could never empty.
+            let (sender, index, event) = (Sender::Core, u32::MAX, Event::Tick { dt });
+            state.deliver_anyway(script, QueuedEvent { sender, raised: now, index, event });
+        }
+    }
+}

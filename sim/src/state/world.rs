@@ -1,0 +1,252 @@
+//! The world: a state, the programs that run in it, and the leaves by which it is hashed.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_scripting::{Event, EventKind, Handler, RhaiHandler};
+use metatopia_types::{
+    Height, LeafKey, Millis, PackageId, Root, Roster, SimId, StateProof, Tick, ValidatorSet, Verify,
+};
+
+use super::{
+    genesis::{Genesis, GenesisError, Parent},
+    sim_state::State,
+};
+use crate::{
+    acts::InjectedPanics,
+    limits::WORLD_BYTES_MAX,
+    rules::{ByteBudget, Controls, LaneWindows, reserved_bytes},
+    scripts::{CheckedPort, Programs, QueuedEvent, Sender},
+    tree::StateLeaves,
+};
+
+/// The tools that a world uses, but does not contain.
+#[derive(Clone)]
+pub struct Tools {
+    /// Checks signatures in evidence.
+    pub verify: Arc<dyn Verify>,
+    /// Handlers that replace the compiled source of packages. Every server of a sim must use the
+    /// same ones.
+    pub ports: BTreeMap<PackageId, Arc<dyn Handler>>,
+}
+
+impl Tools {
+    /// Returns tools without ports.
+    #[must_use]
+    pub fn new(verify: Arc<dyn Verify>) -> Self {
+        Self { verify, ports: BTreeMap::new() }
+    }
+}
+
+impl core::fmt::Debug for Tools {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Tools").field("ports", &self.ports.keys()).finish_non_exhaustive()
+    }
+}
+
+/// The world state machine. Clones share what neither of them changes.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub(crate) state: Arc<State>,
+    pub(crate) programs: Programs,
+    pub(crate) leaves: Arc<StateLeaves>,
+    pub(super) tools: Tools,
+    pub(super) panics: InjectedPanics,
+    /// The bound of the state's length: [`WORLD_BYTES_MAX`], or less in a test.
+    bytes_max: u64,
+    pub(crate) controls: Controls,
+}
+
+impl World {
+    /// Returns the world at height 0.
+    ///
+    /// # Errors
+    /// The rule that the genesis breaks; [`GenesisError::NeedsState`] for a successor, see
+    /// [`World::succeed`].
+    pub fn genesis(genesis: &Genesis, tools: &Tools) -> Result<Self, GenesisError> {
+        if let Some(Parent { sim, height, .. }) = &genesis.parent {
+            return Err(GenesisError::NeedsState { parent: *sim, height: *height });
+        }
+        let mut world = Self::assemble(State::from_genesis(genesis)?, tools)?;
+        let bytes = world.state_bytes();
+        if bytes > WORLD_BYTES_MAX {
+            return Err(GenesisError::TooLarge { bytes });
+        }
+        world.start_scripts();
+        Ok(world)
+    }
+
+    /// Returns the world at height 0 of a successor, from the last state of the sim that it carries
+    /// on. All that belongs to the place is as it was; servers and admins are those of the genesis.
+    ///
+    /// # Errors
+    /// When the genesis breaks a rule, or the state is not the one that it names.
+    pub fn succeed(genesis: &Genesis, parent: &Self, tools: &Tools) -> Result<Self, GenesisError> {
+        genesis.check()?;
+        let named = genesis.parent.as_ref().ok_or(GenesisError::NoParent)?;
+        let (sim, height, root) = (parent.sim(), parent.height(), parent.root());
+        if (sim, height, root) != (named.sim, named.height, named.root) {
+            return Err(GenesisError::OtherState { sim, height, root });
+        }
+        Self::assemble(State::succeed(genesis, &parent.state)?, tools)
+    }
+
+    /// Returns a world of this state, with its programs compiled and its leaves hashed.
+    pub(crate) fn assemble(mut state: State, tools: &Tools) -> Result<Self, GenesisError> {
+        let mut handlers = BTreeMap::new();
+        for (id, package) in state.packages.iter() {
+            let handler: Arc<dyn Handler> = match tools.ports.get(id) {
+                Some(port) => Arc::new(CheckedPort(Arc::clone(port))),
+                None => Arc::new(
+                    RhaiHandler::new(package)
+                        .map_err(|error| GenesisError::Source { id: *id, error })?,
+                ),
+            };
+            handlers.insert(*id, handler);
+        }
+        let scripts = state.scripts.iter().map(|(id, script)| (*id, script.package));
+        let programs = Programs::new(handlers, scripts);
+        let leaves = Arc::new(StateLeaves::of(&mut state));
+        let (state, tools) = (Arc::new(state), tools.clone());
+        Ok(Self {
+            state,
+            programs,
+            leaves,
+            tools,
+            panics: InjectedPanics::default(),
+            bytes_max: WORLD_BYTES_MAX,
+            controls: Controls::default(),
+        })
+    }
+
+    /// Tells every script that handles starts that the world begins.
+    fn start_scripts(&mut self) {
+        let budget = self.byte_budget();
+        let state = Arc::make_mut(&mut self.state);
+        state.byte_budget = budget;
+        for script in self.programs.subscribers(EventKind::Start) {
+            let delivery = QueuedEvent {
+                sender: Sender::Core,
+                raised: Tick(0),
+                index: 0,
+                event: Event::Start,
+            };
+            state.deliver(script, delivery);
+        }
+        Arc::make_mut(&mut self.leaves).refresh(state);
+    }
+
+    /// Makes these acts panic when they are applied.
+    #[doc(hidden)]
+    pub fn inject(&mut self, panics: InjectedPanics) {
+        self.panics = panics;
+    }
+
+    /// Bounds the length of the state below [`WORLD_BYTES_MAX`], so that a test can fill a small world.
+    #[doc(hidden)]
+    pub fn limit_bytes(&mut self, bytes_max: u64) {
+        self.bytes_max = bytes_max;
+    }
+
+    /// Returns by how many bytes the state may grow: its bound less its length, and less what timers
+    /// reserved.
+    pub(super) fn byte_budget(&self) -> ByteBudget {
+        ByteBudget::remaining(
+            self.leaves.bytes().saturating_add(reserved_bytes(&self.state)),
+            self.bytes_max,
+        )
+    }
+
+    /// Breaks these rules from now on.
+    #[cfg(feature = "controls")]
+    pub fn break_rules(&mut self, controls: Controls) {
+        self.controls = controls;
+        let state = Arc::make_mut(&mut self.state);
+        state.windows.open_end = controls.lane_off_by_one;
+        state.census.knows_no_stewards = controls.no_reserved_seats;
+    }
+
+    /// Opens these lanes, and closes all others, so that a test begins with a world that had a crowd.
+    #[cfg(feature = "controls")]
+    pub fn open_lanes(&mut self, lanes: BTreeMap<crate::rules::LaneKey, crate::rules::Window>) {
+        let state = Arc::make_mut(&mut self.state);
+        state.windows_touched.extend(state.windows.lanes().chain(lanes.keys().copied()));
+        state.windows = LaneWindows::new(state.clock.height, lanes);
+        Arc::make_mut(&mut self.leaves).refresh(state);
+    }
+
+    /// Returns the tools that the world uses.
+    #[must_use]
+    pub const fn tools(&self) -> &Tools {
+        &self.tools
+    }
+
+    /// Returns the sim's id.
+    #[must_use]
+    pub fn sim(&self) -> SimId {
+        self.state.charter.sim
+    }
+
+    /// Returns the height of the last turn that was applied.
+    #[must_use]
+    pub fn height(&self) -> Height {
+        self.state.clock.height
+    }
+
+    /// Returns the last tick.
+    #[must_use]
+    pub fn tick(&self) -> Tick {
+        self.state.clock.tick
+    }
+
+    /// Returns the time that the last turn states; 0 before the first.
+    #[must_use]
+    pub fn time(&self) -> Millis {
+        self.state.clock.time
+    }
+
+    /// Returns the root of the state.
+    #[must_use]
+    pub fn root(&self) -> Root {
+        self.leaves.root()
+    }
+
+    /// Returns who votes at a height from 1 to [`SET_LAG`](metatopia_types::limits::SET_LAG) after the last
+    /// applied turn.
+    #[must_use]
+    pub fn validators(&self, height: Height) -> Option<&ValidatorSet> {
+        self.state.roster.set(height)
+    }
+
+    /// Returns the members, the standbys and the validator sets of the next heights.
+    #[must_use]
+    pub fn roster(&self) -> &Roster {
+        &self.state.roster
+    }
+
+    /// Returns the windows of lanes after the last applied turn.
+    #[must_use]
+    pub fn windows(&self) -> &LaneWindows {
+        &self.state.windows
+    }
+
+    /// Returns a leaf of the state with its path to the root.
+    #[must_use]
+    pub fn proof(&self, key: &LeafKey) -> Option<StateProof> {
+        self.leaves.proof(key)
+    }
+
+    /// Returns the root of the state, with every leaf encoded and hashed anew. It equals
+    /// [`World::root`], or this crate is wrong.
+    #[must_use]
+    pub fn rehash(&self) -> Root {
+        let mut state = (*self.state).clone();
+        state.touch_all();
+        StateLeaves::of(&mut state).root()
+    }
+
+    /// Returns how many bytes of leaves were hashed since this world was made, for measurements.
+    #[must_use]
+    pub fn hashed_bytes(&self) -> u64 {
+        self.leaves.hashed_bytes()
+    }
+}

@@ -1,0 +1,22 @@
+//! Tree: the state cut into leaves, the root over them, and where two states differ.
+//!
+//! This room reads the state and forgets which of its entries were touched. It changes nothing that a
+//! leaf holds.
+
+mod difference;
+mod leaf_table;
+mod leaves;
+mod refresh;
+mod tracked;
+
+pub(crate) mod leaf_keys;
+
+pub use difference::{
+    LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
+    is_of_body_or_script, show,
+};
+
+pub(crate) use leaf_keys::{outcomes_key, table_leaf_key, tile_table_name};
+pub(crate) use leaf_table::{LeafDigest, LeafTable};
+pub(crate) use leaves::StateLeaves;
+pub(crate) use tracked::Tracked;

@@ -1,0 +1,52 @@
+//! The keys of leaves: a name for each kind, and what comes behind it.
+
+use metatopia_types::{Height, LeafKey};
+
+use super::leaf_table::prefix_text;
+use crate::space::Tile;
+
+pub(crate) const CLOCK: &str = "clock";
+pub(crate) const PARAMETERS: &str = "parameters";
+pub(crate) const GOVERNANCE: &str = "governance";
+pub(crate) const VALIDATORS: &str = "validators";
+pub(crate) const FIRST_LOGINS: &str = "first_logins";
+pub(crate) const READINESS: &str = "readiness";
+pub(crate) const CHAT: &str = "chat";
+pub(crate) const PLAYERS: &str = "players";
+pub(crate) const WINDOWS: &str = "windows";
+pub(crate) const HISTORIES: &str = "histories";
+pub(crate) const OWNERS: &str = "owners";
+pub(crate) const PACKAGES: &str = "packages";
+pub(crate) const CONTACTS: &str = "region/0/contacts";
+pub(crate) const SCRIPT: &str = "script";
+pub(crate) const TILE: &str = "tile";
+pub(crate) const OUTCOMES: &str = "outcomes";
+
+/// Returns the name of the table of a tile.
+pub(crate) fn tile_table_name(tile: Tile) -> String {
+    format!("{TILE}/{},{}", tile.x, tile.y)
+}
+
+/// Returns the key of the leaf of a table with this prefix.
+pub(crate) fn table_leaf_key(name: &str, prefix: &[u8]) -> LeafKey {
+    if prefix.is_empty() {
+        return LeafKey(name.to_owned());
+    }
+    LeafKey(format!("{name}/{}", prefix_text(prefix)))
+}
+
+/// Returns the tile whose name is `x,y`.
+pub(super) fn tile_named(name: &str) -> Option<Tile> {
+    let (x, y) = name.split_once(',')?;
+    Some(Tile { x: x.parse().ok()?, y: y.parse().ok()? })
+}
+
+/// Returns the digits of a leaf's prefix, one per byte.
+pub(super) fn prefix_digits(prefix: &str) -> Option<Vec<u8>> {
+    prefix.chars().map(|c| c.to_digit(16).and_then(|digit| u8::try_from(digit).ok())).collect()
+}
+
+/// Returns the key of the leaf with the outcomes of one turn.
+pub(crate) fn outcomes_key(height: Height) -> LeafKey {
+    LeafKey(format!("{OUTCOMES}/{height}"))
+}

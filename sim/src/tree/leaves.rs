@@ -1,0 +1,180 @@
+//! The leaves of a state: its canonical encoding, cut into pieces that are hashed one by one.
+//!
+//! A leaf is hashed again only when what it holds was touched. That is an optimisation and no more:
+//! the tests hash everything anew after every turn and compare.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_physics::{Body, Contact};
+use metatopia_types::{Digest, LeafKey, ObjectId, Root, Roster, StateProof, merkle};
+
+use super::{
+    leaf_keys::{
+        CONTACTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, TILE, WINDOWS, prefix_digits, tile_named,
+    },
+    leaf_table::{LeafDigest, LeafRange, LeafTable},
+};
+use crate::{
+    acts::ChatIndex,
+    rules::{Governance, Readiness},
+    space::{PlacedTiles, Tile},
+    state::{ChangedObject, Charter, object_key},
+};
+
+/// A leaf that is one value, and is never cut.
+#[derive(Debug, Clone)]
+pub(super) struct Single {
+    pub(super) content: Arc<[u8]>,
+}
+
+/// A part of the state as the last refresh found it: comparing a value costs less than encoding it.
+#[derive(Debug, Clone)]
+pub(super) struct LastValue<T>(Option<T>);
+
+impl<T> Default for LastValue<T> {
+    fn default() -> Self {
+        Self(None)
+    }
+}
+
+impl<T: Clone + PartialEq> LastValue<T> {
+    /// Says whether this value is another one than the last. Keeps it as the last one.
+    pub(super) fn changed_to(&mut self, now: &T) -> bool {
+        let changed = self.0.as_ref() != Some(now);
+        if changed {
+            self.0 = Some(now.clone());
+        }
+        changed
+    }
+}
+
+/// All leaves after the last turn, with their hashes.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct StateLeaves {
+    pub(super) singles: BTreeMap<LeafKey, Single>,
+    pub(super) charter: LastValue<Charter>,
+    pub(super) readiness: LastValue<Readiness>,
+    pub(super) governance: LastValue<Governance>,
+    pub(super) roster: LastValue<Roster>,
+    pub(super) chat: LastValue<ChatIndex>,
+    pub(super) players: LeafTable<32>,
+    pub(super) histories: LeafTable<32>,
+    pub(super) windows: LeafTable<40>,
+    pub(super) owners: LeafTable<33>,
+    pub(super) packages: LeafTable<36>,
+    pub(super) contacts: LeafTable<16>,
+    pub(super) tiles: BTreeMap<Tile, LeafTable<8>>,
+    /// Every leaf, with its content's hash and its hash in the tree.
+    pub(super) tree: BTreeMap<LeafKey, (LeafDigest, Digest)>,
+    /// The tile and the body of each object when its entry was written.
+    pub(super) placed: BTreeMap<ObjectId, (Tile, Body)>,
+    pub(super) touching: Vec<Contact>,
+    /// The nodes over the hashes of all leaves.
+    pub(super) nodes: Arc<merkle::Tree>,
+    /// The most bytes that a snapshot takes, see [`StateLeaves::bytes`].
+    pub(super) bytes: u64,
+    /// Objects that changed between the last two calls of [`StateLeaves::refresh`].
+    pub(super) changed: Vec<ChangedObject>,
+    pub(super) hashed_bytes: u64,
+}
+
+impl StateLeaves {
+    /// Returns the root of the state as the last refresh found it.
+    pub(crate) fn root(&self) -> Root {
+        Root(self.nodes.root())
+    }
+
+    /// Returns the objects that the last refresh found changed, in the order of their ids.
+    pub(crate) fn changed(&self) -> &[ChangedObject] {
+        &self.changed
+    }
+
+    /// Returns the tile of an object, and its entry there.
+    pub(crate) fn entry(&self, id: ObjectId) -> Option<(Tile, &[u8])> {
+        let (tile, _) = self.placed.get(&id)?;
+        Some((*tile, self.tiles.get(tile)?.get(&object_key(id))?))
+    }
+
+    /// Returns the entries of a tile, by id.
+    pub(crate) fn entries(&self, tile: Tile) -> impl Iterator<Item = (ObjectId, &[u8])> {
+        let entries = self.tiles.get(&tile).into_iter().flat_map(LeafTable::entries);
+        entries.map(|(key, entry)| (ObjectId(u64::from_be_bytes(*key)), entry))
+    }
+
+    /// Finds the leaves of these tiles, and the leaves beside those tiles that have none.
+    pub(crate) fn place(&self, tiles: &BTreeSet<Tile>) -> PlacedTiles {
+        let leaves = self.tree.iter().map(|(key, (digest, hash))| (key, digest.hash, *hash));
+        PlacedTiles::find(&self.nodes, leaves, tiles)
+    }
+
+    /// Returns the most bytes that a snapshot takes of the state as the last refresh found it.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Returns how many bytes of content were hashed so far, for measurements.
+    pub(crate) const fn hashed_bytes(&self) -> u64 {
+        self.hashed_bytes
+    }
+
+    /// Returns every leaf with the hash and length of its content, in the order of their keys.
+    pub(crate) fn list(&self) -> impl Iterator<Item = (&LeafKey, LeafDigest)> {
+        self.tree.iter().map(|(key, (digest, _))| (key, *digest))
+    }
+
+    /// Returns the content of a leaf.
+    pub(crate) fn content(&self, key: &LeafKey) -> Option<Vec<u8>> {
+        self.part(key, LeafRange::Whole)
+    }
+
+    /// Returns the first bytes of a leaf of the list, at most so many.
+    pub(crate) fn head(&self, key: &LeafKey, bytes: usize) -> Vec<u8> {
+        let mut head = self.part(key, LeafRange::Head(bytes)).unwrap_or_default();
+        head.truncate(bytes);
+        head
+    }
+
+    /// Returns a range of the content of a leaf.
+    fn part(&self, key: &LeafKey, range: LeafRange) -> Option<Vec<u8>> {
+        if let Some(single) = self.singles.get(key) {
+            let bytes = match range {
+                LeafRange::Whole => single.content.len(),
+                LeafRange::Head(bytes) => single.content.len().min(bytes),
+            };
+            return Some(single.content[..bytes].to_vec());
+        }
+        self.tree.get(key)?;
+        // The key of a leaf that was cut off is its table's name, a slash and its prefix.
+        self.table_part(&key.0, &[], range).or_else(|| {
+            let (name, prefix) = key.0.rsplit_once('/')?;
+            self.table_part(name, &prefix_digits(prefix)?, range)
+        })
+    }
+
+    /// Returns a range of the content of a leaf of the table with this name.
+    fn table_part(&self, name: &str, prefix: &[u8], range: LeafRange) -> Option<Vec<u8>> {
+        Some(match name {
+            PLAYERS => self.players.part(prefix, range),
+            HISTORIES => self.histories.part(prefix, range),
+            WINDOWS => self.windows.part(prefix, range),
+            OWNERS => self.owners.part(prefix, range),
+            PACKAGES => self.packages.part(prefix, range),
+            CONTACTS => self.contacts.part(prefix, range),
+            _ => {
+                let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
+                self.tiles.get(&tile)?.part(prefix, range)
+            }
+        })
+    }
+
+    /// Returns a leaf with its path to the root.
+    pub(crate) fn proof(&self, key: &LeafKey) -> Option<StateProof> {
+        let content = self.content(key)?;
+        let index = u32::try_from(self.tree.range(..key).count()).ok()?;
+        let place = self.nodes.proof(index)?;
+        Some(StateProof { key: key.clone(), content, place })
+    }
+}
