@@ -1,205 +1,199 @@
-//! One server of one sim, sans-IO: agreement, simulation, log, mempool and clients composed.
+//! One server of one sim, sans-IO: agreement, execution and five machines, composed.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use metatopia_consensus::{
-    self as consensus, Agreement, Decision, Halt, Recipients, Record, RecordPosition, ResourceCount,
+    Agreement, AgreementEffect, AgreementInput, AppliedTurn, Base, Decision, OpenAgreementError,
+    Record, RecordPosition, ResourceCount,
 };
-use metatopia_protocol::{Answer, Question};
+use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_sim::{Applied, World};
-use metatopia_types::{
-    ActId, Digest, Height, Lane, Millis, NodeContact, Now, PublicKey, Seq, SignedEnvelope, SimId,
-    limits,
-};
+use metatopia_types::{Digest, Height, Now, PublicKey, SignedEnvelope};
 
+#[cfg(feature = "controls")]
+use crate::Controls;
 use crate::{
-    Asker, ClientId, Condition, Effect, Endpoints, Followers, Input, PeerMessage, Reader,
-    SessionEffect, Sessions, Status, WaitingCounts, answers::HELD_UP, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, mempool::Origin, outbox::Outbox,
-    rate::Rate, repair::Repair, sessions::Demand, snapshot_offers::SnapshotOffers,
-    state_sync::StateSync, views::Views,
+    Asker, ClientId, Condition, Config, Effect, Input, PeerMessage, Reader, Replacement, Status,
+    WaitingCounts, base_of,
+    context::ReplicaContext,
+    durable::Durability,
+    execution::Execution,
+    ingress::{Ingress, SessionRequest},
+    members::{Membership, READY_HEIGHTS},
+    publish::{Publisher, answer_peer},
+    sync::{SyncContext, Synchronizer},
 };
-
-/// The time without a decision after which a server calls itself stalled.
-pub const STALL: Duration = Duration::from_secs(5);
-
-/// Questions that wait for the world to come back from being applied to, or for the log.
-pub const QUESTIONS_MAX: usize = 1_024;
-
-/// Questions of one peer that wait.
-pub const PEER_QUESTIONS_MAX: usize = 16;
-
-/// Turns between snapshots: half a minute.
-pub const SNAPSHOT_TURNS: u64 = 600;
-
-/// Turns up to the base that a replica should get when it starts.
-pub const RECALL_HEIGHTS: u64 = limits::EXPIRY_HEIGHTS_MAX;
-
-/// What does not change while a replica lives.
-#[derive(Clone)]
-pub struct Config {
-    /// The id of the sim.
-    pub sim: SimId,
-    /// The sim's genesis, encoded, for peers and clients that ask.
-    pub genesis: Arc<Vec<u8>>,
-    /// How agreement is set up.
-    pub agreement: consensus::AgreementConfig,
-    /// Turns a second when nothing holds them up.
-    pub turns_per_second: u32,
-    /// Turns between snapshots, at least 1; a restart replays at most so many, and a bit. Usually
-    /// [`SNAPSHOT_TURNS`].
-    pub snapshot_turns: u64,
-    /// Turns behind the others from which on a state is fetched. Usually [`BEHIND_TURNS`].
-    ///
-    /// [`BEHIND_TURNS`]: crate::BEHIND_TURNS
-    pub behind_turns: u64,
-    /// The times of this server's repairs, as [`AgreementEffect::RepairTimes`] gave them last.
-    pub repairs: Vec<Millis>,
-    /// Secret and new at every start.
-    pub seed: [u8; 32],
-}
-
-impl core::fmt::Debug for Config {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Config of {} in sim {}", self.agreement.signer.public(), self.sim)
-    }
-}
 
 /// One server of one sim.
 #[derive(Debug)]
 pub struct Replica {
-    pub(crate) config: Config,
-    pub(crate) agreement: Agreement,
-    pub(crate) ledger: Ledger,
-    /// The state. None while the driver applies a turn to it.
-    pub(crate) world: Option<Box<World>>,
-    /// Decided turns that are not applied yet, with the place in the log that proves them.
-    pub(crate) decided: VecDeque<(Arc<Decision>, RecordPosition)>,
-    /// The turn that the driver applies now.
-    pub(crate) applying: Option<(Arc<Decision>, RecordPosition)>,
-    pub(crate) sessions: Sessions,
-    pub(crate) views: Views,
-    /// Messages of agreement that wait for the log.
-    pub(crate) outbox: Outbox<Effect>,
-    /// Effects that tell somebody about decided turns, and wait for the log.
-    pub(crate) decided_outbox: Outbox<Effect>,
-    /// Can the log not grow?
-    pub(crate) muted: bool,
-    /// The place up to which the log must be durable before anything about the decided turns leaves.
-    pub(crate) barrier: RecordPosition,
-    pub(crate) archive: Archive,
-    pub(crate) snapshot_offers: SnapshotOffers,
-    /// Clients that wait for the outcome of a decided act.
-    pub(crate) awaiting_outcome: BTreeMap<ActId, ClientId>,
-    pub(crate) questions: VecDeque<(Asker, Question)>,
-    pub(crate) loading: BTreeMap<u64, (Asker, Question)>,
-    /// Questions that wait for missing turns, and since when.
-    pub(crate) held: VecDeque<(Duration, Asker, Question)>,
-    pub(crate) next_load: u64,
-    pub(crate) peers: BTreeSet<PublicKey>,
-    /// The rate of acts that are handed on to peers.
-    pub(crate) relayed: Rate,
-    pub(crate) contacts: BTreeMap<PublicKey, NodeContact>,
-    pub(crate) endpoints: Endpoints,
-    /// The address where followers reach this server. Without it no follower is let in.
-    pub(crate) welcome: Option<NodeContact>,
-    pub(crate) followers: Followers,
-    pub(crate) own_lane: Lane,
-    pub(crate) own_seq: Seq,
-    /// The height from which on a standby states again that it is ready.
-    pub(crate) ready_from: Height,
-    pub(crate) height: Height,
-    pub(crate) decided_at: Duration,
-    pub(crate) halted: bool,
-    pub(crate) repair: Repair,
-    pub(crate) state_sync: StateSync,
-    pub(crate) backfill: Backfill,
-    pub(crate) controls: Controls,
-    pub(crate) effects: VecDeque<Effect>,
+    config: Config,
+    agreement: Agreement,
+    /// The world, and the decided turns that wait for it.
+    execution: Execution,
+    /// What clients and peers hand in.
+    ingress: Ingress,
+    /// What clients and peers are told.
+    publisher: Publisher,
+    /// Who is there.
+    members: Membership,
+    /// How this server comes back to the others.
+    sync: Synchronizer,
+    /// What may leave, and what waits for the log.
+    durable: Durability,
+}
+
+/// The machines of a replica that read the rest of it, and what they are lent.
+struct Parts<'a> {
+    ctx: ReplicaContext<'a>,
+    ingress: &'a mut Ingress,
+    publisher: &'a mut Publisher,
+    members: &'a mut Membership,
 }
 
 impl Replica {
+    /// Starts from a stored state, or from genesis, and what the log holds after it. All records
+    /// are durable. `past` are turns that were decided up to the base, ascending, so that clients
+    /// that were away get the receipts of their acts: acts can be sent again until they have
+    /// expired, so more than the last [`RECALL_HEIGHTS`](crate::RECALL_HEIGHTS) are of no use.
+    ///
+    /// # Errors
+    /// When the records are not ones that an agreement wrote.
+    pub fn open(
+        config: Config,
+        base: Base,
+        world: World,
+        past: impl IntoIterator<Item = Decision>,
+        records: impl IntoIterator<Item = Record>,
+        now: Now,
+    ) -> Result<Self, OpenAgreementError> {
+        let mut replica = Self::begin(config, base, world, records, None, now)?;
+        past.into_iter().for_each(|decision| replica.execution.recall(&decision));
+        replica.advance(now);
+        Ok(replica)
+    }
+
+    /// Starts a server that has no state, or whose log does not follow from any of its states. The world
+    /// at genesis only says whom to ask. The server fetches a state of its peers, of height `least` or
+    /// later. Until then it does not vote, appends nothing, and serves nobody.
+    ///
+    /// # Panics
+    /// If the world is not one at genesis.
+    #[must_use]
+    pub fn stateless(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
+        let base = base_of(&genesis);
+        config.agreement.silent = true;
+        let replica = Self::begin(config, base, genesis, [], Some(least), now);
+        let mut replica = replica.expect("an agreement without records contradicts nothing");
+        replica.advance(now);
+        replica
+    }
+
+    fn begin(
+        mut config: Config,
+        base: Base,
+        world: World,
+        records: impl IntoIterator<Item = Record>,
+        stateless: Option<Height>,
+        now: Now,
+    ) -> Result<Self, OpenAgreementError> {
+        let sync = Synchronizer::new(&config, &base, stateless, now);
+        config.agreement.silent |= sync.is_silent();
+        let mut ingress = Ingress::new(&config, &world);
+        let agreement = config.agreement.clone();
+        let mut replica = Self {
+            agreement: Agreement::open(agreement, base, records, now, ingress.host())?,
+            publisher: Publisher::new(&config, &world),
+            members: Membership::new(&config),
+            execution: Execution::new(world, now),
+            durable: Durability::default(),
+            config,
+            ingress,
+            sync,
+        };
+        let Parts { mut ctx, members, .. } = replica.parts(now);
+        members.update_contacts(&mut ctx);
+        Ok(replica)
+    }
+
     /// Breaks these rules from now on.
     #[cfg(feature = "controls")]
     pub const fn break_rules(&mut self, controls: Controls) {
-        self.controls = controls;
-        self.ledger.controls = controls;
+        self.execution.break_rules(controls);
+        self.ingress.break_rules(controls);
+        self.sync.break_rules(controls);
     }
 
     /// Takes an input. Afterwards the driver polls the effects and reads the deadline.
     pub fn handle(&mut self, now: Now, input: Input) {
-        if self.state_sync.has_ended() {
+        if self.durable.has_ended() {
             return self.refuse_after_end(input);
         }
+        let Parts { mut ctx, ingress, members, .. } = self.parts(now);
         match input {
-            Input::Wake => self.agree(now, consensus::AgreementInput::Wake),
+            Input::Wake => self.agree(now, AgreementInput::Wake),
             Input::Synced(position) => {
-                // Both outboxes come before agreement: what it sends now was written later.
-                let free = self.outbox.synced(position);
-                self.effects.extend(free);
-                let free = self.decided_outbox.synced(position);
-                self.effects.extend(free);
-                self.agree(now, consensus::AgreementInput::Synced(position));
+                // What waited for the log comes before agreement: what it sends now was written later.
+                self.durable.synced(position);
+                self.agree(now, AgreementInput::Synced(position));
             }
             Input::Muted(muted) => {
-                self.muted = muted;
-                self.agree(now, consensus::AgreementInput::Muted(muted));
+                self.durable.mute(muted);
+                self.agree(now, AgreementInput::Muted(muted));
             }
             Input::Applied { world, result } => self.applied(now, world, &result),
             Input::PeerUp(peer) => self.peer_up(now, peer),
             Input::PeerDown(peer) => {
-                self.peers.remove(&peer);
-                self.fetch_provider_down(now, peer);
-                self.agree(now, consensus::AgreementInput::PeerDown(peer));
+                self.members.peer_down(&peer);
+                self.sync.peer_down(now, peer);
+                self.agree(now, AgreementInput::PeerDown(peer));
             }
             Input::PeerFrame { from, frame } => self.peer_frame(now, from, &frame),
-            Input::ClientUp(client) => self.client_up(client),
+            Input::ClientUp(client) => {
+                let has_state = !self.sync.has_no_state();
+                let Parts { mut ctx, ingress, .. } = self.parts(now);
+                ingress.client_up(&mut ctx, client, has_state);
+            }
             Input::ClientDown(client) => {
-                self.sessions.disconnected(client);
-                self.views.forget(client);
+                self.ingress.client_down(client);
+                self.publisher.forget(client);
             }
             Input::ClientFrame { client, frame } => self.client_frame(now, client, &frame),
-            Input::Announce(endpoint) => self.announce(now, endpoint),
-            Input::Ask { token, question } => self.ask(Asker::Driver(token), question),
+            Input::Announce(endpoint) => members.announce(&mut ctx, endpoint),
+            Input::Ask { token, question } => self.ask(now, Asker::Driver(token), question),
             Input::AskPeer { to, id, question } => {
-                let frame = PeerMessage::Ask { id, question: Box::new(question) }.encode();
-                self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
+                ctx.emit_to_peers(Some(to), &PeerMessage::Ask { id, question: Box::new(question) });
             }
-            Input::Welcome { contact, followers } => self.welcome(contact, *followers),
+            Input::Welcome { contact, followers } => members.welcome(&mut ctx, contact, *followers),
             Input::Loaded { reader: Reader::Peer(to), decisions, .. } => {
-                self.agree(now, consensus::AgreementInput::Loaded { to, decisions });
+                self.agree(now, AgreementInput::Loaded { to, decisions });
             }
             Input::Loaded { reader: Reader::Question(load), decisions, oldest, next } => {
-                self.loaded(load, &decisions, (oldest, next));
+                self.loaded(now, load, &decisions, (oldest, next));
             }
             Input::Loaded { reader: Reader::Repair, decisions, .. } => {
-                self.reapplied_turns_loaded(now, decisions)
+                self.step_sync(now, |sync, ctx| sync.turns_loaded(ctx, decisions));
             }
-            Input::Gaps(gaps) => self.gaps_are(now, gaps),
-            Input::Stop => self.sessions.end_all(),
+            Input::Gaps(gaps) => self.step_sync(now, |sync, ctx| sync.gaps(ctx, gaps)),
+            Input::Stop => ingress.end_all(&mut ctx),
         }
         self.advance(now);
     }
 
     /// Returns the next effect.
     pub fn poll(&mut self) -> Option<Effect> {
-        self.effects.pop_front()
+        self.durable.poll()
     }
 
-    /// Returns when to hand in [`AgreementInput::Wake`], in monotonic time.
+    /// Returns when to hand in [`Input::Wake`], in monotonic time.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
-        if self.state_sync.has_ended() {
+        if self.durable.has_ended() {
             return None;
         }
-        let agreement = self.agreement.deadline().filter(|_| self.state_sync.stateless.is_none());
-        let held = self.held.front().map(|(since, ..)| *since + HELD_UP);
-        let others = [self.fetch_deadline(), self.fill_deadline(), held];
-        agreement.into_iter().chain(others.into_iter().flatten()).min()
+        let agreement = self.agreement.deadline().filter(|_| !self.sync.has_no_state());
+        let sync = self.sync.deadline(self.members.connected(), self.durable.is_muted());
+        [agreement, sync, self.publisher.deadline()].into_iter().flatten().min()
     }
 
     /// Returns a digest of what this replica knows, for traces.
@@ -211,22 +205,22 @@ impl Replica {
     /// Returns the world after the last applied turn, or none while a turn is being applied.
     #[must_use]
     pub fn world(&self) -> Option<&World> {
-        self.world.as_deref()
+        self.execution.world()
     }
 
     /// Returns how much waits in this replica. Each figure has a limit.
     #[must_use]
     pub fn waiting(&self) -> WaitingCounts {
         WaitingCounts {
-            act_bytes: self.ledger.mempool.bytes(),
-            questions: self.questions.len() + self.loading.len() + self.held.len(),
-            sessions: self.sessions.len(),
+            act_bytes: self.ingress.pending_bytes(),
+            questions: self.publisher.question_count(),
+            sessions: self.ingress.session_count(),
         }
     }
 
     /// Returns the acts that wait for a turn.
     pub fn pending(&self) -> impl Iterator<Item = &SignedEnvelope> {
-        self.ledger.mempool.acts()
+        self.ingress.pending()
     }
 
     /// Returns how many messages of others agreement holds, with the limits.
@@ -235,333 +229,376 @@ impl Replica {
         self.agreement.held()
     }
 
+    /// Is this server repairing its state? It applied the turns that it applies now before.
+    #[must_use]
+    pub fn is_healing(&self) -> bool {
+        self.sync.is_reapplying()
+    }
+
+    /// Was this replica started without a state?
+    #[must_use]
+    pub const fn has_no_state(&self) -> bool {
+        self.sync.has_no_state()
+    }
+
     /// Returns the status, or none while a turn is being applied.
     #[must_use]
     pub fn status(&self, now: Now) -> Option<Status> {
-        let world = self.world.as_ref()?;
-        let height = self.agreement.height();
-        let fetching = self.fetching();
-        let validators = self
-            .agreement
-            .validators(height)
-            .map(|set| set.members().iter().map(|member| member.key).collect());
+        let world = self.world()?;
+        let agreement = &self.agreement;
+        let fetching = self.sync.fetching();
+        let validators = agreement.validators(agreement.height());
+        let validators = validators.map(|set| set.members().iter().map(|member| member.key));
+        let stopped = self.sync.has_stopped();
         Some(Status {
             sim: self.config.sim,
             server: self.config.agreement.signer.public(),
-            height: self.height,
+            height: self.execution.height(),
             tick: world.tick(),
             root: world.root(),
             root_height: world.height(),
-            proposer: self.agreement.proposer(),
-            round: self.agreement.round(),
-            validators: validators.unwrap_or_default(),
-            voting: self.agreement.is_voting() && !self.halted && !self.state_sync.has_ended(),
-            peers: count(self.peers.len()),
-            clients: count(self.sessions.len()),
-            mempool: count(self.ledger.mempool.len()),
+            proposer: agreement.proposer(),
+            round: agreement.round(),
+            validators: validators.map(Iterator::collect).unwrap_or_default(),
+            voting: agreement.is_voting() && !stopped && !self.durable.has_ended(),
+            peers: count(self.members.peer_count()),
+            clients: count(self.ingress.session_count()),
+            mempool: count(self.ingress.pending_count()),
             players: count(world.present().count()),
             condition: match &fetching {
                 Some(_) => Condition::Fetching,
-                None => self.repair.condition(),
+                None => self.sync.condition(),
             },
             fetching,
-            missing: self.missing_turns(),
-            delayed: crate::facts::delayed(world),
-            split: self.is_split(),
-            stalled: self.halted || now.monotonic.saturating_sub(self.decided_at) > STALL,
+            missing: self.sync.missing_turns(agreement, self.members.connected()),
+            delayed: crate::publish::facts::delayed(world),
+            split: crate::sync::is_split(agreement),
+            stalled: stopped || self.execution.is_stalled(now),
         })
     }
 
-    fn agree(&mut self, now: Now, input: consensus::AgreementInput) {
-        // Without a state this server can judge no turn.
-        if self.state_sync.stateless.is_some() {
-            return;
+    /// Lends the machines that read the rest of the replica.
+    fn parts(&mut self, now: Now) -> Parts<'_> {
+        let Self { config, agreement, execution, durable, .. } = self;
+        let ctx = ReplicaContext::new(now, config, agreement, execution, durable);
+        Parts {
+            ctx,
+            ingress: &mut self.ingress,
+            publisher: &mut self.publisher,
+            members: &mut self.members,
         }
-        self.agreement.handle(now, &mut self.ledger, input);
+    }
+
+    /// Has synchronization do something, and shows a change of the server's condition at once.
+    fn step_sync<T>(
+        &mut self,
+        now: Now,
+        step: impl FnOnce(&mut Synchronizer, &mut SyncContext<'_>) -> T,
+    ) -> T {
+        let mut ctx = SyncContext {
+            now,
+            config: &self.config,
+            agreement: &mut self.agreement,
+            host: self.ingress.host(),
+            execution: &mut self.execution,
+            peers: self.members.connected(),
+            out: &mut self.durable,
+        };
+        let result = step(&mut self.sync, &mut ctx);
+        if self.sync.take_condition_change() {
+            self.publish_status(now);
+        }
+        result
+    }
+
+    /// Publishes the status, if the world is at hand.
+    fn publish_status(&mut self, now: Now) {
+        if let Some(status) = self.status(now) {
+            self.durable.emit(Effect::Status(Box::new(status)));
+        }
+    }
+
+    fn agree(&mut self, now: Now, input: AgreementInput) {
+        // Without a state this server can judge no turn.
+        if !self.sync.has_no_state() {
+            self.agreement.handle(now, self.ingress.host(), input);
+        }
     }
 
     /// Carries out all effects of agreement.
     fn drain_agreement(&mut self, now: Now) {
         while let Some(effect) = self.agreement.poll() {
-            self.agreement_effect(now, effect);
-        }
-    }
-
-    /// Turns the effects of the parts into effects of the replica, until no part has any.
-    pub(crate) fn advance(&mut self, now: Now) {
-        self.drain_agreement(now);
-        self.fill(now);
-        self.look_at_held(now);
-        // Questions come before `start_apply`, which takes the world away: on a server that lags, the
-        // next turn is there already, and questions would wait for ever.
-        if self.world.is_some() {
-            while let Some((asker, question)) = self.questions.pop_front() {
-                if self.is_held_up(&question) {
-                    self.held.push_back((now.monotonic, asker, question));
-                } else {
-                    self.answer(asker, question);
-                }
+            if !self.sync.has_no_state() {
+                self.carry_out(now, effect);
             }
         }
-        self.advance_repair(now);
-        self.advance_state_sync(now);
-        // A repair and a fetched state need the world, too, and stop turns from being applied.
-        self.start_apply();
-        // Sessions come last, so that they say all that the parts above answered.
-        for effect in self.sessions.drain() {
-            let effect = match effect {
-                SessionEffect::Send { client, delivery, frame } => {
-                    Effect::ToClient { client, delivery, frame }
-                }
-                SessionEffect::Slow { client } => Effect::SlowClient { client },
-                SessionEffect::Close { client, why } => {
-                    self.views.forget(client);
-                    Effect::CloseClient { client, why }
-                }
-            };
-            self.publish(effect);
-        }
     }
 
-    /// Emits an effect that tells somebody about decided turns, once the log is durable up to the
-    /// barrier.
-    pub(crate) fn publish(&mut self, effect: Effect) {
-        if self.state_sync.has_ended() {
-            // This replica hears of no sync any more, so what waits for the log never leaves. A goodbye
-            // tells nothing about turns, and a client without one would wait for ever.
-            let goodbye = matches!(effect, Effect::CloseClient { .. });
-            return self.effects.extend(goodbye.then_some(effect));
-        }
-        let free = self.decided_outbox.pass(self.barrier, effect);
-        self.effects.extend(free);
-    }
-
-    /// Emits an effect once the log is durable up to `after`.
-    pub(crate) fn release(&mut self, after: RecordPosition, effect: Effect) {
-        let free = self.outbox.pass(after, effect);
-        self.effects.extend(free);
-    }
-
-    fn agreement_effect(&mut self, now: Now, effect: consensus::AgreementEffect) {
-        if self.state_sync.stateless.is_some() {
-            return;
-        }
+    fn carry_out(&mut self, now: Now, effect: AgreementEffect) {
         match effect {
-            consensus::AgreementEffect::Send { to, message, after } => {
-                let to = match to {
-                    Recipients::All => None,
-                    Recipients::One(peer) => Some(peer),
-                };
-                let frame = PeerMessage::Agreement(message).encode();
-                self.release(after, Effect::ToPeer { to, frame });
+            AgreementEffect::Send { to, message, after } => self.durable.send(to, message, after),
+            AgreementEffect::Append { record, at } => self.durable.append(&record, at),
+            AgreementEffect::Sync(position) => self.durable.emit(Effect::Sync(position)),
+            AgreementEffect::Decided { decision, after } => self.decided(now, decision, after),
+            AgreementEffect::Load { to, from, count } => {
+                self.durable.emit(Effect::Load { reader: Reader::Peer(to), from, count });
             }
-            consensus::AgreementEffect::Append { record, at } => {
-                let tag = match &record {
-                    Record::Decided(certificate) => Some(certificate.height.0),
-                    _ => None,
-                };
-                self.effects.push_back(Effect::Append { at, tag, payload: record.encode() });
+            AgreementEffect::Evidence(evidence) => {
+                let Parts { mut ctx, ingress, .. } = self.parts(now);
+                ingress.report(&mut ctx, evidence);
             }
-            consensus::AgreementEffect::Sync(position) => {
-                self.effects.push_back(Effect::Sync(position))
-            }
-            consensus::AgreementEffect::Decided { decision, after } => {
-                self.decided(now, decision, after);
-            }
-            consensus::AgreementEffect::Load { to, from, count } => {
-                self.effects.push_back(Effect::Load { reader: Reader::Peer(to), from, count });
-            }
-            consensus::AgreementEffect::Evidence(evidence) => self.report(evidence),
-            consensus::AgreementEffect::Halt(
-                halt @ (Halt::Diverged { .. } | Halt::Unrepeatable { .. }),
-            ) => {
-                self.effects.push_back(Effect::Diverged(halt.clone()));
-                self.repair.halted(halt);
-            }
-            consensus::AgreementEffect::Halt(halt) => {
-                self.halted = true;
-                self.effects.push_back(Effect::Halted(halt));
-            }
+            AgreementEffect::Halt(halt) => self.step_sync(now, |sync, ctx| sync.halt(ctx, halt)),
+        }
+    }
+
+    /// Runs after every input: continues all that the input may have made possible.
+    fn advance(&mut self, now: Now) {
+        self.drain_agreement(now);
+        self.step_sync(now, Synchronizer::fill);
+        // Questions come before the next turn, which takes the world away: on a server that lags, that
+        // turn is there already, and questions would wait for ever.
+        self.answer_questions(now);
+        self.advance_repair(now);
+        if let Some(replacement) = self.step_sync(now, Synchronizer::advance_fetch) {
+            self.end(now, replacement);
+        }
+        // A repair and a fetched state need the world, too, and stop turns from being applied.
+        if !self.sync.is_repairing()
+            && !self.durable.has_ended()
+            && let Some(apply) = self.execution.lend_for_next()
+        {
+            self.durable.emit(apply);
+        }
+        // Sessions come last, so that they say all that the machines above answered.
+        for client in self.durable.publish_mail() {
+            self.publisher.forget(client);
         }
     }
 
     /// Takes a decided turn: sends receipts to clients, and queues the turn to be applied.
     fn decided(&mut self, now: Now, decision: Arc<Decision>, after: RecordPosition) {
-        self.height = decision.height();
-        self.decided_at = now.monotonic;
-        // The quorum stands without our own precommit: nothing about this turn, or about one before it,
-        // has to wait for our log.
-        if after == RecordPosition::START {
-            self.barrier = after;
-            let free = self.decided_outbox.free();
-            self.effects.extend(free);
-        }
-        // The barrier comes before the receipts below: they leave once this decision is durable.
-        self.barrier = self.barrier.max(after);
-        self.archive.decided(&decision.turn);
-        self.publish_receipts(&decision);
-        if let Some(of) = self.height.minus(limits::ROOT_LAG) {
-            self.publish_proofs(of);
-        }
-        self.decided.push_back((decision, after));
-    }
-
-    /// Returns the last applied height.
-    pub(crate) fn applied_height(&self) -> Height {
-        let applying = self.applying.as_ref().and_then(|(decision, _)| decision.height().minus(1));
-        self.world().map(World::height).or(applying).unwrap_or_default()
-    }
-
-    /// Hands the next decided turn and the world to the driver, if the world is at hand.
-    fn start_apply(&mut self) {
-        // During a repair, and after one that failed, the next turn does not follow this state.
-        let busy = self.applying.is_some() || self.repair.is_busy() || self.state_sync.has_ended();
-        if busy || self.decided.is_empty() {
-            return;
-        }
-        if let Some(world) = self.world.take()
-            && let Some((decision, after)) = self.decided.pop_front()
-        {
-            self.effects.push_back(Effect::Apply { world, decision: Arc::clone(&decision) });
-            self.applying = Some((decision, after));
-        }
+        // The barrier comes before the receipts: they leave once this decision is durable.
+        self.durable.raise_barrier(after);
+        self.execution.decide(now, Arc::clone(&decision));
+        let Parts { mut ctx, ingress, publisher, .. } = self.parts(now);
+        publisher.turn_decided(&mut ctx, &decision, &ingress.receipts_due(&decision));
     }
 
     /// Takes the world back after a turn was applied to it, and tells everybody what the turn did.
     ///
-    /// Messages to clients go into their sessions. [`Self::advance`] moves them into the outbox, so
-    /// nothing here leaves before the log is durable, although nothing here waits for it.
+    /// Messages to clients become mail. [`Self::advance`] publishes it, so nothing here leaves before
+    /// the log is durable, although nothing here waits for it.
     fn applied(&mut self, now: Now, world: Box<World>, result: &Applied) {
-        if self.controls.gives_up(result) {
+        if self.execution.gives_up(result) {
             return;
         }
-        let applying = self.applying.take();
-        let (decision, _) = applying.expect("the driver hands back only a world that it was lent");
-        let height = decision.height();
-        assert_eq!(world.height(), height, "the driver applied the turn it was given");
+        let decision = self.execution.take_back(world, result);
         // Clients and agreement heard of a reapplied turn before, so nothing below is repeated for it.
-        if self.repair.is_reapplying() {
-            return self.turn_reapplied(now, world, result);
+        if self.sync.is_reapplying() {
+            return self.turn_reapplied(now, result);
         }
-        self.refuse_stale_acts();
-        // The archive knows the outcomes before the clients do: a client that repeats an act at once
-        // gets the same answer.
-        let proof = world.proof(&World::outcomes_key(height));
-        self.archive.applied(result, proof);
-        self.publish_outcomes(&decision, result);
-        self.repair.remember(&world);
-        // The register comes before agreement, which may judge the next turn at once, by what this
-        // turn made of its authors.
-        self.ledger.register.renew(&decision.turn, &world);
-        // All that follows reads the world.
-        self.world = Some(world);
+        self.sync.turn_applied(&self.execution);
+        let Parts { mut ctx, ingress, publisher, members } = self.parts(now);
+        // The register of authors comes before agreement, which may judge the next turn at once, by
+        // what this turn made of its authors. Clients get new rations before the views, which they
+        // answer.
+        ingress.turn_applied(&mut ctx, &decision.turn);
+        publisher.turn_applied(&mut ctx, &decision, result, &ingress.open_sessions());
         // Contacts come before the votes below: the driver first ends sessions with removed servers.
-        self.publish_contacts();
-        self.get_ready();
-        // Clients get new rations before the views, which they answer.
-        self.sessions.turn();
-        self.publish_views(result);
-        self.publish_chat(result);
-        let applied = consensus::AppliedTurn {
-            height,
+        members.update_contacts(&mut ctx);
+        if let Some(ready) = members.readiness(&ctx) {
+            ingress.own_act(&mut ctx, ready, READY_HEIGHTS);
+        }
+        let applied = AppliedTurn {
+            height: result.height,
             root: result.root,
             validators: result.validators.clone(),
         };
-        self.agree(now, consensus::AgreementInput::Applied(applied));
+        self.agree(now, AgreementInput::Applied(applied));
         // Votes leave before acts: the others wait for votes, and acts may be many.
         self.drain_agreement(now);
-        self.relay_overdue(now, height);
+        let Parts { mut ctx, ingress, .. } = self.parts(now);
+        ingress.relay_overdue(&mut ctx);
         // A snapshot needs the base of this height, which agreement has once it knows the root.
-        self.snapshot(height);
+        if result.height.0.is_multiple_of(self.config.snapshot_turns)
+            && let Some(snapshot) = self.execution.snapshot(&self.agreement)
+        {
+            self.durable.publish(snapshot);
+        }
         // The status is last, so that it shows the height that agreement reached.
-        if let Some(status) = self.status(now) {
-            self.effects.push_back(Effect::Status(Box::new(status)));
+        self.publish_status(now);
+    }
+
+    /// Begins or continues a repair, if one is due.
+    fn advance_repair(&mut self, now: Now) {
+        if let Some(state) = self.step_sync(now, Synchronizer::begin_repair) {
+            // The status reads the world, so it comes before that is replaced.
+            self.publish_status(now);
+            // The clients of this server were shown a wrong state.
+            let Parts { mut ctx, ingress, .. } = self.parts(now);
+            ingress.end_all(&mut ctx);
+            self.step_sync(now, |sync, ctx| sync.go_back(ctx, &state));
+        }
+        self.step_sync(now, Synchronizer::reapply_next);
+    }
+
+    fn turn_reapplied(&mut self, now: Now, result: &Applied) {
+        if self.step_sync(now, |sync, ctx| sync.turn_reapplied(ctx, result)) {
+            // Agreement judges by the right state from the first turn on.
+            let Parts { ctx, ingress, publisher, .. } = self.parts(now);
+            publisher.state_repaired(&ctx);
+            ingress.state_repaired(&ctx);
+            self.step_sync(now, Synchronizer::finish_repair);
         }
     }
 
-    /// Stores and offers a snapshot, if one is due at this height.
-    fn snapshot(&mut self, height: Height) {
-        if !height.0.is_multiple_of(self.config.snapshot_turns) {
-            return;
+    /// Ends this replica. The next one begins with the fetched state.
+    fn end(&mut self, now: Now, replacement: Replacement) {
+        let Parts { mut ctx, ingress, .. } = self.parts(now);
+        ingress.end_all(&mut ctx);
+        self.durable.end();
+        self.durable.emit(Effect::Replace(Box::new(replacement)));
+    }
+
+    /// Refuses clients and questions after the end of this replica. The next replica begins once its
+    /// state is on the disk. A full disk may delay that, and nobody has to wait for it here.
+    fn refuse_after_end(&mut self, input: Input) {
+        match input {
+            Input::ClientUp(client) => {
+                self.durable.emit(Effect::CloseClient { client, why: Goodbye::Stopping });
+            }
+            Input::Ask { token, .. } => {
+                self.durable.emit(Effect::Answer { token, answer: Answer::Busy });
+            }
+            _ => {}
         }
-        let (Some(world), Some(base)) = (&self.world, self.agreement.base(height)) else {
-            return;
-        };
-        let (state, root) = (world.snapshot(), world.root());
-        let bytes = crate::start::stored(&base, &state);
-        // A peer refuses an offer of a longer one.
-        if state.len() <= metatopia_sim::SNAPSHOT_BYTES_MAX {
-            self.snapshot_offers.keep(height, root, state);
-        }
-        self.publish(Effect::Snapshot { height, root, bytes });
     }
 
     /// Starts talking to a peer that connected.
     fn peer_up(&mut self, now: Now, peer: PublicKey) {
-        self.peers.insert(peer);
-        self.fetch_provider_up(now, peer);
-        self.agree(now, consensus::AgreementInput::PeerUp(peer));
+        self.members.peer_up(peer);
+        self.step_sync(now, |sync, ctx| sync.peer_up(ctx, peer));
+        self.agree(now, AgreementInput::PeerUp(peer));
         // Votes leave before acts, of which there may be a thousand.
         self.drain_agreement(now);
-        self.hand_over(now, peer);
-        for known in self.endpoints.known() {
-            let frame = PeerMessage::Endpoint(Box::new(known.clone())).encode();
-            self.effects.push_back(Effect::ToPeer { to: Some(peer), frame });
-        }
+        let Parts { mut ctx, ingress, members, .. } = self.parts(now);
+        ingress.hand_over(&mut ctx, peer);
+        members.send_endpoints(&mut ctx, peer);
     }
 
     /// Takes a frame of a peer.
     fn peer_frame(&mut self, now: Now, from: PublicKey, frame: &[u8]) {
-        let message = PeerMessage::decode(frame);
-        if self.is_follower(&from)
-            && !self.followers.may_send(now.monotonic, from, message.as_ref().ok())
-        {
-            return;
-        }
-        match message {
-            Ok(PeerMessage::Agreement(message)) => {
-                self.agree(now, consensus::AgreementInput::Frame { from, message });
+        let Parts { mut ctx, ingress, members, .. } = self.parts(now);
+        match members.read(&ctx, from, frame) {
+            None => {}
+            Some(PeerMessage::Agreement(message)) => {
+                self.agree(now, AgreementInput::Frame { from, message });
             }
-            // A refusal here is normal: the act may have been decided meanwhile.
-            Ok(PeerMessage::Submission(submission)) => {
-                let _refused = self.admit(*submission, Origin::Server);
+            Some(PeerMessage::Submission(act)) => ingress.submission_of_peer(&ctx, *act),
+            Some(PeerMessage::Endpoint(signed)) => {
+                members.receive_announcement(&mut ctx, from, *signed);
             }
-            Ok(PeerMessage::Endpoint(signed)) => self.receive_announcement(now, from, *signed),
-            Ok(PeerMessage::Ask { id, question }) => {
-                let asker = Asker::Peer(from, id);
-                let own = |(asker, _): &&(Asker, Question)| matches!(asker, Asker::Peer(peer, _) if *peer == from);
-                let waiting = self.questions.iter().filter(own).count();
-                if waiting + self.loading.values().filter(own).count() >= PEER_QUESTIONS_MAX {
-                    self.reply(asker, Answer::Busy);
-                } else {
-                    self.ask(asker, *question);
-                }
+            Some(PeerMessage::Ask { id, question }) => {
+                self.ask(now, Asker::Peer(from, id), *question);
             }
-            Ok(PeerMessage::Answer { id, answer }) => {
-                let foreign = self.answer_to_fetch(now, from, id, answer);
-                let decided_outbox =
-                    |answer: Box<Answer>| Effect::PeerAnswer { from, id, answer: *answer };
-                self.effects.extend(foreign.map(decided_outbox));
+            Some(PeerMessage::Answer { id, answer }) => {
+                self.step_sync(now, |sync, ctx| sync.answer(ctx, from, id, *answer));
             }
-            // A peer that sends nonsense gets no answer. Its votes still count.
-            Err(_) => {}
         }
     }
 
     /// Takes a frame of a client.
     fn client_frame(&mut self, now: Now, client: ClientId, frame: &[u8]) {
-        let scheme = Arc::clone(&self.config.agreement.scheme);
-        let opens = self.sessions.key(client).is_none();
-        match self.sessions.frame(client, frame, self.height, &*scheme) {
-            None if opens => self.recognize(client),
-            None => {}
-            Some(Demand::Submit(submission)) => self.submit(now, client, *submission),
-            Some(Demand::Ask { id, question }) => self.ask(Asker::Client(client, id), question),
-            Some(Demand::View(watching)) => self.watch(client, watching.as_deref()),
-            Some(Demand::Seen(number)) => {
-                let fault = self.views.seen(client, number).err();
-                self.end_for(client, fault);
+        let lacks_turns = self.lacks_turns();
+        let Parts { mut ctx, ingress, publisher, .. } = self.parts(now);
+        let fault = match ingress.client_frame(&mut ctx, client, frame, lacks_turns) {
+            None => None,
+            Some(SessionRequest::Ask(asker, question)) => return self.ask(now, asker, question),
+            Some(SessionRequest::Watch(key, watching)) => {
+                publisher.watch(client, key, watching.as_deref()).err()
             }
+            Some(SessionRequest::Seen(number)) => publisher.seen(client, number).err(),
+        };
+        if fault.is_some() {
+            ingress.end(&mut ctx, client);
+        }
+    }
+
+    /// May the act of a client be in a turn that is missing here?
+    fn lacks_turns(&self) -> bool {
+        self.sync.lacks_recent_turns(self.execution.height())
+    }
+
+    /// Queues a question.
+    fn ask(&mut self, now: Now, asker: Asker, question: Question) {
+        if !self.publisher.ask(asker, question) {
+            self.reply(now, asker, Answer::Busy);
+        }
+    }
+
+    /// Answers all questions that can be answered now.
+    fn answer_questions(&mut self, now: Now) {
+        let lacks_turns = self.lacks_turns();
+        let Parts { ctx, publisher, .. } = self.parts(now);
+        for asker in publisher.look_at_held(&ctx, lacks_turns) {
+            self.reply(now, asker, Answer::Unknown);
+        }
+        while self.world().is_some() {
+            let Parts { ctx, publisher, .. } = self.parts(now);
+            let Some((asker, question)) = publisher.next_question(&ctx, lacks_turns) else {
+                break;
+            };
+            self.answer(now, asker, question);
+        }
+    }
+
+    /// Answers a question, or has the turns that it needs read from the log.
+    fn answer(&mut self, now: Now, asker: Asker, question: Question) {
+        let Parts { mut ctx, ingress, publisher, members } = self.parts(now);
+        let (is_sated, key) = match asker {
+            Asker::Client(client, _) => (ingress.is_sated(client), ingress.session_key(client)),
+            _ => (false, None),
+        };
+        let answer = match &question {
+            // The client may have had many answers since it asked.
+            _ if is_sated => Some(Answer::Busy),
+            Question::Join(request) => Some(members.join(&mut ctx, key, request)),
+            Question::Applicants => Some(members.applicants()),
+            Question::Servers => Some(members.servers()),
+            Question::LoginTerms { key } => Some(Answer::LoginTerms(ingress.login_terms(key))),
+            _ => publisher.answer(&mut ctx, asker, question),
+        };
+        if let Some(answer) = answer {
+            self.reply(now, asker, answer);
+        }
+    }
+
+    /// Answers a question with the turns that came from the log.
+    fn loaded(
+        &mut self,
+        now: Now,
+        load: u64,
+        decisions: &[Decision],
+        bounds: (Height, Option<Height>),
+    ) {
+        let Parts { ctx, publisher, .. } = self.parts(now);
+        if let Some((asker, question)) = publisher.take_loading(load) {
+            let answer = publisher.loaded(&ctx, &question, decisions, bounds);
+            self.reply(now, asker, answer);
+        }
+    }
+
+    /// Sends an answer to the asker of a question.
+    fn reply(&mut self, now: Now, asker: Asker, answer: Answer) {
+        let Parts { mut ctx, ingress, publisher, .. } = self.parts(now);
+        match asker {
+            Asker::Client(client, id) => ingress.answer(&mut ctx, client, id, answer),
+            Asker::RepeatedAct(client) => publisher.receipt_again(&mut ctx, client, answer),
+            Asker::UsedSeq(client, act, seq) => {
+                publisher.receipt_or_refusal(&mut ctx, client, (act, seq), answer);
+            }
+            Asker::Driver(token) => ctx.publish(Effect::Answer { token, answer }),
+            Asker::Peer(peer, id) => answer_peer(&mut ctx, peer, id, answer),
         }
     }
 }

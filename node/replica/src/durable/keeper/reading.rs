@@ -5,7 +5,7 @@ use metatopia_store::{Disk, ReadError, Store};
 use metatopia_types::Height;
 
 use super::Restart;
-use crate::{RecordsError, recall_from, records_after, turns::KeptTurns};
+use crate::{RecordsError, durable::turns::KeptTurns, recall_from, records_after};
 
 /// The decided turns up to `base` that clients may still ask for, as far as they are there; and why
 /// some are not, if they cannot be read.

@@ -8,7 +8,7 @@ use metatopia_store::{
 };
 use metatopia_types::{Height, wire};
 
-use crate::start::{decisions, payloads_after};
+use super::records::{decisions, payloads_after};
 
 /// Gaps that are named at once, the newest; older ones are once these are closed or given up. Each
 /// fetched state and each damaged part of a log leaves one.

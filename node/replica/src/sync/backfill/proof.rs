@@ -5,56 +5,60 @@ use std::sync::Arc;
 
 use metatopia_consensus::{Decision, JoinPackError, certified};
 use metatopia_sim::Genesis;
-use metatopia_types::{Certificate, Height, Now, Turn, ValidatorSet};
+use metatopia_types::{Certificate, Height, Turn, ValidatorSet};
 
-use super::{ASK_PAUSE, Batch, CHECK_PAUSE, FILL_BYTES_MAX, SIGNATURES_AT_ONCE};
-use crate::{Effect, FetchEvent, RECALL_HEIGHTS, Replica, fetch::ProviderFault, start::outcomes};
+use super::{
+    ASK_PAUSE, Backfill, Batch, CHECK_PAUSE, FILL_BYTES_MAX, SIGNATURES_AT_ONCE, SyncContext,
+};
+use crate::{Config, Effect, FetchEvent, RECALL_HEIGHTS, fetch::ProviderFault};
 
-impl Replica {
+impl Backfill {
     /// Proves some of the turns that came, and hands the batch over once it is whole.
-    pub(super) fn prove(&mut self, now: Now) {
-        let batch = self.backfill.batch.take();
+    pub(super) fn prove(&mut self, ctx: &mut SyncContext<'_>) {
+        let now = ctx.now.monotonic;
+        let batch = self.batch.take();
         let mut batch = batch.expect("turns are proved only for a batch that asked for them");
-        self.look_at_voters();
+        self.look_at_voters(ctx);
         let mut checked = 0;
         while checked < SIGNATURES_AT_ONCE
             && let Some((turn, certificate)) = batch.came.pop_front()
         {
-            let Some(voters) = self.voters_at(batch.next) else {
+            let Some(voters) = self.voters_at(ctx, batch.next) else {
                 // The set changes were forgotten meanwhile: the next batch asks for later turns.
                 return;
             };
             checked += certificate.signatures.len().max(1);
-            if let Err(why) = self.check_missing(&batch, &turn, &certificate, &voters) {
+            if let Err(why) = self.check(ctx, &batch, &turn, &certificate, &voters) {
                 let peer = batch.from;
-                self.backfill.liars.insert(peer);
-                self.effects.push_back(Effect::Fetch(FetchEvent::Dropped { peer, why }));
-                self.backfill.rests = now.monotonic + ASK_PAUSE;
+                self.liars.insert(peer);
+                ctx.out.emit(Effect::Fetch(FetchEvent::Dropped { peer, why }));
+                self.rests = now + ASK_PAUSE;
                 return;
             }
             batch.take(Decision { certificate, turn: Arc::new(turn) });
         }
         let pause = if batch.came.is_empty() { ASK_PAUSE } else { CHECK_PAUSE };
-        self.backfill.rests = now.monotonic + pause;
+        self.rests = now + pause;
         if batch.next <= batch.last {
-            self.backfill.batch = Some(batch);
+            self.batch = Some(batch);
             return;
         }
         let long = batch.bytes > FILL_BYTES_MAX / 2;
         let turns = batch.proved.len() as u64;
-        self.backfill.turns = Some(if long { turns } else { 2 * turns });
-        self.backfill.is_putting = true;
+        self.turns = Some(if long { turns } else { 2 * turns });
+        self.is_putting = true;
         for turn in &batch.proved {
-            self.recall(turn);
+            recall(ctx, turn);
         }
-        if !self.controls.nothing_is_put_back {
-            self.effects.push_back(Effect::PutBack(batch.proved.into()));
+        if !self.nothing_is_put_back {
+            ctx.out.emit(Effect::PutBack(batch.proved.into()));
         }
     }
 
     /// Checks that this turn was decided at the batch's next height.
-    fn check_missing(
+    fn check(
         &self,
+        ctx: &SyncContext<'_>,
         batch: &Batch,
         turn: &Turn,
         certificate: &Certificate,
@@ -64,7 +68,7 @@ impl Replica {
         if header.height != height {
             return Err(ProviderFault::Unasked);
         }
-        certified(self.config.sim, header, certificate, voters, &*self.config.agreement.scheme)?;
+        certified(ctx.config.sim, header, certificate, voters, &*ctx.config.agreement.scheme)?;
         turn.check_body().map_err(|_| ProviderFault::OtherBody(height))?;
         if batch.proved.back().is_some_and(|before| before.id() != header.previous) {
             return Err(JoinPackError::Chain(height).into());
@@ -73,8 +77,8 @@ impl Replica {
             return Ok(());
         }
         // The turn after it names it, or the state that this server began with.
-        let named = self.backfill.gaps.ending(height).and_then(|gap| gap.names);
-        let named = named.or_else(|| self.agreement.base(height).map(|base| base.header));
+        let named = self.gaps.ending(height).and_then(|gap| gap.names);
+        let named = named.or_else(|| ctx.agreement.base(height).map(|base| base.header));
         match named {
             Some(named) if named != certificate.header => Err(JoinPackError::Chain(height).into()),
             _ => Ok(()),
@@ -82,12 +86,12 @@ impl Replica {
     }
 
     /// Finds the first height whose voters are known, and reports it if turns are missing before it.
-    pub(super) fn look_at_voters(&mut self) {
-        let (oldest, named) = match self.agreement.links().first() {
+    pub(super) fn look_at_voters(&mut self, ctx: &mut SyncContext<'_>) {
+        let (oldest, named) = match ctx.agreement.links().first() {
             Some(link) => (link.header.height.plus(1), link.header.validators),
             None => {
-                let height = self.agreement.height();
-                let Some(current) = self.agreement.validators(height) else {
+                let height = ctx.agreement.height();
+                let Some(current) = ctx.agreement.validators(height) else {
                     // Not an error: the set of this height follows from a turn that is being applied.
                     return;
                 };
@@ -95,47 +99,40 @@ impl Replica {
             }
         };
         // Before the oldest change the first validators voted, unless older ones are forgotten.
-        let genesis = self.first_validators().is_some_and(|genesis| genesis.id() == named);
-        let fill = &mut self.backfill;
-        fill.provable = if genesis { Height(1) } else { oldest };
-        let unprovable = fill.gaps.newest.iter().find(|gap| gap.last < fill.provable);
+        let genesis =
+            self.first_validators(ctx.config).is_some_and(|genesis| genesis.id() == named);
+        self.provable = if genesis { Height(1) } else { oldest };
+        let unprovable = self.gaps.newest.iter().find(|gap| gap.last < self.provable);
         if let Some(gap) = unprovable
-            && gap.last > fill.reported_unprovable
+            && gap.last > self.reported_unprovable
         {
-            fill.reported_unprovable = gap.last;
-            self.effects.push_back(Effect::Fetch(FetchEvent::Unprovable(gap.last)));
+            self.reported_unprovable = gap.last;
+            ctx.out.emit(Effect::Fetch(FetchEvent::Unprovable(gap.last)));
         }
     }
 
     /// Returns the voters of a past height, if they are still known.
-    fn voters_at(&mut self, height: Height) -> Option<ValidatorSet> {
-        if height < self.backfill.provable {
+    fn voters_at(&mut self, ctx: &SyncContext<'_>, height: Height) -> Option<ValidatorSet> {
+        if height < self.provable {
             return None;
         }
-        let links = self.agreement.links();
+        let links = ctx.agreement.links();
         let changes = links.partition_point(|link| link.header.height < height);
         match changes.checked_sub(1) {
             Some(last) => ValidatorSet::new(links[last].next.clone(), |_| true).ok(),
-            None => self.first_validators().cloned(),
+            None => self.first_validators(ctx.config).cloned(),
         }
     }
 
-    fn first_validators(&mut self) -> Option<&ValidatorSet> {
-        let config = &self.config;
-        let genesis = self
-            .backfill
-            .genesis
-            .get_or_insert_with(|| Genesis::decode(&config.genesis).ok()?.first_validators().ok());
-        genesis.as_ref()
+    fn first_validators(&mut self, config: &Config) -> Option<&ValidatorSet> {
+        let decode = || Genesis::decode(&config.genesis).ok()?.first_validators().ok();
+        self.genesis.get_or_insert_with(decode).as_ref()
     }
+}
 
-    /// Lets clients ask about a turn that was missing, if it is recent enough.
-    fn recall(&mut self, turn: &Decision) {
-        let height = turn.height();
-        if height.plus(RECALL_HEIGHTS) > self.height {
-            self.archive.decided(&turn.turn);
-            let outcomes = self.world().map(|world| outcomes(world, height));
-            self.archive.record_outcomes(height, &outcomes.unwrap_or_default());
-        }
+/// Lets clients ask about a turn that was missing, if it is recent enough.
+fn recall(ctx: &mut SyncContext<'_>, turn: &Decision) {
+    if turn.height().plus(RECALL_HEIGHTS) > ctx.execution.height() {
+        ctx.execution.recall(turn);
     }
 }

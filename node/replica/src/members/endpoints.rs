@@ -10,12 +10,12 @@
 //! kept apart, and is sent to nobody until the follower is a server of the sim: the follower would
 //! not repeat it for minutes.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, time::Duration};
 
 use metatopia_protocol::{EndpointAnnouncement, SignedAnnouncement};
 use metatopia_types::{Now, PublicKey, Sign, SimId, Verify};
 
-use crate::{Effect, PeerMessage, Replica, followers::FOLLOWERS_MAX};
+use crate::members::followers::FOLLOWERS_MAX;
 
 /// The shortest time between two announcements of one server that are forwarded. One that comes
 /// sooner is kept, and sent to peers that connect.
@@ -179,72 +179,5 @@ impl Endpoints {
         self.known.retain(|server, _| *server == own || is_server(server));
         self.passed_on.retain(|server, _| is_server(server));
         self.known.len() < before
-    }
-}
-
-impl Replica {
-    /// Announces where clients of this server connect. Without `endpoint` it repeats the last one.
-    pub(crate) fn announce(&mut self, now: Now, endpoint: Option<OwnEndpoint>) {
-        let agreement = &self.config.agreement;
-        let (signer, scheme) = (&*agreement.signer, &*agreement.scheme);
-        if let Some(signed) = self.endpoints.announce(endpoint, now, signer, scheme) {
-            self.forward_announcement(signed);
-            self.publish_endpoints();
-        }
-    }
-
-    /// Takes an announcement that a peer sent: a server of any endpoint, a follower of its own.
-    pub(crate) fn receive_announcement(
-        &mut self,
-        now: Now,
-        from: PublicKey,
-        signed: SignedAnnouncement,
-    ) {
-        let scheme = Arc::clone(&self.config.agreement.scheme);
-        if self.is_follower(&from) {
-            let (followers, server) = (&self.followers, signed.announcement.server);
-            if server == from {
-                self.endpoints.receive_from_follower(
-                    signed,
-                    now,
-                    |key| followers.is_known(key),
-                    &*scheme,
-                );
-            }
-            return;
-        }
-        let is_server = |server: &PublicKey| self.contacts.contains_key(server);
-        match self.endpoints.receive(signed.clone(), now, is_server, &*scheme) {
-            EndpointChange::Ignored => {}
-            EndpointChange::OwnIsOlder => self.announce(now, None),
-            EndpointChange::New { pass_on } => {
-                if pass_on {
-                    self.forward_announcement(signed);
-                }
-                self.publish_endpoints();
-            }
-        }
-    }
-
-    /// Updates the endpoints after the servers of the sim changed.
-    pub(crate) fn update_endpoint_servers(&mut self) {
-        let is_server = |server: &PublicKey| self.contacts.contains_key(server);
-        let (gone, came) =
-            (self.endpoints.retain_servers(is_server), self.endpoints.promote(is_server));
-        if gone || !came.is_empty() {
-            self.publish_endpoints();
-        }
-        came.into_iter().for_each(|signed| self.forward_announcement(signed));
-    }
-
-    fn forward_announcement(&mut self, signed: SignedAnnouncement) {
-        let frame = PeerMessage::Endpoint(Box::new(signed)).encode();
-        self.effects.push_back(Effect::ToPeer { to: None, frame });
-    }
-
-    /// Publishes the known endpoints to the driver, which lets pages of these servers connect.
-    pub(crate) fn publish_endpoints(&mut self) {
-        let known = self.endpoints.known().cloned().collect();
-        self.effects.push_back(Effect::Servers(known));
     }
 }

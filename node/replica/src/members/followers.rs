@@ -14,17 +14,16 @@ use std::{
 
 use metatopia_consensus::Message;
 use metatopia_protocol::{
-    Answer, Applicant, Grant, INVITE_VALID_MAX_MS, Invite, InviteError, JoinRefusal, JoinRequest,
+    Applicant, Grant, INVITE_VALID_MAX_MS, Invite, InviteError, JoinRefusal, JoinRequest,
     SignedInvite,
 };
 use metatopia_sim::World;
 use metatopia_types::{
-    Digest, Millis, NodeContact, PublicKey, Verify, limits::CONTACT_BYTES_MAX, wire,
-    wire::DecodeError,
+    Digest, Millis, PublicKey, Verify, limits::CONTACT_BYTES_MAX, wire, wire::DecodeError,
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Asker, Effect, PeerMessage, Replica, rate::Rate};
+use crate::{PeerMessage, rate::Rate};
 
 /// Followers of one server. Each costs as much to send to as another server does.
 pub const FOLLOWERS_MAX: usize = 32;
@@ -168,6 +167,20 @@ impl Followers {
         away.map(Some).ok_or(JoinRefusal::Full)
     }
 
+    /// Makes a follower of a former server. Returns false if there is no room.
+    pub(super) fn keep_former_server(
+        &mut self,
+        node: PublicKey,
+        peer_id: String,
+        is_up: impl Fn(&PublicKey) -> bool,
+    ) -> bool {
+        let Ok(gives_way) = self.gives_way(is_up) else {
+            return false;
+        };
+        self.insert(node, Follower { peer_id, applicant: None }, gives_way);
+        true
+    }
+
     fn insert(&mut self, node: PublicKey, follower: Follower, gives_way: Option<PublicKey>) {
         if let Some(gone) = gives_way {
             self.followers.remove(&gone);
@@ -210,13 +223,18 @@ impl Followers {
         self.invite_uses.len() < INVITES_KNOWN_MAX || own < INVITES_PER_ISSUER
     }
 
-    fn admit(
+    /// Lets a node in if its request is good. `is_up` says who is connected.
+    pub(super) fn admit(
         &mut self,
         node: PublicKey,
         request: &JoinRequest,
         world: &World,
+        scheme: &dyn Verify,
         is_up: impl Fn(&PublicKey) -> bool,
     ) -> Result<(), JoinRefusal> {
+        // A node that came while its invite was valid may come back after that.
+        let good_at = if self.was_admitted(&node) { Millis(0) } else { world.time() };
+        check(request, world, good_at, scheme)?;
         let is_in = self.followers.contains_key(&node);
         let gives_way = if is_in { None } else { self.gives_way(is_up)? };
         if !self.was_admitted(&node) {
@@ -262,74 +280,4 @@ fn check(
         return Err(JoinRefusal::Invalid);
     }
     Ok(())
-}
-
-impl Replica {
-    /// Lets followers in from now on.
-    pub(crate) fn welcome(&mut self, contact: NodeContact, followers: Followers) {
-        self.welcome = Some(contact);
-        self.followers = followers;
-        self.publish_followers();
-    }
-
-    fn publish_followers(&mut self) {
-        self.effects.push_back(Effect::Followers(Box::new(self.followers.clone())));
-    }
-
-    /// Is it connected as a follower, and neither a server nor a standby?
-    pub(crate) fn is_follower(&self, key: &PublicKey) -> bool {
-        self.followers.followers.contains_key(key)
-            && !self.contacts.contains_key(key)
-            && !self.agreement.is_member(key)
-    }
-
-    /// Answers a request to follow.
-    pub(crate) fn join(&mut self, asker: Asker, request: &JoinRequest) -> Answer {
-        let key = match asker {
-            Asker::Client(client, _) => self.sessions.key(client),
-            _ => None,
-        };
-        let (Some(node), Some(world)) = (key, self.world.as_deref()) else {
-            return Answer::Unknown;
-        };
-        let scheme = &*self.config.agreement.scheme;
-        // A node that came while its invite was valid may come back after that.
-        let came = self.followers.was_admitted(&node);
-        let good_at = if came { Millis(0) } else { world.time() };
-        let Some(contact) = self.welcome.clone() else {
-            return Answer::Join(Err(JoinRefusal::Full));
-        };
-        let peers = &self.peers;
-        let followers = &mut self.followers;
-        let admitted = check(request, world, good_at, scheme).and_then(|()| {
-            followers.admit(node, request, world, |follower| peers.contains(follower))
-        });
-        match admitted {
-            Ok(()) => {
-                self.publish_followers();
-                Answer::Join(Ok(contact))
-            }
-            Err(why) => Answer::Join(Err(why)),
-        }
-    }
-
-    /// Makes followers of the servers that the sim removed.
-    pub(crate) fn keep_former_servers(&mut self, before: BTreeMap<PublicKey, NodeContact>) {
-        let own = self.config.agreement.signer.public();
-        let mut changed = false;
-        for (key, contact) in before {
-            if key == own || self.contacts.contains_key(&key) || contact.peer_id.is_empty() {
-                continue;
-            }
-            let peers = &self.peers;
-            if let Ok(gives_way) = self.followers.gives_way(|follower| peers.contains(follower)) {
-                let follower = Follower { peer_id: contact.peer_id, applicant: None };
-                self.followers.insert(key, follower, gives_way);
-                changed = true;
-            }
-        }
-        if changed {
-            self.publish_followers();
-        }
-    }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_protocol::GovernanceEntry;
 use metatopia_sim::{Applied, Received};
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Root, Seq, StateProof, Turn, limits, wire,
@@ -58,8 +57,6 @@ pub(crate) struct Archive {
     orders: BTreeMap<Height, EventOrder>,
     /// Bytes of all of them.
     order_bytes: usize,
-    /// The last answer about who governs the sim.
-    governance: Option<(Height, GovernanceEntry)>,
 }
 
 impl Archive {
@@ -81,18 +78,6 @@ impl Archive {
                 self.places.remove(&key);
             }
         }
-    }
-
-    /// Computes who governs the sim after the turn of this height, unless that is known.
-    pub(crate) fn govern(&mut self, height: Height, state: impl FnOnce() -> GovernanceEntry) {
-        if self.governance.as_ref().is_none_or(|(known, _)| *known != height) {
-            self.governance = Some((height, state()));
-        }
-    }
-
-    /// Returns who governs the sim, with the height for which that was computed.
-    pub(crate) fn governance(&self) -> Option<&(Height, GovernanceEntry)> {
-        self.governance.as_ref()
     }
 
     /// Remembers the results of an applied turn.

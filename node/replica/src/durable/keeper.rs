@@ -31,8 +31,8 @@ pub use self::{
 };
 use crate::{
     RECALL_HEIGHTS, RECORDS_BACK_HEIGHTS, Reader, SNAPSHOT_BYTES_MAX,
-    start::{LOADED_BYTES_MAX, at_once},
-    turns::{Gaps, KeptTurns},
+    durable::records::{LOADED_BYTES_MAX, at_once},
+    durable::turns::{Gaps, KeptTurns},
 };
 
 /// The kind byte of agreement's records in the log; the only kind there is.

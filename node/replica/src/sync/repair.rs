@@ -6,7 +6,7 @@
 //! back to its newest certified state, and applies the decided turns again. It compares every root
 //! on the way. A bit that flipped in memory does not flip again. At the end the server logs the
 //! right states in place of the wrong ones, and votes again. If none of its stored states leads to
-//! the right one, it takes the state of another server ([`state_sync`](crate::state_sync)).
+//! the right one, it takes the state of another server ([`state_sync`](crate::sync::state_sync)).
 //!
 //! When no root has a quorum, nobody can say which server is wrong. But each server can check
 //! whether it computes its own state a second time. Servers that do not repair themselves, and the
@@ -20,11 +20,12 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::{self as consensus, Decision, Halt, RecordPosition, Void};
+use metatopia_consensus::{Agreement, AppliedTurn, Decision, Halt, Void};
 use metatopia_sim::{Applied, Capsule, Frozen, StateDifference, World, differ, differ_from};
 use metatopia_types::{Height, Millis, Now, Root, limits::ROOT_LAG};
 
-use crate::{Effect, Reader, Replica, STALL, views::Views};
+use super::SyncContext;
+use crate::{Effect, Reader, execution::Execution};
 
 /// Repairs in an [`HOUR`] after which a server stops voting, until it is started anew and that hour
 /// is over. Its machine, or its program, cannot be trusted.
@@ -121,7 +122,7 @@ struct Reapplying {
     /// The root in the log that this server could not compute again. It may be wrong, too.
     logged: Option<(Height, Root)>,
     /// The right states, from the first wrong one on.
-    states: Vec<consensus::AppliedTurn>,
+    states: Vec<AppliedTurn>,
     /// The first turn with a wrong root, that root, and the right one.
     first: Option<WrongRoot>,
     /// The first difference, and the height of the state that it is in.
@@ -140,7 +141,7 @@ struct WrongRoot {
 
 /// The self-repair of one server. See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Repair {
+pub(super) struct Repair {
     stage: Option<RepairStage>,
     /// The reason why agreement halted, if it did.
     halt: Option<Halt>,
@@ -152,11 +153,23 @@ pub(crate) struct Repair {
     stalled: Option<Height>,
     /// The last states.
     recent: VecDeque<(Height, Frozen)>,
+    /// Has agreement stopped for good?
+    stopped: bool,
+    /// Has the status to show a change at once?
+    changed: bool,
+}
+
+/// A stored state whose root was decided.
+#[derive(Debug)]
+pub(crate) struct CertifiedState {
+    height: Height,
+    root: Root,
+    bytes: Vec<u8>,
 }
 
 impl Repair {
     /// Returns the machine of a server that repaired its state at these times before it was started.
-    pub(crate) fn after(repairs: &[Millis], now: Now) -> Self {
+    pub(super) fn after(repairs: &[Millis], now: Now) -> Self {
         let mut repair = Self { repairs: repairs.iter().copied().collect(), ..Self::default() };
         repair.forget_old_repairs(now);
         repair.silent = repair.repairs.len() > REPAIRS_MAX;
@@ -169,12 +182,12 @@ impl Repair {
     }
 
     /// Must this server sign nothing?
-    pub(crate) const fn is_silent(&self) -> bool {
+    pub(super) const fn is_silent(&self) -> bool {
         self.silent
     }
 
     /// Returns the least height of a state of another server that helps, if this one needs one.
-    pub(crate) const fn wants_state(&self) -> Option<Height> {
+    pub(super) const fn wants_state(&self) -> Option<Height> {
         match self.stage {
             Some(RepairStage::Wanting(least)) => Some(least),
             _ => None,
@@ -182,12 +195,12 @@ impl Repair {
     }
 
     /// Is the state under repair, or beyond it?
-    pub(crate) const fn is_busy(&self) -> bool {
+    pub(super) const fn is_busy(&self) -> bool {
         self.stage.is_some()
     }
 
     /// Returns what the status says about the state.
-    pub(crate) const fn condition(&self) -> Condition {
+    pub(super) const fn condition(&self) -> Condition {
         match self.stage {
             Some(RepairStage::Lost) => Condition::Diverged,
             Some(RepairStage::Wanting(_)) => Condition::Fetching,
@@ -197,8 +210,20 @@ impl Repair {
         }
     }
 
+    /// Has agreement stopped for good?
+    pub(super) const fn has_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    /// Did the condition change in a way that the status has to show at once? Answers yes once.
+    pub(super) const fn take_condition_change(&mut self) -> bool {
+        core::mem::replace(&mut self.changed, false)
+    }
+
     /// Remembers the state after a turn that was applied.
-    pub(crate) fn remember(&mut self, world: &World) {
+    pub(super) fn remember(&mut self, execution: &Execution) {
+        let world = execution.world();
+        let world = world.expect("a state is remembered with the world that a turn was applied to");
         if world.state_bytes() > RECENT_BYTES_MAX {
             return self.recent.clear();
         }
@@ -218,74 +243,60 @@ impl Repair {
     }
 
     /// Are turns applied again?
-    pub(crate) const fn is_reapplying(&self) -> bool {
+    pub(super) const fn is_reapplying(&self) -> bool {
         matches!(self.stage, Some(RepairStage::Reapplying(_)))
     }
 
-    /// Notes that agreement halted because of a state.
-    pub(crate) fn halted(&mut self, halt: Halt) {
+    /// Notes that agreement halted, because of a state or for good.
+    pub(super) fn halt(&mut self, ctx: &mut SyncContext<'_>, halt: Halt) {
+        if !matches!(halt, Halt::Diverged { .. } | Halt::Unrepeatable { .. }) {
+            self.stopped = true;
+            return ctx.out.emit(Effect::Halted(halt));
+        }
+        ctx.out.emit(Effect::Diverged(halt.clone()));
         self.halt = Some(halt);
         if !self.is_reapplying() {
             self.stage = Some(RepairStage::Waiting);
         }
     }
-}
 
-impl Replica {
-    /// Is this server repairing its state? It applied the turns that it applies now before.
-    #[must_use]
-    pub fn is_healing(&self) -> bool {
-        self.repair.is_reapplying()
-    }
-
-    /// Does no turn get a quorum because servers disagree about the state that it rests on?
-    pub(crate) fn is_split(&self) -> bool {
-        let next = self.agreement.height();
-        let of = next.minus(ROOT_LAG).unwrap_or_default();
-        matches!(self.agreement.last_void(), Some(Void::Root { height, .. }) if height == of)
-    }
-
-    /// Begins or continues a repair, if one is due. Runs after every input.
-    pub(crate) fn advance_repair(&mut self, now: Now) {
-        let next = self.agreement.height();
-        let stalled = now.monotonic.saturating_sub(self.decided_at) > STALL;
-        let looked = self.repair.stalled == Some(next);
-        if self.repair.stage.is_none() && stalled && !looked && self.is_split() {
-            self.repair.stalled = Some(next);
-            self.repair.stage = Some(RepairStage::Waiting);
+    /// Begins a repair, if one is due and the world is at hand: writes the capsule, and returns the
+    /// state to go back to.
+    pub(super) fn begin(&mut self, ctx: &mut SyncContext<'_>) -> Option<CertifiedState> {
+        let next = ctx.agreement.height();
+        let looked = self.stalled == Some(next);
+        let stalled = ctx.execution.is_stalled(ctx.now);
+        if self.stage.is_none() && stalled && !looked && is_split(ctx.agreement) {
+            self.stalled = Some(next);
+            self.stage = Some(RepairStage::Waiting);
         }
-        if matches!(self.repair.stage, Some(RepairStage::Waiting)) && self.world.is_some() {
-            self.begin_repair(now);
+        let waits = matches!(self.stage, Some(RepairStage::Waiting));
+        if !waits || ctx.execution.world().is_none() {
+            return None;
         }
-        self.reapply_next();
+        let certified = certified_state(ctx);
+        match &certified {
+            Some(state) => self.write_capsule(ctx, state),
+            None => self.abandon(ctx),
+        }
+        certified
     }
 
-    /// Writes the capsule, and goes back to the newest certified state. The world must be at hand.
-    fn begin_repair(&mut self, now: Now) {
-        let Some((height, root, bytes)) = self.certified_state() else {
-            return self.abandon_repair(now);
+    /// Goes back to a certified state, from which turns are applied again. The world must be at hand.
+    pub(super) fn go_back(&mut self, ctx: &mut SyncContext<'_>, state: &CertifiedState) {
+        let CertifiedState { height, root, bytes } = state;
+        let wrong = ctx.execution.world();
+        let wrong = wrong.expect("a repair begins while no turn is being applied");
+        let Ok(world) = World::from_snapshot(bytes, *root, wrong.tools()) else {
+            return self.abandon(ctx);
         };
-        // The capsule shows the wrong state, and the status reads the world: both come before the
-        // world is taken.
-        self.write_capsule(height, root, &bytes);
-        self.publish_status(now);
-        let end = self.world.take().expect("a repair begins while no turn is being applied");
-        // The clients of this server were shown a wrong state.
-        self.sessions.end_all();
-        let Ok(world) = World::from_snapshot(&bytes, root, end.tools()) else {
-            self.world = Some(end);
-            return self.abandon_repair(now);
-        };
-        let heights = (height.0..=end.height().0).map(Height);
-        let had = heights.filter_map(|at| self.archive.root(at).map(|root| (at, root)));
-        let had: BTreeMap<Height, Root> = had.collect();
-        let logged = match self.repair.halt {
+        let had = ctx.execution.roots(*height..=wrong.height());
+        let logged = match self.halt {
             Some(Halt::Unrepeatable { height, logged, .. }) => Some((height, logged)),
             _ => None,
         };
-        self.world = Some(Box::new(world));
-        self.repair.stage = Some(RepairStage::Reapplying(Box::new(Reapplying {
-            end,
+        self.stage = Some(RepairStage::Reapplying(Box::new(Reapplying {
+            end: ctx.execution.replace_world(Box::new(world)),
             next: height.plus(1),
             read: VecDeque::new(),
             loading: false,
@@ -298,85 +309,63 @@ impl Replica {
         })));
     }
 
-    /// Returns the newest stored state whose root was decided.
-    fn certified_state(&self) -> Option<(Height, Root, Vec<u8>)> {
-        let next = self.agreement.height();
-        let certified = |height: Height, root: Root| match self.stated(height) {
-            Some(stated) => stated == root,
-            // A genesis needs no certificate. An old root was compared when its header was decided.
-            None => height == Height(0) || height.plus(ROOT_LAG) < next,
-        };
-        let mut kept = self.snapshot_offers.kept();
-        let found = kept.find(|(height, root, _)| certified(*height, *root));
-        found.map(|(height, root, bytes)| (height, root, bytes.to_vec()))
-    }
-
-    /// Returns the root after a height that a decided header states, if that header is at hand.
-    fn stated(&self, height: Height) -> Option<Root> {
-        let stating = height.plus(ROOT_LAG);
-        let contested = self.agreement.contested().filter(|found| found.height() == stating);
-        let decided = self.agreement.decision(stating).map(AsRef::as_ref);
-        decided.or(contested).map(|found| found.turn.header.root)
-    }
-
     /// Writes a capsule with all that a replay elsewhere needs, including the decided turn that is
     /// void here.
-    fn write_capsule(&mut self, base: Height, root: Root, snapshot: &[u8]) {
-        let world = self.world.as_deref();
+    fn write_capsule(&self, ctx: &mut SyncContext<'_>, base: &CertifiedState) {
+        let (agreement, execution) = (&*ctx.agreement, &*ctx.execution);
+        let world = execution.world();
         let world = world.expect("a capsule is written while no turn is being applied");
-        let tip = self.agreement.height();
+        let tip = agreement.height();
         // The state in doubt is the one that the height under way rests on. Without it the capsule
         // shows the newest state.
-        let doubted = tip.minus(ROOT_LAG).filter(|at| *at > base && *at <= world.height());
-        let doubted = doubted.and_then(|at| Some((at, self.repair.recent(at)?)));
+        let doubted = tip.minus(ROOT_LAG).filter(|at| *at > base.height && *at <= world.height());
+        let doubted = doubted.and_then(|at| Some((at, self.recent(at)?)));
         let (last, end) = doubted.unwrap_or_else(|| (world.height(), world.snapshot()));
-        let heights = (base.0..tip.0).map(|height| Height(height).plus(1));
-        let decisions = heights.map_while(|height| self.agreement.decision(height));
-        let decisions = decisions.map(AsRef::as_ref).chain(self.agreement.contested());
+        let heights = (base.height.0..tip.0).map(|height| Height(height).plus(1));
+        let decisions = heights.map_while(|height| agreement.decision(height));
+        let decisions = decisions.map(AsRef::as_ref).chain(agreement.contested());
         let turns: Vec<_> =
             decisions.map(|found| ((*found.turn).clone(), found.certificate.clone())).collect();
-        let own = (base.0..last.0).map(|height| self.archive.root(Height(height).plus(1)));
+        let own = (base.height.0..last.0).map(|height| Height(height).plus(1));
         let capsule = Capsule {
-            genesis: self.config.genesis.as_ref().clone(),
-            root,
-            snapshot: snapshot.to_vec(),
+            genesis: ctx.config.genesis.as_ref().clone(),
+            root: base.root,
+            snapshot: base.bytes.clone(),
             turns,
-            roots: own.map_while(|root| root).collect(),
+            roots: own.map_while(|height| execution.archive().root(height)).collect(),
             end: Some(end),
         };
         let bytes = capsule.encode();
-        self.effects.push_back(Effect::Capsule { height: last, bytes });
+        ctx.out.emit(Effect::Capsule { height: last, bytes });
     }
 
     /// Hands out the next turn to be applied again, or asks the log for it.
-    fn reapply_next(&mut self) {
-        let Some(RepairStage::Reapplying(run)) = &mut self.repair.stage else {
+    pub(super) fn reapply_next(&mut self, ctx: &mut SyncContext<'_>) {
+        let Some(RepairStage::Reapplying(run)) = &mut self.stage else {
             return;
         };
-        if self.applying.is_some() || run.loading || self.world.is_none() {
+        if run.loading || ctx.execution.world().is_none() {
             return;
         }
         let height = run.next;
         let read = run.read.pop_front().filter(|found| found.height() == height).map(Arc::new);
-        let decision = read.or_else(|| self.agreement.decision(height).cloned());
+        let decision = read.or_else(|| ctx.agreement.decision(height).cloned());
         let Some(decision) = decision else {
             run.loading = true;
-            return self.effects.push_back(Effect::Load {
+            return ctx.out.emit(Effect::Load {
                 reader: Reader::Repair,
                 from: height,
                 count: u32::MAX,
             });
         };
         run.next = height.plus(1);
-        if let Some(world) = self.world.take() {
-            self.effects.push_back(Effect::Apply { world, decision: Arc::clone(&decision) });
-            self.applying = Some((decision, RecordPosition::START));
-        }
+        let lent = ctx.execution.lend(decision);
+        ctx.out.emit(lent.expect("a repair hands out a turn while the world is at hand"));
     }
 
     /// Takes turns from the log that are to be applied again.
-    pub(crate) fn reapplied_turns_loaded(&mut self, now: Now, decisions: Vec<Decision>) {
-        let Some(RepairStage::Reapplying(run)) = &mut self.repair.stage else {
+    pub(super) fn turns_loaded(&mut self, ctx: &mut SyncContext<'_>, decisions: Vec<Decision>) {
+        let Some(RepairStage::Reapplying(run)) = &mut self.stage else {
             // A replica that has ended since may have asked for them.
             return;
         };
@@ -385,19 +374,19 @@ impl Replica {
         run.read = decisions.into();
         if !follows {
             // The log lacks them, so only the state of another server helps.
-            self.abandon_repair(now);
+            self.abandon(ctx);
         }
     }
 
-    /// Compares the root after a turn that was applied again, and goes on with the repair.
-    pub(crate) fn turn_reapplied(&mut self, now: Now, world: Box<World>, result: &Applied) {
+    /// Compares the root after a turn that was applied again. Returns true if the state has its old
+    /// height again.
+    pub(super) fn turn_reapplied(&mut self, ctx: &mut SyncContext<'_>, result: &Applied) -> bool {
         let (height, root) = (result.height, result.root);
-        let stated = self.stated(height);
-        let outcomes = world.proof(&World::outcomes_key(height));
-        let recent = self.repair.recent(height);
-        let wrong = recent.and_then(|recent| differ_from(&recent, &world));
-        let snapshot_due = height.0.is_multiple_of(self.config.snapshot_turns);
-        let Some(RepairStage::Reapplying(run)) = &mut self.repair.stage else {
+        let world = ctx.execution.world();
+        let world = world.expect("a turn is compared with the world that it was applied to");
+        let recent = self.recent(height);
+        let wrong = recent.and_then(|recent| differ_from(&recent, world));
+        let Some(RepairStage::Reapplying(run)) = &mut self.stage else {
             unreachable!("only a repair that reapplies turns hears of a reapplied turn");
         };
         let logged = run.logged.filter(|(at, _)| *at == height).map(|(_, logged)| logged);
@@ -411,87 +400,76 @@ impl Replica {
         }
         if run.first.is_some() {
             let validators = result.validators.clone();
-            run.states.push(consensus::AppliedTurn { height, root, validators });
-            if snapshot_due {
+            run.states.push(AppliedTurn { height, root, validators });
+            if height.0.is_multiple_of(ctx.config.snapshot_turns) {
                 run.snapshot = Some((height, root, world.snapshot()));
             }
         }
         let done = height >= run.end.height();
-        let repeated = stated.is_some_and(|stated| stated != root);
-        self.archive.applied(result, outcomes);
-        self.world = Some(world);
+        let repeated = stated(ctx.agreement, height).is_some_and(|stated| stated != root);
         if repeated {
-            self.abandon_repair(now);
-        } else if done {
-            self.finish_repair(now);
+            self.abandon(ctx);
         }
+        done && !repeated
     }
 
     /// Ends a repair: the state has its old height again, and is right.
-    fn finish_repair(&mut self, now: Now) {
-        let Some(RepairStage::Reapplying(run)) = self.repair.stage.take() else {
+    pub(super) fn finish(&mut self, ctx: &mut SyncContext<'_>) {
+        let Some(RepairStage::Reapplying(mut run)) = self.stage.take() else {
             unreachable!("only a repair that reapplies turns comes to its end");
         };
-        let world = self.world.as_deref();
-        let world = world.expect("a repair ends with the world that the last turn was applied to");
-        let halt = self.repair.halt.take();
-        self.views = Views::new(world.height(), self.config.turns_per_second);
-        self.ledger.register = metatopia_sim::Register::of(world);
-        if world.height() == self.height {
-            self.ledger.windows = world.windows().clone();
-        }
+        let halt = self.halt.take();
         let Some(WrongRoot { height, had, right }) = run.first else {
             // The state was right all the time. If agreement halted nevertheless, it stays halted.
             if let Some(halt) = halt {
-                self.stay_diverged(halt);
+                self.stay_diverged(ctx, halt);
             }
             return;
         };
+        let world = ctx.execution.world();
+        let world = world.expect("a repair ends with the world that the last turn was applied to");
         let end = run.end.height();
-        let found = run.found.or_else(|| differ(&run.end, world).map(|found| (end, found)));
+        let found = run.found.take();
+        let found = found.or_else(|| differ(&run.end, world).map(|found| (end, found)));
         let (looked_at, difference) = found.map_or((end, None), |(at, found)| (at, Some(found)));
-        self.count_repair(now);
-        self.repair.recent.clear();
+        self.count_repair(ctx);
+        self.recent.clear();
         let report = RepairReport {
             height,
             had,
             now: right,
             looked_at,
             difference,
-            repairs: self.repair.repairs.len(),
-            votes: !self.repair.silent,
+            repairs: self.repairs.len(),
+            votes: !self.silent,
         };
-        self.effects.push_back(Effect::Repaired(Box::new(report)));
-        self.snapshot_offers.forget_from(height);
-        let silent = self.repair.silent;
-        self.agreement.heal(now, &mut self.ledger, &run.states, silent);
-        if let Some((height, root, state)) = run.snapshot
-            && let Some(base) = self.agreement.base(height)
-        {
-            let bytes = crate::start::stored(&base, &state);
-            self.snapshot_offers.keep(height, root, state);
-            self.release(self.barrier, Effect::Snapshot { height, root, bytes });
+        ctx.out.emit(Effect::Repaired(Box::new(report)));
+        ctx.execution.withdraw_from(height);
+        ctx.agreement.heal(ctx.now, ctx.host, &run.states, self.silent);
+        let snapshot = run
+            .snapshot
+            .and_then(|snapshot| ctx.execution.snapshot_of_repaired(ctx.agreement, snapshot));
+        if let Some(snapshot) = snapshot {
+            ctx.out.release_at_barrier(snapshot);
         }
-        self.publish_status(now);
+        self.changed = true;
     }
 
     /// Counts a repair. After too many in an hour this server only follows.
-    pub(crate) fn count_repair(&mut self, now: Now) {
-        self.repair.forget_old_repairs(now);
-        let repairs = &mut self.repair.repairs;
-        self.repair.silent |= repairs.len() >= REPAIRS_MAX;
-        repairs.push_back(now.wall);
-        let repairs = repairs.iter().copied().collect();
-        self.effects.push_back(Effect::RepairTimes(repairs));
+    pub(super) fn count_repair(&mut self, ctx: &mut SyncContext<'_>) {
+        self.forget_old_repairs(ctx.now);
+        self.silent |= self.repairs.len() >= REPAIRS_MAX;
+        self.repairs.push_back(ctx.now.wall);
+        ctx.out.emit(Effect::RepairTimes(self.repairs.iter().copied().collect()));
     }
 
     /// Ends a repair that cannot succeed: this server needs the state of another server.
-    fn abandon_repair(&mut self, now: Now) {
-        let stage = self.repair.stage.take();
-        if let Some(halt) = self.repair.halt.take() {
-            self.repair.forget_old_repairs(now);
-            if self.repair.repairs.len() >= REPAIRS_MAX {
-                return self.stay_diverged(halt);
+    fn abandon(&mut self, ctx: &mut SyncContext<'_>) {
+        let stage = self.stage.take();
+        if let Some(halt) = self.halt.take() {
+            self.forget_old_repairs(ctx.now);
+            if self.repairs.len() >= REPAIRS_MAX {
+                return self.stay_diverged(ctx, halt);
             }
             // A server that computed a wrong state twice may do so a third time. The fetched state
             // must lie behind the turns that lead to it.
@@ -499,25 +477,47 @@ impl Replica {
                 Halt::Diverged { height, .. } => height.minus(ROOT_LAG).unwrap_or_default(),
                 _ => Height(0),
             };
-            self.repair.stage = Some(RepairStage::Wanting(least));
-            return self.publish_status(now);
+            self.stage = Some(RepairStage::Wanting(least));
+            self.changed = true;
+            return;
         }
         // Agreement did not halt, so the state stays what it was.
         if let Some(RepairStage::Reapplying(run)) = stage {
-            self.world = Some(run.end);
+            ctx.execution.replace_world(run.end);
         }
     }
 
     /// Stops for good: the state stays wrong.
-    fn stay_diverged(&mut self, halt: Halt) {
-        self.repair.stage = Some(RepairStage::Lost);
-        self.halted = true;
-        self.effects.push_back(Effect::Halted(halt));
+    fn stay_diverged(&mut self, ctx: &mut SyncContext<'_>, halt: Halt) {
+        self.stage = Some(RepairStage::Lost);
+        self.stopped = true;
+        ctx.out.emit(Effect::Halted(halt));
     }
+}
 
-    /// Publishes the status, if the world is at hand.
-    fn publish_status(&mut self, now: Now) {
-        let status = self.status(now).map(Box::new);
-        self.effects.extend(status.map(Effect::Status));
-    }
+/// Does no turn get a quorum because servers disagree about the state that it rests on?
+pub(super) fn is_split(agreement: &Agreement) -> bool {
+    let of = agreement.height().minus(ROOT_LAG).unwrap_or_default();
+    matches!(agreement.last_void(), Some(Void::Root { height, .. }) if height == of)
+}
+
+/// Returns the newest stored state whose root was decided.
+fn certified_state(ctx: &SyncContext<'_>) -> Option<CertifiedState> {
+    let next = ctx.agreement.height();
+    let certified = |height: Height, root: Root| match stated(ctx.agreement, height) {
+        Some(stated) => stated == root,
+        // A genesis needs no certificate. An old root was compared when its header was decided.
+        None => height == Height(0) || height.plus(ROOT_LAG) < next,
+    };
+    let mut kept = ctx.execution.snapshot_offers().kept();
+    let (height, root, bytes) = kept.find(|(height, root, _)| certified(*height, *root))?;
+    Some(CertifiedState { height, root, bytes: bytes.to_vec() })
+}
+
+/// Returns the root after a height that a decided header states, if that header is at hand.
+fn stated(agreement: &Agreement, height: Height) -> Option<Root> {
+    let stating = height.plus(ROOT_LAG);
+    let contested = agreement.contested().filter(|found| found.height() == stating);
+    let decided = agreement.decision(stating).map(AsRef::as_ref);
+    decided.or(contested).map(|found| found.turn.header.root)
 }

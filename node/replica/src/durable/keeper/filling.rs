@@ -11,7 +11,7 @@ use metatopia_types::{HeaderId, Height};
 use super::{Health, History, Keeper, News};
 use crate::{
     RECORDS_BACK_HEIGHTS,
-    turns::{GAPS_MAX, Gap, Gaps, KeptTurns, encode_patch},
+    durable::turns::{GAPS_MAX, Gap, Gaps, KeptTurns, encode_patch},
 };
 
 impl<D: Disk> Keeper<D> {

@@ -17,11 +17,14 @@ use std::{
     time::Duration,
 };
 
-use metatopia_consensus::Decision;
+use metatopia_consensus::{Agreement, Decision};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{Certificate, Height, Now, PublicKey, Turn, ValidatorSet, wire};
 
-use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, Replica, state_sync::OWN};
+use super::{SyncContext, state_sync::OWN};
+#[cfg(feature = "controls")]
+use crate::Controls;
+use crate::{Effect, FETCH_PAUSE, Gaps, PeerMessage, RECALL_HEIGHTS, members::ConnectedPeers};
 
 /// Most turns that are put back at once: a minute of 20 turns a second, in one file.
 pub const FILL_TURNS_MAX: u64 = 1_200;
@@ -49,7 +52,7 @@ const LACKS_PAUSE: Duration = Duration::from_secs(30);
 const BUSY_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the numbers of these questions have besides [`OWN`].
-pub(crate) const FILLING: u32 = 1 << 30;
+pub(super) const FILLING: u32 = 1 << 30;
 
 /// The missing turns, as the status shows them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +110,7 @@ struct Batch {
 
 /// The backfill of one server. See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Backfill {
+pub(super) struct Backfill {
     gaps: Gaps,
     batch: Option<Batch>,
     /// A question is under way, since when; and its number.
@@ -134,126 +137,129 @@ pub(crate) struct Backfill {
     provable: Height,
     /// The last height of which it was said that it cannot be proved.
     reported_unprovable: Height,
+    /// Breaks a rule: turns that came are not put back.
+    nothing_is_put_back: bool,
 }
 
-impl Replica {
-    /// Are turns missing whose acts clients may still send again?
-    pub(crate) fn lacks_recent_turns(&self) -> bool {
-        let newest = self.backfill.gaps.newest.first();
-        newest.is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > self.height)
+impl Backfill {
+    /// Breaks a rule from now on.
+    #[cfg(feature = "controls")]
+    pub(super) const fn break_rules(&mut self, controls: Controls) {
+        self.nothing_is_put_back = controls.nothing_is_put_back;
+    }
+
+    /// Are turns missing whose acts clients may still send again? `height` is the last decided one.
+    pub(super) fn lacks_recent_turns(&self, height: Height) -> bool {
+        self.gaps.newest.first().is_some_and(|gap| gap.last.plus(RECALL_HEIGHTS) > height)
     }
 
     /// Returns the missing turns, for the status.
-    pub(crate) fn missing_turns(&self) -> Option<Missing> {
-        let fill = &self.backfill;
-        let gap = fill.gaps.newest.first()?;
-        let mut able = self.providers().peekable();
-        let lacks = |peer: &PublicKey| fill.lacking.contains_key(&(gap.last, *peer));
-        let unasked = if gap.last < fill.provable {
+    pub(super) fn missing_turns(
+        &self,
+        agreement: &Agreement,
+        peers: ConnectedPeers<'_>,
+    ) -> Option<Missing> {
+        let gap = self.gaps.newest.first()?;
+        let mut able = self.providers(agreement, peers).peekable();
+        let lacks = |peer: &PublicKey| self.lacking.contains_key(&(gap.last, *peer));
+        let unasked = if gap.last < self.provable {
             Some(Unasked::Unprovable)
         } else if able.peek().is_none() {
             Some(Unasked::NoPeer)
         } else {
             able.all(lacks).then_some(Unasked::NobodyHas)
         };
-        let turns = fill.gaps.turns;
+        let turns = self.gaps.turns;
         Some(Missing { turns, first: gap.first, last: gap.last, unasked })
     }
 
     /// Takes the gaps that the keeper reports.
-    pub(crate) fn gaps_are(&mut self, now: Now, gaps: Gaps) {
-        let fill = &mut self.backfill;
-        if fill.is_putting && gaps == fill.gaps {
+    pub(super) fn gaps(&mut self, ctx: &mut SyncContext<'_>, gaps: Gaps) {
+        if self.is_putting && gaps == self.gaps {
             // They were not put back: there may be no room.
-            fill.rests = now.monotonic + FETCH_PAUSE;
+            self.rests = ctx.now.monotonic + FETCH_PAUSE;
         }
-        fill.is_putting = false;
-        fill.gaps = gaps;
+        self.is_putting = false;
+        self.gaps = gaps;
         let fits = |batch: &Batch| {
             let first = batch.proved.front().map_or(batch.next, Decision::height);
-            fill.gaps.ending(batch.last).is_some_and(|gap| gap.first <= first)
+            self.gaps.ending(batch.last).is_some_and(|gap| gap.first <= first)
         };
-        if !fill.batch.as_ref().is_some_and(fits) {
-            (fill.batch, fill.asked) = (None, None);
+        if !self.batch.as_ref().is_some_and(fits) {
+            self.batch = None;
+            self.asked = None;
         }
-        self.look_at_voters();
+        self.look_at_voters(ctx);
     }
 
     /// Returns when to continue, in monotonic time.
-    pub(crate) fn fill_deadline(&self) -> Option<Duration> {
-        let fill = &self.backfill;
-        let provable = fill.gaps.newest.first().is_some_and(|gap| gap.last >= fill.provable);
-        let idle = !provable || fill.is_putting || self.muted || self.peers.is_empty();
-        if idle || self.is_being_replaced() {
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        let provable = self.gaps.newest.first().is_some_and(|gap| gap.last >= self.provable);
+        if !provable || self.is_putting {
             return None;
         }
-        Some(fill.asked.map_or(fill.rests, |since| since + PATIENCE))
+        Some(self.asked.map_or(self.rests, |since| since + PATIENCE))
     }
 
-    /// Asks for missing turns or proves them, if that is due. Runs after every input.
-    pub(crate) fn fill(&mut self, now: Now) {
-        if self.fill_deadline().is_none_or(|due| now.monotonic < due) {
-            return;
+    /// Asks for missing turns or proves them. Runs whenever that is due.
+    pub(super) fn fill(&mut self, ctx: &mut SyncContext<'_>) {
+        if self.asked.take().is_some() {
+            self.rest(ctx.now);
         }
-        if self.backfill.asked.take().is_some() {
-            self.backfill.rest(now);
-        }
-        match &self.backfill.batch {
-            Some(batch) if !batch.came.is_empty() => self.prove(now),
-            _ => self.ask_for_turns(now),
+        match &self.batch {
+            Some(batch) if !batch.came.is_empty() => self.prove(ctx),
+            _ => self.ask_for_turns(ctx),
         }
     }
 
-    fn ask_for_turns(&mut self, now: Now) {
-        let fill = &mut self.backfill;
-        fill.resting.retain(|_, until| *until > now.monotonic);
-        fill.lacking.retain(|_, until| *until > now.monotonic);
-        fill.rests = now.monotonic + ASK_PAUSE;
+    fn ask_for_turns(&mut self, ctx: &mut SyncContext<'_>) {
+        let now = ctx.now.monotonic;
+        self.resting.retain(|_, until| *until > now);
+        self.lacking.retain(|_, until| *until > now);
+        self.rests = now + ASK_PAUSE;
         // Of one that went another peer's turns are no part.
-        fill.batch.take_if(|batch| !self.peers.contains(&batch.from));
-        if let Some(batch) = &fill.batch
-            && now.monotonic >= batch.since + BATCH_PATIENCE
+        self.batch.take_if(|batch| !ctx.peers.contains(&batch.from));
+        if let Some(batch) = &self.batch
+            && now >= batch.since + BATCH_PATIENCE
         {
             let came = batch.next.0.saturating_sub(batch.first.0);
-            fill.turns = Some((came / 2).max(1));
-            fill.rest(now);
+            self.turns = Some((came / 2).max(1));
+            self.rest(ctx.now);
         }
-        if fill.batch.is_none() {
-            self.begin_batch(now);
+        if self.batch.is_none() {
+            self.begin_batch(ctx);
         }
-        let fill = &mut self.backfill;
-        let busy = |batch: &Batch| fill.resting.get(&batch.from).copied();
-        let Some(batch) = fill.batch.as_ref().filter(|batch| busy(batch).is_none()) else {
+        let busy = |batch: &Batch| self.resting.get(&batch.from).copied();
+        let Some(batch) = self.batch.as_ref().filter(|batch| busy(batch).is_none()) else {
             // It is waited for; or all rest, or lie, and others may come up.
-            let first = fill.batch.as_ref().and_then(busy);
-            let all = fill.resting.values().chain(fill.lacking.values());
+            let first = self.batch.as_ref().and_then(busy);
+            let all = self.resting.values().chain(self.lacking.values());
             let first = first.or_else(|| all.min().copied());
-            fill.rests = first.unwrap_or(now.monotonic + LACKS_PAUSE);
+            self.rests = first.unwrap_or(now + LACKS_PAUSE);
             return;
         };
-        fill.number = fill.number.wrapping_add(1) & !(OWN | FILLING);
-        fill.asked = Some(now.monotonic);
-        let (id, to, from) = (OWN | FILLING | fill.number, batch.from, batch.next);
+        self.number = self.number.wrapping_add(1) & !(OWN | FILLING);
+        self.asked = Some(now);
+        let (id, to, from) = (OWN | FILLING | self.number, batch.from, batch.next);
         let question = Box::new(Question::Turns { from });
         let frame = PeerMessage::Ask { id, question }.encode();
-        self.effects.push_back(Effect::ToPeer { to: Some(to), frame });
+        ctx.out.emit(Effect::ToPeer { to: Some(to), frame });
     }
 
     /// Begins a batch with the newest missing turns for which a peer may be asked.
-    fn begin_batch(&mut self, now: Now) {
-        self.look_at_voters();
-        let fill = &self.backfill;
-        let provable = fill.gaps.newest.iter().take_while(|gap| gap.last >= fill.provable);
-        let asked = { provable }.find_map(|gap| Some((gap, self.next_provider(gap.last)?)));
+    fn begin_batch(&mut self, ctx: &mut SyncContext<'_>) {
+        self.look_at_voters(ctx);
+        let provable = self.gaps.newest.iter().take_while(|gap| gap.last >= self.provable);
+        let asked = { provable }.find_map(|gap| Some((gap, self.next_provider(ctx, gap.last)?)));
         let Some((gap, from)) = asked else {
             return;
         };
-        let turns = fill.turns.unwrap_or(FILL_TURNS_MAX).min(FILL_TURNS_MAX);
+        let turns = self.turns.unwrap_or(FILL_TURNS_MAX).min(FILL_TURNS_MAX);
         let first = gap.last.plus(1).minus(turns).unwrap_or_default();
-        let (first, last) = (first.max(gap.first).max(fill.provable), gap.last);
-        self.backfill.batch = Some(Batch {
+        let (first, last) = (first.max(gap.first).max(self.provable), gap.last);
+        self.batch = Some(Batch {
             from,
-            since: now.monotonic,
+            since: ctx.now.monotonic,
             first,
             next: first,
             last,
@@ -261,43 +267,43 @@ impl Replica {
             bytes: 0,
             came: VecDeque::new(),
         });
-        self.backfill.last = Some(from);
+        self.last = Some(from);
     }
 
     /// Returns the peers that may be asked for turns.
-    fn providers(&self) -> impl Iterator<Item = &PublicKey> {
-        self.peers.iter().filter(|peer| {
-            let is_bad = self.backfill.liars.contains(*peer);
-            !is_bad && !self.is_follower(peer)
-        })
+    fn providers<'a>(
+        &'a self,
+        agreement: &'a Agreement,
+        peers: ConnectedPeers<'a>,
+    ) -> impl Iterator<Item = &'a PublicKey> {
+        peers.servers(agreement).filter(|peer| !self.liars.contains(*peer))
     }
 
     /// Returns the peer to ask for the last turns of the gap that ends with this height. Peers rotate.
-    fn next_provider(&self, last: Height) -> Option<PublicKey> {
-        let fill = &self.backfill;
-        let rests = |peer: PublicKey| {
-            fill.resting.contains_key(&peer) || fill.lacking.contains_key(&(last, peer))
+    fn next_provider(&self, ctx: &SyncContext<'_>, last: Height) -> Option<PublicKey> {
+        let rests = |peer: &PublicKey| {
+            self.resting.contains_key(peer) || self.lacking.contains_key(&(last, *peer))
         };
-        let able: Vec<PublicKey> = self.providers().copied().filter(|peer| !rests(*peer)).collect();
-        let after = able.iter().find(|peer| fill.last.is_none_or(|last| **peer > last));
+        let able = self.providers(ctx.agreement, ctx.peers).copied();
+        let able: Vec<PublicKey> = able.filter(|peer| !rests(peer)).collect();
+        let after = able.iter().find(|peer| self.last.is_none_or(|last| **peer > last));
         after.or(able.first()).copied()
     }
 
     /// Takes the answer of a peer.
-    pub(crate) fn turns_came(&mut self, now: Now, from: PublicKey, number: u32, answer: Answer) {
-        let fill = &mut self.backfill;
-        let ours = |batch: &&mut Batch| batch.from == from && fill.number == number;
-        let asked = fill.asked.is_some();
-        let Some(batch) = fill.batch.as_mut().filter(ours).filter(|_| asked) else {
+    pub(super) fn answer(&mut self, now: Now, from: PublicKey, number: u32, answer: Answer) {
+        let ours = |batch: &&mut Batch| batch.from == from && self.number == number;
+        let asked = self.asked.is_some();
+        let Some(batch) = self.batch.as_mut().filter(ours).filter(|_| asked) else {
             return;
         };
-        fill.asked = None;
+        self.asked = None;
         match answer {
             Answer::Turns(turns) if !turns.is_empty() => {
                 let wanted = batch.last.0.saturating_sub(batch.next.0).saturating_add(1);
                 let wanted = usize::try_from(wanted).unwrap_or(usize::MAX);
                 batch.came = turns.into_iter().take(wanted).collect();
-                fill.rests = now.monotonic;
+                self.rests = now.monotonic;
             }
             // It has the newer ones of them: with those the batch begins anew.
             Answer::Pruned { oldest } if batch.next < oldest && oldest <= batch.last => {
@@ -305,15 +311,13 @@ impl Replica {
                 (batch.proved, batch.bytes) = (VecDeque::new(), 0);
             }
             Answer::Busy => {
-                fill.batch.take_if(|batch| batch.proved.is_empty());
-                fill.resting.insert(from, now.monotonic + BUSY_PAUSE);
+                self.batch.take_if(|batch| batch.proved.is_empty());
+                self.resting.insert(from, now.monotonic + BUSY_PAUSE);
             }
-            _ => fill.lacks(now),
+            _ => self.lacks(now),
         }
     }
-}
 
-impl Backfill {
     /// Ends the batch, and lets its peer rest.
     fn rest(&mut self, now: Now) {
         if let Some(batch) = self.batch.take() {

@@ -21,21 +21,21 @@ use crate::{
 const JUDGED_MAX: usize = 4 * metatopia_types::limits::ACTS_PER_TURN_MAX;
 
 /// The mempool, and the lane windows after the last decided turn.
-pub(crate) struct Ledger {
+pub(super) struct Ledger {
     sim: SimId,
     /// The key of this server, which proposes the turns that are built here.
     server: PublicKey,
     scheme: Arc<dyn Verify>,
     /// The class of each author, by the last applied turns.
-    pub register: Register,
+    pub(super) register: Register,
     /// The acts that wait for a turn.
-    pub mempool: Mempool,
+    pub(super) mempool: Mempool,
     /// The lane windows, which say which acts may still be decided.
-    pub windows: LaneWindows,
+    pub(super) windows: LaneWindows,
     /// Clients whose act is decided, and that have no receipt yet.
-    pub unreceipted: BTreeMap<ActId, ClientId>,
+    pub(super) unreceipted: BTreeMap<ActId, ClientId>,
     judged: RefCell<BTreeSet<[u8; 32]>>,
-    pub controls: Controls,
+    pub(super) controls: Controls,
 }
 
 impl core::fmt::Debug for Ledger {
@@ -47,7 +47,7 @@ impl core::fmt::Debug for Ledger {
 impl Ledger {
     /// Returns a ledger after the last turn of `windows`.
     #[must_use]
-    pub(crate) fn new(
+    pub(super) fn new(
         server: PublicKey,
         scheme: Arc<dyn Verify>,
         windows: LaneWindows,
@@ -64,6 +64,12 @@ impl Ledger {
             judged: RefCell::new(BTreeSet::new()),
             controls: Controls::default(),
         }
+    }
+
+    /// Breaks the rules of acts from now on.
+    #[cfg(feature = "controls")]
+    pub(super) const fn break_rules(&mut self, controls: Controls) {
+        self.controls = controls;
     }
 
     fn is_signed(&self, act: &SignedEnvelope) -> bool {

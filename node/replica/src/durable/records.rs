@@ -1,23 +1,14 @@
 //! Starting a replica: what a snapshot holds, and how decided turns are found in the log.
 
-use std::{
-    collections::{BTreeMap, BTreeSet, VecDeque},
-    sync::Arc,
-};
+use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_consensus::{Agreement, Base, Decision, OpenAgreementError, Record, RecordPosition};
-use metatopia_sim::{Manifest, Register, StateRestoreError, Tools, World};
+use metatopia_consensus::{Base, Decision, Record};
+use metatopia_sim::{Manifest, StateRestoreError, Tools, World};
 use metatopia_store::{LogIndex, ReadDisk, ReadError};
-use metatopia_types::{
-    ActId, Digest, HeaderId, Height, Lane, Millis, Now, Outcome, Seq, Turn, limits, wire,
-};
+use metatopia_types::{Digest, HeaderId, Height, Millis, Turn, wire};
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    Config, Endpoints, Followers, RECALL_HEIGHTS, Replica, Sessions, archive::Archive,
-    backfill::Backfill, controls::Controls, ledger::Ledger, outbox::Outbox, rate::Rate,
-    repair::Repair, snapshot_offers::SnapshotOffers, state_sync::StateSync, views::Views,
-};
+use crate::RECALL_HEIGHTS;
 
 /// Largest encoded snapshot: that of a world, and a base with all set changes that it may name, 4,096
 /// of less than 5 KiB.
@@ -220,121 +211,4 @@ pub fn payloads_after<'a>(
         None => index.iter(disk),
     };
     Ok(records.map(|record| record.map(|record| record.payload)))
-}
-
-impl Replica {
-    /// Starts from a stored state, or from genesis, and what the log holds after it. All records
-    /// are durable. `past` are turns that were decided up to the base, ascending, so that clients
-    /// that were away get the receipts of their acts: acts can be sent again until they have
-    /// expired, so more than the last [`RECALL_HEIGHTS`] are of no use.
-    ///
-    /// # Errors
-    /// When the records are not ones that an agreement wrote.
-    pub fn open(
-        config: Config,
-        base: Base,
-        world: World,
-        past: impl IntoIterator<Item = Decision>,
-        records: impl IntoIterator<Item = Record>,
-        now: Now,
-    ) -> Result<Self, OpenAgreementError> {
-        let mut replica = Self::begin(config, base, world, records, None, now)?;
-        for decision in past {
-            let height = decision.height();
-            replica.archive.decided(&decision.turn);
-            let outcomes = replica.world().map(|world| outcomes(world, height));
-            replica.archive.record_outcomes(height, &outcomes.unwrap_or_default());
-        }
-        replica.advance(now);
-        Ok(replica)
-    }
-
-    /// Starts a server that has no state, or whose log does not follow from any of its states. The world
-    /// at genesis only says whom to ask. The server fetches a state of its peers, of height `least` or
-    /// later. Until then it does not vote, appends nothing, and serves nobody.
-    ///
-    /// # Panics
-    /// If the world is not one at genesis.
-    #[must_use]
-    pub fn stateless(mut config: Config, genesis: World, least: Height, now: Now) -> Self {
-        let base = base_of(&genesis);
-        config.agreement.silent = true;
-        let replica = Self::begin(config, base, genesis, [], Some(least), now);
-        let mut replica = replica.expect("an agreement without records contradicts nothing");
-        replica.advance(now);
-        replica
-    }
-
-    fn begin(
-        mut config: Config,
-        base: Base,
-        world: World,
-        records: impl IntoIterator<Item = Record>,
-        stateless: Option<Height>,
-        now: Now,
-    ) -> Result<Self, OpenAgreementError> {
-        let repair = Repair::after(&config.repairs, now);
-        config.agreement.silent |= repair.is_silent();
-        let state_sync = StateSync::new(&base, stateless);
-        let scheme = Arc::clone(&config.agreement.scheme);
-        let (server, register) = (config.agreement.signer.public(), Register::of(&world));
-        let mut ledger = Ledger::new(server, scheme, world.windows().clone(), register);
-        let agreement = Agreement::open(config.agreement.clone(), base, records, now, &mut ledger)?;
-        let sessions = Sessions::new(config.sim, server, config.turns_per_second, &config.seed);
-        let views = Views::new(world.height(), config.turns_per_second);
-        let endpoints = Endpoints::new(config.sim, server);
-        let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
-        let height = world.height();
-        // A restart lost the snapshots in memory, so the state at the start is offered.
-        let mut snapshot_offers = SnapshotOffers::default();
-        snapshot_offers.keep(world.height(), world.root(), world.snapshot());
-        let mut replica = Self {
-            config,
-            agreement,
-            ledger,
-            world: Some(Box::new(world)),
-            decided: VecDeque::new(),
-            applying: None,
-            sessions,
-            views,
-            outbox: Outbox::default(),
-            decided_outbox: Outbox::default(),
-            muted: false,
-            barrier: RecordPosition::START,
-            archive: Archive::default(),
-            snapshot_offers,
-            awaiting_outcome: BTreeMap::new(),
-            questions: VecDeque::new(),
-            loading: BTreeMap::new(),
-            held: VecDeque::new(),
-            next_load: 0,
-            peers: BTreeSet::new(),
-            relayed: Rate::default(),
-            contacts: BTreeMap::new(),
-            endpoints,
-            welcome: None,
-            followers: Followers::default(),
-            own_lane: Lane(lane),
-            own_seq: Seq(1),
-            ready_from: Height(0),
-            height,
-            decided_at: now.monotonic,
-            halted: false,
-            repair,
-            state_sync,
-            backfill: Backfill::default(),
-            controls: Controls::default(),
-            effects: VecDeque::new(),
-        };
-        replica.publish_contacts();
-        Ok(replica)
-    }
-}
-
-/// Returns the outcomes of a turn's acts, if the world remembers them.
-pub(crate) fn outcomes(world: &World, height: Height) -> Vec<Outcome> {
-    let leaf = world.leaf(&World::outcomes_key(height));
-    let kept = leaf.and_then(|leaf| wire::decode(&leaf, limits::LEAF_BYTES_MAX).ok());
-    let kept: Vec<(ActId, Outcome)> = kept.unwrap_or_default();
-    kept.into_iter().map(|(_, outcome)| outcome).collect()
 }
