@@ -6,31 +6,39 @@ use metatopia_types::{Now, PublicKey};
 
 use crate::{
     ClientId, Config, Delivery, Effect, PeerMessage, SessionEffect, durable::Durability,
-    execution::Execution,
+    execution::Execution, sync::Synchronizer,
 };
 
-/// What a machine may read of the rest of its replica, and the collector of its effects.
+/// What a machine of the front end may read of the rest of its replica, and the collector of its
+/// effects.
 ///
-/// A machine changes nothing but itself. It sees no other machine: what it needs of one, the replica
-/// passes to it as a value.
+/// A machine changes nothing but itself. It sees no other machine: what it needs of one, it gets as a
+/// value.
 #[derive(Debug)]
 pub(crate) struct ReplicaContext<'a> {
     pub(crate) now: Now,
     pub(crate) config: &'a Config,
     pub(crate) agreement: &'a Agreement,
     pub(crate) execution: &'a Execution,
+    /// Has this server a state? Without one it serves nobody.
+    pub(crate) has_state: bool,
+    /// Are turns missing here whose acts clients may still send again?
+    pub(crate) lacks_turns: bool,
     out: &'a mut Durability,
 }
 
 impl<'a> ReplicaContext<'a> {
-    pub(crate) const fn new(
+    pub(crate) fn new(
         now: Now,
         config: &'a Config,
         agreement: &'a Agreement,
         execution: &'a Execution,
+        sync: &Synchronizer,
         out: &'a mut Durability,
     ) -> Self {
-        Self { now, config, agreement, execution, out }
+        let has_state = !sync.has_no_state();
+        let lacks_turns = sync.lacks_recent_turns(execution.height());
+        Self { now, config, agreement, execution, has_state, lacks_turns, out }
     }
 
     /// Returns the key of this server.

@@ -85,13 +85,8 @@ impl Ingress {
     }
 
     /// Opens a session for a client that connected. A server without a state serves nobody.
-    pub(crate) fn client_up(
-        &mut self,
-        ctx: &mut ReplicaContext<'_>,
-        client: ClientId,
-        has_state: bool,
-    ) {
-        if has_state {
+    pub(crate) fn client_up(&mut self, ctx: &mut ReplicaContext<'_>, client: ClientId) {
+        if ctx.has_state {
             self.sessions.connected(client);
         } else {
             self.sessions.end(client, Goodbye::Stopping);
@@ -104,14 +99,12 @@ impl Ingress {
         self.sessions.disconnected(client);
     }
 
-    /// Takes a frame of a client. `lacks_turns` says whether the client may have acts in turns that are
-    /// missing here.
+    /// Takes a frame of a client.
     pub(crate) fn client_frame(
         &mut self,
         ctx: &mut ReplicaContext<'_>,
         client: ClientId,
         frame: &[u8],
-        lacks_turns: bool,
     ) -> Option<SessionRequest> {
         let scheme = &*ctx.config.agreement.scheme;
         let opens = self.sessions.key(client).is_none();
@@ -123,7 +116,7 @@ impl Ingress {
                 None
             }
             Some(Demand::Submit(submission)) => {
-                let question = self.submit(ctx, client, *submission, lacks_turns);
+                let question = self.submit(ctx, client, *submission);
                 question.map(|(asker, question)| SessionRequest::Ask(asker, question))
             }
             Some(Demand::Ask { id, question }) => {

@@ -46,6 +46,11 @@ impl<'a> ConnectedPeers<'a> {
         self.0.peers.is_empty()
     }
 
+    /// Returns how many peers are connected.
+    pub(crate) fn len(self) -> usize {
+        self.0.peers.len()
+    }
+
     /// Is this peer connected?
     pub(crate) fn contains(self, peer: &PublicKey) -> bool {
         self.0.peers.contains(peer)
@@ -91,11 +96,6 @@ impl Membership {
     /// Returns the connected peers.
     pub(crate) const fn connected(&self) -> ConnectedPeers<'_> {
         ConnectedPeers(self)
-    }
-
-    /// Returns the number of connected peers.
-    pub(crate) fn peer_count(&self) -> usize {
-        self.peers.len()
     }
 
     /// Is it connected as a follower, and neither a server nor a standby?

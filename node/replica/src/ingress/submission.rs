@@ -44,7 +44,6 @@ impl Ingress {
         ctx: &mut ReplicaContext<'_>,
         client: ClientId,
         submission: Submission,
-        lacks_turns: bool,
     ) -> Option<(Asker, Question)> {
         let act = submission.act.id();
         let envelope = &submission.act.envelope;
@@ -75,7 +74,7 @@ impl Ingress {
                 ActStage::Admitted
             }
             // The act may be in a turn that is missing here.
-            Err(SubmitRefusal::Replayed(used)) if lacks_turns => {
+            Err(SubmitRefusal::Replayed(used)) if ctx.lacks_turns => {
                 let asker = Asker::UsedSeq(client, act, used);
                 return Some((asker, Question::Receipt { author, lane, seq }));
             }

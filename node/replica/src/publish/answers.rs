@@ -14,9 +14,7 @@ use metatopia_types::{
 
 use super::{Publisher, facts};
 use crate::{
-    Asker, Config, Effect, PeerMessage, Reader,
-    context::ReplicaContext,
-    execution::{Execution, snapshot_offers},
+    Asker, Config, Effect, PeerMessage, Reader, context::ReplicaContext, execution::snapshot_offers,
 };
 
 impl Publisher {
@@ -37,26 +35,17 @@ impl Publisher {
 
     /// Looks again at the questions that wait for missing turns. Returns the askers of those that
     /// waited too long.
-    pub(crate) fn look_at_held(
-        &mut self,
-        ctx: &ReplicaContext<'_>,
-        lacks_turns: bool,
-    ) -> Vec<Asker> {
-        let execution = ctx.execution;
-        let is_held_up = |question: &Question| is_held_up(execution, question, lacks_turns);
+    pub(crate) fn look_at_held(&mut self, ctx: &ReplicaContext<'_>) -> Vec<Asker> {
+        let is_held_up = |question: &Question| is_held_up(ctx, question);
         self.questions.look_at_held(ctx.now.monotonic, is_held_up)
     }
 
     /// Returns the next question to answer. A question for a receipt waits if its act may be in a turn
     /// that is missing here.
-    pub(crate) fn next_question(
-        &mut self,
-        ctx: &ReplicaContext<'_>,
-        lacks_turns: bool,
-    ) -> Option<(Asker, Question)> {
+    pub(crate) fn next_question(&mut self, ctx: &ReplicaContext<'_>) -> Option<(Asker, Question)> {
         loop {
             let (asker, question) = self.questions.pop()?;
-            if !is_held_up(ctx.execution, &question, lacks_turns) {
+            if !is_held_up(ctx, &question) {
                 return Some((asker, question));
             }
             self.questions.hold(ctx.now.monotonic, asker, question);
@@ -85,27 +74,24 @@ impl Publisher {
         Some(self.answer_from(ctx, &question, &[]))
     }
 
-    /// Answers a question with the turns that came from the log.
+    /// Returns the answer to a question with the turns that came from the log, and its asker.
     pub(crate) fn loaded(
-        &self,
+        &mut self,
         ctx: &ReplicaContext<'_>,
-        question: &Question,
+        load: u64,
         decisions: &[Decision],
         (oldest, next): (Height, Option<Height>),
-    ) -> Answer {
+    ) -> Option<(Asker, Answer)> {
+        let (asker, question) = self.questions.loaded(load)?;
         // A peer that fetches turns in order continues behind those that are missing.
         let next = next.filter(|_| matches!(question, Question::Turns { .. }));
         let oldest = next.unwrap_or(oldest);
-        let pruned = missing(ctx, question).is_some_and(|(from, _)| from < oldest);
-        match pruned && decisions.is_empty() {
+        let pruned = missing(ctx, &question).is_some_and(|(from, _)| from < oldest);
+        let answer = match pruned && decisions.is_empty() {
             true => Answer::Pruned { oldest },
-            false => self.answer_from(ctx, question, decisions),
-        }
-    }
-
-    /// Returns the question that waited for this load, with its asker.
-    pub(crate) fn take_loading(&mut self, load: u64) -> Option<(Asker, Question)> {
-        self.questions.loaded(load)
+            false => self.answer_from(ctx, &question, decisions),
+        };
+        Some((asker, answer))
     }
 
     fn answer_from(
@@ -151,11 +137,11 @@ impl Publisher {
             // Genesis is no turn.
             Question::Turns { from } => (from.0 >= 1).then(|| {
                 let heights = (from.0..ctx.agreement.height().0).map(Height);
-                snapshot_offers::turns(heights.map_while(|height| decision(height)))
+                snapshot_offers::turns(heights.map_while(&decision))
             }),
             Question::Snapshot => offers
                 .stated(ctx.agreement.height())
-                .and_then(|height| decision(height))
+                .and_then(decision)
                 .and_then(|decision| offers.offer(decision)),
             Question::SnapshotPart { height, part } => offers.part(*height, *part),
             Question::Leaves { height, leaves } => offers.leaves(*height, leaves),
@@ -201,11 +187,11 @@ impl Publisher {
 }
 
 /// Does this question ask for a receipt whose act may be in a turn that is missing here?
-fn is_held_up(execution: &Execution, question: &Question, lacks_turns: bool) -> bool {
+fn is_held_up(ctx: &ReplicaContext<'_>, question: &Question) -> bool {
     let Question::Receipt { author, lane, seq } = question else {
         return false;
     };
-    lacks_turns && execution.archive().place(*author, *lane, *seq).is_none()
+    ctx.lacks_turns && ctx.execution.archive().place(*author, *lane, *seq).is_none()
 }
 
 /// Publishes the answer to a question of a peer.
