@@ -109,7 +109,7 @@ impl<D: Disk> Keeper<D> {
         keeper
     }
 
-    /// The same by another handle of the disk; meanwhile perhaps by none.
+    /// Returns the same keeper with another handle of the disk.
     #[must_use]
     pub fn on<E>(self, disk: E) -> Keeper<E> {
         Keeper {
@@ -135,7 +135,7 @@ impl<D: Disk> Keeper<D> {
         &self.store
     }
 
-    /// The disk, for whoever lends it. Nobody else changes what is on it.
+    /// Returns the disk, for the one who lends it. Nobody else changes what is on it.
     #[must_use]
     pub fn disk_mut(&mut self) -> &mut D {
         self.store.disk_mut()
@@ -362,7 +362,7 @@ impl<D: Disk> Keeper<D> {
         Some(replaced)
     }
 
-    /// What was to be reported to the replica before concerns nobody any more.
+    /// Stores a replacement. Reports that were meant for the replica before it concern nobody any more.
     fn put_replacement(
         &mut self,
         snapshot: &Snapshot,

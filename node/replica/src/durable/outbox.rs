@@ -1,4 +1,4 @@
-//! What must not leave before the log is durable up to some place.
+//! The outbox: it holds what must not leave before the log is durable up to some place.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ impl<T> Default for Outbox<T> {
 }
 
 impl<T> Outbox<T> {
-    /// Gives the effect back if it may leave now, and keeps it otherwise.
+    /// Returns the effect if it may leave now, and keeps it otherwise.
     pub fn pass(&mut self, after: RecordPosition, effect: T) -> Option<T> {
         if after <= self.synced {
             return Some(effect);
@@ -27,7 +27,7 @@ impl<T> Outbox<T> {
         None
     }
 
-    /// The log is durable up to here: what may leave now.
+    /// Notes that the log is durable up to here, and returns what may leave now.
     pub fn synced(&mut self, position: RecordPosition) -> Vec<T> {
         self.synced = self.synced.max(position);
         let mut free = Vec::new();
@@ -39,12 +39,12 @@ impl<T> Outbox<T> {
         free
     }
 
-    /// Nothing needs to wait any more: all of it may leave now.
+    /// Returns all that waits, because nothing needs to wait any more.
     pub fn free(&mut self) -> Vec<T> {
         core::mem::take(&mut self.held).into_values().flatten().collect()
     }
 
-    /// How many effects wait.
+    /// Returns how many effects wait.
     #[must_use]
     pub fn len(&self) -> usize {
         self.held.values().map(Vec::len).sum()

@@ -123,25 +123,25 @@ impl Archive {
         }
     }
 
-    /// Where an act is, if it was decided lately.
+    /// Returns the place of an act, if it was decided lately.
     #[must_use]
     pub(crate) fn place(&self, author: PublicKey, lane: Lane, seq: Seq) -> Option<DecidedAct> {
         self.places.get(&(author, lane, seq)).copied()
     }
 
-    /// The events that scripts got in a turn, in the order they got them.
+    /// Returns the events that scripts got in a turn, in the order they got them.
     #[must_use]
     pub(crate) fn order(&self, height: Height) -> Option<&[Received]> {
         self.orders.get(&height).map(|order| order.events.as_slice())
     }
 
-    /// The root after a height.
+    /// Returns the root after a height.
     #[must_use]
     pub(crate) fn root(&self, height: Height) -> Option<Root> {
         self.roots.get(&height).copied()
     }
 
-    /// The outcomes leaf of a height, proved against the root after that same height.
+    /// Returns the outcomes leaf of a height, proved against the root after that same height.
     #[must_use]
     pub(crate) fn outcomes(&self, height: Height) -> Option<&StateProof> {
         self.outcomes.get(&height)

@@ -172,7 +172,7 @@ pub struct Sessions {
 }
 
 impl Sessions {
-    /// None yet. `seed` must be secret and new at every start: nonces come from it.
+    /// Returns no session yet. `seed` must be secret and new at every start: nonces come from it.
     #[must_use]
     pub fn new(sim: SimId, server: PublicKey, turns_per_second: u32, seed: &[u8; 32]) -> Self {
         Self {
@@ -434,7 +434,7 @@ impl Sessions {
         }
     }
 
-    /// What is to be done, in order.
+    /// Returns what is to be done, in order.
     pub fn drain(&mut self) -> Vec<SessionEffect> {
         std::mem::take(&mut self.out)
     }

@@ -9,7 +9,7 @@ use metatopia_sim::{
 };
 use metatopia_types::{PublicKey, ScriptId};
 
-/// Who is present, ascending by key.
+/// Returns the players who are present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
     let present = world.present().filter_map(|(key, avatar)| {
         let player = world.player(&key)?;
@@ -18,7 +18,7 @@ pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
     present.collect()
 }
 
-/// What runs after a script, ascending by script; as many as one answer has.
+/// Returns the scripts that run after a script, ascending; as many as one answer has.
 pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
     let entry = |running: RunningScript| ScriptEntry {
         script: running.script,
@@ -34,7 +34,7 @@ pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
     world.scripts_after(after).take(SCRIPTS_PER_ANSWER_MAX).map(entry).collect()
 }
 
-/// What somebody owns, ascending by object.
+/// Returns what somebody owns, ascending by object.
 pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
     let entry = |seen: WorldObject| ThingEntry {
         object: seen.id,
@@ -85,7 +85,7 @@ pub(crate) fn tickets(world: &World) -> Vec<TicketEntry> {
     open.map(entry).collect()
 }
 
-/// The changes of who votes that wait.
+/// Returns the changes of the validators that wait.
 pub(crate) fn delayed(world: &World) -> Vec<DelayedEntry> {
     let state = world.governance();
     let entry = |delayed: &DelayedChange| DelayedEntry {

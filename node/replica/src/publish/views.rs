@@ -76,14 +76,14 @@ pub struct Views {
 }
 
 impl Views {
-    /// Nobody watches. What happened up to this height is not known.
+    /// Begins without clients. What happened up to this height is not known.
     #[must_use]
     pub fn new(height: Height, turns_per_second: u32) -> Self {
         let (clients, proofs) = (BTreeMap::new(), Proofs::default());
         Self { stamps: Stamps::new(height), clients, proofs, turns_per_second }
     }
 
-    /// Clients that watch.
+    /// Returns how many clients watch.
     #[must_use]
     pub fn len(&self) -> usize {
         self.clients.values().filter(|client| client.watcher.is_some()).count()
@@ -95,7 +95,7 @@ impl Views {
         self.len() == 0
     }
 
-    /// A client wants to watch from now on, or no more.
+    /// Notes that a client wants to watch from now on, or no more.
     ///
     /// # Errors
     /// See [`ViewFault`].
@@ -118,7 +118,7 @@ impl Views {
         Ok(())
     }
 
-    /// A client has taken in the view of this number, and all before it.
+    /// Notes that a client took in the view of this number, and all before it.
     ///
     /// # Errors
     /// See [`ViewFault`].
@@ -133,12 +133,12 @@ impl Views {
         Ok(())
     }
 
-    /// A client is gone.
+    /// Forgets a client that is gone.
     pub fn forget(&mut self, client: ClientId) {
         self.clients.remove(&client);
     }
 
-    /// A turn was applied: the frames that clients get.
+    /// Returns the frames that clients get after a turn was applied.
     pub fn turn(&mut self, world: &World, applied: &Applied) -> Vec<(ClientId, Vec<u8>)> {
         self.stamps.turn(applied);
         if self.is_empty() {
@@ -172,8 +172,8 @@ impl Views {
         frames
     }
 
-    /// A header that states the root after `of` is decided: the frames that prove the copies of
-    /// that height. To be sent once the decision is durable.
+    /// Returns the frames that prove the copies of height `of`, once a header is decided that states
+    /// the root after it. They are sent once the decision is durable.
     pub fn prove(
         &mut self,
         of: Height,
@@ -200,7 +200,7 @@ impl Views {
     }
 }
 
-/// A tile's name on the wire. The world ends long before the numbers do.
+/// Returns a tile's name on the wire. The world ends long before the numbers do.
 fn tile_name(tile: Tile) -> TileName {
     let index = |index: i64| i32::try_from(index.clamp(i32::MIN.into(), i32::MAX.into()));
     let index = |wide| index(wide).expect("it was moved into the range");

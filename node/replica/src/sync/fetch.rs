@@ -167,22 +167,22 @@ impl Fetch {
         }
     }
 
-    /// A leaf that is at hand, under its blake3 hash. Others than those of the state that will be
-    /// chosen do no harm.
+    /// Takes a leaf that is at hand, under its blake3 hash. Leaves of other states than the one that
+    /// will be chosen do no harm.
     pub fn have(&mut self, content: Vec<u8>) {
         if content.len() <= LEAF_BYTES_MAX {
             self.have.insert(Digest(*blake3::hash(&content).as_bytes()), content);
         }
     }
 
-    /// A server can be asked. One that was dropped stays dropped.
+    /// Notes that a server can be asked. One that was dropped stays dropped.
     pub fn up(&mut self, now: Duration, provider: PublicKey) {
         let after = self.walk.begin();
         self.providers.entry(provider).or_insert_with(|| Provider::new(after)).down = false;
         self.go_on(now);
     }
 
-    /// A server cannot be asked any more; what it was asked for, others will be.
+    /// Notes that a server cannot be asked any more. Others will be asked for what it was asked for.
     pub fn down(&mut self, now: Duration, provider: PublicKey) {
         if let Some(provider) = self.providers.get_mut(&provider) {
             provider.down = true;
@@ -194,7 +194,7 @@ impl Fetch {
         self.go_on(now);
     }
 
-    /// The answer of a provider.
+    /// Takes the answer of a provider.
     pub fn answer(&mut self, now: Duration, from: PublicKey, token: u32, answer: Answer) {
         let expected = self.asked.get(&token).is_some_and(|asked| asked.to == from);
         let Some(asked) = self.asked.remove(&token).filter(|_| expected) else {
@@ -219,7 +219,7 @@ impl Fetch {
         self.go_on(now);
     }
 
-    /// Time passed: what was asked for in vain is asked of others.
+    /// Asks others for what was asked for in vain, once time has passed.
     pub fn wake(&mut self, now: Duration) {
         let due = |(token, asked): (&u32, &Asked)| (asked.until <= now).then_some(*token);
         let late: Vec<u32> = self.asked.iter().filter_map(due).collect();
@@ -238,7 +238,7 @@ impl Fetch {
         self.go_on(now);
     }
 
-    /// When to call [`Fetch::wake`].
+    /// Returns when to call [`Fetch::wake`].
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         if self.over {
@@ -250,7 +250,7 @@ impl Fetch {
         answers.chain(rests).chain(offers.filter(|_| self.target.is_none())).min()
     }
 
-    /// The next thing to do.
+    /// Returns the next thing to do.
     pub fn poll(&mut self) -> Option<FetchEffect> {
         self.effects.pop_front()
     }
@@ -261,7 +261,7 @@ impl Fetch {
         !self.over && !self.providers.values().any(Provider::is_asked)
     }
 
-    /// How far it is.
+    /// Returns how far the fetch is.
     #[must_use]
     pub fn progress(&self) -> Progress {
         let providers = self.providers.iter();
@@ -387,7 +387,7 @@ impl Fetch {
         Ok(())
     }
 
-    /// A provider does not have it: that is no lie.
+    /// Notes that a provider does not have something: that is no lie.
     fn unknown(
         &mut self,
         now: Duration,
@@ -416,7 +416,7 @@ impl Fetch {
         }
     }
 
-    /// What was asked for, others may be asked for.
+    /// Lets others be asked for what this provider was asked for.
     fn give_back(&mut self, from: PublicKey, about: About) {
         let Some(target) = &mut self.target else {
             return;

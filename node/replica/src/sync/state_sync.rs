@@ -1,6 +1,6 @@
 //! State sync: a server that cannot go on from its own state fetches a certified state of its peers.
 //!
-//! There are three reasons. The server was started without a state ([`Replica::stateless`](crate::Replica::stateless)). Or it is
+//! There are three reasons. The server was started without a state ([`Replica::stateless`]). Or it is
 //! so far behind that replaying the turns that it missed takes longer than fetching a state. Or its
 //! own state is wrong, and none of its stored states leads to the right one. In each case it drives
 //! a [`Fetch`] over the connections with its peers. It trusts the validators of the state that it
@@ -10,6 +10,8 @@
 //! has the driver store that state and open another replica on it, with the records of the log after
 //! it. That is a restart in place, with the same safety: the signatures of this server stay in its
 //! log, and a server that may not sign because records are lost may not sign afterwards either.
+//!
+//! [`Replica::stateless`]: crate::Replica::stateless
 
 use std::time::Duration;
 

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl<D: Disk> Keeper<D> {
-    /// Which turns are missing.
+    /// Returns the missing turns.
     #[must_use]
     pub const fn gaps(&self) -> &Gaps {
         &self.gaps
@@ -84,7 +84,7 @@ impl<D: Disk> Keeper<D> {
         }
     }
 
-    /// The first height that is to be kept.
+    /// Returns the first height that is to be kept.
     fn floor(&self) -> Result<Height, ReadError> {
         let History::Turns(turns) = self.history else {
             return Ok(Height(1));
@@ -124,7 +124,7 @@ impl<D: Disk> Keeper<D> {
         Ok(gaps)
     }
 
-    /// The turn of this height, which is missing, as the one after it names it.
+    /// Returns the id of a missing turn, as the turn after it names it.
     fn named_after(&self, last: Height) -> Option<HeaderId> {
         let known = self.gaps.ending(last).and_then(|gap| gap.names);
         known.or_else(|| {
@@ -134,7 +134,7 @@ impl<D: Disk> Keeper<D> {
     }
 }
 
-/// The last of these heights that follow each other and were not put back.
+/// Returns the last of these heights that follow each other and were not put back.
 fn unpatched(kept: KeptTurns<'_>, from: u64, to: u64) -> Option<(u64, u64)> {
     let mut last = to;
     while let Some((first, _)) = kept.patches.holding(last) {

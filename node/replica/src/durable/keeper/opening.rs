@@ -85,8 +85,8 @@ fn note<D: Disk>(store: &mut Store<D>, record: &Record) -> Result<(), StorageErr
     Ok(())
 }
 
-/// The state of the newest snapshot that can be used, and why newer ones cannot: they are damaged, or
-/// whole and of another version.
+/// Returns the state of the newest snapshot that can be used, and why newer ones cannot: they are
+/// damaged, or whole and of another version.
 #[must_use]
 pub fn newest_state(disk: &dyn ReadDisk, tools: &Tools) -> (Option<(Base, World)>, Vec<String>) {
     let stored = match list_snapshots(disk) {
@@ -125,7 +125,7 @@ pub enum NoStart {
 }
 
 impl NoStart {
-    /// The least height of a state with which this log could be gone on from, see
+    /// Returns the least height of a state from which this log can continue, see
     /// [`Replica::stateless`].
     #[must_use]
     pub fn least(&self, index: &LogIndex) -> Height {

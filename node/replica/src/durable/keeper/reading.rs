@@ -7,8 +7,8 @@ use metatopia_types::Height;
 use super::Restart;
 use crate::{RecordsError, durable::turns::KeptTurns, recall_from, records_after};
 
-/// The decided turns up to `base` that clients may still ask for, as far as they are there; and why
-/// some are not, if they cannot be read.
+/// Returns the decided turns up to `base` that clients may still ask for, as far as they are there, and
+/// why some are not, if they cannot be read.
 pub(super) fn decisions_up_to(
     kept: KeptTurns<'_>,
     base: Height,
@@ -25,7 +25,7 @@ pub(super) fn decisions_up_to(
     Ok((found, unread))
 }
 
-/// What a replica is opened with that begins with the state after `base`.
+/// Returns what a replica is opened with that begins with the state after `base`.
 ///
 /// # Errors
 /// When the log cannot be read.

@@ -11,7 +11,7 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// A full one.
+    /// Returns a full bucket.
     pub(super) fn new(bytes_per_second: u32, turns_per_second: u32) -> Self {
         let (bytes_per_second, turns_per_second) =
             (i64::from(bytes_per_second), i64::from(turns_per_second.max(1)));
@@ -19,14 +19,14 @@ impl Bucket {
         Self { bytes_per_second, turns_per_second, filled }
     }
 
-    /// The same with another rate: what is in it stays, as far as it has room.
+    /// Returns the same bucket with another rate: what is in it stays, as far as it has room.
     pub(super) fn at_rate(self, bytes_per_second: u32) -> Self {
         let bytes_per_second = i64::from(bytes_per_second);
         let filled = self.filled.min(bytes_per_second * self.turns_per_second);
         Self { bytes_per_second, filled, ..self }
     }
 
-    /// A turn passed.
+    /// Grants the bytes of one turn.
     pub(super) fn turn(&mut self) {
         let most = self.bytes_per_second * self.turns_per_second;
         self.filled = self.filled.saturating_add(self.bytes_per_second).min(most);
@@ -37,7 +37,7 @@ impl Bucket {
         self.filled > 0
     }
 
-    /// Whole bytes in it; none while it is overdrawn.
+    /// Returns the whole bytes in it; none while it is overdrawn.
     pub(super) fn bytes(&self) -> usize {
         usize::try_from(self.filled / self.turns_per_second).unwrap_or(0)
     }
@@ -71,14 +71,14 @@ impl Budget {
         Self { all, near: share, proofs: share }
     }
 
-    /// The same at another rate.
+    /// Returns the same budget at another rate.
     pub(super) fn at_rate(self, bytes_per_second: u32) -> Self {
         let share = bytes_per_second / SHARE;
         let (near, proofs) = (self.near.at_rate(share), self.proofs.at_rate(share));
         Self { all: self.all.at_rate(bytes_per_second), near, proofs }
     }
 
-    /// A turn passed.
+    /// Grants the bytes of one turn.
     pub(super) fn turn(&mut self) {
         self.all.turn();
         self.near.turn();

@@ -32,8 +32,8 @@ pub(super) struct Updates {
 }
 
 impl Updates {
-    /// What a client is told of a tile that it has this copy of, and what it has then: what it
-    /// missed, or as much of the whole as there is room for.
+    /// Returns what a client is told of a tile that it has this copy of, and the copy that it has then.
+    /// It is told what it missed, or as much of the whole as there is room for.
     pub(super) fn update(
         &self,
         turn: &TurnView<'_>,
@@ -58,7 +58,7 @@ impl Updates {
     }
 }
 
-/// The update, and the greatest id that it covers.
+/// Returns the update, and the greatest id that it covers.
 fn tile_update(
     turn: &TurnView<'_>,
     tile: Tile,
@@ -96,13 +96,13 @@ fn fits(update: &TileUpdate) -> bool {
     entries + moved + gone <= UPDATE_BYTES_MAX
 }
 
-/// The beginning of a whole tile.
+/// Returns the beginning of a whole tile.
 fn nothing(tile: Tile) -> TileUpdate {
     let (entries, moved, gone) = (Vec::new(), Vec::new(), Vec::new());
     TileUpdate { tile: tile_name(tile), since: None, entries, moved, gone, more: false }
 }
 
-/// The frame of a view with these encoded updates of tiles, which it has none of yet.
+/// Returns the frame of a view with these encoded updates of tiles. The view has none of its own.
 pub(super) fn encode_view(view: View, tiles: &[Encoded]) -> Vec<u8> {
     let after = wire::length(&(&view.left, &view.near, &view.far, &view.gestures));
     let empty = encode_server(&ServerMessage::View(Box::new(view)));

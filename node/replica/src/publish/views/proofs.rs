@@ -72,7 +72,7 @@ impl Proofs {
         }
     }
 
-    /// What is to be proved of a height. Earlier heights are given up.
+    /// Returns what is to be proved of a height. Earlier heights are given up.
     pub(super) fn take(&mut self, of: Height) -> Option<PendingProof> {
         self.waiting = self.waiting.split_off(&of);
         self.waiting.remove(&of)

@@ -21,7 +21,7 @@ pub(super) struct Copied {
 }
 
 impl Copied {
-    /// A copy that is whole.
+    /// Returns a copy that is whole.
     pub(super) const fn whole(height: Height) -> Self {
         Self { height, through: ObjectId(u64::MAX) }
     }
@@ -48,7 +48,7 @@ pub(super) struct WatchedTiles {
     pub(super) tiles: BTreeMap<Tile, Watched>,
 }
 
-/// How much the waiting of a tile counts: the own tile's most.
+/// Returns how much the waiting of a tile counts: the own tile's most.
 fn weight(tile: Tile, center: Vec2) -> u64 {
     match () {
         () if tile.is_within(0, center) => 4,

@@ -55,7 +55,7 @@ impl<T> Recent<T> {
         }
     }
 
-    /// Those that changed after a height.
+    /// Returns the entries that changed after a height.
     fn after(&self, height: Height) -> impl Iterator<Item = (ObjectId, &T)> {
         let from = (height.plus(1), ObjectId(0));
         self.by_height.range(from..).filter_map(|(_, id)| Some((*id, &self.by_id.get(id)?.1)))
@@ -82,7 +82,7 @@ pub(super) struct Stamps {
 }
 
 impl Stamps {
-    /// Nothing is known of how a state came to be.
+    /// Begins with a state of which nobody knows how it came to be.
     pub(super) fn new(height: Height) -> Self {
         Self { known_from: height, tiles: BTreeMap::new(), gone: VecDeque::new() }
     }
@@ -141,12 +141,12 @@ impl Stamps {
         }
     }
 
-    /// The height of the last change in a tile.
+    /// Returns the height of the last change in a tile.
     pub(super) fn changed(&self, tile: Tile) -> Height {
         self.tiles.get(&tile).map_or(self.known_from, |stamps| stamps.changed)
     }
 
-    /// The height of the last change of an entry.
+    /// Returns the height of the last change of an entry.
     pub(super) fn changed_entry(&self, tile: Tile, id: ObjectId) -> Height {
         let stamp = self.tiles.get(&tile).and_then(|stamps| stamps.entries.get(id));
         stamp.map_or(self.known_from, |(height, _)| *height)
@@ -158,8 +158,8 @@ impl Stamps {
         since >= self.known_from && since >= forgotten
     }
 
-    /// What changed in a tile after a height that is [reached](Self::reaches), of the entries up to
-    /// an id.
+    /// Returns what changed in a tile after a height that is [reached](Self::reaches), of the entries
+    /// up to an id.
     pub(super) fn update(
         &self,
         world: &World,
@@ -190,7 +190,7 @@ impl Stamps {
         update
     }
 
-    /// How an entry moved after a height.
+    /// Returns how an entry moved after a height.
     pub(super) fn movement(
         &self,
         world: &World,
@@ -203,7 +203,7 @@ impl Stamps {
     }
 }
 
-/// The parts of an object's motion that changed after a height.
+/// Returns the parts of an object's motion that changed after a height.
 fn masked(world: &World, id: ObjectId, stamp: &Stamp, since: Height) -> Option<Movement> {
     let all = world.movement(id)?;
     let [position, facing, velocity, spin, slow_steps] = stamp.parts.map(|at| at > since);

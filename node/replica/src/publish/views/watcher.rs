@@ -84,7 +84,7 @@ struct Urgent {
 }
 
 impl Watcher {
-    /// Within the budget that the client had before, at the rate that it wants now.
+    /// Begins with the budget that the client had before, at the rate that it wants now.
     pub(super) fn new(watching: &Watching, before: Option<Budget>, turns_per_second: u32) -> Self {
         let bytes =
             watching.bytes_per_second.clamp(*BYTES_PER_SECOND.start(), *BYTES_PER_SECOND.end());
@@ -115,7 +115,7 @@ impl Watcher {
         tiles.filter(|(tile, watched)| !is_stale(turn, **tile, watched)).map(|(tile, _)| *tile)
     }
 
-    /// The frame of the view after a turn, if one is due and may be sent.
+    /// Returns the frame of the view after a turn, if one is due and may be sent.
     pub(super) fn view(
         &mut self,
         turn: &TurnView<'_>,
@@ -153,7 +153,7 @@ impl Watcher {
         Some(frame)
     }
 
-    /// The tiles and big things that the bytes suffice for, the most urgent first.
+    /// Returns the tiles and big things that the bytes suffice for, the most urgent first.
     fn updates_within_budget(
         &mut self,
         turn: &TurnView<'_>,
@@ -187,8 +187,8 @@ impl Watcher {
         self.charged += bytes;
     }
 
-    /// What there is to tell, the most urgent first: waiting counts by nearness, so that the own
-    /// tile comes first, and none waits for ever.
+    /// Returns what there is to tell, the most urgent first: waiting counts by nearness, so that the
+    /// own tile comes first, and none waits for ever.
     fn urgent(&mut self, turn: &TurnView<'_>, center: Vec2) -> Vec<Urgent> {
         let mut urgent = Vec::new();
         for (tile, watched) in &mut self.sight.tiles {
@@ -218,8 +218,8 @@ impl Watcher {
         urgent
     }
 
-    /// Big things outside of the watched tiles that changed or were told long ago, those that were
-    /// told least lately first.
+    /// Returns big things outside of the watched tiles that changed or were told long ago. Those that
+    /// were told least lately come first.
     fn far_due<'a>(
         &'a self,
         turn: &'a TurnView<'_>,
@@ -257,7 +257,7 @@ impl Watcher {
         entries
     }
 
-    /// The own avatar and what touches it, if their tiles had to wait.
+    /// Returns the own avatar and what touches it, if their tiles had to wait.
     fn near_movements(
         &mut self,
         turn: &TurnView<'_>,

@@ -45,7 +45,7 @@ pub enum FetchedError {
 }
 
 impl Fetched {
-    /// The world, and where agreement starts from with it: what
+    /// Returns the world, and where agreement starts from with it: what
     /// [`encode_snapshot`](crate::encode_snapshot) keeps and [`Replica::open`](crate::Replica::open)
     /// takes.
     ///
@@ -104,8 +104,8 @@ impl Fetch {
         self.target = Some(Target::new(newest));
     }
 
-    /// A state that nobody has any more is given up for a newer one; its leaves are kept, for most
-    /// of them are in that one too.
+    /// Gives a state up for a newer one if nobody has it any more. Its leaves are kept, because most of
+    /// them are in the newer one too.
     fn let_go(&mut self, now: Duration) {
         let Some(height) = self.target.as_ref().map(Target::height) else {
             return;
@@ -124,7 +124,7 @@ impl Fetch {
         }
     }
 
-    /// What this provider is asked next, if anything.
+    /// Returns what this provider is asked next, if anything.
     fn next(&mut self, now: Duration, key: PublicKey) -> Option<About> {
         let provider = self.providers.get_mut(&key)?;
         let under_way: Vec<&About> =

@@ -29,8 +29,8 @@ pub(super) struct Target {
     bytes: u64,
 }
 
-/// The manifest that a snapshot begins with; nothing yet if the bytes end within it. Nothing of it
-/// is believed: the root that it must have is another matter.
+/// Reads the manifest that a snapshot begins with. Returns none yet if the bytes end within it. It is
+/// not believed: the root that it must have is another matter.
 ///
 /// # Errors
 /// [`ProviderFault::NoManifest`], or [`ProviderFault::Manifest`] if it announces more leaves than a state has.
@@ -76,7 +76,7 @@ impl Target {
         &self.offer
     }
 
-    /// Bytes of leaves that are there, and of all.
+    /// Returns the bytes of leaves that are there, and of all.
     pub(super) fn bytes(&self) -> (u64, u64) {
         (self.bytes.saturating_sub(self.missing_bytes), self.bytes)
     }
@@ -86,13 +86,13 @@ impl Target {
         height == self.height() || height == self.height().plus(1)
     }
 
-    /// The header that is to be fetched next: the later one first, which names the other.
+    /// Returns the height of the header to fetch next: the later one first, which names the other.
     pub(super) fn wanted_head(&self) -> Option<Height> {
         let wanted = self.heads.iter().rposition(Option::is_none)?;
         Some(self.height().plus(wanted as u64))
     }
 
-    /// Both headers, once they are there.
+    /// Returns both headers, once they are there.
     pub(super) fn heads(&self) -> Option<[Header; 2]> {
         let [Some(state), Some(next)] = &self.heads else {
             return None;
@@ -104,7 +104,7 @@ impl Target {
         self.manifest.as_ref()
     }
 
-    /// A header came; the certified one, or the one between, says which it must be.
+    /// Takes a header. The certified one, or the one between, says which it must be.
     pub(super) fn head(&mut self, height: Height, header: Header) -> Result<(), ProviderFault> {
         let (at, named) = if height == self.height().plus(1) {
             (1, Some(self.offer.header.previous))
@@ -118,7 +118,7 @@ impl Target {
         Ok(())
     }
 
-    /// The part of the snapshot that `provider` may be asked for, until the manifest is there.
+    /// Returns the part of the snapshot that `provider` may be asked for, until the manifest is there.
     pub(super) fn wanted_part(&mut self, provider: PublicKey) -> Option<u32> {
         if self.manifest.is_some() || *self.giver.get_or_insert(provider) != provider {
             return None;
@@ -126,14 +126,14 @@ impl Target {
         u32::try_from(self.beginning.len() / SNAPSHOT_PART_BYTES).ok()
     }
 
-    /// The provider gives the manifest no more.
+    /// Notes that the provider gives the manifest no more.
     pub(super) fn begin_again(&mut self, provider: PublicKey) {
         if self.giver.take_if(|giver| *giver == provider).is_some() {
             self.beginning.clear();
         }
     }
 
-    /// A part of the snapshot's beginning came.
+    /// Takes a part of the snapshot's beginning.
     pub(super) fn part(
         &mut self,
         from: PublicKey,
@@ -195,7 +195,7 @@ impl Target {
         }
     }
 
-    /// A leaf came: its hash, if it is the right one.
+    /// Takes a leaf, and returns its hash if it is the right one.
     pub(super) fn leaf(&mut self, place: u32, content: &[u8]) -> Result<Digest, ProviderFault> {
         let entry = self.manifest.as_ref().and_then(|m| m.leaves.get(place as usize));
         let entry = entry.ok_or(ProviderFault::Unasked)?;

@@ -39,17 +39,17 @@ impl Walk {
         }
     }
 
-    /// The height of the newest change that is known.
+    /// Returns the height of the newest change that is known.
     pub(super) fn newest(&self) -> Height {
         self.links.last().map_or(self.trusted, |link| link.header.height)
     }
 
-    /// Who votes at a height above the trusted one, as far as changes are known.
+    /// Returns the validators at a height above the trusted one, as far as changes are known.
     pub(super) fn set(&self, height: Height) -> Option<&ValidatorSet> {
         self.sets.iter().rev().find(|(from, _)| *from <= height).map(|(_, set)| set)
     }
 
-    /// All changes, ascending.
+    /// Returns all changes, ascending.
     pub(super) fn all(&self) -> Vec<Link> {
         self.past.iter().flatten().chain(&self.links).cloned().collect()
     }
@@ -106,8 +106,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Do these changes lead from genesis to what is trusted? A server that has let the oldest ones
-    /// go has no past to show, which is no lie.
+    /// Checks that these changes lead from genesis to what is trusted. A server that has forgotten the
+    /// oldest ones has no past to show, which is no lie.
     fn prove_past(
         &mut self,
         sim: SimId,
