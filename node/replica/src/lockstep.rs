@@ -72,14 +72,17 @@ impl Lockstep {
         self.execution.recall(decision);
     }
 
+    /// Returns the agreement, to be read.
     pub(crate) const fn agreement(&self) -> &Agreement {
         &self.agreement
     }
 
+    /// Returns the world after the last applied turn, or none while a turn is being applied.
     pub(crate) fn world(&self) -> Option<&World> {
         self.execution.world()
     }
 
+    /// Returns the synchronization, to be read.
     pub(crate) const fn sync(&self) -> &Synchronizer {
         &self.sync
     }
