@@ -234,6 +234,50 @@ fn the_oracle_names_nothing_of_agreement_but_shapes() {
     }
 }
 
+/// The machines of a replica, each with its folder.
+const MACHINES: &[(&str, &str)] = &[
+    ("ingress", "Ingress"),
+    ("publish", "Publisher"),
+    ("members", "Membership"),
+    ("sync", "Synchronizer"),
+];
+
+/// Eleven files once had an impl of the replica, and shared 37 fields.
+#[test]
+fn a_replica_is_composed_in_one_place_and_its_machines_do_not_see_each_other() {
+    let folder = root().join("node/replica/src");
+    let sources = files(&folder, ".rs").expect("the sources of the replica");
+    assert!(sources.len() > 40, "{sources:?}");
+    for path in sources {
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        let name = path.strip_prefix(&folder).expect("below the folder").display().to_string();
+        assert!(!text.contains("impl Replica {") || name == "replica.rs", "{name}");
+        let owner = name.trim_end_matches(".rs").split('/').next();
+        let Some((own, _)) = MACHINES.iter().find(|(machine, _)| owner == Some(machine)) else {
+            continue;
+        };
+        let words: BTreeSet<&str> = text.split(|sign: char| !sign.is_alphanumeric()).collect();
+        for (other, machine) in MACHINES.iter().filter(|(other, _)| other != own) {
+            assert!(!words.contains(machine), "{name} names {machine}, the machine of {other}");
+        }
+    }
+}
+
+#[test]
+fn what_composes_a_replica_shares_no_field() {
+    for composed in ["Replica", "Lockstep", "Frontend"] {
+        let path = format!("node/replica/src/{}.rs", composed.to_lowercase());
+        let text = std::fs::read_to_string(root().join(&path)).expect("a source file");
+        let fields = text.split_once(&format!("struct {composed} {{")).expect(composed).1;
+        let fields = fields.split_once("\n}").expect("the end of the struct").0;
+        let fields = fields.lines().map(str::trim).filter(|line| !line.starts_with("//"));
+        let fields: Vec<&str> = fields.filter(|line| !line.is_empty()).collect();
+        assert!(fields.len() <= 5, "{path}: {fields:?}");
+        let is_shared = |field: &&str| field.starts_with("pub ") || field.starts_with("pub(");
+        assert!(!fields.iter().any(is_shared), "{path}: {fields:?}");
+    }
+}
+
 #[test]
 fn every_crate_takes_its_lints_from_the_workspace() {
     for package in metadata().workspace_packages() {

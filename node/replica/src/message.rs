@@ -45,13 +45,13 @@ const _: () = assert!(
 );
 
 impl PeerMessage {
-    /// For the wire.
+    /// Returns the bytes for the wire.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(self)
     }
 
-    /// From the wire.
+    /// Reads the bytes from the wire.
     ///
     /// # Errors
     /// See [`DecodeError`].

@@ -1,24 +1,116 @@
-//! What is published after a turn: receipts, outcomes, views, proofs and chat for the clients, and the
-//! contacts of the servers for the driver.
+//! Publishing: what clients and peers are told. Receipts, outcomes, views, proofs and chat go to the
+//! clients, and questions are answered.
+
+mod answers;
+pub(crate) mod facts;
+mod questions;
+pub mod views;
 
 use std::collections::BTreeMap;
 
 use metatopia_consensus::Decision;
-use metatopia_protocol::{ChatMessage, Goodbye, ServerMessage, Watching};
-use metatopia_sim::{Applied, NEARBY, WorldObject};
-use metatopia_types::{Height, NodeContact, PublicKey, Receipt, limits::ROOT_LAG, merkle};
+use metatopia_protocol::{
+    Answer, ChatMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SubmitRefusal, Watching,
+};
+use metatopia_sim::{Applied, NEARBY, World, WorldObject};
+use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
 
-use crate::{ActStage, ClientId, Delivery, Effect, Replica, mempool::Origin, views::ViewFault};
+pub(crate) use self::answers::answer_peer;
+use self::{
+    questions::Questions,
+    views::{ViewFault, Views},
+};
+use crate::{ActStage, ClientId, Config, Effect, context::ReplicaContext, ingress::ReceiptDue};
 
-impl Replica {
+/// What one server still owes to clients and peers.
+#[derive(Debug)]
+pub(crate) struct Publisher {
+    views: Views,
+    /// Clients that wait for the outcome of a decided act.
+    awaiting_outcome: BTreeMap<ActId, ClientId>,
+    questions: Questions,
+    /// The last answer about who governs the sim.
+    governance: Option<(Height, GovernanceEntry)>,
+}
+
+impl Publisher {
+    /// Begins with a state that nobody watches.
+    pub(crate) fn new(config: &Config, world: &World) -> Self {
+        Self {
+            views: Views::new(world.height(), config.turns_per_second),
+            awaiting_outcome: BTreeMap::new(),
+            questions: Questions::default(),
+            governance: None,
+        }
+    }
+
+    /// Publishes the receipts of a decided turn, and the proofs that its header gives.
+    pub(crate) fn turn_decided(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        decision: &Decision,
+        due: &[ReceiptDue],
+    ) {
+        self.publish_receipts(ctx, decision, due);
+        if let Some(of) = decision.height().minus(ROOT_LAG) {
+            self.publish_proofs(ctx, of);
+        }
+    }
+
+    /// Publishes what an applied turn did: outcomes, views and chat.
+    pub(crate) fn turn_applied(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        decision: &Decision,
+        result: &Applied,
+        sessions: &[(ClientId, PublicKey)],
+    ) {
+        let world = ctx.execution.world();
+        let world = world.expect("a turn is published with the world that it was applied to");
+        self.publish_outcomes(ctx, decision, result);
+        for (client, frame) in self.views.turn(world, result) {
+            ctx.forward(client, frame);
+        }
+        // On a server that lags, the header that proves this turn is decided already.
+        self.publish_proofs(ctx, result.height);
+        publish_chat(ctx, world, result, sessions);
+    }
+
+    /// Begins the views anew with a repaired state.
+    pub(crate) fn state_repaired(&mut self, ctx: &ReplicaContext<'_>) {
+        let height = ctx.execution.applied_height();
+        self.views = Views::new(height, ctx.config.turns_per_second);
+    }
+
+    /// Starts or stops the views of a client with this key.
+    pub(crate) fn watch(
+        &mut self,
+        client: ClientId,
+        key: PublicKey,
+        watching: Option<&Watching>,
+    ) -> Result<(), ViewFault> {
+        self.views.watch(client, key, watching)
+    }
+
+    /// Notes that a client took in the view of this number.
+    pub(crate) fn seen(&mut self, client: ClientId, number: u32) -> Result<(), ViewFault> {
+        self.views.seen(client, number)
+    }
+
+    /// Forgets the views of a client that is gone.
+    pub(crate) fn forget(&mut self, client: ClientId) {
+        self.views.forget(client);
+    }
+
     /// Publishes the receipts of a decided turn to the clients that handed in its acts.
-    pub(crate) fn publish_receipts(&mut self, decision: &Decision) {
+    fn publish_receipts(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        decision: &Decision,
+        due: &[ReceiptDue],
+    ) {
         let mut leaves = None;
-        for (index, act) in decision.turn.body.acts().iter().enumerate() {
-            let id = act.id();
-            let Some(client) = self.ledger.unreceipted.remove(&id) else {
-                continue;
-            };
+        for &ReceiptDue { index, act, client } in due {
             let leaves = leaves.get_or_insert_with(|| decision.turn.body.act_leaves());
             let place = merkle::Proof::of(leaves, index);
             let place = place.expect("every act of a decided turn has a place in its Merkle tree");
@@ -27,125 +119,109 @@ impl Replica {
                 certificate: decision.certificate.clone(),
                 place,
             });
-            let message = ServerMessage::Receipt { act: id, receipt };
-            self.sessions.send(client, Delivery::Reliable, &message);
-            self.awaiting_outcome.insert(id, client);
+            ctx.send(client, &ServerMessage::Receipt { act, receipt });
+            self.awaiting_outcome.insert(act, client);
             let stage = ActStage::Decided { height: decision.height() };
-            self.effects.push_back(Effect::Traced { act: id, stage });
-        }
-    }
-
-    /// Refuses the acts that no turn can take any more.
-    pub(crate) fn refuse_stale_acts(&mut self) {
-        for gone in self.ledger.mempool.drop_stale(&self.ledger.windows, &self.ledger.register) {
-            if let Origin::Client(client) = gone.origin {
-                let (act, why) = (gone.act, gone.why);
-                let message = ServerMessage::Refused { act, why };
-                self.sessions.send(client, Delivery::Reliable, &message);
-                let stage = ActStage::Refused(why);
-                self.effects.push_back(Effect::Traced { act, stage });
-            }
+            ctx.emit(Effect::Traced { act, stage });
         }
     }
 
     /// Publishes the outcomes of a turn to the clients that wait for them.
-    pub(crate) fn publish_outcomes(&mut self, decision: &Decision, result: &Applied) {
+    fn publish_outcomes(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        decision: &Decision,
+        result: &Applied,
+    ) {
         let height = result.height;
         for (act, outcome) in decision.turn.body.acts().iter().zip(&result.outcomes) {
             let act = act.id();
             if let Some(client) = self.awaiting_outcome.remove(&act) {
                 let outcome = *outcome;
-                let message = ServerMessage::Outcome { act, height, outcome };
-                self.sessions.send(client, Delivery::Reliable, &message);
-                let stage = ActStage::Applied { outcome };
-                self.effects.push_back(Effect::Traced { act, stage });
+                ctx.send(client, &ServerMessage::Outcome { act, height, outcome });
+                ctx.emit(Effect::Traced { act, stage: ActStage::Applied { outcome } });
             }
         }
     }
 
-    /// Publishes the servers to keep connections with, if they changed.
-    pub(crate) fn publish_contacts(&mut self) {
-        let world = self.world.as_deref().expect("contacts are read from a world at hand");
-        let roster = world.roster();
-        let all = roster.members().iter().chain(roster.standbys());
-        let contacts: BTreeMap<PublicKey, NodeContact> =
-            all.map(|(key, member)| (*key, member.contact.clone())).collect();
-        if contacts != self.contacts {
-            let before = std::mem::replace(&mut self.contacts, contacts.clone());
-            // Followers come first: a server that becomes a follower is in one of the two lists all the
-            // time, so that the driver does not end its connection.
-            self.keep_former_servers(before);
-            self.effects.push_back(Effect::Contacts(contacts));
-            self.update_endpoint_servers();
-        }
-    }
-
-    /// Starts or stops the views of a client.
-    pub(crate) fn watch(&mut self, client: ClientId, watching: Option<&Watching>) {
-        if let Some(key) = self.sessions.key(client) {
-            let fault = self.views.watch(client, key, watching).err();
-            self.end_for(client, fault);
-        }
-    }
-
-    /// Ends the session of a client that broke a rule of views.
-    pub(crate) fn end_for(&mut self, client: ClientId, fault: Option<ViewFault>) {
-        if fault.is_some() {
-            self.sessions.end(client, Goodbye::BadFrame);
-        }
-    }
-
-    /// Publishes the views after a turn, and the proofs of earlier ones.
-    pub(crate) fn publish_views(&mut self, result: &Applied) {
-        let world = self.world.as_deref();
-        let world = world.expect("views are published with the world that the turn was applied to");
-        for (client, frame) in self.views.turn(world, result) {
-            self.sessions.forward(client, Delivery::Reliable, frame);
-        }
-        // On a server that lags, the header that proves this turn is decided already.
-        self.publish_proofs(result.height);
-    }
-
     /// Publishes proofs of the views of a height, if the header that states its root is decided.
-    pub(crate) fn publish_proofs(&mut self, of: Height) {
-        let Some(decision) = self.agreement.decision(of.plus(ROOT_LAG)) else {
+    fn publish_proofs(&mut self, ctx: &mut ReplicaContext<'_>, of: Height) {
+        let Some(decision) = ctx.agreement.decision(of.plus(ROOT_LAG)) else {
             return;
         };
         let (header, certificate) = (&decision.turn.header, &decision.certificate);
         for (client, frame) in self.views.prove(of, header, certificate) {
-            self.sessions.forward(client, Delivery::Reliable, frame);
+            ctx.forward(client, frame);
         }
     }
 
-    /// Publishes the chat of a turn to every session whose avatar can hear it.
-    pub(crate) fn publish_chat(&mut self, result: &Applied) {
-        for line in &result.chat {
-            let hearers: Vec<_> = {
-                let world = self.world.as_deref();
-                let world =
-                    world.expect("chat is published with the world that the turn was applied to");
-                let hearing = world.parameters().hearing;
-                let hears = |key| {
-                    let avatar = world.avatar(&key).and_then(|id| world.object(id));
-                    let near = |seen: WorldObject| seen.position.distance(line.place) <= hearing;
-                    line.channel != NEARBY || avatar.is_some_and(near)
-                };
-                self.sessions
-                    .open()
-                    .filter(|(_, key)| hears(*key))
-                    .map(|(client, _)| client)
-                    .collect()
-            };
-            let message = ServerMessage::Heard(ChatMessage {
-                height: line.height,
-                channel: line.channel,
-                speaker: line.speaker,
-                name: line.name.clone(),
-                text: line.text.clone(),
-            });
-            for client in hearers {
-                self.sessions.send(client, Delivery::Reliable, &message);
+    /// Sends a receipt again, with the outcome if it is known, or once it is.
+    pub(crate) fn receipt_again(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        client: ClientId,
+        answer: Answer,
+    ) {
+        // With too much to do there is no answer; the client sends the act again anyway.
+        let Answer::Receipt(found) = answer else {
+            return;
+        };
+        let ReceiptAnswer { act, receipt, outcome } = *found;
+        let (act, height) = (act.id(), receipt.header.height);
+        ctx.send(client, &ServerMessage::Receipt { act, receipt: Box::new(receipt) });
+        if let Some(outcome) = outcome {
+            ctx.send(client, &ServerMessage::Outcome { act, height, outcome });
+        } else if height > ctx.execution.applied_height() {
+            self.awaiting_outcome.insert(act, client);
+        }
+    }
+
+    /// Sends the receipt of an act with a used sequence number, if that act used it, or refuses it.
+    pub(crate) fn receipt_or_refusal(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        client: ClientId,
+        (act, used): (ActId, u64),
+        answer: Answer,
+    ) {
+        match answer {
+            Answer::Receipt(found) if found.act.id() == act => {
+                self.receipt_again(ctx, client, Answer::Receipt(found));
             }
+            // With too much to do there is no answer, as in the other case.
+            Answer::Busy => {}
+            _ => {
+                let why = SubmitRefusal::Replayed(used);
+                ctx.send(client, &ServerMessage::Refused { act, why });
+                ctx.emit(Effect::Traced { act, stage: ActStage::Refused(why) });
+            }
+        }
+    }
+}
+
+/// Publishes the chat of a turn to every session whose avatar can hear it.
+fn publish_chat(
+    ctx: &mut ReplicaContext<'_>,
+    world: &World,
+    result: &Applied,
+    sessions: &[(ClientId, PublicKey)],
+) {
+    let hearing = world.parameters().hearing;
+    for line in &result.chat {
+        let hears = |key: &PublicKey| {
+            let avatar = world.avatar(key).and_then(|id| world.object(id));
+            let near = |seen: WorldObject| seen.position.distance(line.place) <= hearing;
+            line.channel != NEARBY || avatar.is_some_and(near)
+        };
+        let message = ServerMessage::Heard(ChatMessage {
+            height: line.height,
+            channel: line.channel,
+            speaker: line.speaker,
+            name: line.name.clone(),
+            text: line.text.clone(),
+        });
+        for (client, _) in sessions.iter().filter(|(_, key)| hears(key)) {
+            ctx.send(*client, &message);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! How much of something there may be in a second, by the clock.
+//! Rates: how much of something there may be in a second, by the clock.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ impl Rate {
         may
     }
 
-    /// It happened so many times, whatever the rate.
+    /// Counts that it happened so many times, whatever the rate.
     pub(crate) fn spend(&mut self, now: Duration, per_second: u32, times: u32) {
         self.due = self.after(now, per_second, times);
     }

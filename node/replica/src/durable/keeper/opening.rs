@@ -1,0 +1,177 @@
+//! Opening a log: damaged parts are put aside, and a replica is started with the rest.
+
+use metatopia_consensus::{Base, OpenAgreementError, Record};
+use metatopia_sim::{Tools, World};
+use metatopia_store::{
+    Disk, LogIndex, MarkError, OpenStoreError as StoreError, OpenedStore, Opening, Position,
+    Quarantine, ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, list_snapshots,
+    load_snapshot, newest_snapshot, quarantine,
+};
+use metatopia_types::{Height, Now};
+
+use super::{AGREEMENT, Restart, StorageError, read_back};
+use crate::{Config, RECORDS_BACK_HEIGHTS, RecordsError, Replica, decode_snapshot};
+
+/// A log that was opened, whatever had befallen it.
+#[derive(Debug)]
+pub struct Log<D> {
+    /// The log on its disk.
+    pub store: Store<D>,
+    /// What was cut off it.
+    pub tail: Option<TailReport>,
+    /// What was damaged of it, and put aside.
+    pub aside: Option<Quarantine>,
+    /// Why the loss of records is noted once more at the next start.
+    pub unmarked: Option<MarkError>,
+}
+
+/// Opens a log. What is damaged of it is put aside, and if records are lost that way, so that the
+/// server does not know what it signed, its log says so from now on.
+///
+/// # Errors
+/// When it is not this server's log, or the disk fails.
+pub fn open_log<D: Disk>(mut disk: D, opening: Opening) -> Result<Log<D>, StorageError> {
+    let open = |disk: &mut D| {
+        let OpenedStore { store, first_start, tail, records_lost } = Store::open(disk, opening)?;
+        Ok(OpenedStore { store: store.on(()), first_start, tail, records_lost })
+    };
+    let damaged = |error: &StoreError| {
+        let StoreError::Recover(RecoverError::Scan(fault)) = error else {
+            return false;
+        };
+        matches!(fault, ScanError::Damaged(_) | ScanError::Missing(_))
+    };
+    let (opened, aside) = match open(&mut disk) {
+        Err(error) if damaged(&error) => {
+            let aside = quarantine(&mut disk, opening.identity.sim, &suffices);
+            (open(&mut disk), aside.map_err(StoreError::Recover)?)
+        }
+        opened => (opened, None),
+    };
+    let OpenedStore { store, tail, records_lost, .. } = opened?;
+    let mut log = Log { store: store.on(disk), tail, aside, unmarked: None };
+    if records_lost {
+        note(&mut log.store, &Record::Silence)?;
+        // Noted twice is as good as once.
+        log.unmarked = log.store.acknowledge_loss().err();
+    }
+    Ok(log)
+}
+
+/// Can a server start from its newest snapshot and this log?
+fn suffices(index: &LogIndex, disk: &dyn ReadDisk) -> bool {
+    let newest = newest_snapshot(disk).ok().and_then(|newest| newest.snapshot);
+    let Some(before) = newest.and_then(|s| s.height.minus(RECORDS_BACK_HEIGHTS)) else {
+        return !index.is_pruned();
+    };
+    matches!(index.find(disk, before.0), Ok(Some(_)))
+}
+
+/// Lets a server sign whose key is new: its log says so, durably, before the key counts as used. A
+/// log that has begun stays as it is.
+///
+/// # Errors
+/// When the log cannot be written.
+pub fn begin_log<D: Disk>(store: &mut Store<D>) -> Result<(), StorageError> {
+    match store.end() {
+        Position::ZERO => note(store, &Record::Voice),
+        _ => Ok(()),
+    }
+}
+
+fn note<D: Disk>(store: &mut Store<D>, record: &Record) -> Result<(), StorageError> {
+    store.append(AGREEMENT, None, &record.encode())?;
+    store.sync()?;
+    Ok(())
+}
+
+/// Returns the state of the newest snapshot that can be used, and why newer ones cannot: they are
+/// damaged, or whole and of another version.
+#[must_use]
+pub fn newest_state(disk: &dyn ReadDisk, tools: &Tools) -> (Option<(Base, World)>, Vec<String>) {
+    let stored = match list_snapshots(disk) {
+        Ok(stored) => stored,
+        Err(error) => return (None, vec![error.to_string()]),
+    };
+    let mut passed_over = Vec::new();
+    for (height, root) in stored {
+        let loaded = load_snapshot(disk, height, root).map_err(|error| error.to_string());
+        let state = loaded.and_then(|snapshot| {
+            let decoded = decode_snapshot(&snapshot.bytes, tools);
+            decoded.map_err(|error| format!("{error}, in that of height {height}"))
+        });
+        match state {
+            Ok(state) => return (Some(state), passed_over),
+            Err(why) => passed_over.push(why),
+        }
+    }
+    (None, passed_over)
+}
+
+/// Why there is no state to go on from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NoStart {
+    /// The log begins after what there is to start from.
+    #[error("no snapshot is whole, and the log begins at height {oldest}, after height {base}")]
+    LateLog {
+        /// The height that could be started from.
+        base: Height,
+        /// The first height in the log.
+        oldest: Height,
+    },
+    /// What the log holds does not follow from what there is to start from.
+    #[error("no snapshot is whole that the log goes on from: {0}")]
+    OtherLog(OpenAgreementError),
+}
+
+impl NoStart {
+    /// Returns the least height of a state from which this log can continue, see
+    /// [`Replica::stateless`].
+    #[must_use]
+    pub fn least(&self, index: &LogIndex) -> Height {
+        Height(match self {
+            Self::LateLog { oldest, .. } => oldest.0.saturating_sub(1),
+            Self::OtherLog(_) => index.last_tagged().map_or(0, |(tag, _)| tag),
+        })
+    }
+}
+
+/// Why no replica is opened.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// There is no state to go on from; others may have one.
+    #[error(transparent)]
+    NoStart(#[from] NoStart),
+    /// The log cannot be read.
+    #[error(transparent)]
+    Records(#[from] RecordsError),
+}
+
+impl From<ReadError> for StartError {
+    fn from(error: ReadError) -> Self {
+        Self::Records(error.into())
+    }
+}
+
+/// Opens a replica with a state and what the log holds after it. Tells why turns of the past are
+/// missing, if they cannot be read.
+///
+/// # Errors
+/// See [`StartError`].
+pub fn open_replica<D: Disk>(
+    store: &Store<D>,
+    config: Config,
+    (base, world): (Base, World),
+    now: Now,
+) -> Result<(Replica, Option<ReadError>), StartError> {
+    let next = base.height.plus(1);
+    let first = store.index().tagged_from(store.disk(), next.0).next().transpose()?;
+    if let Some(oldest) = first.and_then(|record| record.tag).map(Height)
+        && oldest > next
+    {
+        return Err(NoStart::LateLog { base: base.height, oldest }.into());
+    }
+    let Restart { past, unread, records } = read_back(store, base.height)?;
+    let replica = Replica::open(config, base, world, past, records, now);
+    Ok((replica.map_err(NoStart::OtherLog)?, unread))
+}

@@ -1,0 +1,290 @@
+//! Answers to questions: from memory, from the world, or from the log.
+
+use std::time::Duration;
+
+use metatopia_consensus::Decision;
+use metatopia_protocol::{
+    Answer, GENESIS_PART_BYTES, OrderEntry, Question, ReceiptAnswer, SERVER_FRAME_BYTES_MAX,
+    TURNS_PER_ANSWER_MAX, ValidatorSetLink,
+};
+use metatopia_sim::{Received, describe};
+use metatopia_types::{
+    Certificate, Header, Height, PublicKey, Receipt, ValidatorSet, limits, merkle,
+};
+
+use super::{Publisher, facts};
+use crate::{
+    Asker, Config, Effect, PeerMessage, Reader, context::ReplicaContext, execution::snapshot_offers,
+};
+
+impl Publisher {
+    /// Queues a question. It is answered once the world is at hand. Returns false if too many wait.
+    pub(crate) fn ask(&mut self, asker: Asker, question: Question) -> bool {
+        self.questions.push(asker, question)
+    }
+
+    /// Returns how many questions wait.
+    pub(crate) fn question_count(&self) -> usize {
+        self.questions.len()
+    }
+
+    /// Returns when to look at the questions that wait for missing turns, in monotonic time.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.questions.deadline()
+    }
+
+    /// Looks again at the questions that wait for missing turns. Returns the askers of those that
+    /// waited too long.
+    pub(crate) fn look_at_held(&mut self, ctx: &ReplicaContext<'_>) -> Vec<Asker> {
+        let is_held_up = |question: &Question| is_held_up(ctx, question);
+        self.questions.look_at_held(ctx.now.monotonic, is_held_up)
+    }
+
+    /// Returns the next question to answer. A question for a receipt waits if its act may be in a turn
+    /// that is missing here.
+    pub(crate) fn next_question(&mut self, ctx: &ReplicaContext<'_>) -> Option<(Asker, Question)> {
+        loop {
+            let (asker, question) = self.questions.pop()?;
+            if !is_held_up(ctx, &question) {
+                return Some((asker, question));
+            }
+            self.questions.hold(ctx.now.monotonic, asker, question);
+        }
+    }
+
+    /// Answers a question, or has the turns that it needs read from the log.
+    pub(crate) fn answer(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        asker: Asker,
+        question: Question,
+    ) -> Option<Answer> {
+        if let Some((height, count)) = missing(ctx, &question) {
+            let reader = Reader::Question(self.questions.load(asker, question));
+            ctx.publish(Effect::Load { reader, from: height, count });
+            return None;
+        }
+        if question == Question::Governance
+            && let Some(world) = ctx.execution.world()
+            && self.governance.as_ref().is_none_or(|(known, _)| *known != world.height())
+        {
+            // The answer takes a look at every known player, so it is computed once a turn.
+            self.governance = Some((world.height(), facts::governance(world)));
+        }
+        Some(self.answer_from(ctx, &question, &[]))
+    }
+
+    /// Returns the answer to a question with the turns that came from the log, and its asker.
+    pub(crate) fn loaded(
+        &mut self,
+        ctx: &ReplicaContext<'_>,
+        load: u64,
+        decisions: &[Decision],
+        (oldest, next): (Height, Option<Height>),
+    ) -> Option<(Asker, Answer)> {
+        let (asker, question) = self.questions.loaded(load)?;
+        // A peer that fetches turns in order continues behind those that are missing.
+        let next = next.filter(|_| matches!(question, Question::Turns { .. }));
+        let oldest = next.unwrap_or(oldest);
+        let pruned = missing(ctx, &question).is_some_and(|(from, _)| from < oldest);
+        let answer = match pruned && decisions.is_empty() {
+            true => Answer::Pruned { oldest },
+            false => self.answer_from(ctx, &question, decisions),
+        };
+        Some((asker, answer))
+    }
+
+    fn answer_from(
+        &self,
+        ctx: &ReplicaContext<'_>,
+        question: &Question,
+        loaded: &[Decision],
+    ) -> Answer {
+        let archive = ctx.execution.archive();
+        let offers = ctx.execution.snapshot_offers();
+        let decision = |height| decision(ctx, height, loaded);
+        let found = match question {
+            Question::Genesis => genesis_part(ctx.config, 0).map(Answer::Genesis),
+            Question::GenesisPart { part } => {
+                genesis_part(ctx.config, *part).map(Answer::GenesisPart)
+            }
+            Question::Turn { height } => decision(*height).map(|decision| {
+                let turn = decision.turn.as_ref().clone();
+                Answer::Turn(Box::new((turn, decision.certificate.clone())))
+            }),
+            Question::Receipt { author, lane, seq } => {
+                archive.place(*author, *lane, *seq).and_then(|place| {
+                    let decision = decision(place.height)?;
+                    let receipt = receipt(decision, place.index)?;
+                    let act = decision.turn.body.acts().get(place.index as usize)?.clone();
+                    let outcome = place.outcome;
+                    Some(Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })))
+                })
+            }
+            Question::Outcomes { height } => {
+                let decision = decision(height.plus(limits::ROOT_LAG));
+                decision.zip(archive.outcomes(*height)).map(|(decision, proof)| {
+                    let (header, certificate) = certified(decision);
+                    Answer::Outcomes(Box::new((proof.clone(), header, certificate)))
+                })
+            }
+            Question::Root { height } => {
+                let stated = decision(height.plus(limits::ROOT_LAG));
+                let known = archive.root(*height);
+                known.or_else(|| stated.map(|d| d.turn.header.root)).map(Answer::Root)
+            }
+            Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
+            // Genesis is no turn.
+            Question::Turns { from } => (from.0 >= 1).then(|| {
+                let heights = (from.0..ctx.agreement.height().0).map(Height);
+                snapshot_offers::turns(heights.map_while(&decision))
+            }),
+            Question::Snapshot => offers
+                .stated(ctx.agreement.height())
+                .and_then(decision)
+                .and_then(|decision| offers.offer(decision)),
+            Question::SnapshotPart { height, part } => offers.part(*height, *part),
+            Question::Leaves { height, leaves } => offers.leaves(*height, leaves),
+            Question::Source { .. }
+            | Question::Order { .. }
+            | Question::Players
+            | Question::Scripts { .. }
+            | Question::Governance
+            | Question::Tickets
+            | Question::Things { .. } => self.answer_from_world(ctx, question),
+            Question::Applicants
+            | Question::Servers
+            | Question::LoginTerms { .. }
+            | Question::Join(_) => unreachable!("ingress and membership answer {question:?}"),
+        };
+        found.unwrap_or(Answer::Unknown)
+    }
+
+    fn answer_from_world(&self, ctx: &ReplicaContext<'_>, question: &Question) -> Option<Answer> {
+        let world = ctx.execution.world()?;
+        match question {
+            Question::Source { package } => {
+                let package = world.package(package)?;
+                Some(Answer::Source(package.encode()))
+            }
+            Question::Order { height, script } => {
+                let events = ctx.execution.archive().order(*height)?.iter();
+                let own = events.filter(|event| event.script == *script);
+                Some(Answer::Order(own.map(entry).collect()))
+            }
+            Question::Players => Some(Answer::Players(facts::players(world))),
+            Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
+            Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
+            Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
+            Question::Governance => {
+                let known =
+                    self.governance.as_ref().filter(|(height, _)| *height == world.height());
+                known.map(|(_, entry)| Answer::Governance(Box::new(entry.clone())))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Does this question ask for a receipt whose act may be in a turn that is missing here?
+fn is_held_up(ctx: &ReplicaContext<'_>, question: &Question) -> bool {
+    let Question::Receipt { author, lane, seq } = question else {
+        return false;
+    };
+    ctx.lacks_turns && ctx.execution.archive().place(*author, *lane, *seq).is_none()
+}
+
+/// Publishes the answer to a question of a peer.
+pub(crate) fn answer_peer(ctx: &mut ReplicaContext<'_>, peer: PublicKey, id: u32, answer: Answer) {
+    let encode = |answer| PeerMessage::Answer { id, answer: Box::new(answer) }.encode();
+    let mut frame = encode(answer);
+    if frame.len() > SERVER_FRAME_BYTES_MAX {
+        // As for clients: no session takes a frame of this size.
+        frame = encode(Answer::TooLong);
+    }
+    ctx.publish(Effect::ToPeer { to: Some(peer), frame });
+}
+
+/// Returns the first height and the number of turns that the question needs from the log.
+fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32)> {
+    let archive = ctx.execution.archive();
+    let (from, count) = match question {
+        Question::Turn { height } => (*height, 1),
+        Question::Receipt { author, lane, seq } => (archive.place(*author, *lane, *seq)?.height, 1),
+        Question::Outcomes { height } => (height.plus(limits::ROOT_LAG), 1),
+        Question::Root { height } if archive.root(*height).is_some() => return None,
+        Question::Root { height } => (height.plus(limits::ROOT_LAG), 1),
+        Question::Turns { from } => (*from, TURNS_PER_ANSWER_MAX as u32),
+        Question::Snapshot => (ctx.execution.snapshot_offers().stated(ctx.agreement.height())?, 1),
+        Question::Links { .. }
+        | Question::Source { .. }
+        | Question::Order { .. }
+        | Question::Players
+        | Question::Scripts { .. }
+        | Question::Genesis
+        | Question::GenesisPart { .. }
+        | Question::SnapshotPart { .. }
+        | Question::Leaves { .. }
+        | Question::Join(_)
+        | Question::Applicants
+        | Question::Servers
+        | Question::Governance
+        | Question::Tickets
+        | Question::LoginTerms { .. }
+        | Question::Things { .. } => return None,
+    };
+    let decided = from.0 >= 1 && from < ctx.agreement.height();
+    (decided && ctx.agreement.decision(from).is_none()).then_some((from, count))
+}
+
+/// Returns a decision from memory, or from those that came from the log.
+fn decision<'a>(
+    ctx: &'a ReplicaContext<'_>,
+    height: Height,
+    loaded: &'a [Decision],
+) -> Option<&'a Decision> {
+    ctx.agreement
+        .decision(height)
+        .map(AsRef::as_ref)
+        .or_else(|| loaded.iter().find(|decision| decision.height() == height))
+}
+
+/// Returns a part of the genesis. The part after the last full one is empty.
+fn genesis_part(config: &Config, part: u32) -> Option<Vec<u8>> {
+    let genesis = config.genesis.as_slice();
+    let from = usize::try_from(part).ok()?.checked_mul(GENESIS_PART_BYTES)?;
+    let rest = genesis.get(from..)?;
+    Some(rest[..rest.len().min(GENESIS_PART_BYTES)].to_vec())
+}
+
+/// Returns every set change that a receipt can rely on. A server that catches up decides up to three
+/// turns ahead of its world, so the height of the world is no measure.
+fn links(ctx: &ReplicaContext<'_>, after: Height) -> Vec<ValidatorSetLink> {
+    let links = ctx.agreement.links();
+    links
+        .iter()
+        .filter(|link| link.header.height > after)
+        .take(ValidatorSetLink::PER_ANSWER_MAX)
+        .filter_map(|link| {
+            let next = ValidatorSet::new(link.next.clone(), |_| true).ok()?;
+            let (header, certificate) = (link.header.clone(), link.certificate.clone());
+            Some(ValidatorSetLink { header, certificate, next })
+        })
+        .collect()
+}
+
+/// Returns the receipt of the act at this place of a decided turn.
+fn receipt(decision: &Decision, index: u32) -> Option<Receipt> {
+    let place = merkle::Proof::of(&decision.turn.body.act_leaves(), index as usize)?;
+    let (header, certificate) = certified(decision);
+    Some(Receipt { header, certificate, place })
+}
+
+fn certified(decision: &Decision) -> (Header, Certificate) {
+    (decision.turn.header.clone(), decision.certificate.clone())
+}
+
+fn entry(received: &Received) -> OrderEntry {
+    let (tick, sender) = (received.tick, received.from);
+    OrderEntry { tick, sender, event: describe(&received.event) }
+}

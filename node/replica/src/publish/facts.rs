@@ -1,0 +1,100 @@
+//! What the state says about players, scripts and who decides, as clients are told it.
+
+use metatopia_protocol::{
+    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
+};
+use metatopia_sim::{
+    DelayedChange, IssuedTicket, RunningScript, Standings as _, World, WorldObject,
+};
+use metatopia_types::{PublicKey, ScriptId};
+
+/// Returns the players who are present, ascending by key.
+pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
+    let present = world.present().filter_map(|(key, avatar)| {
+        let player = world.player(&key)?;
+        Some(PlayerEntry { name: player.name.clone(), key, avatar, look: player.look })
+    });
+    present.collect()
+}
+
+/// Returns the scripts that run after a script, ascending; as many as one answer has.
+pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
+    let entry = |running: RunningScript| ScriptEntry {
+        script: running.script,
+        object: running.object,
+        name: running.name,
+        package: running.package,
+        owner: running.owner,
+        failures: running.failures,
+        last_failure: running.last_failure.map(|(tick, kind)| (tick, kind.to_string())),
+        dropped: running.dropped,
+        gas_used: running.gas_used,
+    };
+    world.scripts_after(after).take(SCRIPTS_PER_ANSWER_MAX).map(entry).collect()
+}
+
+/// Returns what somebody owns, ascending by object.
+pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
+    let entry = |seen: WorldObject| ThingEntry {
+        object: seen.id,
+        name: seen.name,
+        kind: seen.kind,
+        position: seen.position,
+        text_bytes: u32::try_from(seen.text.len()).unwrap_or(u32::MAX),
+        scripts: seen.scripts,
+    };
+    world.things(owner).map(entry).collect()
+}
+
+/// Returns who governs the sim, and who would be next.
+pub(crate) fn governance(world: &World) -> GovernanceEntry {
+    let (state, parameters) = (world.governance(), world.parameters());
+    let candidate = |(key, player): (_, &metatopia_sim::Player)| CandidateEntry {
+        name: player.name.clone(),
+        key,
+        first_seen: player.first_seen,
+        last_login: player.last_login,
+    };
+    GovernanceEntry {
+        admins: state.admins.iter().copied().collect(),
+        temp_admin: state.temp_admin,
+        admin_days: parameters.admin_days,
+        player_days: parameters.player_days,
+        seen_days: parameters.seen_days,
+        time: state.time,
+        admin_login: state.admin_login,
+        countdown: state.countdown(parameters.admin_days),
+        players: u32::try_from(world.player_count()).unwrap_or(u32::MAX),
+        candidates: world.candidates(CANDIDATES_MAX).into_iter().map(candidate).collect(),
+        exposed: state.exposed.iter().map(|(key, height)| (*key, *height)).collect(),
+        delayed: delayed(world),
+    }
+}
+
+/// Returns the tickets that are open.
+pub(crate) fn tickets(world: &World) -> Vec<TicketEntry> {
+    let time = world.governance().time;
+    let open = world.first_logins().tickets().open(world.height());
+    let entry = |(ticket, issued): (&PublicKey, &IssuedTicket)| TicketEntry {
+        ticket: *ticket,
+        by: issued.by,
+        left: issued.left,
+        lasts: issued.until.saturating_sub(time),
+    };
+    open.map(entry).collect()
+}
+
+/// Returns the changes of the validators that wait.
+pub(crate) fn delayed(world: &World) -> Vec<DelayedEntry> {
+    let state = world.governance();
+    let entry = |delayed: &DelayedChange| DelayedEntry {
+        change: delayed.change.clone(),
+        by: delayed.by,
+        left: delayed.due.saturating_sub(state.time),
+    };
+    state.delayed.iter().map(entry).collect()
+}
+
+#[cfg(test)]
+mod tests;
