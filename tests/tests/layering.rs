@@ -22,11 +22,16 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("module", &[]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
+    // Scenarios only for its feature `fixture`: tests write logs of the plaza.
+    (
+        "audit",
+        &["types", "sim", "consensus", "store", "protocol", "client", "replica", "scenarios"],
+    ),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     ("network", &["math"]),
     ("oracle", &["types", "consensus"]),
     (
-        "world",
+        "simulator",
         &[
             "math",
             "types",
@@ -51,6 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "consensus",
             "store",
             "replica",
+            "audit",
             "protocol",
             "client",
             "scenarios",
@@ -69,7 +75,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "replica",
             "scenarios",
-            "world",
+            "simulator",
             "node",
         ],
     ),
@@ -84,7 +90,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client",
             "replica",
             "scenarios",
-            "world",
+            "simulator",
             "node",
         ],
     ),
@@ -120,6 +126,7 @@ const PURE: &[&str] = &[
     "sim",
     "client",
     "replica",
+    "audit",
     "oracle",
 ];
 
@@ -211,7 +218,7 @@ fn only_the_simulated_world_switches_rules_off() {
             broken && used.kind == DependencyKind::Normal
         });
         for used in switched {
-            assert_eq!(short(&package.name), "world", "the one that breaks {}", used.name);
+            assert_eq!(short(&package.name), "simulator", "the one that breaks {}", used.name);
         }
     }
 }

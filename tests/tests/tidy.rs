@@ -17,6 +17,7 @@ const PURE: &[&str] = &[
     "client/src",
     "node/store",
     "node/replica",
+    "node/audit",
     "scenarios/oracle",
 ];
 
@@ -152,8 +153,15 @@ fn pure_sources_do_not_even_name_effects() {
 #[test]
 fn pure_crates_share_one_strict_clippy_file() {
     let strict = fs::read_to_string(root().join("sim/clippy.toml")).expect("the strict file");
-    let folders =
-        ["physics", "scripting", "consensus", "client/protocol", "node/store", "scenarios/oracle"];
+    let folders = [
+        "physics",
+        "scripting",
+        "consensus",
+        "client/protocol",
+        "node/store",
+        "node/audit",
+        "scenarios/oracle",
+    ];
     for folder in folders {
         let copy = fs::read_to_string(root().join(folder).join("clippy.toml")).expect(folder);
         assert_eq!(copy, strict, "{folder}/clippy.toml differs from sim/clippy.toml");

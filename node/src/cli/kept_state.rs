@@ -8,7 +8,7 @@ use metatopia_sim::{Course, Genesis, World};
 use metatopia_store::{LogIndex, ReadDisk, list_snapshots, load_snapshot};
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
-use super::{bisect::tools, failure::Failure, log::server::pool};
+use super::{bisect::tools, failure::Failure, sources::pool};
 use crate::first_state::first_state;
 
 /// What a server keeps.

@@ -11,7 +11,7 @@ use metatopia_sim::{Genesis, Parent};
 use serde::Serialize;
 
 use super::{
-    console::Console, failure::Failure, log::server::read_any_genesis, up::world::GENESIS,
+    console::Console, failure::Failure, genesis_file::read_any_genesis, up::world::GENESIS,
 };
 
 #[derive(Debug, Subcommand)]

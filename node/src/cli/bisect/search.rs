@@ -10,7 +10,7 @@ use super::{
     side::Side,
     ticks::{Branch, first_parted},
 };
-use crate::cli::{console::Console, failure::Failure, log::server::pool};
+use crate::cli::{console::Console, failure::Failure, sources::pool};
 
 /// Turns between two words of progress.
 const WORD_TURNS: u64 = 1_000;

@@ -3,6 +3,7 @@
 
 use std::{collections::BTreeMap, fs, path::Path, sync::Arc};
 
+use metatopia_audit::read_log;
 use metatopia_consensus::{Decision, Record};
 use metatopia_replica::{KeptTurns, decode_patch, decode_snapshot, keeper::AGREEMENT};
 use metatopia_sim::{Capsule, ENGINE, Genesis, Tools, World};
@@ -12,8 +13,8 @@ use metatopia_types::{Ed25519, HeaderId, Height, Root, SimId};
 use crate::{
     cli::{
         failure::Failure,
-        log::server::read_genesis,
-        sources::{SourceKind, only_directory, read_log},
+        genesis_file::read_genesis,
+        sources::{SourceKind, only_directory},
         up::world::GENESIS,
     },
     disk::DataDirectory,

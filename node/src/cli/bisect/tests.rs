@@ -6,10 +6,12 @@ use metatopia_sim::{Capsule, Genesis, ObjectSpec, ScriptSpec, Serial, World, fli
 use metatopia_types::{Height, Root, Turn};
 
 use super::*;
-use crate::cli::log::fixture::{
-    FixtureDirectory, FixtureTurn, TURNS, directory, genesis, noted, pruned_directory, steps,
-    steps_of, tools,
+use metatopia_audit::{
+    fixture::{FixtureTurn, TURNS, genesis, noted, steps, steps_of},
+    tools,
 };
+
+use crate::cli::fixture::{FixtureDirectory, directory, pruned_directory};
 
 const QUIET: Console = Console::quiet();
 

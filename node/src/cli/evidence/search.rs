@@ -6,6 +6,7 @@ use std::{
     path::Path,
 };
 
+use metatopia_audit::read_log;
 use metatopia_consensus::Record;
 use metatopia_protocol::ValidatorSetLink;
 use metatopia_replica::keeper::{AGREEMENT, newest_state};
@@ -16,10 +17,7 @@ use metatopia_types::{
 };
 
 use crate::{
-    cli::{
-        bisect::tools, console::Console, failure::Failure, log::server::read_genesis,
-        sources::read_log,
-    },
+    cli::{bisect::tools, console::Console, failure::Failure, genesis_file::read_genesis},
     disk::DataDirectory,
     formats::evidence::EvidenceFile,
 };

@@ -11,10 +11,9 @@ use metatopia_types::{
 };
 
 use super::{search::EvidenceSearch, *};
-use crate::{
-    cli::log::fixture::{FixtureDirectory, decided_records, steps},
-    disk::RealDisk,
-};
+use metatopia_audit::fixture::{decided_records, steps};
+
+use crate::{cli::fixture::FixtureDirectory, disk::RealDisk};
 
 fn key(index: u8) -> SigningKey {
     SigningKey::from_seed([200 + index; 32])

@@ -16,8 +16,8 @@ use metatopia_types::{
 
 use crate::{
     cli::{
-        bisect::tools, console::Console, failure::Failure, kept_state::ServerFiles,
-        log::server::read_genesis, sources::only_directory, up::world::GENESIS,
+        bisect::tools, console::Console, failure::Failure, genesis_file::read_genesis,
+        kept_state::ServerFiles, sources::only_directory, up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
 };

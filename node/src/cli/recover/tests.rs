@@ -1,6 +1,10 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use clap::Parser as _;
+use metatopia_audit::{
+    fixture::{FixtureTurn, genesis, next_turn, noted, server_key, steps},
+    tools,
+};
 use metatopia_consensus::{Base, Record};
 use metatopia_replica::encode_snapshot;
 use metatopia_sim::{World, flipped};
@@ -15,11 +19,8 @@ use crate::{
     cli::{
         Cli, Exit, Failure,
         console::Console,
-        log::fixture::{
-            FixtureDirectory, FixtureTurn, genesis, next_turn, noted, pruned_directory, server_key,
-            steps, tools,
-        },
-        log::server::verify,
+        fixture::{FixtureDirectory, pruned_directory},
+        log::verify,
         run,
         up::world::GENESIS,
     },
@@ -164,7 +165,7 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     assert_eq!(server.snapshots(), [(Height(tip), right.root())]);
     assert_eq!(fs::read_dir(server.path("aside")).unwrap().count(), 1);
     let checked = verify(&server.kept.dir, &server.path(GENESIS), &mut ()).unwrap();
-    assert_eq!((checked.wrong, checked.recoveries), (None, vec![Height(tip)]));
+    assert_eq!((checked.fault, checked.recoveries), (None, vec![Height(tip)]));
     // Again is no harm, and an older one is refused.
     command(&["apply", &file, "--data-dir", &dir]).unwrap();
     let mut other = server.recovery(tip);

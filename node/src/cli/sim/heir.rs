@@ -9,7 +9,7 @@ use metatopia_types::{Ed25519, Height, limits::ROOT_LAG, wire::DecodeError};
 
 use crate::{
     cli::{
-        bisect::tools, failure::Failure, kept_state::ServerFiles, log::server::read_genesis,
+        bisect::tools, failure::Failure, genesis_file::read_genesis, kept_state::ServerFiles,
         sources::only_directory, up::world::GENESIS,
     },
     disk::DataDirectory,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{ParentLine, genesis_at, heir::check_proof};
 use crate::{
-    cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
+    cli::{bisect::tools, console::Console, failure::Failure, genesis_file::read_genesis},
     first_state::{read_snapshot, state_beside},
 };
 

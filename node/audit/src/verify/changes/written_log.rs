@@ -4,54 +4,55 @@ use std::{collections::BTreeMap, ops::RangeInclusive, sync::OnceLock};
 
 use metatopia_consensus::{Decision, Polka, Record, Step as Wait, Timeout, TurnVerdict};
 use metatopia_replica::{encode_patch, keeper::AGREEMENT};
-use metatopia_sim::{Genesis, Serial, World};
-use metatopia_store::{
-    Identity, Opening, Patch, Snapshot, Store, memory::MemoryDisk, put_snapshot,
-};
+use metatopia_sim::{Serial, World};
+use metatopia_store::{Opening, Patch, Snapshot, Store, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{
     HeaderId, Height, Millis, Proposal, PublicKey, Root, Round, Sign as _, SigningKey, Turn, Vote,
     VoteKind,
 };
 
-use crate::cli::log::{
-    fixture::{FixtureTurn, base, genesis, server_key, snapshot, steps_until, tools},
-    server::check_log,
-    verdict,
+use crate::{
+    SimStart,
+    fixture::{
+        FixtureTurn, base, genesis, identity, server_key, snapshot, start_of, steps_until, tag,
+    },
+    tools,
+    verify::{LogVerdict, check_log},
 };
 
-/// A record as it lies in the log.
+/// The bytes of a record with its tag.
 #[derive(Debug, Clone)]
 pub(super) struct RawRecord {
     pub(super) tag: Option<u64>,
     pub(super) payload: Vec<u8>,
 }
 
-/// Where a record lies, and what it is.
+/// The place of a record, and its kind.
 pub(super) struct RecordPlace {
     /// The height that the log has come to there.
     pub(super) at: u64,
-    /// The height that it is about.
+    /// The height that the record is about.
     pub(super) height: u64,
-    /// A decided turn, or its certificate.
+    /// Says whether it is a decided turn, or its certificate.
     pub(super) is_history: bool,
-    /// The server's own word, with nobody's signature and nothing to hold it against.
+    /// Says whether nothing proves or contradicts it: it is what the server says of itself.
     pub(super) is_own_word: bool,
 }
 
-/// A log, and what lies beside it.
+/// A log, and the files beside it.
 #[derive(Debug, Clone)]
 pub(super) struct WrittenLog {
     pub(super) records: Vec<RawRecord>,
     pub(super) patch: Option<Patch>,
-    /// Turns that its own records lack.
+    /// The turns that its own records lack.
     pub(super) gap: RangeInclusive<u64>,
     snapshot: Option<Snapshot>,
-    /// Records before this one are removed.
+    /// The records before this one are removed.
     pub(super) cut: usize,
     allow_gaps: bool,
 }
 
-/// What verifying found.
+/// The result of verifying.
 #[derive(Debug)]
 pub(super) struct VerifyResult {
     pub(super) fault: Option<(u64, String)>,
@@ -61,13 +62,13 @@ pub(super) struct VerifyResult {
 const SEGMENT_BYTES: u64 = 4_000;
 
 impl WrittenLog {
-    /// The records that are not removed.
+    /// Returns the records that are not removed.
     pub(super) fn kept(&self) -> RangeInclusive<usize> {
         self.cut..=self.records.len() - 1
     }
 
     pub(super) fn places(&self) -> Vec<RecordPlace> {
-        let decode = |lying: &RawRecord| Record::decode(&lying.payload).expect("as it was written");
+        let decode = |raw: &RawRecord| Record::decode(&raw.payload).expect("as it was written");
         let records: Vec<Record> = self.records.iter().map(decode).collect();
         let decided = |record: &Record| match record {
             Record::Decided(certificate) => Some(certificate.clone()),
@@ -97,25 +98,25 @@ impl WrittenLog {
         records.iter().map(place).collect()
     }
 
-    /// Gives the turn of a height another root, and its certificate the new digest; nobody signs.
+    /// Gives the turn of a height another root, and its certificate the new digest. Nobody signs it.
     pub(super) fn forge(&mut self, height: u64) -> bool {
         let mut forged = None;
-        for lying in &mut self.records[self.cut..] {
-            match Record::decode(&lying.payload) {
+        for raw in &mut self.records[self.cut..] {
+            match Record::decode(&raw.payload) {
                 Ok(Record::Turn(turn)) if turn.header.height.0 == height && forged.is_none() => {
                     let mut turn = turn.as_ref().clone();
                     turn.header.root = Root::default();
                     forged = Some(turn.id());
-                    lying.payload = Record::Turn(turn.into()).encode();
+                    raw.payload = Record::Turn(turn.into()).encode();
                 }
                 Ok(Record::Decided(mut certificate)) if certificate.height.0 == height => {
                     certificate.header = forged.unwrap_or_default();
-                    lying.payload = Record::Decided(certificate).encode();
+                    raw.payload = Record::Decided(certificate).encode();
                 }
-                // What names the old one would give it away.
+                // A record that names the old turn would give it away.
                 Ok(Record::Verdict(mut verdict)) if verdict.height.0 == height => {
                     verdict.header = forged.unwrap_or_default();
-                    lying.payload = Record::Verdict(verdict).encode();
+                    raw.payload = Record::Verdict(verdict).encode();
                 }
                 _ => {}
             }
@@ -123,17 +124,12 @@ impl WrittenLog {
         forged.is_some()
     }
 
-    /// Writes it with checksums and a chain of its own, and verifies it; nothing if the store does not
-    /// take it.
+    /// Writes the log with checksums and a chain of its own, and verifies it. Returns nothing if the store
+    /// does not take it.
     pub(super) fn verify(&self) -> Option<VerifyResult> {
-        static BEGINNING: OnceLock<(Genesis, World)> = OnceLock::new();
-        let (genesis, beginning) = BEGINNING.get_or_init(|| {
-            let genesis = genesis();
-            let world = World::genesis(&genesis, &tools()).unwrap();
-            (genesis, world)
-        });
-        let server = server_key(0).public();
-        let identity = Identity { sim: genesis.id(), server };
+        static START: OnceLock<SimStart> = OnceLock::new();
+        let start = START.get_or_init(|| start_of(genesis()));
+        let identity = identity(&start.genesis);
         let opening = Opening { segment_bytes: SEGMENT_BYTES, ..Opening::new(identity) };
         let mut store = Store::open(MemoryDisk::new(), opening).unwrap().store;
         let mut keep = store.end();
@@ -154,19 +150,17 @@ impl WrittenLog {
             store.mark(keep).unwrap();
         }
         let disk = store.into_disk();
-        let checked =
-            check_log(&disk, (genesis, &Ok(beginning.clone())), server, &Serial, &mut ()).unwrap();
-        let verdict = verdict::LogVerdict::of("a log".as_ref(), &checked, self.allow_gaps);
-        let fault = verdict.failure().map(|failure| (verdict.height, failure.message));
+        let checked = check_log(&disk, identity, start, &Serial, &mut ()).unwrap();
+        let verdict = LogVerdict::of("a log".to_owned(), &checked, self.allow_gaps);
+        let fault = verdict.failure().map(|failure| (verdict.height, failure.to_string()));
         assert_eq!(fault.is_none(), verdict.ok);
         Some(VerifyResult { fault, turns: checked.turns })
     }
 }
 
-/// The first record of the segment in which this one lies: with it the log begins if it is kept.
+/// Returns the first record of the segment of this one: a log that keeps this one begins with it.
 fn segment_of(records: &[RawRecord], wanted: usize) -> usize {
-    let identity = Identity { sim: genesis().id(), server: server_key(0).public() };
-    let opening = Opening { segment_bytes: SEGMENT_BYTES, ..Opening::new(identity) };
+    let opening = Opening { segment_bytes: SEGMENT_BYTES, ..Opening::new(identity(&genesis())) };
     let mut store = Store::open(MemoryDisk::new(), opening).unwrap().store;
     let (mut first, mut segments) = (0, 0);
     for (number, record) in records.iter().enumerate().take(wanted + 1) {
@@ -182,7 +176,7 @@ fn key(of: PublicKey) -> SigningKey {
     (0..4).map(server_key).find(|key| key.public() == of).expect("one of the servers")
 }
 
-/// What server 0 writes at a height, whose turn is decided in its first round.
+/// Returns what server 0 writes at a height whose turn is decided in its first round.
 fn written(before: &World, step: &FixtureTurn, next: Option<&FixtureTurn>) -> Vec<Record> {
     let (sim, height, header) = (before.sim(), step.turn.header.height, step.turn.id());
     let proposal = |turn: &Turn, round| {
@@ -247,12 +241,8 @@ fn written(before: &World, step: &FixtureTurn, next: Option<&FixtureTurn>) -> Ve
     records
 }
 
-fn lying(record: &Record) -> RawRecord {
-    let tag = match record {
-        Record::Decided(certificate) => Some(certificate.height.0),
-        _ => None,
-    };
-    RawRecord { tag, payload: record.encode() }
+fn raw(record: &Record) -> RawRecord {
+    RawRecord { tag: tag(record), payload: record.encode() }
 }
 
 fn log(steps: &[FixtureTurn]) -> WrittenLog {
@@ -262,7 +252,7 @@ fn log(steps: &[FixtureTurn]) -> WrittenLog {
     let at_each = before.zip(steps).zip(next);
     let records = at_each.flat_map(|((before, step), next)| written(before, step, next));
     let records = [Record::Voice].into_iter().chain(records);
-    let records = records.map(|record| lying(&record)).collect();
+    let records = records.map(|record| raw(&record)).collect();
     // A range that ends before it begins holds no height: there is no gap.
     let gap = RangeInclusive::new(1, 0);
     WrittenLog { records, patch: None, gap, snapshot: None, cut: 0, allow_gaps: false }
@@ -276,7 +266,7 @@ pub(super) fn whole(turns: usize) -> (&'static str, WrittenLog) {
     ("whole", log(&steps(turns)))
 }
 
-/// A log with a snapshot, that begins with the segment that holds the decision of height `keep`.
+/// Returns a log with a snapshot. It begins with the segment that holds the decision of height `keep`.
 pub(super) fn pruned(turns: usize, state: usize, keep: u64) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let mut log = log(&steps);
@@ -287,7 +277,7 @@ pub(super) fn pruned(turns: usize, state: usize, keep: u64) -> (&'static str, Wr
     ("pruned", log)
 }
 
-/// A log that leaves turns out: its server went on with the state after them.
+/// Returns a log without some turns: its server went on with the state after them.
 pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let mut log = log(&steps);
@@ -297,12 +287,12 @@ pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, 
         // A promise for the first turn behind the gap was made in it.
         !(gap.contains(&height) || gap.contains(&at) && height > *gap.end())
     });
-    // What was promised there is written down when it is decided.
+    // A turn that was promised in the gap is written down when it is decided.
     let behind = &steps[*gap.end() as usize].turn;
     let after = log.records.iter().position(|r| r.tag == Some(gap.start() - 1)).unwrap() + 2;
     let turn = Record::Turn(behind.clone().into());
     if !log.records[after..].iter().any(|record| record.payload == turn.encode()) {
-        log.records.insert(after, lying(&turn));
+        log.records.insert(after, raw(&turn));
     }
     let state = *gap.end() as usize;
     log.snapshot = Some(snapshot(&steps, state, &base(&steps, state)));
@@ -310,7 +300,7 @@ pub(super) fn fetched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, 
     ("fetched", log)
 }
 
-/// The same, once these turns were put back.
+/// Returns the same log with a patch that holds these turns.
 pub(super) fn patched(turns: usize, gap: RangeInclusive<u64>) -> (&'static str, WrittenLog) {
     let steps = steps(turns);
     let (_, log) = fetched(turns, gap.clone());

@@ -1,51 +1,54 @@
-//! Records besides decided turns: what servers signed on the way to them, and what this one noted.
+//! The records besides decided turns: what servers signed on the way to them, and what this one noted.
 //!
-//! A signature is held against its signer, who must vote at that height. What this server noted of
-//! states is held against the turns. For the rest there is nothing to hold it against: a verdict, a
-//! time-out, or that a vote came at all.
+//! A signature is checked against its signer, who must vote at that height. This server's notes of
+//! states are compared with the turns. Nothing proves the rest: a verdict, a time-out, or that a vote
+//! came at all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_consensus::{Polka, Record, TurnVerdict};
-use metatopia_sim::{Applied, COURSE_ROOTS_KEPT, World};
+use metatopia_sim::{Applied, COURSE_ROOTS_KEPT, Unsound, World};
 use metatopia_types::{
-    CertificateError, Ed25519, Header, Height, Proposal, PublicKey, Recovery, Root, Round, Signed,
-    SignedRecovery, Turn, ValidatorSet, ValidatorsId, Verify as _, Vote, VoteKind,
+    CertificateError, Ed25519, Header, HeaderId, Height, Proposal, PublicKey, Recovery, Root,
+    Round, Signed, SignedRecovery, Turn, ValidatorSet, ValidatorsId, Verify as _, Vote, VoteKind,
     limits::{ROOT_LAG, SET_LAG},
 };
 
-use super::{LogFault, Replay, Unsound, Wrong, extend};
+use super::{
+    fault::{LogFault, LogFaultKind},
+    replay::{Replay, check_body, push_height},
+};
 
-/// What headers state of a state: its root, and who votes by it, as against the height before.
+/// The claims of headers about a state: its root, and the sets before and after it.
 #[derive(Clone, Copy)]
 struct Stated {
     root: Root,
-    /// The set of the header's own height, and of the next.
+    /// The set of the header's own height, and that of the next.
     sets: [ValidatorsId; 2],
 }
 
-/// What a server noted of states.
+/// The notes of a server about its states, compared with the turns.
 #[derive(Default)]
 pub(super) struct StateNotes {
-    /// The first note that the turns do not bear out, unless the server has healed since.
-    pub(super) wrong: Option<LogFault>,
-    /// How often it healed.
-    pub(super) heals: u64,
-    /// The recoveries that it took.
+    /// The first note that the turns contradict, unless the server has repaired its state since.
+    pub(super) fault: Option<LogFault>,
+    /// How often the server repaired its state.
+    pub(super) repairs: u64,
+    /// The recoveries that the server took.
     pub(super) recoveries: Vec<Recovery>,
-    /// The last height that it noted.
+    /// The last height of a note.
     last: Option<Height>,
-    /// By a turn that was applied: the root after it, and the last sets that it knows. Only another
-    /// one than the set before it need be noted.
+    /// The root after each applied turn, and the last two sets that are known then. The server notes
+    /// the last one only if it differs from the one before it.
     found: BTreeMap<Height, (Root, [Option<ValidatorSet>; 2])>,
-    /// By a header, of the height two before it.
+    /// The claims of headers, by the height of the state that they are about.
     stated: BTreeMap<Height, Stated>,
-    /// Notes for which the header is not there yet.
+    /// The notes whose header was not read yet.
     waiting: BTreeMap<Height, (Root, Option<ValidatorsId>)>,
 }
 
 impl StateNotes {
-    /// A turn was applied.
+    /// Takes the result of an applied turn.
     pub(super) fn applied(&mut self, applied: &Applied, world: &World) {
         let set = |ahead| world.validators(applied.height.plus(ahead)).cloned();
         self.found.insert(applied.height, (applied.root, [set(SET_LAG - 1), set(SET_LAG)]));
@@ -54,7 +57,7 @@ impl StateNotes {
         }
     }
 
-    /// A decided header states the root of two heights before.
+    /// Takes the claims of a decided header about the state of two heights before.
     pub(super) fn stated(&mut self, header: &Header) {
         let Some(of) = header.height.minus(ROOT_LAG) else {
             return;
@@ -70,18 +73,18 @@ impl StateNotes {
         }
     }
 
-    /// The server noted what became of a turn.
+    /// Takes a note about the state after a turn.
     fn note(&mut self, of: Height, root: Root, set: Option<ValidatorSet>) -> Result<(), LogFault> {
         if let Some(last) = self.last.filter(|last| of <= *last) {
-            return Err(Wrong::NotedTwice(of).at(last.plus(1)));
+            return Err(LogFaultKind::NotedTwice(of).at(last.plus(1)));
         }
         self.last = Some(of);
         if let Some((found, [before, new])) = self.found.get(&of) {
             let (found, same) = (*found, set.as_ref().or(before.as_ref()) == new.as_ref());
             if found != root {
-                self.is_wrong(of, Wrong::Noted { of, stated: root, found });
+                self.contradict(of, LogFaultKind::NotedRoot { of, stated: root, found });
             } else if !same {
-                self.is_wrong(of, Wrong::NotedSet(of));
+                self.contradict(of, LogFaultKind::NotedValidators(of));
             }
             return Ok(());
         }
@@ -99,67 +102,68 @@ impl StateNotes {
             return;
         };
         if found != root {
-            self.is_wrong(of, Wrong::Noted { of, stated: root, found });
+            self.contradict(of, LogFaultKind::NotedRoot { of, stated: root, found });
         } else if set.unwrap_or(own) != next {
-            self.is_wrong(of, Wrong::NotedSet(of));
+            self.contradict(of, LogFaultKind::NotedValidators(of));
         }
     }
 
-    fn is_wrong(&mut self, of: Height, wrong: Wrong) {
-        self.wrong.get_or_insert(wrong.at(of));
+    fn contradict(&mut self, of: Height, kind: LogFaultKind) {
+        self.fault.get_or_insert(kind.at(of));
     }
 
-    /// What was noted from this height on is void, and may be noted again.
+    /// Forgets the notes from this height on. The server may note these states again.
     fn forget(&mut self, from: Height) {
         self.last = self.last.filter(|last| *last < from).or(from.minus(1));
-        self.wrong.take_if(|fault| fault.height >= from);
+        self.fault.take_if(|fault| fault.height >= from);
         drop(self.waiting.split_off(&from));
     }
 }
 
 impl Replay {
-    /// Takes a record that decides nothing.
-    pub(super) fn note(&mut self, record: Record) -> Result<(), LogFault> {
-        let at = self.at;
+    /// Checks a record that decides nothing.
+    pub(super) fn check_record(&mut self, record: Record) -> Result<(), LogFault> {
+        let at = self.log_height();
         // One of a height that is over is that height's fault.
         let place = record.height().map_or(at, |height| height.min(at));
-        self.check_place(&record).map_err(|wrong| wrong.at(place))?;
+        self.check_place(&record).map_err(|kind| kind.at(place))?;
         match record {
             Record::Turn(turn) => {
-                self.check_turn(&turn).map_err(|wrong| wrong.at(at))?;
-                self.turns.insert(turn.id(), turn);
+                self.check_turn(&turn).map_err(|kind| kind.at(at))?;
+                self.proposed.insert(turn.id(), turn);
                 Ok(())
             }
-            Record::Vote(vote) => self.check_vote(&vote).map_err(|wrong| wrong.at(at)),
+            Record::Vote(vote) => self.check_vote(&vote).map_err(|kind| kind.at(at)),
             Record::Proposal(proposal) => {
                 let checked = self.check_proposal("proposal", &proposal);
-                checked.map_err(|wrong| wrong.at(at))
+                checked.map_err(|kind| kind.at(at))
             }
-            Record::Early(promise) => self.check_promise(&promise).map_err(|wrong| wrong.at(at)),
-            Record::Polka(polka) => self.check_polka(&polka).map_err(|wrong| wrong.at(at)),
-            Record::Verdict(verdict) => self.check_verdict(&verdict).map_err(|wrong| wrong.at(at)),
+            Record::Early(promise) => self.check_promise(&promise).map_err(|kind| kind.at(at)),
+            Record::Polka(polka) => self.check_polka(&polka).map_err(|kind| kind.at(at)),
+            Record::Verdict(verdict) => self.check_verdict(&verdict).map_err(|kind| kind.at(at)),
             Record::Applied { height, root, validators } => {
                 if height >= at {
-                    return Err(Wrong::NotedEarly(height).at(at));
+                    return Err(LogFaultKind::NotedEarly(height).at(at));
                 }
                 self.notes.note(height, root, validators)
             }
             Record::Healed { from } => {
-                self.notes.heals += 1;
+                self.notes.repairs += 1;
                 self.notes.forget(from);
                 Ok(())
             }
             Record::Recovered(signed) => {
                 let height = signed.recovery.height.min(at);
-                self.recover(&signed).map_err(|wrong| wrong.at(height))
+                self.recover(&signed).map_err(|kind| kind.at(height))
             }
-            // Nothing speaks against these, nor for them.
+            // Nothing proves these or contradicts them.
             Record::Timeout(_) | Record::Voice | Record::Silence | Record::Decided(_) => Ok(()),
         }
     }
 
-    /// A record of agreement is about the height under way; bytes and promises may be about the next.
-    fn check_place(&self, record: &Record) -> Result<(), Wrong> {
+    /// Checks that a record of agreement is about the height under way. Bytes and promises may be about
+    /// the next one.
+    fn check_place(&self, record: &Record) -> Result<(), LogFaultKind> {
         let ahead = match record {
             Record::Turn(_) => 0..=1,
             Record::Early(_) => 1..=1,
@@ -168,23 +172,23 @@ impl Replay {
             | Record::Polka(_)
             | Record::Verdict(_)
             | Record::Timeout(_) => 0..=0,
-            Record::Healed { from } if *from > self.at => 0..=0,
+            Record::Healed { from } if *from > self.log_height() => 0..=0,
             _ => return Ok(()),
         };
-        let (height, at) = (record.height().unwrap_or_default(), self.at);
+        let (height, at) = (record.height().unwrap_or_default(), self.log_height());
         let ahead_by = height.0.checked_sub(at.0);
         if ahead_by.is_some_and(|by| ahead.contains(&by)) {
             return Ok(());
         }
-        Err(Wrong::Misplaced { what: name(record), height, at })
+        Err(LogFaultKind::Misplaced { what: name(record), height, at })
     }
 
-    /// A turn that may be decided: a server writes none down that it finds void.
-    fn check_turn(&self, turn: &Turn) -> Result<(), Wrong> {
+    /// Checks a turn that may be decided. A server writes down no turn that it finds void.
+    fn check_turn(&self, turn: &Turn) -> Result<(), LogFaultKind> {
         let header = &turn.header;
-        let here = header.height == self.at;
-        let before =
-            self.last.filter(|_| here && self.seen.map(|seen| seen.plus(1)) == Some(self.at));
+        let at = self.log_height();
+        let is_next = header.height == at && self.tip.map(|tip| tip.plus(1)) == Some(at);
+        let before = self.previous.filter(|_| is_next);
         let claims = [
             (header.sim == self.sim, "another sim"),
             (before.is_none_or(|before| before == header.previous), "another turn before it"),
@@ -192,11 +196,10 @@ impl Replay {
         if let Some((_, what)) = claims.into_iter().find(|(holds, _)| !holds) {
             return Err(Unsound::Header(what).into());
         }
-        let body = turn.check_body();
-        Ok(body.map_err(|error| error.map_or(Unsound::OtherBody, Unsound::Body))?)
+        Ok(check_body(turn)?)
     }
 
-    fn check_vote(&mut self, vote: &Signed<Vote>) -> Result<(), Wrong> {
+    fn check_vote(&mut self, vote: &Signed<Vote>) -> Result<(), LogFaultKind> {
         let Vote { height, voter: by, kind, .. } = vote.message;
         let what = match kind {
             VoteKind::Prevote => "prevote",
@@ -204,24 +207,24 @@ impl Replay {
         };
         self.check_signer(what, height, by)?;
         let signed = vote.verify(self.sim, &Ed25519);
-        if signed { Ok(()) } else { Err(Wrong::Signature { what, by }) }
+        if signed { Ok(()) } else { Err(LogFaultKind::Signature { what, by }) }
     }
 
     fn check_proposal(
         &mut self,
         what: &'static str,
         proposal: &Signed<Proposal>,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LogFaultKind> {
         let by = proposal.message.proposer;
         self.check_signer(what, proposal.message.height, by)?;
         let signed = proposal.verify(self.sim, &Ed25519);
-        if signed { Ok(()) } else { Err(Wrong::Signature { what, by }) }
+        if signed { Ok(()) } else { Err(LogFaultKind::Signature { what, by }) }
     }
 
-    fn check_promise(&mut self, promise: &Signed<Proposal>) -> Result<(), Wrong> {
+    fn check_promise(&mut self, promise: &Signed<Proposal>) -> Result<(), LogFaultKind> {
         let Proposal { height, round, valid_round, proposer, header } = promise.message;
         if (round, valid_round, proposer) != (Round(0), None, self.server) {
-            return Err(Wrong::Promise);
+            return Err(LogFaultKind::Promise);
         }
         self.check_seen(header, height)?;
         self.check_proposal("promise", promise)
@@ -232,18 +235,18 @@ impl Replay {
         what: &'static str,
         height: Height,
         by: PublicKey,
-    ) -> Result<(), Wrong> {
+    ) -> Result<(), LogFaultKind> {
         match self.voters.at(height) {
-            Some(set) if set.get(&by).is_none() => Err(Wrong::Stranger { what, by }),
+            Some(set) if set.get(&by).is_none() => Err(LogFaultKind::Stranger { what, by }),
             Some(_) => Ok(()),
             None => {
-                extend(&mut self.unheld, height);
+                push_height(&mut self.unverifiable, height);
                 Ok(())
             }
         }
     }
 
-    fn check_polka(&self, polka: &Polka) -> Result<(), Wrong> {
+    fn check_polka(&self, polka: &Polka) -> Result<(), LogFaultKind> {
         let Some(set) = self.voters.at(polka.height) else {
             return Ok(());
         };
@@ -252,13 +255,13 @@ impl Replay {
             let Polka { height, round, header, .. } = *polka;
             let (kind, header) = (VoteKind::Prevote, Some(header));
             let vote = Vote { kind, height, round, header, voter: *voter };
-            let stranger = Wrong::Polka(CertificateError::Stranger(*voter));
+            let stranger = LogFaultKind::Polka(CertificateError::Stranger(*voter));
             let member = set.get(voter).ok_or(stranger)?;
             if !signers.insert(*voter) {
-                return Err(Wrong::Polka(CertificateError::Repeated(*voter)));
+                return Err(LogFaultKind::Polka(CertificateError::Repeated(*voter)));
             }
             if !Ed25519.verify(voter, &vote.sign_bytes(self.sim), signature) {
-                return Err(Wrong::Polka(CertificateError::Signature(*voter)));
+                return Err(LogFaultKind::Polka(CertificateError::Signature(*voter)));
             }
             power += u64::from(member.power);
         }
@@ -266,41 +269,39 @@ impl Replay {
         if power >= quorum {
             return Ok(());
         }
-        Err(Wrong::Polka(CertificateError::NoQuorum { power, quorum }))
+        Err(LogFaultKind::Polka(CertificateError::NoQuorum { power, quorum }))
     }
 
-    fn check_verdict(&mut self, verdict: &TurnVerdict) -> Result<(), Wrong> {
+    fn check_verdict(&mut self, verdict: &TurnVerdict) -> Result<(), LogFaultKind> {
         self.check_signer("verdict", verdict.height, verdict.proposer)?;
         if verdict.valid { self.check_seen(verdict.header, verdict.height) } else { Ok(()) }
     }
 
-    /// A turn's bytes are in the log before the first record that relies on them.
-    fn check_seen(&self, header: super::HeaderId, height: Height) -> Result<(), Wrong> {
-        let seen = self.turns.contains_key(&header) || height < self.lacks_below;
-        if seen { Ok(()) } else { Err(Wrong::Unseen(header)) }
+    /// Checks that a turn's bytes are in the log before the first record that relies on them.
+    fn check_seen(&self, header: HeaderId, height: Height) -> Result<(), LogFaultKind> {
+        let seen = self.proposed.contains_key(&header) || height < self.bytes_complete_from;
+        if seen { Ok(()) } else { Err(LogFaultKind::Unseen(header)) }
     }
 
-    /// Servers agreed by hand on the state after one of the last turns; those who vote next signed.
-    fn recover(&mut self, signed: &SignedRecovery) -> Result<(), Wrong> {
+    /// Takes a recovery: the set that votes next must have signed the state after one of the last turns.
+    fn recover(&mut self, signed: &SignedRecovery) -> Result<(), LogFaultKind> {
         let recovery = &signed.recovery;
         let (number, height) = (recovery.number, recovery.height);
-        let own = self.held.get(&height).is_none_or(|held| *held == recovery.header);
-        if !own || height >= self.at || recovery.sim != self.sim {
-            return Err(Wrong::OtherRecovery { number, height });
+        let own = self.decided.get(&height).is_none_or(|decided| *decided == recovery.header);
+        if !own || height >= self.log_height() || recovery.sim != self.sim {
+            return Err(LogFaultKind::OtherRecovery { number, height });
         }
         match self.voters.at(height.plus(1)) {
-            Some(voters) => signed.verify(voters, &Ed25519).map_err(|why| Wrong::Recovery {
-                number,
-                height,
-                why,
-            })?,
-            None => extend(&mut self.unheld, height),
+            Some(voters) => signed
+                .verify(voters, &Ed25519)
+                .map_err(|why| LogFaultKind::RecoverySignatures { number, height, why })?,
+            None => push_height(&mut self.unverifiable, height),
         }
         let heights = [height.minus(1).unwrap_or_default(), height];
         for (of, stated) in heights.into_iter().zip(recovery.roots) {
             let found = self.notes.found.get(&of).map(|(root, _)| *root);
             if let Some(found) = found.filter(|found| *found != stated) {
-                return Err(Wrong::Recovered { of, stated, found });
+                return Err(LogFaultKind::RecoveredRoot { of, stated, found });
             }
         }
         self.notes.forget(heights[0]);
@@ -309,6 +310,7 @@ impl Replay {
     }
 }
 
+/// Returns the name of a record's kind, as faults use it.
 const fn name(record: &Record) -> &'static str {
     match record {
         Record::Turn(_) => "turn",

@@ -1,33 +1,38 @@
-//! A state in a few lines.
+//! A state in numbers.
 
 use std::fmt;
 
 use metatopia_sim::World;
 use serde::Serialize;
 
-/// What a state holds, in numbers.
+/// The size of a state, its root and its validators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(in crate::cli) struct StateSummary {
-    pub(in crate::cli) height: u64,
-    pub(in crate::cli) tick: u64,
-    pub(in crate::cli) root: String,
-    /// Milliseconds since 1970, as the last turn states.
+pub struct StateSummary {
+    /// The height of the last turn.
+    pub height: u64,
+    /// The last tick.
+    pub tick: u64,
+    /// The root of the state.
+    pub root: String,
+    /// The time of the last turn in milliseconds since 1970.
     time_ms: u64,
-    /// Players ever seen.
+    /// The number of remembered players.
     players: usize,
-    /// Those who are there.
+    /// The number of players who are logged in.
     present: usize,
     objects: usize,
     scripts: usize,
-    /// Pieces that the root commits to.
+    /// The number of leaves.
     leaves: usize,
     bytes: u64,
-    /// Who votes at the next height.
+    /// The validators of the next height.
     validators: Vec<String>,
 }
 
 impl StateSummary {
-    pub(in crate::cli) fn of(world: &World) -> Self {
+    /// Returns the summary of a state.
+    #[must_use]
+    pub fn of(world: &World) -> Self {
         let manifest = world.manifest();
         let set = world.validators(world.height().plus(1));
         let members = set.map(|set| set.members().iter());

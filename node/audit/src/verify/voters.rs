@@ -1,4 +1,4 @@
-//! Who voted at which height, as far as it is proved from genesis on.
+//! The validator sets of a sim by height, as far as they are proved from genesis on.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,19 @@ use metatopia_consensus::{Base, JoinPackError, Trust, members_at};
 use metatopia_sim::World;
 use metatopia_types::{Ed25519, Header, Height, SimId, ValidatorSet, limits::SET_LAG};
 
-/// Follows the changes of the validators: by what a snapshot names of them, each certified by those
-/// who voted before it, by states that turns lead to, and by certified headers.
+/// Follows the changes of the validators. It learns them from the set changes that a snapshot names
+/// (the set before each change certifies it), from states that turns lead to, and from certified headers.
+#[derive(Debug)]
 pub(super) struct VoterHistory {
     trust: Trust,
-    /// Each set, by the first height at which it votes.
+    /// The sets by the first height at which each votes.
     since: BTreeMap<Height, ValidatorSet>,
-    /// Up to here it is known who votes.
+    /// The last height whose set is known.
     known: Height,
 }
 
 impl VoterHistory {
-    /// Begins with the validators of a genesis.
+    /// Returns a history that begins with the validators of a genesis.
     pub(super) fn new(genesis: ValidatorSet) -> Self {
         Self {
             since: BTreeMap::from([(Height(1), genesis.clone())]),
@@ -26,17 +27,17 @@ impl VoterHistory {
         }
     }
 
-    /// Who votes at a height, if that is known.
+    /// Returns the set that votes at a height, if it is known.
     pub(super) fn at(&self, height: Height) -> Option<&ValidatorSet> {
         let last = self.since.range(..=height).next_back().map(|(_, set)| set);
         last.filter(|_| height <= self.known)
     }
 
-    /// Walks the set changes that a snapshot names, from genesis on: then it is known who votes up to
-    /// the height after it.
+    /// Follows the set changes that a snapshot names, from genesis on. Then the sets are known up to
+    /// the height after the snapshot.
     ///
     /// # Errors
-    /// When they are not certified, each by those who voted before it.
+    /// When the set before a change did not certify it.
     pub(super) fn walk(&mut self, base: &Base, sim: SimId) -> Result<(), JoinPackError> {
         members_at(&base.links, sim, &self.trust, base.height.plus(1), &Ed25519)?;
         for link in &base.links {
@@ -48,7 +49,7 @@ impl VoterHistory {
         Ok(())
     }
 
-    /// Learns from a state who votes at the next heights.
+    /// Learns the sets of the next heights from a state.
     pub(super) fn learn(&mut self, world: &World) {
         for ahead in 1..=SET_LAG {
             let height = world.height().plus(ahead);
@@ -64,7 +65,7 @@ impl VoterHistory {
         }
     }
 
-    /// Learns from a header, whose certificate holds, that the same vote at the next height.
+    /// Learns from a certified header that the same set votes at the next height.
     pub(super) fn follow(&mut self, header: &Header) {
         let (next, same) = (header.height.plus(1), header.validators == header.next_validators);
         if same && header.height == self.known {

@@ -1,10 +1,10 @@
-//! Every single change of a log is found, and its height named, or it is of something that verifying
-//! says nothing of. Checksums and the hash chain are made anew after each.
+//! Verifying finds every single change of a log and names its height, or the change is of something
+//! that verifying claims nothing about. Checksums and the hash chain are renewed after each change.
 //!
-//! `CHANGES=all cargo test --release -p metatopia --lib log::changes` turns every bit of the small logs,
-//! `CHANGES=10000` makes so many changes of the long ones; without it there are fewer of both.
+//! `CHANGES=all cargo test --release -p metatopia-audit verify::changes` flips every bit of the small
+//! logs, `CHANGES=10000` makes so many changes of the long ones; without it there are fewer of both.
 
-mod kept;
+mod written_log;
 
 use std::{collections::BTreeSet, env, ops::RangeInclusive};
 
@@ -13,35 +13,35 @@ use metatopia_math::Stream;
 use metatopia_replica::{decode_patch, encode_patch};
 use metatopia_types::{Certificate, Height, Root};
 
-use self::kept::{RecordPlace, WrittenLog};
+use self::written_log::{RecordPlace, VerifyResult, WrittenLog};
 
 /// One change to a log.
 #[derive(Debug, Clone)]
 enum LogChange {
-    /// A bit of a record's content.
+    /// One bit of a record's content is flipped.
     Bit(usize, u64),
-    /// A bit of a record's tag.
+    /// One bit of a record's tag is flipped.
     Tag(usize, u32),
-    /// A record is taken out.
+    /// A record is removed.
     Out(usize),
     /// A record is there a second time.
     Twice(usize),
     /// Two records change places.
     Order(usize, usize),
-    /// All records from one decision to the next are taken out, with the turn's bytes.
+    /// All records from one decision to the next are removed, with the turn's bytes.
     Turn(u64),
     /// A certificate loses a signature.
     Signature(usize),
-    /// A bit of what was put back.
+    /// One bit of the patch is flipped.
     PatchBit(u64),
-    /// A turn that was put back states another root, by a header that nobody signed.
+    /// A turn of the patch states another root, by a header that nobody signed.
     PatchTurn(usize),
-    /// What was put back is taken out.
+    /// The patch is removed.
     PatchOut,
 }
 
 impl LogChange {
-    /// Makes the change; `false` if nobody could write that.
+    /// Makes the change. Returns false if nobody could write such a log.
     fn make(&self, to: &mut WrittenLog) -> bool {
         let at = |record: usize| (record, &to.records[record]);
         match *self {
@@ -93,7 +93,7 @@ impl LogChange {
         to.records.iter().filter_map(|record| record.tag).is_sorted_by(|a, b| a < b)
     }
 
-    /// The heights that may be named for it.
+    /// Returns the heights that verifying may name for the change.
     fn heights(
         &self,
         places: &[RecordPlace],
@@ -104,7 +104,7 @@ impl LogChange {
             let now = after.records.get(record).and_then(|r| Record::decode(&r.payload).ok());
             let now = now.and_then(|record| record.height()).map(|height| height.0);
             let RecordPlace { at, height, .. } = places[record];
-            // What comes behind a gap may tell no more than that there is one.
+            // Records behind a gap may show no more than that there is one.
             let gap = (at == of.gap.end() + 1).then_some(*of.gap.start());
             [Some(at), Some(height), now, gap].into_iter().flatten()
         };
@@ -127,9 +127,9 @@ impl LogChange {
         }
     }
 
-    /// Is it a change of something that anybody proves? What a server only says of itself is not, nor
-    /// that a message came to it at all, and when.
-    fn is_told(&self, places: &[RecordPlace]) -> bool {
+    /// Says whether something proves what was changed. Nothing proves what a server only says of itself,
+    /// or that a message came to it at all, and when.
+    fn is_provable(&self, places: &[RecordPlace]) -> bool {
         match *self {
             Self::Bit(record, _) => !places[record].is_own_word,
             Self::Tag(..) | Self::Turn(_) | Self::Signature(_) => true,
@@ -140,16 +140,16 @@ impl LogChange {
     }
 }
 
-/// What a log says as it was written, against which changes are held.
+/// A log as it was written, and the results of its changes.
 struct Trial {
     name: &'static str,
     log: WrittenLog,
     places: Vec<RecordPlace>,
-    well: kept::VerifyResult,
+    well: VerifyResult,
     found: u64,
-    untold: u64,
+    unprovable: u64,
     refused: u64,
-    /// What is wrong with what was told of changes.
+    /// The changes that verifying missed, or that it named by another height.
     missed: Vec<String>,
 }
 
@@ -159,10 +159,10 @@ impl Trial {
         assert_eq!(well.fault, None, "{name}");
         let places = log.places();
         let missed = Vec::new();
-        Self { name, log, places, well, found: 0, untold: 0, refused: 0, missed }
+        Self { name, log, places, well, found: 0, unprovable: 0, refused: 0, missed }
     }
 
-    /// Makes one change, and says what `log verify` must.
+    /// Makes one change, and compares the verdict with what it must be.
     fn change(&mut self, change: &LogChange) {
         let mut changed = self.log.clone();
         let found = if change.make(&mut changed) { changed.verify() } else { None };
@@ -178,20 +178,20 @@ impl Trial {
             self.found += 1;
             return;
         }
-        // Nothing else is claimed than before, and nothing of what is gone.
+        // The log claims nothing else than before, and nothing about removed turns.
         let claims = |height: &u64| found.turns.contains_key(&Height(*height));
         let same = |(height, id)| self.well.turns.get(height) == Some(id);
-        let told = change.is_told(&self.places) && heights.iter().all(claims);
-        if told || !found.turns.iter().all(same) {
+        let must_find = change.is_provable(&self.places) && heights.iter().all(claims);
+        if must_find || !found.turns.iter().all(same) {
             self.missed.push(format!("{change:?} at {heights:?} is said to be in order"));
         }
-        self.untold += 1;
+        self.unprovable += 1;
     }
 
-    fn told(&self) {
-        let Self { name, found, untold, refused, .. } = self;
+    fn finish(&self) {
+        let Self { name, found, unprovable, refused, .. } = self;
         println!(
-            "{name}: {found} found, {untold} of what nobody proves, {refused} not to be written"
+            "{name}: {found} found, {unprovable} of what nobody proves, {refused} not to be written"
         );
         assert!(self.found > 0, "{name}: nothing was changed");
         let first: Vec<&String> = self.missed.iter().take(20).collect();
@@ -203,8 +203,8 @@ fn asked() -> Option<String> {
     env::var("CHANGES").ok()
 }
 
-/// Every record out, twice and exchanged with the next, every turn out, every certificate short; of bits
-/// all of them, or one in `stride`.
+/// Removes and doubles every record and exchanges it with the next, removes every turn, shortens every
+/// certificate, and flips all bits, or one in `stride`.
 fn small(log: (&'static str, WrittenLog)) {
     let mut trial = Trial::of(log);
     let stride = if asked().as_deref() == Some("all") { 1 } else { 293 };
@@ -232,30 +232,30 @@ fn small(log: (&'static str, WrittenLog)) {
             trial.change(&LogChange::PatchBit(bit));
         }
     }
-    trial.told();
+    trial.finish();
 }
 
 #[test]
 fn every_change_of_a_small_whole_log_is_found() {
-    small(kept::whole(6));
+    small(written_log::whole(6));
 }
 
 #[test]
 fn every_change_of_a_small_pruned_log_is_found() {
-    small(kept::pruned(8, 5, 3));
+    small(written_log::pruned(8, 5, 3));
 }
 
 #[test]
 fn every_change_of_a_small_fetched_log_is_found() {
-    small(kept::fetched(8, 4..=5));
+    small(written_log::fetched(8, 4..=5));
 }
 
 #[test]
 fn every_change_of_a_small_patched_log_is_found() {
-    small(kept::patched(8, 4..=5));
+    small(written_log::patched(8, 4..=5));
 }
 
-/// Draws any kind of change.
+/// Draws a change of any kind.
 fn drawn(dice: &mut Stream, log: &WrittenLog, places: &[RecordPlace]) -> LogChange {
     let kept: RangeInclusive<usize> = *log.kept().start()..=log.records.len() - 1;
     let count = (kept.end() - kept.start() + 1) as u64;
@@ -281,10 +281,10 @@ fn changes_of_long_logs_are_found() {
     let (seed, count) = (20_261_122, asked.unwrap_or(240) / 4);
     println!("seed {seed}, {count} changes of each log");
     let logs = [
-        kept::whole(60),
-        kept::pruned(60, 30, 12),
-        kept::fetched(60, 20..=29),
-        kept::patched(60, 20..=29),
+        written_log::whole(60),
+        written_log::pruned(60, 30, 12),
+        written_log::fetched(60, 20..=29),
+        written_log::patched(60, 20..=29),
     ];
     for (number, log) in (0..).zip(logs) {
         let mut trial = Trial::of(log);
@@ -293,15 +293,15 @@ fn changes_of_long_logs_are_found() {
             let change = drawn(&mut dice, &trial.log, &trial.places);
             trial.change(&change);
         }
-        trial.told();
+        trial.finish();
     }
 }
 
-/// The turn after it was left out, and with it whatever was held against it: below the snapshot the
-/// forged turn was called in order.
+/// The turn after the forged one was removed, and with it all that the forged one was compared with. Below
+/// the snapshot the forged turn was called in order.
 #[test]
 fn a_forged_turn_before_one_that_was_left_out_is_wrong() {
-    let (_, mut log) = kept::pruned(12, 9, 3);
+    let (_, mut log) = written_log::pruned(12, 9, 3);
     LogChange::Turn(7).make(&mut log);
     let found = log.verify().unwrap();
     assert_eq!(found.fault.map(|(height, _)| height), Some(7), "it is missing");
