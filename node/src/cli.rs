@@ -21,7 +21,6 @@ mod first_login;
 mod fixture;
 mod genesis_file;
 mod invite;
-mod kept_state;
 mod keys;
 mod log;
 mod node;

@@ -74,6 +74,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client",
             "store",
             "replica",
+            "audit",
             "scenarios",
             "simulator",
             "node",

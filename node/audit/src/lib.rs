@@ -2,6 +2,10 @@
 //!
 //! * [`verify`] checks a server's log against its certificates, and applies its turns again.
 //! * [`replay`] follows a log or a capsule and sums up what each stage of a tick led to.
+//! * [`bisect`] finds where two histories part; [`capsule`] explains what a server or tab kept then.
+//! * [`evidence`] finds servers that signed two things at once.
+//! * [`recover`] says from which state a stalled sim goes on; [`succeed`] founds a sim that carries on
+//!   one whose servers are gone. Both take the state from [`kept_state`].
 //!
 //! This crate works offline and sans-IO: it reads a data directory through the store's
 //! [`ReadDisk`](metatopia_store::ReadDisk), and gets genesis, first state and threads handed in. It cannot
@@ -30,14 +34,19 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod bisect;
+pub mod capsule;
+pub mod evidence;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+pub mod kept_state;
 mod read_log;
+pub mod recover;
 pub mod replay;
 mod sim_start;
+pub mod succeed;
 mod turn_observer;
 pub mod verify;
 
-pub use read_log::read_log;
 pub use sim_start::{SimStart, tools};
 pub use turn_observer::TurnObserver;

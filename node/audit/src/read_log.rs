@@ -4,7 +4,7 @@ use metatopia_store::{FileKind, Folder, ReadDisk};
 
 /// Reads a log, and reads it again if the result is not sound and the log lost its first segment
 /// meanwhile. A server removes a segment in minutes, so this comes to an end.
-pub fn read_log<T>(
+pub(crate) fn read_log<T>(
     disk: &dyn ReadDisk,
     mut read: impl FnMut() -> T,
     is_sound: impl Fn(&T) -> bool,

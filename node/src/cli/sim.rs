@@ -1,6 +1,6 @@
-//! `sim`: a sim that carries on another one, whose servers are gone for good.
+//! `sim` shows sims, and founds one that carries on another whose servers are gone for good.
 
-mod heir;
+mod last_state;
 mod succeed;
 mod verify;
 

@@ -1,78 +1,83 @@
-//! Looks through a log for evidence, and for what is needed to check it.
+//! Searches a log for evidence, and for what is needed to check it.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fs,
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_audit::read_log;
 use metatopia_consensus::Record;
 use metatopia_protocol::ValidatorSetLink;
 use metatopia_replica::keeper::{AGREEMENT, newest_state};
-use metatopia_store::scan;
+use metatopia_store::{ReadDisk, ReadError, ScanError, scan};
 use metatopia_types::{
     Act, Certificate, Evidence, Header, HeaderId, Height, Proposal, PublicKey, Round, Signed,
-    SimId, Turn, ValidatorSet, ValidatorsId, Vote, VoteKind, wire,
+    SimId, Turn, ValidatorSet, ValidatorsId, Vote, VoteKind, wire, wire::DecodeError,
 };
 
-use crate::{
-    cli::{bisect::tools, console::Console, failure::Failure, genesis_file::read_genesis},
-    disk::DataDirectory,
-    formats::evidence::EvidenceFile,
-};
+use super::file::EvidenceFile;
+use crate::{read_log::read_log, tools};
 
 /// Heights for which votes are remembered: what servers say of heights that are long over is not in
 /// the log.
 const HEIGHTS_KEPT: u64 = 8;
 
-/// Everything in a data directory that somebody needs who is to believe that a server lied.
-pub(super) fn search(
-    dir: &Path,
-    genesis: &Path,
-    console: Console,
-) -> Result<EvidenceFile, Failure> {
-    let sim = read_genesis(genesis)?.id();
-    let encoded = fs::read(genesis).map_err(|error| Failure::failed(error.to_string()))?;
-    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
-    let seen = read_log(&disk, || look_through(&disk, sim, console), Result::is_ok)?;
-    Ok(seen.finish(encoded))
+/// The reason why a log could not be searched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EvidenceSearchError {
+    /// The log is damaged.
+    #[error(transparent)]
+    Scan(#[from] ScanError),
+    /// A record cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A record is malformed.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
 }
 
-fn look_through(
-    disk: &DataDirectory,
+/// Searches the log of a sim for evidence. Its server may run meanwhile. `skipped` learns why a
+/// snapshot could not be used. `genesis` is the encoded genesis of the sim.
+///
+/// # Errors
+/// When the log cannot be read.
+pub fn search(
+    disk: &dyn ReadDisk,
     sim: SimId,
-    console: Console,
-) -> Result<EvidenceSearch, Failure> {
-    let wrong = |what: String| Failure::unverified(format!("{}: {what}", disk.path().display()));
-    let index = scan(disk, sim).map_err(|error| wrong(error.to_string()))?.index;
-    let mut seen = EvidenceSearch::default();
-    // A log that was shortened does not hold the changes before; its snapshots do.
+    genesis: Vec<u8>,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<EvidenceFile, EvidenceSearchError> {
+    let found = read_log(disk, || search_once(disk, sim, skipped), Result::is_ok)?;
+    Ok(found.finish(genesis))
+}
+
+fn search_once(
+    disk: &dyn ReadDisk,
+    sim: SimId,
+    skipped: &mut dyn FnMut(&str),
+) -> Result<EvidenceSearch, EvidenceSearchError> {
+    let index = scan(disk, sim)?.index;
+    let mut search = EvidenceSearch::default();
+    // A log that was shortened does not hold the earlier changes; its snapshots do.
     let (state, passed_over) = newest_state(disk, &tools());
-    for why in passed_over {
-        console.warn(&format!("snapshot passed over: {why}"));
-    }
+    passed_over.iter().for_each(|why| skipped(why));
     if let Some((base, _)) = state {
         for link in base.links {
             if let Ok(next) = ValidatorSet::new(link.next, |_| true) {
                 let (header, certificate) = (link.header, link.certificate);
-                seen.links.insert(header.height, ValidatorSetLink { header, certificate, next });
+                search.links.insert(header.height, ValidatorSetLink { header, certificate, next });
             }
         }
     }
     for record in index.iter(disk) {
-        let record = record.map_err(|error| wrong(error.to_string()))?;
+        let record = record?;
         if record.kind == AGREEMENT {
-            let record = Record::decode(&record.payload);
-            seen.take(record.map_err(|error| wrong(error.to_string()))?);
+            search.take(Record::decode(&record.payload)?);
         }
     }
-    Ok(seen)
+    Ok(search)
 }
 
+/// The place of one signature: a server gives no two different ones for it.
 type SigningSlot = (Height, Round, PublicKey);
 
-/// What was read so far.
+/// The search, as far as the log was read.
 #[derive(Default)]
 pub(super) struct EvidenceSearch {
     votes: BTreeMap<(SigningSlot, VoteKind), Signed<Vote>>,
@@ -85,6 +90,7 @@ pub(super) struct EvidenceSearch {
 }
 
 impl EvidenceSearch {
+    /// Takes the next record.
     pub(super) fn take(&mut self, record: Record) {
         match record {
             Record::Vote(vote) => self.vote(vote),
@@ -134,6 +140,7 @@ impl EvidenceSearch {
         self.turns.retain(|_, (header, _)| header.height > height);
     }
 
+    /// Returns the evidence with the set changes that prove it.
     pub(super) fn finish(mut self, genesis: Vec<u8>) -> EvidenceFile {
         for (header, certificate) in self.changes {
             if let Some(next) = self.sets.get(&header.next_validators).cloned() {
@@ -146,7 +153,7 @@ impl EvidenceSearch {
     }
 }
 
-/// What acts of a turn report.
+/// Returns the evidence that acts of a turn report.
 fn reports(turn: &Turn) -> Vec<Evidence> {
     let mut seen = BTreeSet::new();
     let acts = turn.body.acts().iter().filter_map(|act| match &act.envelope.act {

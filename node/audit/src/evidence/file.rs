@@ -1,5 +1,5 @@
-//! Evidence in a file, with all that a stranger needs to check it: the genesis, and every change of
-//! the validators since.
+//! The file of evidence: the evidence, and all that a stranger needs to check it. That is the genesis,
+//! and every change of the validators since.
 
 use std::sync::Arc;
 
@@ -12,96 +12,97 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Largest file in bytes: a genesis of 16 MiB, and as much of set changes and evidence.
+/// Largest file of evidence in bytes: a genesis of 16 MiB, and as much of set changes and evidence.
 pub const EVIDENCE_BYTES_MAX: usize = 32 * 1_024 * 1_024;
 
-/// What these files begin with.
+/// The text that these files begin with.
 const MARK: &str = "metatopia evidence v1";
 
-/// See the module.
+/// Evidence with the genesis and the set changes that prove it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceFile {
     /// The sim's genesis, encoded; its digest is the sim's id.
     pub genesis: Vec<u8>,
     /// The changes of the validators, ascending.
     pub links: Vec<ValidatorSetLink>,
-    /// The lies that it proves.
+    /// The pieces of evidence.
     pub evidence: Vec<Evidence>,
 }
 
-/// Why bytes are no such file, or cannot be checked.
+/// The reason why bytes are no file of evidence, or why its evidence cannot be checked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvidenceFileError {
-    /// Other bytes, or too many.
+    /// The bytes are malformed, or too many.
     #[error("no file of evidence: {0}")]
     Decode(#[from] DecodeError),
-    /// Written by another version.
+    /// Another version wrote the file.
     #[error("a file of evidence of another version")]
     OtherVersion,
-    /// It does not say which sim it is about.
+    /// The genesis in it is malformed.
     #[error("the genesis of the sim: {0}")]
     Genesis(#[from] GenesisError),
-    /// It does not say who voted first.
+    /// The genesis in it names no set of validators.
     #[error("the validators of genesis: {0}")]
     Validators(#[from] ValidatorSetError),
-    /// It does not say who voted later.
+    /// A change of the validators does not hold.
     #[error("the change of validators at {height}: {why}")]
     Change {
-        /// Of the turn that brought the change.
+        /// The height of the turn that brought the change.
         height: Height,
-        /// What is wrong with it.
+        /// The reason why it does not hold.
         why: Distrust,
     },
 }
 
-/// Why a piece of evidence does not hold.
+/// The reason why a piece of evidence does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Unproven {
+pub enum EvidenceFault {
     /// The two messages show nothing.
     #[error(transparent)]
     Evidence(#[from] EvidenceError),
-    /// The file does not say who voted at that height.
+    /// The file does not prove the validators of that height.
     #[error(transparent)]
     Voters(#[from] Distrust),
-    /// Whoever signed them is nobody.
+    /// The signer is no validator of that height.
     #[error("{key} does not vote at height {height}")]
     NoVoter {
-        /// Who signed both.
+        /// The signer of both messages.
         key: PublicKey,
-        /// Of both messages.
+        /// The height of both messages.
         height: Height,
     },
 }
 
 impl EvidenceFile {
-    /// The bytes of the file.
+    /// Returns the bytes of the file.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         wire::encode(&(MARK, self))
     }
 
-    /// Reads what [`EvidenceFile::encode`] made. Nothing in it is checked yet.
+    /// Reads what [`EvidenceFile::encode`] made. It checks none of the evidence.
     ///
     /// # Errors
-    /// Bytes of another kind or version, or too many.
+    /// When the bytes are of another kind or version, or too many.
     pub fn decode(bytes: &[u8]) -> Result<Self, EvidenceFileError> {
         let (mark, file): (String, Self) = wire::decode(bytes, EVIDENCE_BYTES_MAX)?;
         if mark == MARK { Ok(file) } else { Err(EvidenceFileError::OtherVersion) }
     }
 
-    /// The sim that it is about.
+    /// Returns the sim that the evidence is about.
     ///
     /// # Errors
-    /// When the genesis is none.
+    /// When the genesis is malformed.
     pub fn sim(&self) -> Result<SimId, EvidenceFileError> {
         Ok(Genesis::decode(&self.genesis)?.id())
     }
 
-    /// Does each piece hold: did the accused vote at that height, and sign both?
+    /// Checks each piece: the accused must be a validator of that height, and have signed both
+    /// messages.
     ///
     /// # Errors
-    /// When it cannot be said who voted.
-    pub fn check(&self) -> Result<Vec<Result<(), Unproven>>, EvidenceFileError> {
+    /// When the validators are not proven.
+    pub fn check(&self) -> Result<Vec<Result<(), EvidenceFault>>, EvidenceFileError> {
         let genesis = Genesis::decode(&self.genesis)?;
         let sim = genesis.id();
         let first = genesis.first_validators()?;
@@ -114,7 +115,7 @@ impl EvidenceFile {
             let key = evidence.verify(sim, &Ed25519)?;
             let (_, height) = evidence.accused();
             let voted = light.set(height)?.get(&key).is_some();
-            if voted { Ok(()) } else { Err(Unproven::NoVoter { key, height }) }
+            if voted { Ok(()) } else { Err(EvidenceFault::NoVoter { key, height }) }
         };
         Ok(self.evidence.iter().map(holds).collect())
     }

@@ -1,8 +1,7 @@
-//! Two turns that were decided at one height, played tick by tick from the state before them.
+//! Two turns that were decided at one height, applied tick by tick to the state before them.
 //!
-//! Their headers are not the same, and so the leaves that record the turn, and the seed of its order,
-//! are not either, from its first tick on. Where the place itself parts, its bodies and scripts, may
-//! be later.
+//! Their headers differ, and so do the leaves that record the turn, and the seed of its order, from its
+//! first tick on. The place itself, its bodies and scripts, may part later.
 
 use metatopia_consensus::Decision;
 use metatopia_sim::{
@@ -15,30 +14,30 @@ use metatopia_types::{Root, Tick};
 #[derive(Clone, Copy)]
 pub(super) struct Branch<'a> {
     pub(super) decision: &'a Decision,
-    /// What the side that has it came to by it, if that is known.
+    /// The root that the side with this turn came to, if that is known.
     pub(super) root: Option<Root>,
 }
 
-/// The first tick after which bodies or scripts are not the same, and the first such difference.
-/// Nothing if there is none, if one of the turns does not follow from this state, or if its side
-/// came to something else than it leads to here.
-pub(super) fn first_parted(
+/// Returns the first tick after which bodies or scripts differ, and their first difference. Returns
+/// nothing if they never do, if one of the turns does not follow from this state, or if its side came to
+/// another root than the turn leads to here.
+pub(super) fn first_difference(
     before: &Course,
     [one, other]: [Branch<'_>; 2],
     exec: &dyn ForkJoin,
 ) -> Option<(Tick, StateDifference)> {
     let mut places = Vec::new();
-    one.play(before, exec, |world| places.push(place(world)))?;
+    one.apply(before, exec, |world| places.push(place(world)))?;
     let (mut places, mut parted) = (places.into_iter(), None);
-    other.play(before, exec, |world| {
+    other.apply(before, exec, |world| {
         if places.next().is_some_and(|theirs| theirs != place(world)) && parted.is_none() {
             parted = Some(world.clone());
         }
     })?;
     let right = parted?;
-    // Played once more in place of keeping a world of every tick.
+    // The turn is applied once more, so that no world of every tick need be kept.
     let mut left = None;
-    one.play(before, exec, |world| {
+    one.apply(before, exec, |world| {
         if world.tick() == right.tick() {
             left = Some(world.clone());
         }
@@ -52,19 +51,20 @@ pub(super) fn first_parted(
 }
 
 impl Branch<'_> {
-    /// Shows the world after every tick; nothing if that is not how it was.
-    fn play(&self, before: &Course, exec: &dyn ForkJoin, each: impl FnMut(&World)) -> Option<()> {
+    /// Applies the turn, and shows the world after every tick. Returns nothing if the turn does not
+    /// follow from the state, or leads to another root.
+    fn apply(&self, before: &Course, exec: &dyn ForkJoin, each: impl FnMut(&World)) -> Option<()> {
         let Decision { turn, certificate } = self.decision;
         before.check(turn, certificate).ok()?;
-        let applied = before.clone().follow(turn, exec, &mut Ticks(each));
+        let applied = before.clone().follow(turn, exec, &mut TickWatch(each));
         self.root.is_none_or(|root| root == applied.root).then_some(())
     }
 }
 
 /// Shows every tick to a closure.
-struct Ticks<F>(F);
+struct TickWatch<F>(F);
 
-impl<F: FnMut(&World)> Watch for Ticks<F> {
+impl<F: FnMut(&World)> Watch for TickWatch<F> {
     fn enter(&mut self, _: Stage) {}
 
     fn looks_into_ticks(&self) -> bool {
@@ -76,7 +76,7 @@ impl<F: FnMut(&World)> Watch for Ticks<F> {
     }
 }
 
-/// The leaves of bodies and scripts.
+/// Returns the leaves of bodies and scripts.
 fn place(world: &World) -> Manifest {
     let mut manifest = world.manifest();
     manifest.leaves.retain(|leaf| is_of_body_or_script(&leaf.key));
