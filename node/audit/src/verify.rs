@@ -99,7 +99,7 @@ pub fn identify(
         Ok(Some(identity)) => return Ok(ControlFlow::Continue(identity)),
         Ok(None) => LogFaultKind::NeverStarted,
         Err(IdentityError::Disk(error)) => return Err(error.into()),
-        Err(error) => LogFaultKind::Identity(error),
+        Err(error) => LogFaultKind::Identity(Box::new(error)),
     };
     Ok(ControlFlow::Break(Box::new(CheckedLog::default().with_fault(kind))))
 }
@@ -152,16 +152,17 @@ fn check_log(
     };
     let begin = (source.first_height(), scan.index.is_pruned());
     let mut replay = Replay::new(identity, voters, state, begin);
-    // What lies before a fault is verified as well, the more so as its height is to be named.
+    // The records before a fault are checked as well: they show the height of the fault.
     let broken = match replay.base().map(|base| observer.begins(base)) {
         Some(ControlFlow::Break(())) => None,
         _ => {
             let mut playback = Playback::new(&source, &mut replay, exec, observer);
             let played = playback.play(fault.is_some()).err();
             let gap = playback.into_unproven_gap();
-            let unread = fault.map(|fault| LogFaultKind::Scan(fault).at(replay.log_height()));
+            let unread =
+                fault.map(|fault| LogFaultKind::Scan(Box::new(fault)).at(replay.log_height()));
             let first = replay.missing().first().map_or(begin.0, |(first, _)| *first);
-            let no_state = no_state.map(|why| LogFaultKind::NoState(why).at(first));
+            let no_state = no_state.map(|why| LogFaultKind::NoState(Box::new(why)).at(first));
             played.or(unread).or(no_state).or(gap)
         }
     };

@@ -247,13 +247,14 @@ fn turns_with_other_acts_part_at_their_first_tick_in_the_avatar_that_only_one_si
     assert_eq!((found.left.as_deref(), found.right), (Some("there"), None));
 }
 
-/// It named the ticks of the first turn of which both have a root, as if they had been equal before.
+/// The search named the ticks of the first turn of which both have a root, as if the states had been
+/// equal before.
 #[test]
 fn the_ticks_of_a_wrong_state_begin_where_both_had_one_root_for_the_last_time() {
     let steps = steps();
     let mut records = honest_records(&steps);
     records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
-    // It was not noted what turns 14 to 16 came to.
+    // The server did not note the roots after turns 14 to 16.
     for height in [16, 15, 14] {
         records.remove(3 * (height - 1) + 2);
     }

@@ -123,17 +123,17 @@ fn recoveries_that_are_older_shorter_or_of_another_turn_are_refused() {
     let (height, header) = (right.height, HeaderId::default());
     assert_eq!(notes.check(&right, TIP), Ok(()));
     assert_eq!(notes.next_number(height), 2);
-    let older = Recovery { number: 1, ..right.clone() };
+    let older = Recovery { number: 1, ..right };
     assert_eq!(notes.check(&older, TIP), Err(RecoveryRefusal::Older { number: 1, height }));
-    let other = Recovery { header, ..right.clone() };
+    let other = Recovery { header, ..right };
     assert_eq!(notes.check(&other, TIP), Err(RecoveryRefusal::OtherTurn { height, header }));
-    let later = Recovery { height: height.plus(1), ..right.clone() };
+    let later = Recovery { height: height.plus(1), ..right };
     let short = RecoveryRefusal::ShortLog { tip: TIP, height: later.height };
     assert_eq!(notes.check(&later, TIP), Err(short));
     let sim = SimId::default();
     let foreign = RecoveryRefusal::OtherSim { found: right.sim, own: sim };
     assert_eq!(check_sim(&right, sim), Err(foreign));
-    let engine = Recovery { engine: 99, ..right.clone() };
+    let engine = Recovery { engine: 99, ..right };
     assert_eq!(check_sim(&engine, right.sim), Err(RecoveryRefusal::OtherEngine(99)));
 }
 

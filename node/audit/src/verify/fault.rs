@@ -29,7 +29,7 @@ pub enum LogFaultKind {
     NeverStarted,
     /// The identity of the data directory is missing or damaged.
     #[error(transparent)]
-    Identity(IdentityError),
+    Identity(Box<IdentityError>),
     /// The genesis is of another sim than the log.
     #[error("the genesis is that of sim {0}")]
     OtherGenesis(SimId),
@@ -38,7 +38,7 @@ pub enum LogFaultKind {
     Validators(ValidatorSetError),
     /// The bytes of the log are damaged.
     #[error(transparent)]
-    Scan(ScanError),
+    Scan(Box<ScanError>),
     /// A record or a patch cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -58,14 +58,14 @@ pub enum LogFaultKind {
     Tag(Position),
     /// There is no state to begin with.
     #[error(transparent)]
-    NoState(NoState),
+    NoState(Box<NoState>),
     /// Turns are missing, and there is no state behind them.
     #[error("turns {} to {} are missing, and no snapshot proves what follows: {why}", gap.0, gap.1)]
     Gap {
         /// The first and the last missing turn.
         gap: (Height, Height),
         /// The reason why there is no state.
-        why: NoState,
+        why: Box<NoState>,
     },
     /// The turn of the snapshot's height is not the one that the snapshot names.
     #[error("the snapshot of height {0} is not of the state that was agreed on")]

@@ -148,7 +148,8 @@ impl<'a> Playback<'a> {
             }
             // The turns behind the gap may show a fault by themselves.
             Err(why) => {
-                self.unproven_gap.get_or_insert(LogFaultKind::Gap { gap, why }.at(gap.0));
+                self.unproven_gap
+                    .get_or_insert(LogFaultKind::Gap { gap, why: Box::new(why) }.at(gap.0));
                 self.replay.lose_state();
                 self.replay.pass(gap, None);
                 Ok(ControlFlow::Continue(()))

@@ -183,7 +183,8 @@ fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
         (verdict.height, verdict.error.unwrap_or_default())
     };
     let gap = wrong(|records| drop(records.drain(4..6)));
-    let missing = LogFaultKind::Gap { gap: (Height(3), Height(3)), why: NoState::NoSnapshot };
+    let why = Box::new(NoState::NoSnapshot);
+    let missing = LogFaultKind::Gap { gap: (Height(3), Height(3)), why };
     assert_eq!(gap, (3, missing.to_string()));
     let missing = wrong(|records| drop(records.remove(4)));
     assert_eq!(missing.0, 3);

@@ -34,7 +34,7 @@ struct Server {
     steps: Vec<FixtureTurn>,
 }
 
-/// The turn of height `n`.
+/// Returns the step of height `n`.
 fn turn(steps: &[FixtureTurn], n: u64) -> &FixtureTurn {
     &steps[n as usize - 1]
 }
@@ -56,12 +56,12 @@ impl Server {
         Self::with(name, &records)
     }
 
-    /// With nothing but these records in its log.
+    /// Returns a server with nothing but these records in its log.
     fn with(name: &str, records: &[Record]) -> Self {
         Self::of(FixtureDirectory::write(&format!("recover-{name}"), records))
     }
 
-    /// With this directory.
+    /// Returns a server with this directory.
     fn of(kept: FixtureDirectory) -> Self {
         let key = kept.dir.join("vote.key");
         let digits: String = server_key(0).secret().iter().map(|b| format!("{b:02x}")).collect();
@@ -82,7 +82,7 @@ impl Server {
         self.steps.len() as u64
     }
 
-    /// What honest servers come to after the turn of this height.
+    /// Returns the recovery to the state that honest servers come to after the turn of this height.
     fn recovery(&self, height: u64) -> Recovery {
         let (own, before) = (turn(&self.steps, height), turn(&self.steps, height - 1));
         Recovery {
@@ -95,7 +95,7 @@ impl Server {
         }
     }
 
-    /// A file of a recovery that these servers signed.
+    /// Writes a recovery that these servers signed, and returns its path.
     fn file(&self, name: &str, recovery: Recovery, signers: &[u8]) -> String {
         let mut signed = SignedRecovery::new(recovery);
         signers.iter().for_each(|n| signed.sign(&server_key(*n)));
@@ -104,8 +104,7 @@ impl Server {
         path.display().to_string()
     }
 
-    /// A snapshot of this world after the turn of this height, as a server with that world would keep
-    /// it.
+    /// Returns the snapshot of a server that comes to this world after the turn of this height.
     fn snapshot(&self, height: u64, world: &World) -> Snapshot {
         let own = &turn(&self.steps, height).turn;
         let height = own.header.height;

@@ -49,7 +49,7 @@ fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time
     run(&args(kept.dir.clone()), Console::quiet()).unwrap();
 }
 
-/// Who compares two machines looked at their speed, and at the names of their folders.
+/// The speeds of two machines, and the names of their folders, looked like differences of the worlds.
 #[test]
 fn with_stages_nothing_is_printed_that_differs_between_machines() {
     let found = |name: &str, stages| {
@@ -123,7 +123,7 @@ fn a_replay_that_stops_before_the_first_turn_is_at_the_state_that_it_begins_with
     assert_eq!(state.root, steps()[7].world.root().to_string());
 }
 
-/// Whoever asked for a turn beyond the fault was told that it is not there, exit code 3.
+/// A replay to a turn beyond the fault said that the turn is not there, exit code 3.
 #[test]
 fn what_is_wrong_goes_before_what_is_not_there() {
     let steps = steps();
