@@ -17,8 +17,10 @@ mod evidence;
 mod exit;
 mod failure;
 mod first_login;
+#[cfg(test)]
+mod fixture;
+mod genesis_file;
 mod invite;
-mod kept_state;
 mod keys;
 mod log;
 mod node;

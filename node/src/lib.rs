@@ -4,9 +4,9 @@
 //! ([`executor`]), sessions with other servers ([`peers`]) and with clients ([`gateway`]), and HTTP
 //! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
 //! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
-//! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`formats`]
-//! are files that operators hand to each other; [`engine`] tells worlds of other programs. [`cli`] is
-//! the command line. What is decided, and what a world is, is not known here.
+//! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
+//! tells worlds of other programs. [`cli`] is the command line. What is decided, and what a world is,
+//! is not known here.
 //!
 //! ```
 //! use metatopia::{clock::SystemClock, metrics::Metrics};
@@ -33,7 +33,6 @@ pub mod driver;
 pub mod engine;
 pub mod executor;
 pub mod first_state;
-pub mod formats;
 pub mod framing;
 pub mod gateway;
 pub mod http;

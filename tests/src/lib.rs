@@ -35,6 +35,7 @@ pub const PURE: &[PureCrate] = &[
     PureCrate { name: "sim", folder: "sim" },
     PureCrate { name: "client", folder: "client" },
     PureCrate { name: "replica", folder: "node/replica" },
+    PureCrate { name: "audit", folder: "node/audit" },
     PureCrate { name: "oracle", folder: "scenarios/oracle" },
 ];
 

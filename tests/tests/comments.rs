@@ -1,8 +1,6 @@
 //! What a reader of the sources relies on: documentation says more than the name beside it.
 
-use std::fs;
-
-use metatopia_tests::{files, root};
+use metatopia_tests::sources;
 
 /// Words that a documentation has at least.
 const WORDS_MIN: usize = 3;
@@ -29,11 +27,10 @@ fn documentation(source: &str) -> Vec<(usize, String)> {
 #[test]
 fn no_documentation_has_one_or_two_words() {
     let mut short = Vec::new();
-    for path in files(&root(), ".rs").expect("the workspace can be read") {
-        let source = fs::read_to_string(&path).expect("a source");
+    for (path, source) in sources() {
         for (line, text) in documentation(&source) {
             if text.split_whitespace().count() < WORDS_MIN {
-                short.push(format!("{}:{line}: {text}", path.display()));
+                short.push(format!("{path}:{line}: {text}"));
             }
         }
     }

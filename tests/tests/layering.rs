@@ -22,6 +22,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("module", &[]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
     ("scenarios", &["math", "types", "sim", "physics", "scripting"]),
+    // Scenarios only for its feature `fixture`: tests write logs of the plaza.
+    (
+        "audit",
+        &["types", "sim", "consensus", "store", "protocol", "client", "replica", "scenarios"],
+    ),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     ("network", &["math"]),
     ("oracle", &["types", "consensus"]),
@@ -51,6 +56,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "consensus",
             "store",
             "replica",
+            "audit",
             "protocol",
             "client",
             "scenarios",
@@ -68,6 +74,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client",
             "store",
             "replica",
+            "audit",
             "scenarios",
             "simulator",
             "node",

@@ -1,21 +1,31 @@
-//! `bisect`: where two histories of one sim part, down to the field.
+//! `bisect` shows where two histories of one sim part, down to the field.
 
-mod search;
-mod side;
 #[cfg(test)]
 mod tests;
-mod ticks;
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::Args;
-use serde::Serialize;
+use metatopia_audit::{
+    SimStart,
+    bisect::{BisectError, BisectSide, BisectSideError, DifferenceKind, bisect},
+};
+use metatopia_sim::Capsule;
 
-pub(super) use self::side::tools;
-use self::{search::BisectSearch, side::Side};
-use super::{console::Console, exit::Exit, failure::Failure};
+use super::{
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    genesis_file::read_start,
+    sources::{SourceKind, only_directory, pool},
+    up::world::GENESIS,
+};
+use crate::{disk::DataDirectory, engine::OtherEngine};
 
-/// `bisect`.
+/// The arguments of `bisect`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia bisect plaza/server-0 plaza/server-3\n  \
@@ -41,145 +51,95 @@ pub(super) struct BisectArgs {
     genesis: Option<PathBuf>,
 }
 
-/// What is not the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-enum DifferenceKind {
-    /// Another turn was decided.
-    Turn,
-    /// The turns are the same, the states after them are not.
-    State,
+/// A history on the command line, opened.
+struct OpenedHistory {
+    /// The name of the path, as it was given.
+    name: String,
+    content: HistoryContent,
 }
 
-/// Where two headers part: the way to the field, and both values.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-struct Headers {
-    field: Vec<String>,
-    left: Option<String>,
-    right: Option<String>,
+/// The content of a history.
+enum HistoryContent {
+    Log(DataDirectory, Box<SimStart>),
+    Capsule(Box<Capsule>),
 }
 
-/// The first difference.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-struct HistoryDifference {
-    what: Option<DifferenceKind>,
-    height: u64,
-    /// The first tick after which bodies or scripts differ, if both turns could be played.
-    tick: Option<u64>,
-    /// The first and the last tick in which it can be: those of that turn, or of all since both had
-    /// one root, if the turns could be played.
-    ticks: Option<[u64; 2]>,
-    /// If another turn was decided, and both are there.
-    header: Option<Headers>,
-    /// What the two came to after it.
-    roots: Option<[String; 2]>,
-    /// What more than two thirds of the voting power signed, if that is there.
-    certified: Option<String>,
-    /// The states that were compared are those after this turn; if `tick` is known, after that one.
-    compared_at: Option<u64>,
-    leaf: Option<String>,
-    entry: Option<String>,
-    field: Vec<String>,
-    left: Option<String>,
-    right: Option<String>,
-    /// In so many leaves these states differ; if `tick` is known, in so many of bodies and scripts.
-    leaves: Option<u32>,
-}
-
-/// The result of the search.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct BisectReport {
-    a: String,
-    b: String,
-    equal: bool,
-    /// The heights that both have, first and last.
-    from: u64,
-    to: u64,
-    #[serde(flatten)]
-    parting: Option<HistoryDifference>,
-}
-
-impl fmt::Display for BisectReport {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { a, b, from, to, .. } = self;
-        let Some(parting) = &self.parting else {
-            return write!(f, "{a} and {b} are equal from {from} to {to}: every turn, every root");
+impl OpenedHistory {
+    /// Opens a data directory or a capsule.
+    fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let content = match SourceKind::at(path)? {
+            SourceKind::Directory => {
+                let dir = only_directory(path)?;
+                let disk = DataDirectory::open(&dir);
+                let disk = disk.map_err(|error| Failure::failed(error.to_string()))?;
+                let start = match genesis {
+                    Some(file) => read_start(file)?,
+                    None => read_start(&dir.join(GENESIS))?,
+                };
+                HistoryContent::Log(disk, Box::new(start))
+            }
+            SourceKind::Capsule => {
+                let bytes = fs::read(path)
+                    .map_err(|error| Failure::failed(format!("cannot read {name}: {error}")))?;
+                let capsule = Capsule::decode(&bytes)
+                    .map_err(|error| Failure::unverified(format!("{name}: {error}")))?;
+                HistoryContent::Capsule(Box::new(capsule))
+            }
         };
-        let height = parting.height;
-        match parting.what {
-            Some(DifferenceKind::Turn) => write!(f, "turn {height} is not the same")?,
-            _ => write!(f, "the state after turn {height} is not the same")?,
-        }
-        if let Some([first, last]) = parting.ticks {
-            write!(f, " (ticks {first} to {last})")?;
-        }
-        if let Some(Headers { field, left, right }) = &parting.header {
-            write!(f, "\n  header  {}", field.join(" > "))?;
-            values(f, [(a, left), (b, right)])?;
-        }
-        if let Some(tick) = parting.tick {
-            write!(f, "\n  tick    {tick}")?;
-        }
-        for (name, root) in [a, b].into_iter().zip(parting.roots.iter().flatten()) {
-            let certified =
-                if parting.certified.as_ref() == Some(root) { ", certified" } else { "" };
-            write!(f, "\n  {name}: root {root}{certified}")?;
-        }
-        if let Some(leaf) = &parting.leaf {
-            write!(f, "\n  leaf    {leaf}")?;
-        }
-        if let Some(entry) = &parting.entry {
-            write!(f, "\n  of      {entry}")?;
-        }
-        if !parting.field.is_empty() {
-            write!(f, "\n  in      {}", parting.field.join(" > "))?;
-        }
-        values(f, [(a, &parting.left), (b, &parting.right)])?;
-        match parting.compared_at {
-            Some(at) if at != height => write!(f, "\n  (of the states after turn {at})"),
-            _ => Ok(()),
-        }
+        Ok(Self { name, content })
+    }
+
+    /// Reads the decided turns and the noted roots.
+    fn side(&self) -> Result<BisectSide<'_>, Failure> {
+        let side = match &self.content {
+            HistoryContent::Log(disk, start) => BisectSide::log(&self.name, disk, start),
+            HistoryContent::Capsule(capsule) => {
+                BisectSide::capsule(&self.name, Capsule::clone(capsule))
+            }
+        };
+        side.map_err(|error| match error {
+            BisectSideError::OtherEngine(engine) => {
+                OtherEngine::new(self.name.clone(), engine, None).into()
+            }
+            error => Failure::unverified(format!("{}: {error}", self.name)),
+        })
     }
 }
 
-fn values(f: &mut fmt::Formatter<'_>, sides: [(&String, &Option<String>); 2]) -> fmt::Result {
-    for (name, value) in sides {
-        if let Some(value) = value {
-            write!(f, "\n  {name}: {value}")?;
-        }
+impl From<BisectError> for Failure {
+    fn from(error: BisectError) -> Self {
+        let advice = match error {
+            BisectError::OtherSim { .. } => "only histories of one sim can be compared",
+            BisectError::NoCommonHeight { .. } => {
+                "compare each with the directory of an archive, which keeps all turns"
+            }
+        };
+        Self::usage(error.to_string()).hint(advice)
     }
-    Ok(())
 }
 
 pub(super) fn run(args: &BisectArgs, console: Console) -> Result<(), Failure> {
     let genesis = args.genesis.as_deref();
     console.note(&format!("reading {}", args.a.display()));
-    let a = Side::open(&args.a, genesis)?;
+    let a = OpenedHistory::open(&args.a, genesis)?;
+    let a = a.side()?;
     console.note(&format!("reading {}", args.b.display()));
-    let b = Side::open(&args.b, genesis)?;
-    let found = bisect(&a, &b, console)?;
+    let b = OpenedHistory::open(&args.b, genesis)?;
+    let b = b.side()?;
+    let found = bisect(&a, &b, &pool()?, &|height, target| {
+        console.note(&format!("played to turn {height} of {target}"));
+    })?;
     console.show(&found)?;
-    let Some(parting) = found.parting else {
+    let Some(difference) = found.difference else {
         return Ok(());
     };
-    let message = format!("{} and {} part at turn {}", a.name, b.name, parting.height);
+    let message = format!("{} and {} part at turn {}", a.name, b.name, difference.height);
     let failure = Failure::new(Exit::Diverged, message);
-    Err(match (parting.what, parting.leaf) {
+    Err(match (difference.what, difference.leaf) {
         (Some(DifferenceKind::State), None) => {
             failure.hint("a capsule of the one that is wrong would name the field")
         }
         _ => failure,
     })
-}
-
-fn bisect(a: &Side, b: &Side, console: Console) -> Result<BisectReport, Failure> {
-    if a.sim != b.sim {
-        let message = format!("{} is of sim {}, {} of sim {}", a.name, a.sim, b.name, b.sim);
-        return Err(Failure::usage(message).hint("only histories of one sim can be compared"));
-    }
-    let search = BisectSearch { a, b, console };
-    let (from, to) = search.common()?;
-    let parting = search.run()?;
-    let (a, b) = (a.name.clone(), b.name.clone());
-    Ok(BisectReport { a, b, equal: parting.is_none(), from: from.0, to: to.0, parting })
 }

@@ -1,19 +1,24 @@
-//! `evidence`: two signatures that no honest server gives, found in what servers keep, and checked by
-//! anybody.
+//! `evidence` finds and checks evidence: two signatures that no honest server gives.
 
-mod search;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, fs, path::PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
-use metatopia_types::{Evidence, Height, SimId, VoteKind};
-use serde::Serialize;
+use metatopia_audit::evidence::{
+    self, EVIDENCE_BYTES_MAX, EvidenceFault, EvidenceFile, EvidenceFileError, EvidenceLine,
+};
+use metatopia_types::{Height, SimId};
 
-use self::search::search;
-use super::{console::Console, failure::Failure, sources::only_directory, up::world::GENESIS};
-use crate::formats::evidence::{EVIDENCE_BYTES_MAX, EvidenceFile, EvidenceFileError, Unproven};
+use super::{
+    console::Console, failure::Failure, genesis_file::read_genesis, sources::only_directory,
+    up::world::GENESIS,
+};
+use crate::disk::DataDirectory;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EvidenceCommand {
@@ -56,58 +61,6 @@ pub(super) struct EvidenceVerifyArgs {
     sim: Option<SimId>,
 }
 
-/// One lie of a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct EvidenceLine {
-    accused: String,
-    height: u64,
-    round: u32,
-    /// `prevotes`, `precommits` or `proposals`.
-    what: &'static str,
-    /// The two turns; nothing is a vote for none.
-    turns: [Option<String>; 2],
-    /// Does it hold?
-    holds: bool,
-    error: Option<String>,
-}
-
-impl EvidenceLine {
-    fn of(evidence: &Evidence, holds: Result<(), Unproven>) -> Self {
-        let (accused, height) = evidence.accused();
-        let text = |id: metatopia_types::HeaderId| id.to_string();
-        let (round, what, turns) = match evidence {
-            Evidence::Votes(a, b) => {
-                let what = match a.message.kind {
-                    VoteKind::Prevote => "prevotes",
-                    VoteKind::Precommit => "precommits",
-                };
-                (a.message.round, what, [a.message.header.map(text), b.message.header.map(text)])
-            }
-            Evidence::Proposals(a, b) => {
-                let turns = [Some(text(a.message.header)), Some(text(b.message.header))];
-                (a.message.round, "proposals", turns)
-            }
-        };
-        let (accused, height, round) = (accused.to_string(), height.0, round.0);
-        let error = holds.err().map(|why| why.to_string());
-        Self { accused, height, round, what, turns, holds: error.is_none(), error }
-    }
-}
-
-impl fmt::Display for EvidenceLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { accused, height, round, what, .. } = self;
-        write!(f, "{accused} signed two {what} at height {height}, round {round}")?;
-        for turn in &self.turns {
-            write!(f, "\n  for {}", turn.as_deref().unwrap_or("no turn"))?;
-        }
-        match &self.error {
-            Some(error) => write!(f, "\n  DOES NOT HOLD: {error}"),
-            None => Ok(()),
-        }
-    }
-}
-
 impl From<EvidenceFileError> for Failure {
     fn from(error: EvidenceFileError) -> Self {
         Self::unverified(error.to_string())
@@ -119,6 +72,16 @@ pub(super) fn run(command: EvidenceCommand, console: Console) -> Result<(), Fail
         EvidenceCommand::List(args) => list(&args, console),
         EvidenceCommand::Verify(args) => verify(&args, console),
     }
+}
+
+/// Searches the log in a data directory.
+fn search(dir: &Path, genesis: &Path, console: Console) -> Result<EvidenceFile, Failure> {
+    let sim = read_genesis(genesis)?.id();
+    let encoded = fs::read(genesis).map_err(|error| Failure::failed(error.to_string()))?;
+    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let mut skipped = |why: &str| console.warn(&format!("snapshot passed over: {why}"));
+    evidence::search(&disk, sim, encoded, &mut skipped)
+        .map_err(|error| Failure::unverified(format!("{}: {error}", dir.display())))
 }
 
 fn list(args: &ListArgs, console: Console) -> Result<(), Failure> {
@@ -166,7 +129,7 @@ fn verify(args: &EvidenceVerifyArgs, console: Console) -> Result<(), Failure> {
         return Err(Failure::unverified(format!("{name} is about sim {sim}, not {wanted}")));
     }
     console.note(&format!("about sim {sim}"));
-    let mut wrong: Option<(Height, Unproven)> = None;
+    let mut wrong: Option<(Height, EvidenceFault)> = None;
     for (evidence, holds) in file.evidence.iter().zip(file.check()?) {
         if let Err(error) = &holds {
             wrong.get_or_insert((evidence.accused().1, error.clone()));

@@ -1,26 +1,29 @@
-//! `log verify`: is what servers have written what was agreed on? Offline, and read-only.
-
-pub(super) mod replay;
-pub(super) mod server;
-mod verdict;
-mod voters;
-mod wrong;
+//! `log verify` checks what servers have written against what was agreed on; it is offline and
+//! read-only. `log golden` checks this machine.
 
 use std::{
-    collections::BTreeMap,
     fmt, fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
 };
 
 use clap::{Args, Subcommand};
+use metatopia_audit::{
+    TurnObserver,
+    verify::{
+        CheckedLog, LogVerdict, UnverifiedLog, VerifyError, first_fork, identify, verify_log,
+    },
+};
 use metatopia_scenarios::golden;
 use metatopia_sim::Serial;
 use metatopia_store::FileName;
-use metatopia_types::{HeaderId, Height};
 use serde::Serialize;
 
-use self::{server::verify, verdict::LogVerdict};
-use super::{console::Console, exit::Exit, failure::Failure, up::world::GENESIS};
+use super::{
+    console::Console, exit::Exit, failure::Failure, genesis_file::read_start, sources::pool,
+    up::world::GENESIS,
+};
+use crate::disk::DataDirectory;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum LogCommand {
@@ -63,6 +66,7 @@ pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> 
     }
 }
 
+/// The result of the golden log.
 #[derive(Debug, Serialize)]
 struct Golden {
     ok: bool,
@@ -88,31 +92,64 @@ fn golden(console: Console) -> Result<(), Failure> {
 
 fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
     let servers = data_directories(&args.dir)?;
-    let (mut wrong, mut chains) = (None, Vec::new());
+    let (mut unverified, mut logs) = (None, Vec::new());
     for dir in &servers {
         console.note(&format!("verifying {}", dir.display()));
         let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
         let checked = verify(dir, &genesis, &mut ())?;
-        let verdict = LogVerdict::of(dir, &checked, args.allow_gaps);
+        let verdict = LogVerdict::of(dir.display().to_string(), &checked, args.allow_gaps);
         console.show(&verdict)?;
         match verdict.failure() {
-            Some(failure) => drop(wrong.get_or_insert(failure)),
-            None => chains.push((verdict.dir, checked.turns)),
+            Some(failure) => drop(unverified.get_or_insert(failure)),
+            None => logs.push((verdict.dir, checked.turns)),
         }
     }
-    if let Some(first) = wrong {
-        return Err(first);
+    if let Some(first) = unverified {
+        return Err(first.into());
     }
-    match split(&chains) {
+    match first_fork(&logs) {
         None => Ok(()),
-        Some((a, b, height)) => {
-            let message = format!("{a} and {b} hold different turns from height {height} on");
-            Err(Failure::new(Exit::Diverged, message))
+        Some(fork) => Err(Failure::new(Exit::Diverged, fork.to_string())),
+    }
+}
+
+/// Verifies the log in a data directory, as far as the observer wants. A fault in the log is a
+/// result, not a failure.
+///
+/// # Errors
+/// When the log cannot be read, or the genesis is missing.
+pub(super) fn verify(
+    dir: &Path,
+    genesis: &Path,
+    observer: &mut dyn TurnObserver,
+) -> Result<CheckedLog, Failure> {
+    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let identity = match identify(&disk)? {
+        ControlFlow::Continue(identity) => identity,
+        ControlFlow::Break(checked) => return Ok(*checked),
+    };
+    let start = read_start(genesis)?;
+    Ok(verify_log(&disk, identity, &start, &pool()?, observer)?)
+}
+
+impl From<VerifyError> for Failure {
+    fn from(error: VerifyError) -> Self {
+        Self::failed(error.to_string())
+    }
+}
+
+impl From<UnverifiedLog> for Failure {
+    fn from(unverified: UnverifiedLog) -> Self {
+        let failure = Self::unverified(unverified.to_string());
+        match unverified {
+            UnverifiedLog::Fault { .. } => failure,
+            UnverifiedLog::Unproven { .. } => failure
+                .hint("where its server was away, or gave up a part of its log, say --allow-gaps"),
         }
     }
 }
 
-/// `dir` itself, or the data directories in it, by name.
+/// Returns `dir` itself, or the data directories in it, by name.
 pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let identity = FileName::IDENTITY.name();
     if dir.join(&identity).exists() {
@@ -141,24 +178,5 @@ pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(found)
 }
 
-/// The first two logs that differ where both have turns, and from which height on.
-fn split(chains: &[(String, BTreeMap<Height, HeaderId>)]) -> Option<(&str, &str, u64)> {
-    // No log need have all heights: each is held against whoever had the turn first.
-    let mut known: BTreeMap<Height, (&str, &HeaderId)> = BTreeMap::new();
-    for (name, turns) in chains {
-        for (height, turn) in turns {
-            let (holder, own) = known.entry(*height).or_insert((name, turn));
-            if *own != turn {
-                return Some((holder, name, height.0));
-            }
-        }
-    }
-    None
-}
-
-#[cfg(test)]
-mod changes;
-#[cfg(test)]
-pub(super) mod fixture;
 #[cfg(test)]
 mod tests;

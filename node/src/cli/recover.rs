@@ -1,4 +1,4 @@
-//! `recover`: which state a stalled sim goes on from, signed by its servers' operators.
+//! `recover` says from which state a stalled sim goes on, signed by its servers' operators.
 
 mod apply;
 mod file;

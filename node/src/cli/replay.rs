@@ -1,36 +1,32 @@
-//! `replay`: what a server's log or a capsule leads to, turn by turn, on this machine.
+//! `replay` shows what a server's log or a capsule leads to, turn by turn, on this machine.
 
 mod pace;
-mod stages;
-mod summary;
 #[cfg(test)]
 mod tests;
 
-use std::{fmt, fs, ops::ControlFlow, path::PathBuf, sync::Arc};
+use std::{fmt, fs, ops::ControlFlow, path::PathBuf};
 
 use clap::Args;
-use metatopia_sim::{Applied, Capsule, CapsuleError, Course, Stage, Tools, Watch, World};
-use metatopia_types::{Ed25519, Height, PublicKey, Root, Tick};
+use metatopia_audit::{
+    TurnObserver,
+    replay::{StageDigests, StageHashes, StateSummary, WriterDivergence, replay_capsule},
+};
+use metatopia_sim::{Applied, Capsule, CapsuleError, Stage, Watch, World};
+use metatopia_types::{Height, PublicKey, Root, Tick};
 use serde::Serialize;
 
-pub(super) use self::summary::StateSummary;
-use self::{
-    pace::{ReplayPace, Speed},
-    stages::{StageDigests, Stages},
-};
+use self::pace::{ReplayPace, Speed};
 use super::{
     arguments,
     console::Console,
+    exit::Exit,
     failure::Failure,
-    log::{
-        replay::Onlooker,
-        server::{pool, verify},
-    },
-    sources::{SourceKind, only_directory},
+    log::verify,
+    sources::{SourceKind, only_directory, pool},
     up::world::GENESIS,
 };
 
-/// `replay`.
+/// The arguments of `replay`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia replay ~/.local/state/metatopia/plaza/server-0\n  \
@@ -69,7 +65,7 @@ pub(super) struct ReplayArgs {
     quick: bool,
 }
 
-/// What a replay found.
+/// The result of a replay, as it is printed.
 #[derive(Debug, Serialize)]
 struct ReplayReport {
     #[serde(flatten)]
@@ -78,19 +74,19 @@ struct ReplayReport {
     sim: Option<String>,
     turns: u64,
     acts: u64,
-    /// Over all ticks.
+    /// The digests over all ticks.
     stages: Option<StageDigests>,
     state: Option<StateSummary>,
     error: Option<String>,
 }
 
-/// What is not the same on another machine. It is left out where the stages are printed, for these are
-/// there to be compared with those of other machines.
+/// The details that are not the same on another machine. They are left out where the stages are
+/// printed, which people compare with those of other machines.
 #[derive(Debug, Serialize)]
 struct LocalDetails {
     path: String,
     server: Option<String>,
-    /// Times real time.
+    /// The speed as a multiple of real time.
     speed_x: f64,
 }
 
@@ -119,11 +115,11 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// Looks on: prints, paces, and stops in time.
+/// Observes a replay: prints its stages, holds it to its speed, and stops it in time.
 struct ReplayObserver {
     console: Console,
     at: Option<Height>,
-    stages: Option<Stages>,
+    stages: Option<StageHashes>,
     pace: ReplayPace,
     turns: u64,
     acts: u64,
@@ -139,17 +135,18 @@ impl Watch for ReplayObserver {
 
     fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
         if let Some(stages) = &mut self.stages
-            && let Err(failure) = stages.left(stage, tick, root)
+            && let Some(line) = stages.left(stage, tick, root)
+            && let Err(failure) = self.console.show(&line)
         {
             self.failed.get_or_insert(failure);
         }
     }
 }
 
-impl Onlooker for ReplayObserver {
+impl TurnObserver for ReplayObserver {
     fn begins(&mut self, after: Height) -> ControlFlow<()> {
         if let Some(stages) = &mut self.stages {
-            stages.turn(after);
+            stages.turn_over(after);
         }
         self.until(after)
     }
@@ -162,7 +159,7 @@ impl Onlooker for ReplayObserver {
         self.turns += 1;
         self.acts += applied.outcomes.len() as u64;
         if let Some(stages) = &mut self.stages {
-            stages.turn(applied.height);
+            stages.turn_over(applied.height);
         }
         if let Some(speed_x) = self.pace.turn(world.parameters().ticks_per_turn) {
             self.console.note(&format!("turn {}, {speed_x:.0} times real time", applied.height));
@@ -177,7 +174,7 @@ impl ReplayObserver {
         Self {
             console,
             at: args.at,
-            stages: (!args.quick).then(|| Stages::new(console, from)),
+            stages: (!args.quick).then(|| StageHashes::new(from)),
             pace: ReplayPace::new(args.speed),
             turns: 0,
             acts: 0,
@@ -185,13 +182,13 @@ impl ReplayObserver {
         }
     }
 
-    /// Goes on from the state after this turn, unless that is far enough.
+    /// Breaks when the state after this turn is the one that was asked for, or printing failed.
     fn until(&self, height: Height) -> ControlFlow<()> {
         let done = self.failed.is_some() || self.at.is_some_and(|at| height >= at);
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 
-    /// What there is to say in the end.
+    /// Returns the result of the replay.
     fn found(
         self,
         path: &str,
@@ -199,7 +196,7 @@ impl ReplayObserver {
         world: Option<&World>,
         error: Option<String>,
     ) -> ReplayReport {
-        let printed = self.stages.as_ref().is_some_and(Stages::are_printed);
+        let printed = self.stages.as_ref().is_some_and(StageHashes::are_listed);
         let own = || LocalDetails {
             path: path.to_owned(),
             server: server.map(|server| server.to_string()),
@@ -211,7 +208,7 @@ impl ReplayObserver {
             sim: world.map(|world| world.sim().to_string()),
             turns: self.turns,
             acts: self.acts,
-            stages: self.stages.map(Stages::finish),
+            stages: self.stages.map(StageHashes::finish),
             state: world.map(StateSummary::of),
             error,
         }
@@ -220,32 +217,32 @@ impl ReplayObserver {
 
 pub(super) fn run(args: &ReplayArgs, console: Console) -> Result<(), Failure> {
     let path = args.path.display().to_string();
-    let mut player = ReplayObserver::new(args, console);
+    let mut observer = ReplayObserver::new(args, console);
     console.note(&format!("replaying {path}"));
     let found = match SourceKind::at(&args.path)? {
         SourceKind::Directory => {
             let dir = only_directory(&args.path)?;
             let genesis = args.genesis.clone().unwrap_or_else(|| dir.join(GENESIS));
-            let checked = verify(&dir, &genesis, &mut player)?;
-            if let Some(failure) = player.failed.take() {
+            let checked = verify(&dir, &genesis, &mut observer)?;
+            if let Some(failure) = observer.failed.take() {
                 return Err(failure);
             }
-            let wrong = checked.wrong.map(|fault| fault.to_string());
-            player.found(&path, checked.server, checked.world.as_ref(), wrong)
+            let error = checked.fault.map(|fault| fault.to_string());
+            observer.found(&path, checked.server, checked.world.as_ref(), error)
         }
         SourceKind::Capsule => {
             let bytes = fs::read(&args.path)
                 .map_err(|error| Failure::failed(format!("cannot read {path}: {error}")))?;
             let capsule = Capsule::decode(&bytes).map_err(broken)?;
-            return replay_capsule(&capsule, &path, player, console);
+            return report_capsule(&capsule, &path, observer, console);
         }
     };
-    tell(&found, &path, args.at, console)
+    report(&found, &path, args.at, console)
 }
 
-/// Shows what was found. A history without the turn that was asked for is not wrong; but where it
-/// begins later, or leaves that turn out, no other state is shown in place of that one.
-fn tell(
+/// Shows the result. A history without the turn that was asked for is not wrong. But if the history
+/// begins after that turn, or lacks it, no other state is shown in its place.
+fn report(
     found: &ReplayReport,
     path: &str,
     at: Option<Height>,
@@ -277,47 +274,28 @@ fn broken(error: CapsuleError) -> Failure {
     Failure::unverified(error.to_string())
 }
 
-fn replay_capsule(
+fn report_capsule(
     capsule: &Capsule,
     path: &str,
-    mut player: ReplayObserver,
+    mut observer: ReplayObserver,
     console: Console,
 ) -> Result<(), Failure> {
-    let tools = Tools::new(Arc::new(Ed25519));
-    let (_, world) = capsule.begin(&tools).map_err(broken)?;
-    let (pool, at) = (pool()?, player.at);
-    let begun = player.begins(world.height());
-    let turns = if begun.is_break() { &[] } else { capsule.turns.as_slice() };
-    let mut course = Course::new(world);
-    let mut wrong = None;
-    let mut parted = None;
-    let mut own = capsule.roots.iter();
-    for (turn, certificate) in turns {
-        if let Err(why) = course.check(turn, certificate) {
-            wrong = Some(format!("turn {}: {why}", turn.header.height));
-            break;
-        }
-        let applied = course.follow(turn, &pool, &mut player);
-        if let Some(had) = own.next().filter(|had| **had != applied.root) {
-            parted.get_or_insert((applied.height, *had, applied.root));
-        }
-        if player.applied(&applied, course.world()).is_break() {
-            break;
-        }
-    }
-    if let Some(failure) = player.failed.take() {
+    let at = observer.at;
+    let replay = replay_capsule(capsule, &pool()?, &mut observer).map_err(broken)?;
+    if let Some(failure) = observer.failed.take() {
         return Err(failure);
     }
-    let found = player.found(path, None, Some(course.world()), wrong);
-    let told = tell(&found, path, at, console);
-    match parted {
-        Some((height, had, now)) if found.ok => {
+    let error = replay.fault.map(|fault| fault.to_string());
+    let found = observer.found(path, None, Some(&replay.world), error);
+    let reported = report(&found, path, at, console);
+    match replay.divergence {
+        Some(WriterDivergence { height, had, found: root }) if found.ok => {
             let message = format!(
-                "{path}: after turn {height} its writer had root {had}, the turns lead to {now}"
+                "{path}: after turn {height} its writer had root {had}, the turns lead to {root}"
             );
-            Err(Failure::new(super::exit::Exit::Diverged, message)
+            Err(Failure::new(Exit::Diverged, message)
                 .hint("`metatopia bisect` with a healthy server's directory names the field"))
         }
-        _ => told,
+        _ => reported,
     }
 }

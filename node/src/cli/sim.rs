@@ -1,6 +1,6 @@
-//! `sim`: a sim that carries on another one, whose servers are gone for good.
+//! `sim` shows sims, and founds one that carries on another whose servers are gone for good.
 
-mod heir;
+mod last_state;
 mod succeed;
 mod verify;
 
@@ -11,7 +11,7 @@ use metatopia_sim::{Genesis, Parent};
 use serde::Serialize;
 
 use super::{
-    console::Console, failure::Failure, log::server::read_any_genesis, up::world::GENESIS,
+    console::Console, failure::Failure, genesis_file::read_any_genesis, up::world::GENESIS,
 };
 
 #[derive(Debug, Subcommand)]
@@ -49,13 +49,13 @@ pub(super) struct SimShowArgs {
     path: PathBuf,
 }
 
-/// The sim that is carried on.
+/// The sim that another one carries on.
 #[derive(Debug, Serialize)]
 struct ParentLine {
     sim: String,
     height: u64,
     root: String,
-    /// Does the genesis hold a proof, whether or not it was checked?
+    /// Says whether the genesis holds a proof, checked or not.
     proof: bool,
 }
 
@@ -74,7 +74,7 @@ impl fmt::Display for ParentLine {
     }
 }
 
-/// What a genesis says.
+/// The facts in a genesis.
 #[derive(Debug, Serialize)]
 struct GenesisSummary {
     sim: String,
@@ -128,7 +128,8 @@ fn show(args: &SimShowArgs, console: Console) -> Result<(), Failure> {
     })
 }
 
-/// The genesis file that a path names: itself, or the one in it, or in the first server's directory.
+/// Returns the genesis file that a path names: itself, or the one in it, or in the first server's
+/// directory.
 ///
 /// # Errors
 /// When there is none.
@@ -152,7 +153,7 @@ mod tests {
     use super::*;
     use crate::cli::exit::Exit;
 
-    /// The advice was to name the genesis by `--genesis`, an option that neither command has.
+    /// The advice was to name the genesis by `--genesis`, which is no option of these commands.
     #[test]
     fn a_genesis_that_is_not_there_is_told_with_what_can_be_named() {
         let told = |path: &Path| {

@@ -1,16 +1,16 @@
-//! What there is to replay and to compare: data directories of servers, and capsules.
+//! Sources of history on the command line: data directories of servers, and capsules.
 
 use std::{
     fs::File,
     io::{ErrorKind, Read as _},
     path::{Path, PathBuf},
+    thread,
 };
 
-use metatopia_store::{FileKind, Folder, ReadDisk};
-
 use super::{failure::Failure, log::data_directories};
+use crate::executor::Pool;
 
-/// What a path names.
+/// The kind of source that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceKind {
     /// A directory, in which a server may have kept its log.
@@ -19,7 +19,7 @@ pub(super) enum SourceKind {
     Capsule,
 }
 
-/// What capsules of all versions have in their first bytes.
+/// The text that capsules of all versions have in their first bytes.
 const CAPSULE: &[u8] = b"metatopia capsule v";
 
 impl SourceKind {
@@ -49,7 +49,7 @@ impl SourceKind {
     }
 }
 
-/// The data directory of one server: this one, or the only one in it.
+/// Returns the data directory of one server: this one, or the only one in it.
 ///
 /// # Errors
 /// When there is none, or more than one.
@@ -62,26 +62,11 @@ pub(super) fn only_directory(path: &Path) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Reads a log, which its server may shorten meanwhile: what is not well then is read again. A server
-/// removes a segment in minutes, so this comes to an end.
-pub(super) fn read_log<T>(
-    disk: &dyn ReadDisk,
-    mut read: impl FnMut() -> T,
-    is_well: impl Fn(&T) -> bool,
-) -> T {
-    loop {
-        let begin = first_segment(disk);
-        let found = read();
-        if is_well(&found) || first_segment(disk) == begin {
-            return found;
-        }
-    }
-}
-
-fn first_segment(disk: &dyn ReadDisk) -> Option<u64> {
-    let numbers = disk.list(Folder::Log).ok()?.into_iter().filter_map(|file| match file.kind {
-        FileKind::Segment(number) => Some(number),
-        _ => None,
-    });
-    numbers.min()
+/// Returns threads for scripts, as many as this machine has.
+///
+/// # Errors
+/// When threads cannot be started.
+pub(super) fn pool() -> Result<Pool, Failure> {
+    let threads = thread::available_parallelism().map_or(1, Into::into);
+    Pool::new(threads).map_err(|error| Failure::failed(error.to_string()))
 }

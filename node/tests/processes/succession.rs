@@ -36,6 +36,24 @@ fn numbers(line: &str) -> Vec<f64> {
     words.filter(|word| word.contains('.')).filter_map(|word| word.parse().ok()).collect()
 }
 
+/// Checks that a successor is refused with another parent, and with a changed or a missing state.
+fn refuse_what_does_not_fit(own: &str, elsewhere: &str) {
+    refused(&["sim", "verify", own, "--parent", own], 5, &["another sim"]);
+    let state = format!("{own}.state");
+    let whole = fs::read(&state).expect("the parent's state");
+    let mut flipped = whole.clone();
+    flipped[whole.len() / 2] ^= 1;
+    fs::write(&state, flipped).expect("our own file");
+    refused(&["sim", "verify", own], 5, &["is not the snapshot", &state]);
+    fs::remove_file(&state).expect("our own file");
+    refused(&["sim", "verify", own], 3, &[&state]);
+    refused(
+        &["sim", "succeed", own, "--name", "x", "--data-dir", elsewhere],
+        2,
+        &["neither a data directory nor a server's snapshot"],
+    );
+}
+
 #[test]
 fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_kept() {
     let folder = Folder::new("succession");
@@ -114,19 +132,5 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
 
     // What does not fit is refused, each with its reason.
     refused(&[&succeed[..], &["--data-dir", &again]].concat(), 4, &["is not empty", &again]);
-    let elsewhere = text(&folder.join("elsewhere"));
-    refused(&["sim", "verify", &own, "--parent", &own], 5, &["another sim"]);
-    let state = format!("{own}.state");
-    let whole = fs::read(&state).expect("the parent's state");
-    let mut flipped = whole.clone();
-    flipped[whole.len() / 2] ^= 1;
-    fs::write(&state, flipped).expect("our own file");
-    refused(&["sim", "verify", &own], 5, &["is not the snapshot", &state]);
-    fs::remove_file(&state).expect("our own file");
-    refused(&["sim", "verify", &own], 3, &[&state]);
-    refused(
-        &["sim", "succeed", &own, "--name", "x", "--data-dir", &elsewhere],
-        2,
-        &["neither a data directory nor a server's snapshot"],
-    );
+    refuse_what_does_not_fit(&own, &text(&folder.join("elsewhere")));
 }

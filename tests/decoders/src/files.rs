@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, str, sync::LazyLock};
 
-use metatopia::formats::{evidence::EvidenceFile, recovery};
+use metatopia_audit::{evidence::EvidenceFile, recover::file};
 use metatopia_scenarios::{Place, plaza};
 use metatopia_scripting::Package;
 use metatopia_simulator::story::{EmptyShelf, Story};
@@ -10,7 +10,7 @@ use metatopia_simulator::story::{EmptyShelf, Story};
 use crate::binary::only;
 
 pub(crate) fn recovery(bytes: &[u8]) -> bool {
-    only(bytes, recovery::decode(bytes).ok().map(|signed| recovery::encode(&signed)))
+    only(bytes, file::decode(bytes).ok().map(|signed| file::encode(&signed)))
 }
 
 /// Each piece of evidence in it is judged as well, whether or not it holds.

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use metatopia::{
-    formats::{evidence::EvidenceFile, recovery},
-    framing,
-};
+use metatopia::framing;
+use metatopia_audit::{evidence::EvidenceFile, recover::file};
 use metatopia_consensus::{Base, Decision, JoinPack, Message, Record, Want};
 use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
@@ -98,7 +96,7 @@ pub(crate) fn recoveries() -> Vec<Vec<u8>> {
     let recovery = Recovery { sim, engine, number: 1, height, header: header.id(), roots };
     let mut signed = SignedRecovery::new(recovery);
     (0..3).for_each(|server| signed.sign(&golden::server_key(server)));
-    vec![recovery::encode(&signed)]
+    vec![file::encode(&signed)]
 }
 
 fn agreement() -> Vec<Message> {

@@ -28,7 +28,7 @@ struct Stored {
 }
 
 /// The reason why a snapshot cannot be used. The log before it still can.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SnapshotError {
     /// The bytes are no snapshot of this version.
     #[error("snapshot: {0}")]

@@ -1,32 +1,22 @@
-//! `recover apply`: takes a recovery into the log of a stopped server.
-//!
-//! The state becomes the server's newest snapshot, with what agreement starts from there; then the
-//! log notes the recovery with its signatures, and the right roots behind it. Nothing in the log is
-//! taken back: the next start reads what this server signed at the height under way, as ever. A
-//! crash in between leaves a snapshot that the log does not speak of yet: then the command is given
-//! again.
+//! `recover apply` takes a recovery into the log of a stopped server.
 
 use std::{fmt, fs, path::PathBuf};
 
 use clap::Args;
-use metatopia_consensus::{Base, Record};
-use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
-use metatopia_sim::World;
-use metatopia_store::{FileKind, FileName, Position, Snapshot, list_snapshots, put_snapshot};
-use metatopia_types::{Ed25519, Height, Recovery, SignedRecovery};
+use metatopia_audit::{
+    recover::{OwnStateError, RecoveredState, RecoveryNotes, contradicting_snapshots, own_state},
+    tools,
+};
+use metatopia_types::{Recovery, SignedRecovery};
 use serde::Serialize;
 
-use super::{
-    RecoveryLine, file,
-    sign::of_this_sim,
-    stopped::{LogNotes, Stopped},
-};
+use super::{RecoveryLine, file, stopped::Stopped};
 use crate::{
-    cli::{bisect::tools, console::Console, exit::Exit, failure::Failure},
+    cli::{console::Console, exit::Exit, failure::Failure},
     first_state::read_snapshot,
 };
 
-/// Where snapshots of other states are put.
+/// The folder for snapshots of other states.
 const ASIDE: &str = "aside";
 
 #[derive(Debug, Args)]
@@ -46,7 +36,7 @@ pub(in crate::cli) struct ApplyArgs {
     genesis: Option<PathBuf>,
 }
 
-/// What was done.
+/// The result of a recovery.
 #[derive(Debug, Serialize)]
 struct ApplyReport {
     server: String,
@@ -54,7 +44,7 @@ struct ApplyReport {
     recovery: RecoveryLine,
     /// The snapshot that others may need.
     snapshot: String,
-    /// Was the state taken from another server?
+    /// Says whether the state came from another server.
     taken: bool,
     /// Snapshots of other states, put aside.
     aside: Vec<String>,
@@ -74,94 +64,69 @@ impl fmt::Display for ApplyReport {
 pub(super) fn run(args: &ApplyArgs, console: Console) -> Result<(), Failure> {
     let signed = file::gather(args.files.iter().map(PathBuf::as_path))?;
     let mut stopped = Stopped::open(&args.data_dir, args.genesis.as_deref())?;
-    of_this_sim(&signed.recovery, &stopped)?;
+    stopped.check_sim(&signed.recovery)?;
     let notes = stopped.notes(console)?;
     if notes.taken.contains(&signed.recovery) {
         let Recovery { number, height, .. } = signed.recovery;
         console.warn(&format!("recovery {number} to turn {height} is in this log already"));
         return console.show(&RecoveryLine::of(&signed));
     }
-    notes.check(&signed.recovery, stopped.archive().tip())?;
-    let RecoveredState { base, world, taken } = state(args, &stopped, &notes, &signed)?;
+    notes.check(&signed.recovery, stopped.files().tip())?;
+    let (state, taken) = state(args, &stopped, &notes, &signed)?;
     let aside = put_aside(&stopped, &signed.recovery)?;
-    let snapshot = keep(&mut stopped, &base, &world, &signed)?;
-    let server = stopped.server.to_string();
+    let snapshot = state.put(&mut stopped.store, &signed);
+    let snapshot = snapshot.map_err(|error| Failure::failed(error.to_string()))?;
     console.show(&ApplyReport {
-        server,
+        server: stopped.server.to_string(),
         recovery: RecoveryLine::of(&signed),
-        snapshot,
+        snapshot: stopped.dir.join(snapshot.to_string()).display().to_string(),
         taken,
         aside,
     })
 }
 
-/// What the server goes on from.
-struct RecoveredState {
-    base: Base,
-    world: World,
-    taken: bool,
-}
-
-/// The state of the recovery: the one that this server comes to, or another one's. Those who vote
-/// after it must have signed; who they are is fixed by turns long before it, so that both agree.
+/// Returns the state of the recovery, and whether it came from another server: this server's own state,
+/// or else the one in the given snapshot.
 fn state(
     args: &ApplyArgs,
     stopped: &Stopped,
-    notes: &LogNotes,
+    notes: &RecoveryNotes,
     signed: &SignedRecovery,
-) -> Result<RecoveredState, Failure> {
-    let Recovery { height, header, roots, .. } = signed.recovery;
-    let own = stopped.archive().after(height);
-    let own = own.and_then(|kept_state| match kept_state.roots == roots {
-        true => Ok(kept_state),
-        false => Err(Failure::new(
-            Exit::Diverged,
-            format!("this server comes to root {} after turn {height}", kept_state.roots[1]),
-        )),
-    });
-    let state = match (own, &args.state) {
-        (Ok(kept_state), _) => RecoveredState {
-            base: kept_state.base(notes.voice),
-            world: kept_state.world,
-            taken: false,
-        },
-        (Err(failure), None) => {
-            return Err(Failure::new(Exit::Diverged, failure.message)
+) -> Result<(RecoveredState, bool), Failure> {
+    let recovery = &signed.recovery;
+    let (state, taken) = match (own_state(&stopped.files(), recovery), &args.state) {
+        (Ok(kept), _) => (RecoveredState::own(kept, notes.voice), false),
+        (Err(error), None) => {
+            let message = match error {
+                OwnStateError::OtherRoot { .. } => error.to_string(),
+                OwnStateError::Unknown(error) => stopped.unknown_state(error).message,
+            };
+            return Err(Failure::new(Exit::Diverged, message)
                 .hint("give it the snapshot of a server that took the recovery, by --state"));
         }
         (Err(_), Some(path)) => {
-            let (base, world) = read_snapshot(path, height, roots[1], &tools())?;
-            if world.sim() != signed.recovery.sim || base.roots != roots || base.header != header {
+            let snapshot = read_snapshot(path, recovery.height, recovery.roots[1], &tools())?;
+            let state = RecoveredState::of_another(snapshot, recovery, notes.voice);
+            let state = state.ok_or_else(|| {
                 let message = format!("{} is not the state of the recovery", path.display());
-                return Err(Failure::unverified(message));
-            }
-            let set = |ahead| world.validators(height.plus(ahead)).cloned();
-            let sets =
-                [set(1), set(2), set(3)].map(|set| set.expect("a world knows the next sets"));
-            let (links, time) = (base.links, base.time);
-            let base = Base { height, header, time, roots, sets, links, voice: notes.voice };
-            RecoveredState { base, world, taken: true }
+                Failure::unverified(message)
+            })?;
+            (state, true)
         }
     };
-    let [voters, ..] = &state.base.sets;
-    signed.verify(voters, &Ed25519).map_err(|why| {
+    state.check_signatures(signed).map_err(|why| {
         Failure::unverified(format!("the recovery is not signed as it must be: {why}"))
             .hint("more than two thirds of the voting power must sign; see `recover sign`")
     })?;
-    Ok(state)
+    Ok((state, taken))
 }
 
-/// Puts snapshots of other states out of the way, where nobody looks for them.
+/// Moves snapshots of other states out of the way, to a folder where nobody looks for them.
 fn put_aside(stopped: &Stopped, recovery: &Recovery) -> Result<Vec<String>, Failure> {
     let failed = |error: &dyn fmt::Display| Failure::failed(format!("{ASIDE}: {error}"));
-    let [before, after] = recovery.roots;
-    let fine = [(recovery.height.minus(1), before), (Some(recovery.height), after)];
+    let snapshots = contradicting_snapshots(stopped.store.disk(), recovery);
     let mut moved = Vec::new();
-    for (height, root) in list_snapshots(stopped.store.disk()).map_err(|error| failed(&error))? {
-        if height.plus(1) < recovery.height || fine.contains(&(Some(height), root)) {
-            continue;
-        }
-        let file = FileName::new(FileKind::Snapshot(height, root));
+    for file in snapshots.map_err(|error| failed(&error))? {
         let aside = stopped.dir.join(ASIDE);
         fs::create_dir_all(&aside).map_err(|error| failed(&error))?;
         fs::rename(stopped.dir.join(file.to_string()), aside.join(file.name()))
@@ -169,30 +134,4 @@ fn put_aside(stopped: &Stopped, recovery: &Recovery) -> Result<Vec<String>, Fail
         moved.push(file.to_string());
     }
     Ok(moved)
-}
-
-/// Keeps the state, and notes the recovery; gives the snapshot's path.
-fn keep(
-    stopped: &mut Stopped,
-    base: &Base,
-    world: &World,
-    signed: &SignedRecovery,
-) -> Result<String, Failure> {
-    let failed = |error: &dyn fmt::Display| Failure::failed(error.to_string());
-    let (height, [before, root]) = (signed.recovery.height, signed.recovery.roots);
-    let snapshot = Snapshot { height, root, bytes: encode_snapshot(base, world) };
-    put_snapshot(stopped.store.disk_mut(), &snapshot).map_err(|error| failed(&error))?;
-    let [_, next, last] = base.sets.clone();
-    let note = |height, root, set| Record::Applied { height, root, validators: Some(set) };
-    let earlier = height.minus(1).filter(|earlier| *earlier > Height(0));
-    let records = [Record::Recovered(Box::new(signed.clone()))]
-        .into_iter()
-        .chain(earlier.map(|earlier| note(earlier, before, next)))
-        .chain([note(height, root, last)]);
-    for record in records {
-        stopped.store.append(AGREEMENT, None, &record.encode()).map_err(|error| failed(&error))?;
-    }
-    stopped.store.mark(Position::ZERO).map_err(|error| failed(&error))?;
-    let file = FileName::new(FileKind::Snapshot(height, root));
-    Ok(stopped.dir.join(file.to_string()).display().to_string())
 }

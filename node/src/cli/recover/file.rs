@@ -2,9 +2,10 @@
 
 use std::{fs, io::ErrorKind, path::Path};
 
-use metatopia_types::{Ed25519, SignedRecovery, Verify as _};
+use metatopia_audit::recover::file::{RecoveryFileError, decode_signed};
+use metatopia_types::SignedRecovery;
 
-use crate::{cli::failure::Failure, formats::recovery::decode};
+use crate::cli::failure::Failure;
 
 /// Reads a file. Every signature in it must be its signer's.
 ///
@@ -16,17 +17,12 @@ pub(super) fn read(path: &Path) -> Result<SignedRecovery, Failure> {
         ErrorKind::NotFound => Failure::not_found(format!("there is no {name}")),
         _ => Failure::failed(format!("cannot read {name}: {error}")),
     })?;
-    let signed = decode(&bytes)
-        .map_err(|error| Failure::unverified(format!("{name} is no recovery: {error}")))?;
-    let message = signed.recovery.sign_bytes();
-    let forged =
-        signed.signatures.iter().find(|(key, found)| !Ed25519.verify(key, &message, found));
-    match forged {
-        Some((key, _)) => {
-            Err(Failure::unverified(format!("{name}: the signature of {key} is wrong")))
-        }
-        None => Ok(signed),
-    }
+    decode_signed(&bytes).map_err(|error| {
+        Failure::unverified(match error {
+            RecoveryFileError::Decode(error) => format!("{name} is no recovery: {error}"),
+            RecoveryFileError::Forged(_) => format!("{name}: {error}"),
+        })
+    })
 }
 
 /// Puts the signatures of several files together.

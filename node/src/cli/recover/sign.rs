@@ -3,16 +3,15 @@
 use std::{fs, io::Write as _, path::Path, path::PathBuf};
 
 use clap::Args;
-use metatopia_sim::ENGINE;
+use metatopia_audit::recover::{
+    OwnStateError, ProposeError, RecoveryNotes, file::encode, own_state,
+    propose as propose_recovery,
+};
 use metatopia_types::{Height, Recovery, Sign as _, SignedRecovery, SigningKey};
 
-use super::{
-    RecoveryLine, file,
-    stopped::{LogNotes, Stopped, not_certified, nothing_decided},
-};
+use super::{RecoveryLine, file, stopped::Stopped};
 use crate::{
-    cli::{arguments, console::Console, exit::Exit, failure::Failure, kept_state::KeptState},
-    formats::recovery,
+    cli::{arguments, console::Console, exit::Exit, failure::Failure},
     keys,
 };
 
@@ -57,7 +56,7 @@ pub(in crate::cli) struct SignArgs {
 }
 
 impl ServerArgs {
-    fn open(&self, console: Console) -> Result<(Stopped, LogNotes, SigningKey), Failure> {
+    fn open(&self, console: Console) -> Result<(Stopped, RecoveryNotes, SigningKey), Failure> {
         let stopped = Stopped::open(&self.data_dir, self.genesis.as_deref())?;
         let path = self.key.clone().unwrap_or_else(|| stopped.dir.join(VOTE_KEY));
         let key = keys::load(&path)?;
@@ -72,25 +71,14 @@ impl ServerArgs {
 
 pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failure> {
     let (stopped, notes, key) = args.server.open(console)?;
-    let archive = stopped.archive();
-    let tip = archive.tip();
-    let height = args.to.unwrap_or(tip);
-    if tip == Height(0) {
-        return Err(nothing_decided());
-    }
-    if height == Height(0) || height > tip {
-        let message = format!("the last decided turn is {tip}: there is no state to go on from");
-        return Err(Failure::refused(message).hint("name a turn from 1 to that one by --to"));
-    }
-    // A pruned log does not have what the state after an old turn is computed from.
-    not_certified(height, tip)?;
-    let KeptState { roots, turns, .. } = archive.after(height).map_err(|failure| {
-        failure.hint("if this server is the one that is wrong, let another one propose")
+    let files = stopped.files();
+    let recovery = propose_recovery(&files, &notes, args.to).map_err(|error| match error {
+        ProposeError::Refused(refusal) => refusal.into(),
+        ProposeError::State(error) => stopped
+            .unknown_state(error)
+            .hint("if this server is the one that is wrong, let another one propose"),
     })?;
-    let header = turns.first().map(|turn| turn.id()).unwrap_or_default();
-    let (sim, number) = (stopped.genesis.id(), notes.next_number(height));
-    let recovery = Recovery { sim, engine: ENGINE, number, height, header, roots };
-    notes.check(&recovery, tip)?;
+    let tip = files.tip();
     if !notes.shows_a_stall(tip) {
         console.warn(&format!(
             "this log shows no stall: it ends soon after turn {tip}, as that of any server that was \
@@ -99,22 +87,23 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     }
     let mut signed = SignedRecovery::new(recovery);
     signed.sign(&key);
-    write_new(&args.out, &recovery::encode(&signed))?;
+    write_new(&args.out, &encode(&signed))?;
     console.show(&RecoveryLine::of(&signed))
 }
 
 pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
     let mut signed = file::read(&args.file)?;
     let (stopped, notes, key) = args.server.open(console)?;
-    of_this_sim(&signed.recovery, &stopped)?;
-    let archive = stopped.archive();
-    notes.check(&signed.recovery, archive.tip())?;
+    stopped.check_sim(&signed.recovery)?;
+    let files = stopped.files();
+    notes.check(&signed.recovery, files.tip())?;
     let Recovery { height, roots, .. } = signed.recovery;
-    let own = archive.after(height).map(|kept_state| kept_state.roots);
-    if own.as_ref().ok() != Some(&roots) && !args.give_way {
-        let own = match own {
-            Ok([_, own]) => format!("root {own}"),
-            Err(failure) => failure.message,
+    if let Err(error) = own_state(&files, &signed.recovery)
+        && !args.give_way
+    {
+        let own = match error {
+            OwnStateError::OtherRoot { root, .. } => format!("root {root}"),
+            OwnStateError::Unknown(error) => stopped.unknown_state(error).message,
         };
         let message = format!(
             "this server comes to another state after turn {height}: {own}, where the recovery \
@@ -128,23 +117,9 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
     // Beside it first: the file is whole at every moment.
     let draft = args.file.with_extension("signing");
     let _left_by_a_crash = fs::remove_file(&draft);
-    write_new(&draft, &recovery::encode(&signed))?;
+    write_new(&draft, &encode(&signed))?;
     fs::rename(&draft, &args.file).map_err(|error| failed(&args.file, &error))?;
     console.show(&RecoveryLine::of(&signed))
-}
-
-/// Is a recovery about the sim of this directory, and of its rules?
-pub(super) fn of_this_sim(recovery: &Recovery, stopped: &Stopped) -> Result<(), Failure> {
-    let sim = stopped.genesis.id();
-    if recovery.sim != sim {
-        let message = format!("the recovery is for sim {}, the server is of {sim}", recovery.sim);
-        return Err(Failure::unverified(message));
-    }
-    if recovery.engine != ENGINE {
-        let message = format!("the recovery is of engine {}, not {ENGINE}", recovery.engine);
-        return Err(Failure::usage(message).hint("use the program that the others use"));
-    }
-    Ok(())
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), Failure> {

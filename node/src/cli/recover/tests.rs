@@ -1,6 +1,11 @@
 use std::{fs, os::unix::fs::PermissionsExt as _, path::PathBuf, sync::Arc};
 
 use clap::Parser as _;
+use metatopia_audit::{
+    fixture::{FixtureTurn, genesis, honest_records, next_turn, server_key, steps},
+    recover::file::encode,
+    tools,
+};
 use metatopia_consensus::{Base, Record};
 use metatopia_replica::encode_snapshot;
 use metatopia_sim::{World, flipped};
@@ -10,21 +15,17 @@ use metatopia_types::{
     VoteKind,
 };
 
-use super::{file, stopped::Stopped};
+use super::file;
 use crate::{
     cli::{
         Cli, Exit, Failure,
         console::Console,
-        log::fixture::{
-            FixtureDirectory, FixtureTurn, genesis, next_turn, noted, pruned_directory, server_key,
-            steps, tools,
-        },
-        log::server::verify,
+        fixture::{FixtureDirectory, pruned_directory},
+        log::verify,
         run,
         up::world::GENESIS,
     },
     disk::{DataDirectory, RealDisk},
-    formats::recovery,
 };
 
 /// The data directory of server 0, stopped after the last of some turns.
@@ -33,7 +34,7 @@ struct Server {
     steps: Vec<FixtureTurn>,
 }
 
-/// The turn of height `n`.
+/// Returns the step of height `n`.
 fn turn(steps: &[FixtureTurn], n: u64) -> &FixtureTurn {
     &steps[n as usize - 1]
 }
@@ -47,18 +48,20 @@ fn command(words: &[&str]) -> Result<(), Failure> {
 impl Server {
     fn new(name: &str, more: &[Record]) -> Self {
         let steps = steps();
-        let noted = steps.iter().flat_map(|step| noted(step, step.world.root()));
-        let records: Vec<Record> =
-            [Record::Voice].into_iter().chain(noted).chain(more.iter().cloned()).collect();
+        let records: Vec<Record> = [Record::Voice]
+            .into_iter()
+            .chain(honest_records(&steps))
+            .chain(more.iter().cloned())
+            .collect();
         Self::with(name, &records)
     }
 
-    /// With nothing but these records in its log.
+    /// Returns a server with nothing but these records in its log.
     fn with(name: &str, records: &[Record]) -> Self {
         Self::of(FixtureDirectory::write(&format!("recover-{name}"), records))
     }
 
-    /// With this directory.
+    /// Returns a server with this directory.
     fn of(kept: FixtureDirectory) -> Self {
         let key = kept.dir.join("vote.key");
         let digits: String = server_key(0).secret().iter().map(|b| format!("{b:02x}")).collect();
@@ -79,7 +82,7 @@ impl Server {
         self.steps.len() as u64
     }
 
-    /// What honest servers come to after the turn of this height.
+    /// Returns the recovery to the state that honest servers come to after the turn of this height.
     fn recovery(&self, height: u64) -> Recovery {
         let (own, before) = (turn(&self.steps, height), turn(&self.steps, height - 1));
         Recovery {
@@ -92,17 +95,16 @@ impl Server {
         }
     }
 
-    /// A file of a recovery that these servers signed.
+    /// Writes a recovery that these servers signed, and returns its path.
     fn file(&self, name: &str, recovery: Recovery, signers: &[u8]) -> String {
         let mut signed = SignedRecovery::new(recovery);
         signers.iter().for_each(|n| signed.sign(&server_key(*n)));
         let path = self.path(name);
-        fs::write(&path, recovery::encode(&signed)).unwrap();
+        fs::write(&path, encode(&signed)).unwrap();
         path.display().to_string()
     }
 
-    /// A snapshot of this world after the turn of this height, as a server with that world would keep
-    /// it.
+    /// Returns the snapshot of a server that comes to this world after the turn of this height.
     fn snapshot(&self, height: u64, world: &World) -> Snapshot {
         let own = &turn(&self.steps, height).turn;
         let height = own.header.height;
@@ -164,7 +166,7 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     assert_eq!(server.snapshots(), [(Height(tip), right.root())]);
     assert_eq!(fs::read_dir(server.path("aside")).unwrap().count(), 1);
     let checked = verify(&server.kept.dir, &server.path(GENESIS), &mut ()).unwrap();
-    assert_eq!((checked.wrong, checked.recoveries), (None, vec![Height(tip)]));
+    assert_eq!((checked.fault, checked.recoveries), (None, vec![Height(tip)]));
     // Again is no harm, and an older one is refused.
     command(&["apply", &file, "--data-dir", &dir]).unwrap();
     let mut other = server.recovery(tip);
@@ -253,26 +255,6 @@ fn an_old_turn_of_a_pruned_log_is_refused_as_certified() {
     assert!(code == Exit::Refused && why.contains("turn 2 is certified by turn 24"), "{why}");
 }
 
-/// A healthy sim that was stopped looked to `propose` as one that is stalled, and it said nothing.
-#[test]
-fn a_log_shows_a_stall_by_votes_in_round_after_round() {
-    let shows = |name: &str, votes: &[(u64, u32)]| {
-        let tip = steps().len() as u64;
-        let vote = |(ahead, round): &(u64, u32)| {
-            let (kind, header) = (VoteKind::Prevote, None);
-            let (height, round) = (Height(tip + ahead), Round(*round));
-            let vote = Vote { kind, height, round, header, voter: server_key(0).public() };
-            Record::Vote(vote.sign(genesis().id(), &server_key(0)))
-        };
-        let server = Server::new(name, &votes.iter().map(vote).collect::<Vec<_>>());
-        let stopped = Stopped::open(&server.kept.dir, None).unwrap();
-        stopped.notes(Console::quiet()).unwrap().shows_a_stall(Height(tip))
-    };
-    assert!(!shows("silent", &[]));
-    assert!(!shows("healthy", &[(0, 9), (1, 0), (1, 1)]));
-    assert!(shows("stalled", &[(1, 0), (1, 1), (1, 2), (1, 3)]));
-}
-
 #[test]
 fn files_that_were_changed_and_foreign_ones_are_refused() {
     let server = Server::new("foreign", &[]);
@@ -296,29 +278,6 @@ fn files_that_were_changed_and_foreign_ones_are_refused() {
     let file = server.file("whole.recovery", server.recovery(tip), &[1, 2, 3]);
     let (code, why) = exit(command(&["apply", &file, "--data-dir", &dir]));
     assert!(code == Exit::Refused && why.contains("stop the server first"), "{why}");
-}
-
-/// The newest snapshot was whole, and of another version: whether the server signs was read from no
-/// snapshot then, in place of the older one that a start goes back to.
-#[test]
-fn a_snapshot_that_cannot_be_decoded_is_passed_over_as_at_a_start() {
-    let noted: Vec<Record> =
-        steps().iter().flat_map(|step| noted(step, step.world.root())).collect();
-    // As of a pruned log: that the server signs is only in its snapshots.
-    let server = Server::with("undecoded", &noted);
-    let older = server.tip() - 1;
-    let older = server.snapshot(older, &turn(&server.steps, older).world);
-    let newest = Snapshot {
-        height: Height(server.tip()),
-        root: Root::default(),
-        bytes: b"a state of another version".to_vec(),
-    };
-    let mut disk = RealDisk::open(&server.kept.dir).unwrap();
-    put_snapshot(&mut disk, &older).unwrap();
-    put_snapshot(&mut disk, &newest).unwrap();
-    drop(disk);
-    let stopped = Stopped::open(&server.kept.dir, None).unwrap();
-    assert!(stopped.notes(Console::quiet()).unwrap().voice);
 }
 
 #[test]

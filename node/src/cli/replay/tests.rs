@@ -1,15 +1,12 @@
-use metatopia_consensus::Record;
+use metatopia_audit::{
+    fixture::{FixtureTurn, TURNS, decided_records, genesis, honest_records, noted, steps},
+    tools,
+};
 use metatopia_sim::flipped;
 use metatopia_types::LeafKey;
 
 use super::*;
-use crate::cli::{
-    exit::Exit,
-    log::fixture::{
-        FixtureDirectory, FixtureTurn, TURNS, decided_records, directory, genesis, noted,
-        pruned_directory, steps, tools,
-    },
-};
+use crate::cli::fixture::{FixtureDirectory, directory, pruned_directory};
 
 fn args(path: PathBuf) -> ReplayArgs {
     let (genesis, at, speed, stages, from, quick) = (None, None, None, false, None, false);
@@ -17,12 +14,10 @@ fn args(path: PathBuf) -> ReplayArgs {
 }
 
 fn kept(name: &str, steps: &[FixtureTurn]) -> FixtureDirectory {
-    let records: Vec<Record> =
-        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
-    FixtureDirectory::write(name, &records)
+    FixtureDirectory::write(name, &honest_records(steps))
 }
 
-fn player(args: &ReplayArgs) -> ReplayObserver {
+fn observer(args: &ReplayArgs) -> ReplayObserver {
     ReplayObserver::new(args, Console::quiet())
 }
 
@@ -43,10 +38,10 @@ fn capsule(steps: &[FixtureTurn], roots: Vec<Root>) -> Capsule {
 fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time() {
     let kept = kept("replay-whole", &steps());
     let digests = || {
-        let mut player = player(&args(kept.dir.clone()));
-        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
-        assert_eq!(checked.wrong, None);
-        let found = player.found("x", checked.server, checked.world.as_ref(), None);
+        let mut observer = observer(&args(kept.dir.clone()));
+        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut observer).unwrap();
+        assert_eq!(checked.fault, None);
+        let found = observer.found("x", checked.server, checked.world.as_ref(), None);
         assert_eq!((found.turns, &found.error), (TURNS as u64, &None));
         found.stages.expect("it was not quick")
     };
@@ -54,16 +49,16 @@ fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time
     run(&args(kept.dir.clone()), Console::quiet()).unwrap();
 }
 
-/// Who compares two machines looked at their speed, and at the names of their folders.
+/// The speeds of two machines, and the names of their folders, looked like differences of the worlds.
 #[test]
 fn with_stages_nothing_is_printed_that_differs_between_machines() {
     let found = |name: &str, stages| {
         let kept = kept(name, &steps()[..6]);
         let args = ReplayArgs { stages, ..args(kept.dir.clone()) };
-        let mut player = player(&args);
-        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+        let mut observer = observer(&args);
+        let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut observer).unwrap();
         let path = kept.dir.display().to_string();
-        let found = player.found(&path, checked.server, checked.world.as_ref(), None);
+        let found = observer.found(&path, checked.server, checked.world.as_ref(), None);
         (serde_json::to_string(&found).unwrap(), found.to_string())
     };
     assert_eq!(found("here", true), found("there", true));
@@ -72,40 +67,12 @@ fn with_stages_nothing_is_printed_that_differs_between_machines() {
 }
 
 #[test]
-fn stages_are_those_of_every_tick_and_the_last_one_leaves_the_root() {
-    struct Last(Vec<(Stage, Tick, Root)>);
-    impl Watch for Last {
-        fn enter(&mut self, _: Stage) {}
-        fn is_heavy(&self) -> bool {
-            true
-        }
-        fn left(&mut self, stage: Stage, tick: Tick, root: Root) {
-            self.0.push((stage, tick, root));
-        }
-    }
-    let steps = steps();
-    let mut world = steps[2].world.clone();
-    let mut last = Last(Vec::new());
-    let applied = world.apply_watched(&steps[3].turn, &metatopia_sim::Serial, &mut last);
-    let stages: Vec<(Stage, u64)> = last.0.iter().map(|told| (told.0, told.1.0)).collect();
-    let of_tick = |tick| [Stage::Physics, Stage::Scripts, Stage::Merge].map(|stage| (stage, tick));
-    let expected =
-        [vec![(Stage::Acts, 9)], of_tick(10).into(), of_tick(11).into(), of_tick(12).into()];
-    assert_eq!(stages, expected.concat());
-    assert_eq!(last.0.last().map(|told| told.2), Some(applied.root));
-    assert_eq!(
-        (applied.root, &world.manifest()),
-        (steps[3].world.root(), &steps[3].world.manifest())
-    );
-}
-
-#[test]
 fn a_replay_stops_where_it_is_told_to_and_sums_up_the_state() {
     let kept = kept("replay-at", &steps());
     let mut args = args(kept.dir.clone());
     args.at = Some(Height(5));
-    let mut player = player(&args);
-    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+    let mut observer = observer(&args);
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut observer).unwrap();
     let state = StateSummary::of(checked.world.as_ref().expect("a world"));
     assert_eq!((state.height, state.tick), (5, 15));
     assert_eq!(state.root, steps()[4].world.root().to_string());
@@ -149,19 +116,18 @@ fn a_state_that_is_no_longer_there_is_not_found_and_no_other_is_given_for_it() {
 fn a_replay_that_stops_before_the_first_turn_is_at_the_state_that_it_begins_with() {
     let kept = pruned_directory("replay-first", |_| ());
     let args = ReplayArgs { at: Some(Height(8)), ..args(kept.dir.clone()) };
-    let mut player = player(&args);
-    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut player).unwrap();
+    let mut observer = observer(&args);
+    let checked = verify(&kept.dir, &kept.dir.join(GENESIS), &mut observer).unwrap();
     let state = StateSummary::of(checked.world.as_ref().expect("a world"));
-    assert_eq!((state.height, player.turns), (8, 0));
+    assert_eq!((state.height, observer.turns), (8, 0));
     assert_eq!(state.root, steps()[7].world.root().to_string());
 }
 
-/// Whoever asked for a turn beyond the fault was told that it is not there, exit code 3.
+/// A replay to a turn beyond the fault said that the turn is not there, exit code 3.
 #[test]
 fn what_is_wrong_goes_before_what_is_not_there() {
     let steps = steps();
-    let mut records: Vec<Record> =
-        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    let mut records = honest_records(&steps);
     records.remove(3 * 7);
     let kept = FixtureDirectory::write("replay-wrong", &records);
     let args = ReplayArgs { at: Some(Height(20)), ..args(kept.dir.clone()) };
@@ -177,8 +143,7 @@ fn what_is_wrong_goes_before_what_is_not_there() {
 #[test]
 fn a_root_that_is_not_what_the_turns_give_is_exit_code_five() {
     let steps = steps();
-    let mut records: Vec<Record> =
-        steps.iter().flat_map(|step| noted(step, step.world.root())).collect();
+    let mut records = honest_records(&steps);
     records[3 * 7 + 2] = noted(&steps[7], Root::default())[2].clone();
     let kept = FixtureDirectory::write("replay-noted", &records);
     let failure = run(&args(kept.dir.clone()), Console::quiet()).unwrap_err();

@@ -1,21 +1,17 @@
-//! `sim succeed`: founds a sim that carries on another one.
+//! `sim succeed` founds a sim that carries on another one.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    path::PathBuf,
-};
+use std::{fmt, path::PathBuf};
 
 use clap::Args;
+use metatopia_audit::tools;
 use metatopia_replica::encode_snapshot;
-use metatopia_sim::{ENGINE, Genesis, World, is_name};
+use metatopia_sim::{World, is_name};
 use metatopia_store::Snapshot;
-use metatopia_types::{NodeContact, PublicKey};
+use metatopia_types::PublicKey;
 use serde::Serialize;
 
-use super::{ParentLine, heir::Heir};
+use super::{ParentLine, last_state::read_last_state};
 use crate::cli::{
-    bisect::tools,
     console::Console,
     failure::Failure,
     up::world::{self as kept, Beginning, SERVERS},
@@ -42,7 +38,7 @@ pub(in crate::cli) struct SucceedArgs {
     genesis: Option<PathBuf>,
 }
 
-/// What was founded.
+/// The successor, as it is printed.
 #[derive(Debug, Serialize)]
 struct Founded {
     sim: String,
@@ -70,57 +66,34 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         return Err(Failure::usage(format!("{:?} is no name for a place", args.name)));
     }
     console.note(&format!("reading {}", args.snapshot.display()));
-    let heir = Heir::read(&args.snapshot, args.genesis.as_deref())?;
-    if heir.proof.is_none() {
+    let last = read_last_state(&args.snapshot, args.genesis.as_deref())?;
+    if last.proof.is_none() {
         console.warn("no certificate is at hand: others have to take the snapshot's root on trust");
     }
     let mut founded = None;
     kept::LocalWorld::create(&args.data_dir, args.servers as usize, |validators, admin| {
         let admins = args.admin.iter().copied().chain([admin]).collect();
-        let genesis = genesis(args, &heir, validators, admins);
-        let world = World::succeed(&genesis, &heir.world, &tools())
+        let genesis = last.successor(args.name.clone(), validators, admins);
+        let world = World::succeed(&genesis, &last.world, &tools())
             .map_err(|error| Failure::usage(error.to_string()))?;
         founded = Some((world, genesis.id()));
-        let (height, root) = (heir.world.height(), heir.world.root());
-        let bytes = encode_snapshot(&heir.base, &heir.world);
+        let (height, root) = (last.world.height(), last.world.root());
+        let bytes = encode_snapshot(&last.base, &last.world);
         let state = Some(Snapshot { height, root, bytes }.to_file());
         Ok(Beginning { genesis, state })
     })?;
     let (world, sim) = founded.expect("what was made was founded");
-    let (parent, height) = (heir.world.sim(), heir.world.height());
+    let (parent, height) = (last.world.sim(), last.world.height());
     console.note(&format!(
         "if servers of sim {parent} live elsewhere, there are two worlds from turn {height} on"
     ));
     console.show(&Founded {
         sim: sim.to_string(),
         name: args.name.clone(),
-        parent: ParentLine::of(&heir.parent()),
+        parent: ParentLine::of(&last.parent()),
         objects: world.objects().count(),
         players: world.player_count(),
         servers: args.servers,
         data_dir: args.data_dir.display().to_string(),
     })
-}
-
-/// Rules and licences are the parent's; what is there comes with its state.
-fn genesis(
-    args: &SucceedArgs,
-    heir: &Heir,
-    validators: BTreeMap<PublicKey, NodeContact>,
-    admins: BTreeSet<PublicKey>,
-) -> Genesis {
-    let charter = heir.world.charter();
-    Genesis {
-        name: args.name.clone(),
-        engine: ENGINE,
-        parameters: charter.parameters.clone(),
-        admins,
-        validators,
-        packages: BTreeMap::new(),
-        objects: Vec::new(),
-        lands: Vec::new(),
-        licence: charter.licence.clone(),
-        asset_licence: charter.asset_licence.clone(),
-        parent: Some(heir.parent()),
-    }
 }

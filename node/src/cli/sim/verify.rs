@@ -1,14 +1,15 @@
-//! `sim verify`: does a sim begin with the state that it says?
+//! `sim verify` checks that a sim begins with the state that its genesis names.
 
 use std::{fmt, path::PathBuf};
 
 use clap::Args;
+use metatopia_audit::{succeed::check_proof, tools};
 use metatopia_sim::{Parent, World};
 use serde::Serialize;
 
-use super::{ParentLine, genesis_at, heir::check_proof};
+use super::{ParentLine, genesis_at};
 use crate::{
-    cli::{bisect::tools, console::Console, failure::Failure, log::server::read_genesis},
+    cli::{console::Console, failure::Failure, genesis_file::read_genesis},
     first_state::{read_snapshot, state_beside},
 };
 
@@ -29,11 +30,11 @@ pub(in crate::cli) struct SimVerifyArgs {
 struct Verified {
     sim: String,
     name: String,
-    /// Of the state at its genesis.
+    /// The root of the state at its genesis.
     root: String,
     parent: Option<ParentLine>,
-    /// Did more than two thirds of the parent's servers sign for the parent's root? Nothing if that
-    /// was not checked.
+    /// Says whether more than two thirds of the parent's servers signed for the parent's root. Nothing
+    /// if that was not checked.
     certified: Option<bool>,
 }
 
