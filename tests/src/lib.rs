@@ -1,7 +1,7 @@
-//! What the cross-crate tests share: where the workspace is, and its source files.
+//! What the tests of the workspace itself share: where it is, its sources, and its pure crates.
 //!
-//! This crate ships nothing. Its tests hold the layering table, the golden logs, and the real
-//! processes.
+//! This crate ships nothing. Its tests hold the layering, the names, the documents, the limits and the
+//! dependencies. They read files and build no crate that they judge, so they take seconds.
 //!
 //! ```
 //! assert!(metatopia_tests::root().join("Cargo.toml").is_file());

@@ -7,7 +7,7 @@ use metatopia_protocol::{
     Answer, LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer, TURNS_ANSWER_BYTES,
     TURNS_PER_ANSWER_MAX,
 };
-use metatopia_sim::Manifest;
+use metatopia_sim::{Manifest, SNAPSHOT_BYTES_MAX};
 use metatopia_types::{Certificate, Height, Root, Turn, limits::ROOT_LAG, wire};
 
 /// Snapshots kept at once: the newest may not be certified yet, the one before is offered, and one
@@ -30,9 +30,13 @@ struct OfferedSnapshot {
 pub(crate) struct SnapshotOffers(VecDeque<OfferedSnapshot>);
 
 impl SnapshotOffers {
-    /// Keeps the encoded state after a height, with its root, and drops the oldest one.
+    /// Keeps the encoded state after a height, with its root, and drops the oldest one. A state that
+    /// is too long to be offered is not kept, because peers refuse such an offer.
     pub(crate) fn keep(&mut self, height: Height, root: Root, state: Vec<u8>) {
-        let leaves = leaves(&state).unwrap_or_default();
+        if state.len() > SNAPSHOT_BYTES_MAX {
+            return;
+        }
+        let leaves = leaves(&state).expect("a snapshot of a world lists its leaves");
         self.0.push_back(OfferedSnapshot { height, root, bytes: state, leaves });
         if self.0.len() > OFFERS_MAX {
             self.0.pop_front();
