@@ -141,9 +141,9 @@ impl CarrierKind {
 
     fn total(self, metrics: &Metrics) -> &Counter {
         match self {
-            Self::Quic => &metrics.clients_quic_total,
-            Self::WebTransport => &metrics.clients_webtransport_total,
-            Self::WebSocket => &metrics.clients_websocket_total,
+            Self::Quic => &metrics.clients_accepted_quic_total,
+            Self::WebTransport => &metrics.clients_accepted_webtransport_total,
+            Self::WebSocket => &metrics.clients_accepted_websocket_total,
         }
     }
 }

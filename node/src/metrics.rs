@@ -100,11 +100,11 @@ figures! {
     /// Clients that were let in.
     clients_accepted_total: Counter,
     /// Clients that were let in by raw QUIC.
-    clients_quic_total: Counter,
+    clients_accepted_quic_total: Counter,
     /// Clients that were let in by WebTransport.
-    clients_webtransport_total: Counter,
+    clients_accepted_webtransport_total: Counter,
     /// Clients that were let in by WebSocket.
-    clients_websocket_total: Counter,
+    clients_accepted_websocket_total: Counter,
     /// Handshakes that were turned away because this server, or their address, had enough.
     clients_refused_total: Counter,
     /// Handshakes that were asked to prove their address first.
@@ -133,6 +133,8 @@ figures! {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
@@ -168,5 +170,13 @@ mod tests {
                 assert_eq!(counts, kind == "counter", "{declared}");
             }
         }
+    }
+
+    /// A gauge `a` and a counter `a_total` are one family in OpenMetrics, and a family has one kind.
+    #[test]
+    fn no_two_figures_are_of_one_family() {
+        let family = |name: &&str| name.strip_suffix("_total").unwrap_or(name).to_owned();
+        let families: BTreeSet<String> = Metrics::NAMES.iter().map(family).collect();
+        assert_eq!(families.len(), Metrics::NAMES.len());
     }
 }
