@@ -53,17 +53,17 @@ pub enum Event {
 /// The kinds of events, in the order of their handlers in documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum EventKind {
-    /// `on_start`
+    /// It calls `on_start`.
     Start,
-    /// `on_tick`
+    /// It calls `on_tick`.
     Tick,
-    /// `on_touch`
+    /// It calls `on_touch`.
     Touch,
-    /// `on_chat`
+    /// It calls `on_chat`.
     Chat,
-    /// `on_message`
+    /// It calls `on_message`.
     Message,
-    /// `on_timer`
+    /// It calls `on_timer`.
     Timer,
 }
 

@@ -20,7 +20,7 @@ pub use table::{FUNCTIONS, NAMES, PROPERTIES};
 /// A kind of value, as the table and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ValueKind {
-    /// `()`.
+    /// The value `()`.
     Unit,
     /// `true` or `false`.
     Bool,

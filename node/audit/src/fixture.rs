@@ -99,7 +99,7 @@ pub fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
 /// A decided turn, and the world after it.
 #[derive(Debug)]
 pub struct FixtureTurn {
-    /// The turn.
+    /// The turn that was written.
     pub turn: Turn,
     /// Its certificate, by three of four servers.
     pub certificate: Certificate,

@@ -30,7 +30,7 @@ impl std::fmt::Debug for ServerFiles<'_> {
 /// The state after a decided turn, and what proves it.
 #[derive(Debug)]
 pub struct KeptState {
-    /// The state.
+    /// The state after that turn.
     pub world: World,
     /// The roots after the turn before, and after this one.
     pub roots: [Root; 2],

@@ -21,7 +21,7 @@ use crate::{
 pub struct LastState {
     /// The base of agreement with this state.
     pub base: Base,
-    /// The state.
+    /// The state to carry on.
     pub world: World,
     /// The proof that the root is the sim's, if there is one.
     pub proof: Option<JoinPack>,

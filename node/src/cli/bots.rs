@@ -20,7 +20,7 @@ use crate::client_driver::{GenesisTrust, NodeUrl};
 /// Time for all players to come in.
 const ENTER: Duration = Duration::from_secs(30);
 
-/// `bots`.
+/// Arguments of `metatopia bots`.
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  \
     metatopia bots --node http://127.0.0.1:8080,http://127.0.0.1:8081 --count 50 --json\n\n\

@@ -28,7 +28,7 @@ const HEARTBEAT: Duration = Duration::from_secs(4);
 /// After the last line the world is listened to for so long: whoever was spoken to may answer.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// `client`.
+/// Arguments of `metatopia client`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia client --key me.key\n  \

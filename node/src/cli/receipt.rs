@@ -13,7 +13,7 @@ use super::{
 };
 use crate::client_driver::{ClientDriver, ProofError};
 
-/// `receipt`.
+/// Arguments of `metatopia receipt`.
 #[derive(Debug, Args)]
 #[command(after_help = "Author, lane and sequence are what `say --json` prints.\n\n\
     A receipt needs no trust in the node: it is checked against the sim's genesis. Outcomes stay\n\

@@ -17,7 +17,7 @@ const DECIDED: Duration = Duration::from_secs(40);
 /// Time for the state after the act to be certified: two turns.
 pub(super) const PROVEN: Duration = Duration::from_secs(10);
 
-/// `say`.
+/// Arguments of `metatopia say`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia say \"good morning\" --key me.key\n  \

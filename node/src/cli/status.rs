@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::{arguments, console::Console, exit::Exit, failure::Failure, session::http_exit, up};
 use crate::client_driver::{NodeUrl, http};
 
-/// `status`.
+/// Arguments of `metatopia status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia status                       all servers of `metatopia up`, and turns a second\n  \

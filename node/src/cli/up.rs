@@ -28,7 +28,7 @@ use crate::http::module_warning;
 /// The port of the first server.
 const HTTP_PORT: u16 = 8080;
 
-/// `up`.
+/// Arguments of `metatopia up`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia up\n  \

@@ -91,21 +91,21 @@ pub struct Followed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum ClientRequest {
-    /// `Question::Links`.
+    /// It asks `Question::Links`.
     Links {
         /// Changes after this height.
         after: u64,
     },
-    /// `Question::Snapshot`.
+    /// It asks `Question::Snapshot`.
     Snapshot,
-    /// `Question::SnapshotPart`.
+    /// It asks `Question::SnapshotPart`.
     Part {
         /// Of the snapshot of this height.
         height: u64,
         /// Counted from 0.
         part: u32,
     },
-    /// `Question::Turns`.
+    /// It asks `Question::Turns`.
     Turns {
         /// The first missing height.
         from: u64,

@@ -44,7 +44,7 @@ pub enum BisectSideError {
 pub struct BisectSide<'a> {
     /// The name by which reports call it.
     pub name: String,
-    /// The sim.
+    /// The sim of this side.
     pub sim: SimId,
     /// The decided turns.
     pub(super) turns: BTreeMap<Height, HeaderId>,

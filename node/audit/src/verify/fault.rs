@@ -149,7 +149,7 @@ pub enum LogFaultKind {
     Stranger {
         /// The kind of the record.
         what: &'static str,
-        /// The signer.
+        /// The server that signed it.
         by: PublicKey,
     },
     /// A polka does not hold.

@@ -17,7 +17,7 @@ pub enum UnverifiedLog {
         dir: String,
         /// The height that the fault is about.
         height: u64,
-        /// The fault.
+        /// The fault that was found.
         error: String,
     },
     /// Nothing proves some of the turns.

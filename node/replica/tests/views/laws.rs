@@ -334,7 +334,8 @@ fn no_tile_in_sight_starves() {
             }
             waited.entry(update.tile).or_default();
         }
-        // A tile that did not change since has nothing to be told.
+        // A tile that went out of sight has nothing to be told, nor has one that did not change since.
+        waited.retain(|name, _| person.copies.contains_key(name));
         let now = &town.history[&town.height()];
         for (name, count) in &mut waited {
             let copy = &person.copies[name];
