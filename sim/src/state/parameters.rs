@@ -197,7 +197,7 @@ impl Default for Parameters {
             gas: GasParameters {
                 // Three ticks are a turn: 45,000 units, at worst 0.2 us each in a dev build, are 9 ms of
                 // one core; with all else that 64 keys put up, a heap that never rests included, a turn
-                // takes less than 16 of its 50 ms (`metatopia-abuse scripts`).
+                // takes 13 to 18 of its 50 ms (docs/abuse.md).
                 tick: 15_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,
