@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, ops::Range, sync::Arc};
 use metatopia_consensus::{Base, Record};
 use metatopia_replica::{encode_snapshot, keeper::AGREEMENT};
 use metatopia_scenarios::plaza;
-use metatopia_sim::{ENGINE, Genesis, Serial, World};
+use metatopia_sim::{Capsule, ENGINE, Genesis, Serial, World};
 use metatopia_store::{Disk, Identity, Opening, Snapshot, Store, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{
     Act, Certificate, Envelope, Header, Height, Lane, Look, Millis, NodeContact, Root, Round, Seq,
@@ -267,4 +267,19 @@ pub fn snapshot(steps: &[FixtureTurn], height: usize, base: &Base) -> Snapshot {
     let world = &steps[height - 1].world;
     let (root, bytes) = (world.root(), encode_snapshot(base, world));
     Snapshot { height: Height(height as u64), root, bytes }
+}
+
+/// Returns the capsule of a writer that had these roots, from height 2 to height 9.
+#[must_use]
+pub fn capsule(steps: &[FixtureTurn], roots: Vec<Root>) -> Capsule {
+    let base = &steps[1].world;
+    let turns = steps[2..9].iter();
+    Capsule {
+        genesis: genesis().encode(),
+        root: base.root(),
+        snapshot: base.snapshot(),
+        turns: turns.map(|step| (step.turn.clone(), step.certificate.clone())).collect(),
+        roots,
+        end: None,
+    }
 }

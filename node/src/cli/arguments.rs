@@ -28,8 +28,9 @@ pub(crate) fn days(text: &str) -> Result<Duration, String> {
 }
 
 fn at_most(most: Duration, name: &str, text: &str) -> Result<Duration, String> {
-    let bad = |_| "a duration looks like 500ms, 30s, 2m, 1h or 7d".to_owned();
-    let duration = humantime::parse_duration(text).map_err(bad)?;
+    let duration = humantime::parse_duration(text).map_err(|_| {
+        format!("a duration looks like 500ms, 30s, 2m or 1h, and is at most {name}")
+    })?;
     if duration <= most { Ok(duration) } else { Err(format!("at most {name}")) }
 }
 

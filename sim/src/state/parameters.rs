@@ -195,7 +195,7 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                // Three ticks are a turn: 45,000 units, at worst 0.2 us each in a dev build, are 9 ms of
+                // Three ticks are a turn: 45,000 units, at worst 0.3 us each in a dev build, are 13.5 ms of
                 // one core; with all else that 64 keys put up, a heap that never rests included, a turn
                 // takes 13 to 18 of its 50 ms (docs/abuse.md).
                 tick: 15_000,

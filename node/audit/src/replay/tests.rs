@@ -1,24 +1,10 @@
 use std::ops::ControlFlow;
 
-use metatopia_sim::{Applied, Capsule, Serial, Stage, Watch, World, flipped};
+use metatopia_sim::{Applied, Serial, Stage, Watch, World, flipped};
 use metatopia_types::{Height, LeafKey, Root, Tick};
 
 use super::*;
-use crate::fixture::{FixtureTurn, genesis, steps};
-
-/// The capsule of a writer with these roots, from height 2 to height 9.
-fn capsule(steps: &[FixtureTurn], roots: Vec<Root>) -> Capsule {
-    let base = &steps[1].world;
-    let turns = steps[2..9].iter();
-    Capsule {
-        genesis: genesis().encode(),
-        root: base.root(),
-        snapshot: base.snapshot(),
-        turns: turns.map(|step| (step.turn.clone(), step.certificate.clone())).collect(),
-        roots,
-        end: None,
-    }
-}
+use crate::fixture::{capsule, steps};
 
 /// Takes down the stages, and ends the replay after a height.
 struct Recorder {

@@ -1,5 +1,5 @@
 use metatopia_audit::{
-    fixture::{FixtureTurn, TURNS, decided_records, genesis, honest_records, noted, steps},
+    fixture::{FixtureTurn, TURNS, capsule, decided_records, honest_records, noted, steps},
     tools,
 };
 use metatopia_sim::flipped;
@@ -19,19 +19,6 @@ fn kept(name: &str, steps: &[FixtureTurn]) -> FixtureDirectory {
 
 fn observer(args: &ReplayArgs) -> ReplayObserver {
     ReplayObserver::new(args, Console::quiet())
-}
-
-fn capsule(steps: &[FixtureTurn], roots: Vec<Root>) -> Capsule {
-    let base = &steps[1].world;
-    let turns = steps[2..9].iter();
-    Capsule {
-        genesis: genesis().encode(),
-        root: base.root(),
-        snapshot: base.snapshot(),
-        turns: turns.map(|step| (step.turn.clone(), step.certificate.clone())).collect(),
-        roots,
-        end: None,
-    }
 }
 
 #[test]
