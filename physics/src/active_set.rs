@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
+use crate::bounds::Bounds;
 use crate::broad_phase::{self, PairKey, PairKind, classify, pair_key};
 use crate::contact::Contact;
 use crate::grid::Grid;
@@ -34,6 +35,8 @@ const LOOKS_MIN: usize = 4_096;
 
 /// The parts of a region that a step reads.
 pub(crate) struct RegionView<'a> {
+    /// The ground that the bodies keep to.
+    pub(crate) bounds: Bounds,
     /// All bodies, in id order. Indices below are indices into this list.
     pub(crate) bodies: &'a [Body],
     /// The mass properties of each body.

@@ -74,6 +74,7 @@
 
 mod active_set;
 mod body;
+mod bounds;
 mod broad_phase;
 mod contact;
 mod contact_pair;
@@ -96,13 +97,14 @@ mod step;
 mod touch;
 
 pub use body::{Body, BodySpec, Pose};
+pub use bounds::{Bounds, BoundsError};
 pub use contact::Contact;
 pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use query::NearbyBody;
 pub use region::{
-    Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, Region, ReshapeError,
-    RevertError, VelocityError,
+    Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, OutOfBounds, Region,
+    ReshapeError, RevertError, VelocityError,
 };
 pub use restore::RestoreRegionError;
 pub use shape::{Shape, SizeError};

@@ -4,6 +4,7 @@ use metatopia_types::ObjectId;
 
 use crate::active_set::{ActiveSet, RegionView};
 use crate::body::Body;
+use crate::bounds::Bounds;
 use crate::contact::Contact;
 use crate::grid::{Cell, Grid};
 use crate::mass_props::MassProps;
@@ -16,12 +17,15 @@ mod errors;
 
 pub use edits::Aspect;
 pub use errors::{
-    ImpulseError, InsertError, MissingBody, MotionError, ReshapeError, RevertError, VelocityError,
+    ImpulseError, InsertError, MissingBody, MotionError, OutOfBounds, ReshapeError, RevertError,
+    VelocityError,
 };
 
-/// An area of ground with its bodies. Two regions are equal if their bodies and contacts are.
+/// An area of ground with its bodies. Two regions are equal if their bounds, bodies and contacts
+/// are.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
+    bounds: Bounds,
     /// The bodies, in id order.
     bodies: Vec<Body>,
     /// The mass properties of each body, at the body's index.
@@ -68,17 +72,20 @@ pub struct Changes {
 
 impl PartialEq for Region {
     fn eq(&self, other: &Self) -> bool {
-        self.bodies == other.bodies && self.contacts == other.contacts
+        self.bounds == other.bounds
+            && self.bodies == other.bodies
+            && self.contacts == other.contacts
     }
 }
 
 impl Eq for Region {}
 
 impl Region {
-    /// Creates an empty region.
+    /// Creates an empty region with the largest bounds.
     #[must_use]
     pub const fn new() -> Self {
         Self {
+            bounds: Bounds::MAX,
             bodies: Vec::new(),
             mass_props: Vec::new(),
             flags: Vec::new(),
@@ -104,6 +111,7 @@ impl Region {
         let removed = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
         let removed = removed.collect();
         Self {
+            bounds: Bounds::MAX,
             bodies,
             mass_props,
             flags,
@@ -114,6 +122,24 @@ impl Region {
             asleep: false,
             active_bodies: 0,
         }
+    }
+
+    /// Returns this region with other bounds, which its bodies obey from now on.
+    ///
+    /// # Errors
+    /// Returns [`OutOfBounds`] with the first body that is outside of them.
+    pub fn with_bounds(self, bounds: Bounds) -> Result<Self, OutOfBounds> {
+        let is_outside = |body: &&Body| bounds.clamp(body.position) != body.position;
+        match self.bodies.iter().find(is_outside) {
+            Some(body) => Err(OutOfBounds(body.id)),
+            None => Ok(Self { bounds, ..self }),
+        }
+    }
+
+    /// Returns the bounds that the positions of all bodies keep to.
+    #[must_use]
+    pub const fn bounds(&self) -> Bounds {
+        self.bounds
     }
 
     /// Returns all bodies, in id order. With [`contacts`](Self::contacts) they are the complete
@@ -179,6 +205,7 @@ impl Region {
     ) -> Vec<Touch> {
         let awake = (0..).zip(&self.flags).filter(|(_, flags)| flags.awake);
         let view = RegionView {
+            bounds: self.bounds,
             bodies: &self.bodies,
             mass_props: &self.mass_props,
             contacts: &self.contacts,

@@ -7,6 +7,7 @@
 
 use metatopia_math::Fx;
 
+use crate::bounds::Bounds;
 use crate::contact_pair::{ConstraintPoint, ContactPair, ContactSurface};
 use crate::fixed::{Q20, Q30, Unit, narrow};
 use crate::limits::{LINEAR_SLOP, RESTITUTION_SPEED_MIN, STEPS_PER_SECOND, SUBSTEPS};
@@ -56,6 +57,7 @@ const fn softness(hw: i64) -> Softness {
 
 /// The bodies and pairs of one step.
 pub(crate) struct Solver {
+    bounds: Bounds,
     pub(crate) bodies: Vec<SolverBody>,
     pub(crate) velocities: Vec<BodyVelocity>,
     pub(crate) pairs: Vec<ContactPair>,
@@ -65,11 +67,12 @@ pub(crate) struct Solver {
 
 impl Solver {
     pub(crate) const fn new(
+        bounds: Bounds,
         bodies: Vec<SolverBody>,
         velocities: Vec<BodyVelocity>,
         pairs: Vec<ContactPair>,
     ) -> Self {
-        Self { bodies, velocities, pairs, constrained: Vec::new() }
+        Self { bounds, bodies, velocities, pairs, constrained: Vec::new() }
     }
 
     /// Simulates one step.
@@ -82,7 +85,7 @@ impl Solver {
             self.each_constraint(warm_start);
             self.each_constraint(|surface, points, a, b| solve(surface, points, a, b, true));
             for (body, velocity) in self.bodies.iter_mut().zip(&mut self.velocities) {
-                body.integrate_position(velocity);
+                body.integrate_position(velocity, &self.bounds);
             }
             // Without the push: the positions have taken it, and the velocities must not keep it.
             self.each_constraint(|surface, points, a, b| solve(surface, points, a, b, false));

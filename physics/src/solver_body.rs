@@ -3,9 +3,10 @@
 use metatopia_math::Fx;
 
 use crate::body::Body;
+use crate::bounds::Bounds;
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
-    COORDINATE_MAX, SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
+    SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
 };
 use crate::mass_props::{MassProps, SUBSTEP_RATE};
 use crate::motion::Motion;
@@ -21,7 +22,6 @@ const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 /// The greatest velocity inside the solver, per axis: room for a heap's exchange of impulses before
 /// the end of the step clamps the velocity to the body's own bound.
 const SOLVER_SPEED_MAX: Q20 = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(4)));
-const BOUND: Q20 = Q20::constant(COORDINATE_MAX);
 
 /// The velocity of a body. It is kept apart from the [`SolverBody`], because the impulses of the
 /// solver change nothing else.
@@ -161,7 +161,7 @@ impl SolverBody {
     }
 
     /// Integrates the position and the facing over one substep.
-    pub(crate) fn integrate_position(&mut self, velocity: &mut BodyVelocity) {
+    pub(crate) fn integrate_position(&mut self, velocity: &mut BodyVelocity, bounds: &Bounds) {
         if velocity.is_zero() {
             return;
         }
@@ -171,7 +171,7 @@ impl SolverBody {
         let y = self.position.y + substep_distance(velocity.linear.y);
         self.position.x = within(x, self.start_position.x, self.travel_max.x);
         self.position.y = within(y, self.start_position.y, self.travel_max.y);
-        self.stop_at_the_edge(velocity);
+        self.stop_at_the_edge(velocity, bounds);
         if !velocity.spin.is_zero() {
             self.facing = self.facing.rotated(substep_rotation(velocity.spin)).normalised();
         }
@@ -182,9 +182,9 @@ impl SolverBody {
         velocity.linear = velocity.linear.clamp_length(self.mass_props.speed_bound);
     }
 
-    /// Keeps the body in the region. At the edge it loses the velocity that points outwards.
-    fn stop_at_the_edge(&mut self, velocity: &mut BodyVelocity) {
-        let inside = self.position.bounded(BOUND);
+    /// Keeps the body inside the bounds. At the edge it loses the velocity that points outwards.
+    fn stop_at_the_edge(&mut self, velocity: &mut BodyVelocity, bounds: &Bounds) {
+        let inside = bounds.clamp(self.position);
         if inside.x != self.position.x {
             velocity.linear.x = Q20::ZERO;
         }

@@ -29,7 +29,7 @@ pub(crate) fn step(view: &RegionView<'_>, active: ActiveSet) -> StepResult {
     let ids: Vec<ObjectId> = indices.iter().map(|index| view.bodies[*index as usize].id).collect();
     let (before, unaffected) = split(view.contacts, renewed.as_deref());
     let (pairs, unpaired) = make_pairs(&ids, &bodies, keys, &before);
-    let mut solver = Solver::new(bodies, velocities, pairs);
+    let mut solver = Solver::new(view.bounds, bodies, velocities, pairs);
     solver.step();
     let mut changed = Vec::new();
     for (index, (solved, velocity)) in

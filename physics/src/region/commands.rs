@@ -10,7 +10,8 @@ use crate::limits::{BODIES_MAX, IMPULSE_MAX};
 use crate::motion::Motion;
 
 impl Region {
-    /// Adds a body. Everything in the spec but the shape is rounded and clamped to the limits.
+    /// Adds a body. Everything in the spec but the shape is rounded and clamped to the limits,
+    /// and its position to the bounds.
     ///
     /// # Errors
     /// Returns [`InsertError`]; nothing has changed then.
@@ -21,7 +22,8 @@ impl Region {
         if self.bodies.len() == BODIES_MAX {
             return Err(InsertError::Full);
         }
-        let body = Body::new(id, spec)?;
+        let mut body = Body::new(id, spec)?;
+        body.position = self.bounds.clamp(body.position);
         self.insert_at(index, body);
         Ok(())
     }
@@ -43,7 +45,7 @@ impl Region {
         Ok(body)
     }
 
-    /// Moves a body to a pose, rounded and clamped to the region. The body keeps its velocity, and
+    /// Moves a body to a pose, rounded and clamped to the bounds. The body keeps its velocity, and
     /// the bodies that it touched wake.
     ///
     /// # Errors

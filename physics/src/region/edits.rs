@@ -23,7 +23,7 @@ pub enum Aspect {
 }
 
 impl Region {
-    /// Moves a body to a position, rounded and clamped to the region. The body faces exactly where
+    /// Moves a body to a position, rounded and clamped to the bounds. The body faces exactly where
     /// it faced and keeps its velocity; the bodies that it touched wake.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Region {
         Ok(())
     }
 
-    /// Inserts a body that was [removed](Region::remove), as it was, but awake.
+    /// Inserts a body that was [removed](Region::remove), as it was, but awake and inside the bounds.
     ///
     /// # Errors
     /// Returns [`InsertError`]; nothing has changed then.
@@ -79,7 +79,8 @@ impl Region {
             return Err(InsertError::Full);
         }
         check(body).map_err(InsertError::Field)?;
-        self.insert_at(index, Body { slow_steps: 0, ..body.clone() });
+        let position = self.bounds.clamp(body.position);
+        self.insert_at(index, Body { slow_steps: 0, position, ..body.clone() });
         Ok(())
     }
 
@@ -92,6 +93,7 @@ impl Region {
         let index = self.index(id).map_err(|_| MissingBody(id))?;
         let mut body = self.bodies[index].clone();
         change(&mut body);
+        body.position = self.bounds.clamp(body.position);
         if body != self.bodies[index] {
             body.slow_steps = 0;
             let mass_props = MassProps::of(&body);

@@ -28,6 +28,11 @@ pub enum InsertError {
 #[error("object {0} has no body")]
 pub struct MissingBody(pub ObjectId);
 
+/// The position of this body is outside of the bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("object {0} is outside of the bounds")]
+pub struct OutOfBounds(pub ObjectId);
+
 /// A reason why a body cannot be given a velocity or spin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum VelocityError {

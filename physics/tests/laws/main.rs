@@ -7,6 +7,7 @@ mod determinism;
 mod edits;
 mod events;
 mod golden;
+mod ground;
 mod movements;
 mod queries;
 mod restoring;
