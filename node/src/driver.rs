@@ -161,15 +161,7 @@ impl Driver {
         let mut pulse = tokio::time::interval(PULSE);
         pulse.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
-            // These two need `&mut self`, which the arms of the `select!` below borrow in parts. So the
-            // arms leave them here, for the next pass.
-            if let Some(answer) = state.join_answer.take() {
-                self.join_answered(&mut state, answer).await;
-            }
-            if let Some(restart) = state.restart.take() {
-                self.replaced(&mut state, restart)?;
-                self.carry_out(&mut state).await?;
-            }
+            self.handle_left_over(&mut state).await?;
             // While the disk has no room even for the backlog, agreement stands still: no deadline
             // wakes it here, and below no frame of a peer reaches it.
             let swamped = state.disk == Some(Health::Swamped);
@@ -222,6 +214,19 @@ impl Driver {
         self.carry_out(&mut state).await?;
         self.followers.write();
         self.gateway.shutdown().await;
+        Ok(())
+    }
+
+    /// Handles what the last pass left: it needs `&mut self`, which the arms of the `select!` of
+    /// [`Driver::run`] borrow in parts.
+    async fn handle_left_over(&mut self, state: &mut LoopState) -> Result<(), DriverError> {
+        if let Some(answer) = state.join_answer.take() {
+            self.join_answered(state, answer).await;
+        }
+        if let Some(restart) = state.restart.take() {
+            self.replaced(state, restart)?;
+            self.carry_out(state).await?;
+        }
         Ok(())
     }
 
@@ -301,11 +306,9 @@ impl Driver {
                     self.gateway.close(id(client), CloseCode::FIRST_FREE, &why.to_string());
                 }
                 Effect::Answer { token, answer } => {
-                    if let Some(asker) = state.askers.remove(&token) {
-                        let status = self.status.borrow();
-                        let newest = status.as_ref().map(|status| status.root_height);
-                        asker.tell(answer, newest.unwrap_or_default());
-                    }
+                    let status = self.status.borrow();
+                    let newest = status.as_ref().map(|status| status.root_height);
+                    state.answer(token, answer, newest.unwrap_or_default());
                 }
                 Effect::Servers(known) => self.update_servers(state, known),
                 Effect::Contacts(contacts) => {
@@ -327,11 +330,8 @@ impl Driver {
                 Effect::Diverged(halt) => {
                     tracing::error!(reason = %halt, "this server's state is not the others'");
                 }
-                Effect::Capsule { height, bytes } => {
-                    self.keep("capsule", move |diagnostics| {
-                        diagnostics.keep_capsule(height, &bytes)
-                    });
-                }
+                Effect::Capsule { height, bytes } => self
+                    .keep("capsule", move |diagnostics| diagnostics.keep_capsule(height, &bytes)),
                 Effect::Repaired(report) => self.repaired(report),
                 Effect::RepairTimes(times) => {
                     self.repairs.write(&times);

@@ -129,31 +129,20 @@ pub async fn enter(
                 continue;
             }
         };
-        let opened = async {
-            if trust.is_none() {
-                trust = Some(GenesisTrust::learn(&endpoint).await?);
-            }
-            let (mut connection, joined) = request_entry(&endpoint, &*node, &request).await?;
-            let others = connection.ask(Question::Servers).await?;
-            let offers = match connection.ask(Question::Snapshot).await? {
-                Answer::Snapshot(offer) => offer.height,
-                _ => Height(0),
-            };
-            Ok::<_, ProviderError>((connection, joined, others, offers))
-        };
-        let (connection, joined, others, offers) = match opened.await {
-            Ok(opened) => opened,
+        let reply = match ask_entry(&endpoint, &*node, &request, &mut trust).await {
+            Ok(reply) => reply,
             Err(error) => {
                 without(error.to_string());
                 continue;
             }
         };
-        if let Answer::Servers(others) = others {
+        if let Answer::Servers(others) = reply.others {
             waiting.receive(&others, &Ed25519);
         }
-        match joined {
+        match reply.joined {
             Answer::Join(Ok(contact)) => {
                 let NodeEndpoint { url, server: key, .. } = endpoint;
+                let EntryReply { connection, offers, .. } = reply;
                 hosts.push(AdmittingServer { url, key, contact, offers, connection });
             }
             Answer::Join(Err(why)) => {
@@ -168,6 +157,37 @@ pub async fn enter(
         (_, Some(why)) => Err(JoinError::Refused(why)),
         _ => Err(JoinError::Unreachable(unreached.join("; "))),
     }
+}
+
+/// The reply of a server that was asked to let this node in.
+struct EntryReply {
+    connection: ProviderConnection,
+    /// Whether it lets the node in.
+    joined: Answer,
+    /// The servers that it knows.
+    others: Answer,
+    /// The height of the snapshot that it offers.
+    offers: Height,
+}
+
+/// Asks one server to let this node in, which servers it knows, and which snapshot it offers. Learns
+/// the genesis from it, if nobody told it yet.
+async fn ask_entry(
+    endpoint: &NodeEndpoint,
+    node: &dyn Sign,
+    request: &JoinRequest,
+    trust: &mut Option<GenesisTrust>,
+) -> Result<EntryReply, ProviderError> {
+    if trust.is_none() {
+        *trust = Some(GenesisTrust::learn(endpoint).await?);
+    }
+    let (mut connection, joined) = request_entry(endpoint, node, request).await?;
+    let others = connection.ask(Question::Servers).await?;
+    let offers = match connection.ask(Question::Snapshot).await? {
+        Answer::Snapshot(offer) => offer.height,
+        _ => Height(0),
+    };
+    Ok(EntryReply { connection, joined, others, offers })
 }
 
 /// Asks who is there. Whoever should be a certain server has to show that it is.

@@ -187,12 +187,7 @@ pub async fn run_meddled(
     let signer = keys::load(&settings.vote_key)?;
     let node_key = keys::load(&settings.node_key)?;
     let server = signer.public();
-    let mut data_dir = DataDir::open(&settings, &genesis, sim, server)?;
-    data_dir.begin_log(&settings)?;
-    if let Err(error) = engine::note(&settings.data_dir) {
-        tracing::warn!(%error, "which program runs here is not noted");
-    }
-    data_dir::mark_used(&settings.vote_key, sim)?;
+    let data_dir = open_data_dir(&settings, &genesis, server)?;
     // What fails most often comes before anything has to be taken down again.
     let bound = http::bind(settings.http_listen)?;
     let authority = authority(&settings)?;
@@ -204,29 +199,22 @@ pub async fn run_meddled(
     let (replica, store) = data_dir.replica(config.clone(), &genesis, &settings, clock.now())?;
     let height = replica.world().map(World::height).unwrap_or_default();
     tracing::info!(%sim, %server, %height, "starting");
-    let history = if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) };
-    let Threads { orders, stored, jobs, applied, disk } = start_threads(store, history, meddle)?;
+    let Threads { orders, stored, jobs, applied, disk } =
+        start_threads(store, history(&settings), meddle)?;
     let metrics = Arc::new(Metrics::default());
-    let keypair = keys::peer_keypair(&node_key);
-    let (limits, listen) = (peers::PeersConfig::default(), &settings.p2p_listen);
-    let (peers, peer_events) = peers::start(keypair, listen, limits, Arc::clone(&metrics)).await?;
+    let (peers, peer_events) = start_peers(&settings, &node_key, &metrics).await?;
     let listen_config = listen_config(&settings, &bound, authority.clone(), clock)?;
     let ListenConfig { certificates, allowed, .. } = listen_config.clone();
     let (gateway, gateway_events) =
         gateway::start(listen_config, gateway_limits(&settings), Arc::clone(&metrics))?;
     let own_endpoint = own_endpoint(&settings, bound.address(), gateway.address());
-    let (status, watched) = watch::channel(None);
+    let (status, told) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(&settings, &genesis, server, gateway.address(), &certificates);
-    let node = http::Node {
-        status: watched,
-        queries: asked,
-        session,
-        sockets: gateway.sockets(),
-        metrics,
-        source: Arc::new(SourceOffer::new(settings.source_url.clone())),
-        invites: InviteStore::at(&settings.data_dir),
-    };
+    let (source, invites) = offers(&settings);
+    let sockets = gateway.sockets();
+    let node =
+        http::Node { status: told, queries: asked, session, sockets, metrics, source, invites };
     let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;
     let (clients, servers) = (gateway.address(), peers.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
@@ -256,11 +244,58 @@ pub async fn run_meddled(
         followers: FollowerFile::open(&settings.data_dir),
         join_requests,
     };
+    run_driver(driver, stop, http, disk).await
+}
+
+/// Runs a driver until `stop` is true, and ends what it worked with.
+async fn run_driver(
+    driver: Driver,
+    stop: watch::Receiver<bool>,
+    http: HttpServer,
+    disk: thread::JoinHandle<()>,
+) -> Result<(), ServerError> {
     let ended = driver.run(stop).await;
     http.shutdown().await;
     // The disk's thread ends once its orders have: everything appended is on its way to the disk.
     let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
     Ok(ended?)
+}
+
+/// Opens the data directory of this server, and notes there whose it is and which program runs it.
+fn open_data_dir(
+    settings: &Settings,
+    genesis: &Genesis,
+    server: PublicKey,
+) -> Result<DataDir, ServerError> {
+    let sim = genesis.id();
+    let mut data_dir = DataDir::open(settings, genesis, sim, server)?;
+    data_dir.begin_log(settings)?;
+    if let Err(error) = engine::note(&settings.data_dir) {
+        tracing::warn!(%error, "which program runs here is not noted");
+    }
+    data_dir::mark_used(&settings.vote_key, sim)?;
+    Ok(data_dir)
+}
+
+/// Returns how much of the past this server keeps.
+fn history(settings: &Settings) -> History {
+    if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) }
+}
+
+/// Starts the connections with other servers.
+async fn start_peers(
+    settings: &Settings,
+    node_key: &SigningKey,
+    metrics: &Arc<Metrics>,
+) -> Result<(peers::PeersHandle, peers::PeerEvents), ServerError> {
+    let (limits, keypair) = (peers::PeersConfig::default(), keys::peer_keypair(node_key));
+    Ok(peers::start(keypair, &settings.p2p_listen, limits, Arc::clone(metrics)).await?)
+}
+
+/// Returns what the HTTP server hands out: the program's source, and the invites of this node.
+fn offers(settings: &Settings) -> (Arc<SourceOffer>, InviteStore) {
+    let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
+    (source, InviteStore::at(&settings.data_dir))
 }
 
 /// Returns how many clients may connect, in all and from one address.

@@ -51,6 +51,13 @@ impl LoopState {
         Input::Ask { token, question }
     }
 
+    /// Tells the one who asked for this answer, who may be gone by now.
+    pub(super) fn answer(&mut self, token: u64, answer: Answer, newest: Height) {
+        if let Some(asker) = self.askers.remove(&token) {
+            asker.tell(answer, newest);
+        }
+    }
+
     /// Tells those who asked that nobody answers any more, because the replica that was asked has
     /// ended.
     pub(super) fn turn_askers_away(&mut self) {

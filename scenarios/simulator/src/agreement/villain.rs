@@ -310,9 +310,6 @@ fn spoil(
     recent: &[Arc<Turn>],
     number: usize,
 ) -> &'static str {
-    let height = turn.header.height;
-    let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
-    let soon = height.plus(100);
     match number % 14 {
         0 => {
             turn.header.root = Root(Digest::of("no such root", &[]));
@@ -350,6 +347,25 @@ fn spoil(
             turn.header.proposer = PublicKey([9; 32]);
             "built by somebody else"
         }
+        9..=12 => spoil_acts(ground, turn, recent, number % 14),
+        _ => {
+            (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
+            "a blob that is not there"
+        }
+    }
+}
+
+/// Puts acts into a turn that no turn of its height may carry.
+fn spoil_acts(
+    ground: &dyn VillainContext,
+    turn: &mut Turn,
+    recent: &[Arc<Turn>],
+    number: usize,
+) -> &'static str {
+    let height = turn.header.height;
+    let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
+    let soon = height.plus(100);
+    match number {
         9 => {
             let mut forged = player(1, soon);
             forged.signature = Signature::from_bytes([7; 64]);
@@ -366,13 +382,9 @@ fn spoil(
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
         }
-        12 => {
+        _ => {
             put(turn, vec![player(1, height.plus(2_000))]);
             "an act that is valid for too long"
-        }
-        _ => {
-            (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
-            "a blob that is not there"
         }
     }
 }
