@@ -168,7 +168,7 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "random"(a: Number, b: Number) -> Number, 5 gas, Writes(world::random),
         "two ints: a random int from a to b; else a number from a up to, not including, b";
     "say"(text: Text) -> Unit, 20 gas, Writes(world::say), "the object says something";
-    "send"(to: Object, topic: Text, data: Any) -> Unit, 20 gas, Writes(world::send),
+    "send"(to: Object, topic: Text, data: Any) -> Unit, 32 gas, Writes(world::send),
         "sends a message to the scripts on an object";
     "impulse"(impulse: Vec2) -> Unit, 20 gas, Writes(world::impulse),
         "kicks the own object, in kg m/s";

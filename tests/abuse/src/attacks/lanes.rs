@@ -46,10 +46,6 @@ impl Standings for Labelled {
         SIM
     }
 
-    fn parameters(&self) -> &Parameters {
-        self.0.parameters()
-    }
-
     fn since(&self, _: &PublicKey) -> Option<Since> {
         None
     }
@@ -117,7 +113,7 @@ fn turn(height: u64, proposer: PublicKey, acts: Vec<Envelope>) -> Turn {
 /// Returns the longest wait of an honest act, in turns, by what its author is to the sim.
 fn worst_waits(heights: u64, attacked: bool) -> [u64; 4] {
     let parameters = Parameters::default();
-    let sim = Labelled(Register::genesis(SIM, parameters, BTreeSet::new()));
+    let sim = Labelled(Register::genesis(SIM, &parameters, BTreeSet::new()));
     let (mut windows, mut liar) = (LaneWindows::default(), Liar::default());
     let mut waiting: Vec<(Standing, PublicKey, u64)> = Vec::new();
     let mut worst = [0; 4];
