@@ -352,6 +352,8 @@ const WORDS = {
   'no.NeedsWork': 'the work for the first login came too late; try again',
   'no.NeedsTicket': 'new people need a ticket that is good; ask an admin of this sim for a link',
   'no.NoTicket': 'this ticket is used up, withdrawn, or too old; ask for another one',
+  'no.NotPermanent': 'only a permanent admin may do this',
+  'no.NoParameter': 'nothing that can be changed has this name',
   'no.TooManyTickets': 'as many tickets are open as may be; withdraw one',
   'no.NobodyNew': 'this sim lets in nobody new; ask one of its admins',
   'no.NeedsLogin': 'log in first',

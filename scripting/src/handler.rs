@@ -4,7 +4,10 @@ use alloc::sync::Arc;
 
 use metatopia_types::{ObjectId, PackageId, ScriptId};
 
-use crate::{Event, EventKind, ObjectWrites, ScriptError, ScriptOutput, ScriptState, WorldView};
+use crate::{
+    CompileError, Event, EventKind, ObjectWrites, Package, ScriptError, ScriptOutput, ScriptState,
+    WorldView,
+};
 
 /// One event for one script.
 #[expect(missing_debug_implementations, reason = "a view of a whole world has no useful one")]
@@ -27,6 +30,23 @@ pub struct Call<'a> {
     pub own: &'a ObjectWrites,
     /// Gas that this call may use, `GAS_PER_CALL_MAX` at most.
     pub gas: u64,
+}
+
+/// An engine that executes the sources of packages.
+///
+/// Two executors of one name and version make handlers that give equal results.
+pub trait Executor: Send + Sync {
+    /// Compiles a package.
+    ///
+    /// # Errors
+    /// What is wrong with the source, by line and column.
+    fn compile(&self, package: &Package) -> Result<Arc<dyn Handler>, CompileError>;
+}
+
+/// Returns the executor that sims run by.
+#[must_use]
+pub fn default_executor() -> Arc<dyn Executor> {
+    Arc::new(crate::RhaiExecutor)
 }
 
 /// Something that handles events: a script, or a port of one to Rust.

@@ -99,13 +99,13 @@ mod view;
 pub use check::{CompileError, Diagnostic, check};
 pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
-pub use handler::{Call, Handler};
+pub use handler::{Call, Executor, Handler, default_executor};
 pub use package::{
     Draft, LANGUAGE, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
     PackageManifest, SourceError, Version, read_source,
 };
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
 pub use scene::ScriptContext;
-pub use stock::RhaiHandler;
+pub use stock::{RhaiExecutor, RhaiHandler};
 pub use value::{ScriptState, StateError, Value, ValueError};
 pub use view::{Nearby, ObjectView, WorldView};

@@ -23,8 +23,8 @@ use metatopia_types::{PackageId, wire};
 use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Module, Position, Scope, ScriptFuncDef, Stmt};
 
 use crate::{
-    Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, FailureReport, Handler, Package,
-    ScriptContext, ScriptError, ScriptOutput, Value,
+    Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, Executor, FailureReport, Handler,
+    Package, ScriptContext, ScriptError, ScriptOutput, Value,
     host::NAMES,
     limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, STATE_BYTES_PER_GAS},
 };
@@ -104,6 +104,16 @@ impl RhaiHandler {
             log,
         };
         ScriptError { kind: fault.kind, gas, report: Box::new(report) }
+    }
+}
+
+/// The executor that walks the trees of rhai's parser.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RhaiExecutor;
+
+impl Executor for RhaiExecutor {
+    fn compile(&self, package: &Package) -> Result<Arc<dyn Handler>, CompileError> {
+        Ok(Arc::new(RhaiHandler::new(package)?))
     }
 }
 

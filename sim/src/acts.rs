@@ -4,6 +4,7 @@
 //! refused: so an act that fails half-way, or panics, has changed nothing. This room reads all of the
 //! state and changes it only through [`changes`]. It runs no script and hashes nothing.
 
+mod amend;
 mod build;
 mod building;
 mod changes;
@@ -14,6 +15,7 @@ mod history;
 mod interaction;
 mod placement;
 mod quota;
+mod request;
 mod seats;
 mod servers;
 mod session;
@@ -29,3 +31,5 @@ pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
 
 pub(crate) use changes::{ActEffects, RaisedEvent};
 pub(crate) use executor::ActExecutor;
+#[cfg(test)]
+pub(crate) use tests::{test_genesis, test_header};

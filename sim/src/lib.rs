@@ -30,13 +30,13 @@
 //! The header's digest is mixed into the seed of the world's order: `R_h = blake3(R_{h-1} || header
 //! digest)`. Acts are given to the sim core, receiver 0, grouped by author; groups are sorted by
 //! [`group_key`], each author's acts stay in order. Then the turn's ticks run. In each, avatars are
-//! steered, the region of bodies steps, what happened is put into the inboxes of the scripts that
+//! steered, the bodies move for a tick, what happened is put into the inboxes of the scripts that
 //! handle it, each of these runs alone over the same unchanging state, and what they did is merged
 //! in the order of their ids. What a script sends arrives one tick later.
 //!
 //! # What it does not do yet
 //!
-//! One region of circles and rectangles; no publishing of packages and no forgetting of chat by an
+//! One ground with circles and rectangles on it; no publishing of packages and no forgetting of chat by an
 //! act: there are no acts for these. Packages run in the stock executor
 //! and are therefore only those of the genesis. Admins and parameters are those of the genesis as
 //! well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
@@ -128,27 +128,29 @@ pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, Anchor, Basis, DelayedChange, FirstLogins, Governance, IssuedTicket, Judging,
-    LaneKey, LaneWindows, Register, Standing, Standings, Tickets, TurnAdmission, TurnFault, Window,
-    judge_act, judge_turn, limits,
+    ActFault, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance, IssuedTicket, Judging,
+    LaneKey, LaneWindows, Register, Right, Standing, Standings, Target, Tickets, TurnAdmission,
+    TurnFault, Window, judge_act, judge_turn, limits,
 };
 pub use scripts::{
     ForkJoin, Inbox, QueuedEvent, Script, Sender, Serial, SpeechRate, gas, group_key,
 };
 pub use space::{
     AdjacentLeaf, Area, CopiedLeaf, CopyError, GESTURE_TICKS, KnownLeaves, Land, PlacedLeaf,
-    PlacedTiles, RunningScript, ShownTiles, TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX,
-    TILE_METRES, Tile, TileCopy, TileEntry, Title, WorldObject, may_build, tile_key,
+    PlacedTiles, RestoreBodiesError, RunningScript, ShownTiles, TILE_BYTES_MAX, TILE_ENTRIES_MAX,
+    TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry, Title, WorldObject, may_build,
+    tile_key,
 };
 #[cfg(feature = "controls")]
 pub use state::flipped;
 pub use state::{
-    AVATAR, Applied, AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
-    Capsule, CapsuleError, ChangedObject, Charter, Course, FirstLogin, Frozen, GasParameters,
-    Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError,
-    Parameters, ParametersError, Parent, Player, PlayerSession, Received, ReplayVerdict,
-    SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError,
-    Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
+    AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
+    CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
+    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object,
+    ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession,
+    Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
+    StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of,
+    is_line, is_name,
 };
 pub use tree::{
     LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
@@ -157,4 +159,4 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 6;
+pub const ENGINE: u32 = 7;

@@ -5,6 +5,7 @@
 //! part. It executes no act and runs no script.
 
 mod admission;
+mod authority;
 mod byte_budget;
 mod census;
 mod controls;
@@ -18,6 +19,7 @@ mod tickets;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
+pub use authority::{Denied, Right, Target};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use first_logins::{Anchor, Basis, FirstLogins};

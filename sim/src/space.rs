@@ -1,7 +1,8 @@
 //! Space: the ground with its lands and tiles, what stands on it, and what others are shown of it.
 //!
-//! This room only reads the state and its leaves. It changes neither.
+//! This room keeps the bodies. Of the state and its leaves it only reads all else.
 
+mod bodies;
 mod footprint;
 mod land;
 mod placed;
@@ -10,6 +11,7 @@ mod tile;
 mod tile_copy;
 mod tiles;
 
+pub use bodies::RestoreBodiesError;
 pub use land::{Area, Land, Title, may_build};
 pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
 pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};
@@ -19,4 +21,5 @@ pub use tile_copy::{
     TileEntry,
 };
 
+pub(crate) use bodies::Bodies;
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};

@@ -4,6 +4,7 @@
 //! This room puts the others together: a world is a state, its programs and its leaves, and applying
 //! a turn goes through all rooms. No other room applies turns or stores states.
 
+mod amendment;
 mod applied;
 mod apply;
 #[cfg(feature = "controls")]
@@ -19,9 +20,11 @@ mod players;
 mod sim_state;
 mod snapshot;
 mod tick;
+mod tools;
 mod watch;
 mod world;
 
+pub use amendment::{AMENDABLE, AmendError};
 pub use applied::{Applied, ChangedObject, LogLine, Received, ScriptFailure, describe};
 #[cfg(feature = "controls")]
 pub use bit_flip::flipped;
@@ -37,8 +40,9 @@ pub use parameters::{
 pub use players::{Player, PlayerSession, Since, is_line, is_name};
 pub use sim_state::{Charter, SimClock};
 pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
+pub use tools::Tools;
 pub use watch::{Stage, Watch};
-pub use world::{Tools, World};
+pub use world::World;
 
 pub(crate) use object::object_key;
 pub(crate) use sim_state::{Owner, State};

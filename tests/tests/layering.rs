@@ -304,3 +304,27 @@ fn one_version_of_each_crate_that_two_of_ours_share() {
         assert_eq!(versions.len(), 1, "{shared}: {versions:?}");
     }
 }
+
+/// Physics gets a second tier and neighbours' bodies: only one file of the sim may have to know.
+#[test]
+fn only_the_room_of_bodies_knows_of_a_region() {
+    let sim = root().join("sim/src");
+    let mut who = BTreeSet::new();
+    for path in files(&sim, ".rs").expect("the sources are there") {
+        let text = std::fs::read_to_string(&path).expect("a source is readable");
+        if text.to_lowercase().contains("region") {
+            let name = path.strip_prefix(&sim).expect("a file below it");
+            who.insert(name.display().to_string());
+        }
+    }
+    assert_eq!(who, BTreeSet::from(["space/bodies.rs".to_owned()]));
+}
+
+/// Engines of scripts come and go: the sim compiles by whatever its tools bring.
+#[test]
+fn the_sim_names_no_engine_of_scripts() {
+    for path in files(&root().join("sim/src"), ".rs").expect("the sources are there") {
+        let text = std::fs::read_to_string(&path).expect("a source is readable");
+        assert!(!text.contains("Rhai"), "{} names one", path.display());
+    }
+}

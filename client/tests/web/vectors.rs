@@ -155,6 +155,7 @@ fn acts() -> Vec<Act> {
         first_login(Pass::Ticket(TicketPass::new(&key(8), SimId(digest(1)), &key(7).public()))),
         Act::Ticket(TicketOrder::Issue { ticket: key(8).public(), uses: 1_000, days: 30 }),
         Act::Ticket(TicketOrder::Withdraw { ticket: key(8).public() }),
+        Act::Amend { name: "hearing".to_owned(), value: "25".to_owned() },
     ];
     acts.extend(shapes.map(|shape| Act::SetLook(Look { color: 0, shape })));
     acts.extend(emotes.map(Act::Emote));
@@ -368,6 +369,8 @@ fn outcomes() -> Vec<Outcome> {
         Refusal::NoTicket,
         Refusal::TooManyTickets,
         Refusal::TooManyMovable,
+        Refusal::NotPermanent,
+        Refusal::NoParameter,
     ];
     [Outcome::Ok, Outcome::Made(ObjectId(300))]
         .into_iter()

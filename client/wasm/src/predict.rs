@@ -2,8 +2,8 @@
 
 use metatopia_client::Sight;
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, Pose, Region, Shape};
-use metatopia_sim::{AvatarParameters, heading_of};
+use metatopia_physics::{Body, Bounds, Pose, Region, Shape};
+use metatopia_sim::{Parameters, heading_of};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +84,7 @@ fn heading([x, y]: [i64; 2]) -> Result<Vec2, CallError> {
 
 pub(crate) fn path(
     sight: &Sight,
-    avatars: &AvatarParameters,
+    parameters: &Parameters,
     walk: &PredictedWalk,
 ) -> Result<Option<Path>, CallError> {
     if walk.ticks > TICKS_MAX || walk.changes.len() > CHANGES_MAX {
@@ -95,7 +95,8 @@ pub(crate) fn path(
     let changes: Result<Vec<(u32, Vec2)>, CallError> =
         walk.changes.iter().map(|change| Ok((change.after, heading(change.heading)?))).collect();
     let mut changes = changes?.into_iter().peekable();
-    let Some((me, mut region)) = surroundings(sight, avatars) else {
+    let avatars = &parameters.avatar;
+    let Some((me, mut region)) = surroundings(sight, parameters) else {
         return Ok(None);
     };
     let mut path = Vec::new();
@@ -124,7 +125,7 @@ fn face(region: &mut Region, me: ObjectId, heading: Vec2) {
 }
 
 /// A region of what the avatar can meet.
-fn surroundings(sight: &Sight, avatars: &AvatarParameters) -> Option<(ObjectId, Region)> {
+fn surroundings(sight: &Sight, parameters: &Parameters) -> Option<(ObjectId, Region)> {
     let me = sight.me()?;
     let bodies: Vec<Body> = sight.things().map(|(_, body, _)| body).collect();
     let center = bodies.iter().find(|body| body.id() == me)?.position();
@@ -133,7 +134,7 @@ fn surroundings(sight: &Sight, avatars: &AvatarParameters) -> Option<(ObjectId, 
         Shape::Rect { half } => half.length(),
     };
     let gap = |body: &Body| body.position().distance(center).saturating_sub(reach(body));
-    let far = avatars.speed.saturating_add(MARGIN);
+    let far = parameters.avatar.speed.saturating_add(MARGIN);
     let mut near: Vec<(Fx, Body)> = bodies
         .into_iter()
         .map(|body| (if body.id() == me { Fx::MIN } else { gap(&body) }, body))
@@ -143,5 +144,6 @@ fn surroundings(sight: &Sight, avatars: &AvatarParameters) -> Option<(ObjectId, 
     near.truncate(NEAR_MAX);
     let mut bodies: Vec<Body> = near.into_iter().map(|(_, body)| body).collect();
     bodies.sort_by_key(Body::id);
-    Some((me, Region::restore(bodies, Vec::new()).ok()?))
+    let bounds = Bounds::new(parameters.ground.low, parameters.ground.high).ok()?;
+    Some((me, Region::restore(bodies, Vec::new()).ok()?.with_bounds(bounds).ok()?))
 }

@@ -368,7 +368,7 @@ impl Prover {
     /// # Errors
     /// When the walk is longer than [`TICKS_MAX`](crate::TICKS_MAX), or a heading is none.
     pub fn predict(&self, walk: &PredictedWalk) -> Result<Option<Path>, CallError> {
-        predict::path(&self.sight, &self.parameters.avatar, walk)
+        predict::path(&self.sight, &self.parameters, walk)
     }
 
     /// A digest of all copies: equal copies have equal ones.

@@ -61,6 +61,7 @@ const avatar = struct({
 /** The agreed numbers of a sim. */
 const parameters = struct({
   ticks_per_turn: u32,
+  ground: struct({ low: vec2, high: vec2 }),
   avatar,
   hearing: fx,
   lease_ticks: count,

@@ -91,6 +91,7 @@ const acts = {
   Ticket: choice({
     Issue: struct({ ticket: id, uses: u32, days: u32 }), Withdraw: struct({ ticket: id }),
   }),
+  Amend: struct({ name: text, value: text }),
 };
 export const act = choice(acts);
 
@@ -109,7 +110,7 @@ const refusal = choice({
   TooManyObjects: null, TooManyScripts: null, TooMuchText: null, NoPlayer: null,
   NoRoomForGifts: null, NoPackage: null, NoScript: null, NotFree: null, NothingToUndo: null,
   GiftStays: null, NoSeat: null, ChangesWait: null, NoTicket: null,
-  TooManyTickets: null, TooManyMovable: null,
+  TooManyTickets: null, TooManyMovable: null, NotPermanent: null, NoParameter: null,
 });
 export const outcome = choice({ Ok: null, Refused: refusal, Made: count });
 

@@ -1,6 +1,6 @@
 //! Switches that break one rule each.
 
-use metatopia_sim::{Applied, FirstLogins, Parameters, Register, Since, Standing, Standings};
+use metatopia_sim::{Applied, FirstLogins, Register, Since, Standing, Standings};
 use metatopia_types::{Height, Outcome, PublicKey, Refusal, SimId};
 
 /// What is broken in a server. A node has no way to say so; with the feature `controls` the simulated
@@ -32,10 +32,6 @@ pub(crate) struct NoReserves<'a>(pub(crate) &'a Register);
 impl Standings for NoReserves<'_> {
     fn sim(&self) -> SimId {
         self.0.sim()
-    }
-
-    fn parameters(&self) -> &Parameters {
-        self.0.parameters()
     }
 
     fn since(&self, key: &PublicKey) -> Option<Since> {

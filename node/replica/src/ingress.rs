@@ -10,7 +10,7 @@ use metatopia_consensus::{Decision, Host};
 use metatopia_protocol::{
     Answer, Goodbye, LoginTerms, Question, ServerMessage, SubmitRefusal, Watching,
 };
-use metatopia_sim::{FirstLogin, FirstLogins, Register, Standing, Standings as _, World};
+use metatopia_sim::{Anchor, FirstLogin, Register, Standing, Standings as _, World};
 use metatopia_types::{
     Act, ActId, Evidence, Height, Lane, PublicKey, Seq, SignedEnvelope, Turn, limits,
 };
@@ -244,15 +244,15 @@ impl Ingress {
     pub(crate) fn login_terms(&self, key: &PublicKey) -> LoginTerms {
         let register = &self.ledger.register;
         let height = self.height_under_way();
-        match register.first_login() {
+        match register.first_login(height) {
             _ if register.standing(key, height) > Standing::Stranger => LoginTerms::Free,
             FirstLogin::Open => LoginTerms::Free,
             FirstLogin::Closed => LoginTerms::Closed,
             FirstLogin::Invite => LoginTerms::Ticket,
             FirstLogin::Work => {
                 let anchor = register.first_logins().newest_anchor(height);
-                let tries = FirstLogins::tries(anchor, register.parameters().first_login_tries);
-                LoginTerms::Work { height: anchor.height, header: anchor.header, tries }
+                let Anchor { height, header, tries } = *anchor;
+                LoginTerms::Work { height, header, tries }
             }
         }
     }

@@ -62,10 +62,6 @@ impl Standings for Equals {
         sim()
     }
 
-    fn parameters(&self) -> &Parameters {
-        self.register.parameters()
-    }
-
     fn since(&self, _: &PublicKey) -> Option<Since> {
         None
     }
@@ -80,7 +76,7 @@ impl Standings for Equals {
 }
 
 fn equals(standing: Standing) -> Equals {
-    let register = Register::genesis(sim(), Parameters::default(), BTreeSet::new());
+    let register = Register::genesis(sim(), &Parameters::default(), BTreeSet::new());
     Equals { register, standing, better: BTreeMap::new() }
 }
 
@@ -194,7 +190,7 @@ fn a_key_that_is_new_to_the_sim_is_told_what_it_lacks() {
     ] {
         let mut pool = Pool::new();
         let parameters = Parameters { first_login, ..Parameters::default() };
-        pool.all.register = Register::genesis(sim(), parameters, BTreeSet::new());
+        pool.all.register = Register::genesis(sim(), &parameters, BTreeSet::new());
         pool.all.standing = Standing::Stranger;
         assert_eq!(pool.admit(login()), Err(lacking), "{first_login:?}");
         assert_eq!(pool.admit(act(1, 1, 1)), Err(SubmitRefusal::NeedsLogin), "{first_login:?}");

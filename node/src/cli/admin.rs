@@ -1,4 +1,6 @@
-//! `admin`: who votes, by acts that an admin signs.
+//! `admin`: who votes, and the sim's name and numbers, by acts that an admin signs.
+
+mod set;
 
 use std::{
     fmt,
@@ -50,6 +52,9 @@ pub(super) enum AdminCommand {
     Demote(ChangeArgs),
     /// Followers that stand by for a vote.
     Candidates(CandidatesArgs),
+    /// Change the sim's name, or one of its agreed numbers.
+    #[command(after_help = set::names())]
+    Set(set::SetArgs),
 }
 
 #[derive(Debug, Args)]
@@ -136,6 +141,7 @@ pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), F
         AdminCommand::Promote(args) => promote(args, console).await,
         AdminCommand::Demote(args) => demote(args, console).await,
         AdminCommand::Candidates(args) => candidates(args, console).await,
+        AdminCommand::Set(args) => set::run(args, console).await,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Building: decides what may be made, changed and given away, and where.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Pose, Shape, limits::SIZE_MIN};
+use metatopia_physics::{Body, BodySpec, Motion, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
@@ -12,6 +12,7 @@ use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
     quota::QuotaUse,
+    request::footprint_after,
 };
 use crate::{
     limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
@@ -46,17 +47,23 @@ impl ActContext<'_> {
                 None => return Ok(vec![StateChange::Player(self.author(), player)]),
             },
             Build::Delete { object } => {
-                self.changeable(*object)?;
+                self.thing(*object)?;
                 on(*object, ObjectEdit::Delete)
             }
-            Build::Move { object, position } => on(*object, self.relocate(*object, *position)?),
+            Build::Move { object, position } => {
+                self.check_moved(build, *object)?;
+                on(*object, ObjectEdit::Move(*position))
+            }
             Build::Rotate { object, angle } => {
-                let (body, _) = self.within_reach(*object)?;
-                let pose = Pose { angle: *angle, ..body.pose() };
-                self.fits(body, Footprint { shape: body.shape(), pose })?;
+                self.check_moved(build, *object)?;
                 on(*object, ObjectEdit::Rotate(*angle))
             }
-            Build::Resize { object, outline } => on(*object, self.resize(*object, *outline)?),
+            Build::Resize { object, outline } => {
+                check_size(self.rules(), *outline)?;
+                self.check_moved(build, *object)?;
+                let shape = shape(*outline);
+                on(*object, ObjectEdit::Resize(shape, mass(shape), drawn(*outline)))
+            }
             Build::Recolor { object, color } => {
                 self.within_reach(*object)?;
                 check_color(*color)?;
@@ -128,7 +135,7 @@ impl ActContext<'_> {
     /// Decides a copy of an object that is the author's own or freely licensed. The scripts are copied too:
     /// every package of the sim is freely licensed.
     fn copy(&self, id: ObjectId, position: Vec2) -> Result<StateChange, Refusal> {
-        let (body, source) = self.seen_within_reach(id)?;
+        let (body, source) = self.within_reach(id)?;
         if source.owner != Some(self.author()) && !source.licence.is_free() {
             return Err(Refusal::NotFree);
         }
@@ -162,27 +169,16 @@ impl ActContext<'_> {
         Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
     }
 
-    /// Decides a move of an object to this position.
-    fn relocate(&self, id: ObjectId, position: Vec2) -> Result<ObjectEdit, Refusal> {
+    /// Checks that an object may cover the ground that it covers after this step.
+    fn check_moved(&self, build: &Build, id: ObjectId) -> Result<(), Refusal> {
         let (body, _) = self.within_reach(id)?;
-        let pose = Pose { position, ..body.pose() };
-        self.fits(body, Footprint { shape: body.shape(), pose })?;
-        Ok(ObjectEdit::Move(position))
-    }
-
-    /// Decides a change of the outline of an object.
-    fn resize(&self, id: ObjectId, outline: Outline) -> Result<ObjectEdit, Refusal> {
-        let (body, _) = self.within_reach(id)?;
-        check_size(self.rules(), outline)?;
-        let shape = shape(outline);
-        self.fits(body, Footprint { shape, pose: body.pose() })?;
-        Ok(ObjectEdit::Resize(shape, mass(shape), drawn(outline)))
+        self.check_place(&footprint_after(build, body), body.motion())
     }
 
     /// Decides whether an object gets a script of this package.
     fn attach(&self, id: ObjectId, package: PackageId) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(id)?;
-        if !self.state.packages.contains_key(&package) {
+        if !self.state.packages.contains(&package) {
             return Err(Refusal::NoPackage);
         }
         self.check_one_more_script(thing)?;
@@ -191,14 +187,14 @@ impl ActContext<'_> {
 
     /// Decides a gift. Returns nothing if the object is the receiver's already.
     fn give(&self, id: ObjectId, to: &PublicKey) -> Result<Option<ObjectEdit>, Refusal> {
-        let thing = self.changeable(id)?;
+        let thing = self.thing(id)?;
         if self.state.players.get(to).is_none() {
             return Err(Refusal::NoPlayer);
         }
         if thing.owner == Some(*to) {
             return Ok(None);
         }
-        let body = self.state.region.body(id).ok_or(Refusal::NoObject)?;
+        let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         let more = QuotaUse::of(thing, body.motion(), thing.scripts.len());
         self.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
         Ok(Some(ObjectEdit::Give(*to)))
@@ -209,36 +205,10 @@ impl ActContext<'_> {
         &self.state.charter.parameters.building
     }
 
-    /// Says whether the author is an admin now.
-    pub(super) fn is_admin(&self) -> bool {
-        self.state.governance.is_admin(&self.author())
-    }
-
-    /// Returns an object that the author may change: owners may, and admins.
-    pub(super) fn changeable(&self, id: ObjectId) -> Result<&Object, Refusal> {
-        let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
-        if thing.player.is_some() {
-            return Err(Refusal::Person);
-        }
-        if thing.owner != Some(self.author()) && !self.is_admin() {
-            return Err(Refusal::NotYours);
-        }
-        Ok(thing)
-    }
-
-    /// Returns an object with its body that the author may change, and that is near enough.
+    /// Returns a thing with its body that is near enough to build with.
     fn within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
-        self.changeable(id)?;
-        self.seen_within_reach(id)
-    }
-
-    /// Returns any object with its body that is near enough to build with.
-    fn seen_within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
-        let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
-        if thing.player.is_some() {
-            return Err(Refusal::Person);
-        }
-        let body = self.state.region.body(id).ok_or(Refusal::NoObject)?;
+        let thing = self.thing(id)?;
+        let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         self.check_reach(&Footprint::of(body))?;
         Ok((body, thing))
     }
@@ -277,7 +247,7 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
 }
 
 /// Returns the shape of the body of an outline.
-fn shape(outline: Outline) -> Shape {
+pub(super) fn shape(outline: Outline) -> Shape {
     match outline {
         Outline::Disc { radius } => Shape::Circle { radius },
         Outline::Box { half } => Shape::Rect { half },

@@ -91,20 +91,20 @@ impl State {
     fn edit_object(&mut self, id: ObjectId, edit: ObjectEdit) -> Option<Inverse> {
         Some(match edit {
             ObjectEdit::Move(position) => {
-                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
-                self.region.set_position(id, position).ok()?;
+                let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
+                self.bodies.set_position(id, position).ok()?;
                 self.stop_body(id);
                 Inverse::RevertBody(Box::new(body), Aspect::Position, outline)
             }
             ObjectEdit::Rotate(angle) => {
-                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
+                let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
                 let pose = Pose { position: body.position(), angle };
-                self.region.set_pose(id, pose).ok()?;
+                self.bodies.set_pose(id, pose).ok()?;
                 Inverse::RevertBody(Box::new(body), Aspect::Facing, outline)
             }
             ObjectEdit::Resize(shape, mass, new_outline) => {
-                let (body, outline) = (self.region.body(id)?.clone(), self.outline(id)?);
-                self.region.set_shape(id, shape, mass).ok()?;
+                let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
+                self.bodies.set_shape(id, shape, mass).ok()?;
                 self.objects.get_mut(&id)?.look.shape = new_outline;
                 Inverse::RevertBody(Box::new(body), Aspect::Shape, outline)
             }
@@ -147,7 +147,7 @@ impl State {
             Inverse::RevertBody(before, aspect, outline) => {
                 // The act was refused if the body is gone or has no place. A body that physics does not
                 // take back all the same stays as it is.
-                if self.region.revert(&before, aspect).is_ok()
+                if self.bodies.revert(&before, aspect).is_ok()
                     && let Some(object) = self.objects.get_mut(&id)
                 {
                     object.look.shape = outline;
@@ -206,16 +206,16 @@ impl State {
         let moves = |body: &metatopia_physics::Body| {
             body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
         };
-        if self.region.body(id).is_some_and(moves) {
+        if self.bodies.body(id).is_some_and(moves) {
             // A dynamic body takes every velocity within the bounds, and zero is one.
-            let _ = self.region.set_velocity(id, Vec2::ZERO);
+            let _ = self.bodies.set_velocity(id, Vec2::ZERO);
         }
     }
 
     /// Deletes an object with its scripts. Returns what restores it.
     fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
         let object = self.objects.remove(&id)?;
-        let body = self.region.remove(id).ok()?;
+        let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);
         self.movable.remove(&id);
         let packages =
@@ -225,8 +225,8 @@ impl State {
 
     /// Restores a deleted object with its id, its fields and its body; its scripts begin anew.
     fn restore_object(&mut self, id: ObjectId, deleted: DeletedObject) -> Result<(), InsertError> {
-        // The region may refuse the body, so it comes before anything else changes.
-        self.region.put_back(&deleted.body)?;
+        // Physics may refuse the body, so it comes before anything else changes.
+        self.bodies.put_back(&deleted.body)?;
         if let Some(owner) = deleted.object.owner {
             self.own(owner, id);
         }

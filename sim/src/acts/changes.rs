@@ -13,10 +13,10 @@ use super::{building::BuildStep, chat::SpokenLine};
 use crate::{
     limits::BUILD_BYTES_MAX,
     scripts::{Hearers, Sender},
-    state::{Object, Player, State},
+    state::{Charter, Object, Player, State},
 };
 
-/// One change of the state. Applying it cannot fail, but for those that put a body into the region:
+/// One change of the state. Applying it cannot fail, but for those that put a body onto the ground:
 /// [`StateChange::Spawn`], [`StateChange::Build`] and [`StateChange::Undo`] come first in their act.
 pub(super) enum StateChange {
     /// Puts a new avatar with this body into the world.
@@ -39,6 +39,8 @@ pub(super) enum StateChange {
     Forget(PublicKey),
     /// Ends sessions without an avatar if there are too many.
     BoundSeatless,
+    /// Replaces the charter, with another name or other agreed numbers.
+    Charter(Box<Charter>),
     /// Queues a change of who votes.
     Delay(SetChange),
     /// Applies an impulse to a body.
@@ -153,16 +155,12 @@ pub(super) fn apply_change(
             state.governance.login(&key);
             state.appoint();
         }
-        StateChange::FirstLogin(ticket) => {
-            state.first_logins.count();
-            if let Some(ticket) = ticket {
-                state.first_logins.use_ticket(&ticket, state.clock.height);
-            }
-        }
+        StateChange::FirstLogin(ticket) => state.first_logins.count(ticket, state.clock.height),
         StateChange::Ticket(order) => {
             let now = (state.clock.height, state.governance.time);
             state.first_logins.order(author, order, now);
         }
+        StateChange::Charter(charter) => state.set_charter(*charter),
         StateChange::Despawn(key) => state.despawn(&key),
         StateChange::Unseat(key) => state.unseat(&key),
         StateChange::Forget(key) => state.forget(&key),
@@ -170,24 +168,18 @@ pub(super) fn apply_change(
         StateChange::Delay(change) => state.governance.delay(change, author),
         // A body that is gone, or that nothing moves, stays as it is.
         StateChange::Impulse(id, impulse) => {
-            let _ = state.region.apply_impulse(id, impulse);
+            let _ = state.bodies.apply_impulse(id, impulse);
         }
         StateChange::Face(id, angle) => {
-            if let Some(position) = state.region.body(id).map(metatopia_physics::Body::position) {
-                let _ = state.region.set_pose(id, Pose { position, angle });
+            if let Some(position) = state.bodies.body(id).map(metatopia_physics::Body::position) {
+                let _ = state.bodies.set_pose(id, Pose { position, angle });
             }
         }
         StateChange::Raise(to, event) => {
             effects.events.push(RaisedEvent { to, sender: Sender::Player(author), event });
         }
         StateChange::HeardByScripts(hearers, event) => {
-            effects.counts.count_deliveries(author, hearers.cost());
-            let gas = hearers.scripts.len() as u64 * GAS_PER_CALL_MIN;
-            if gas > 0 {
-                state.pay(Some(author), gas, state.clock.tick.plus(1));
-            }
-            let (to, sender) = (hearers.scripts, Sender::Player(author));
-            effects.events.push(RaisedEvent { to, sender, event });
+            hear_by_scripts(state, effects, author, hearers, event);
         }
         StateChange::Chat(line) => {
             state.chat.add(&line);
@@ -199,15 +191,7 @@ pub(super) fn apply_change(
             effects.counts.set_changes += 1;
         }
         StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
-        StateChange::Build(step) => {
-            let makes = matches!(*step, BuildStep::Create(..));
-            let entry = state.apply_build(*step).map_err(body_refusal)?;
-            effects.made = makes.then_some(entry.object);
-            state.record_build(author, entry);
-            // A step that shrinks the state is allowed in a full world too, where this takes nothing.
-            state.byte_budget.take(BUILD_BYTES_MAX);
-            effects.counts.count_build(author);
-        }
+        StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
             state.byte_budget.take(BUILD_BYTES_MAX);
@@ -215,4 +199,38 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Applies a building step, and records what undoes it.
+fn apply_step(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    step: BuildStep,
+) -> Result<(), Refusal> {
+    let makes = matches!(step, BuildStep::Create(..));
+    let entry = state.apply_build(step).map_err(body_refusal)?;
+    effects.made = makes.then_some(entry.object);
+    state.record_build(author, entry);
+    // A step that shrinks the state is allowed in a full world too, where this takes nothing.
+    state.byte_budget.take(BUILD_BYTES_MAX);
+    effects.counts.count_build(author);
+    Ok(())
+}
+
+/// Raises the event of a line for the scripts that hear it, at its speaker's expense.
+fn hear_by_scripts(
+    state: &mut State,
+    effects: &mut ActEffects,
+    author: PublicKey,
+    hearers: Hearers,
+    event: Event,
+) {
+    effects.counts.count_deliveries(author, hearers.cost());
+    let gas = hearers.scripts.len() as u64 * GAS_PER_CALL_MIN;
+    if gas > 0 {
+        state.pay(Some(author), gas, state.clock.tick.plus(1));
+    }
+    let (to, sender) = (hearers.scripts, Sender::Player(author));
+    effects.events.push(RaisedEvent { to, sender, event });
 }

@@ -21,8 +21,10 @@ pub(super) struct ActContext<'a> {
 pub(super) type ActResult = Result<Vec<StateChange>, Refusal>;
 
 impl<'a> ActContext<'a> {
-    /// Decides the act by the rules of its kind.
+    /// Decides the act: first whether its author may do such a thing, then by the rules of its kind.
     pub(super) fn decide(&self) -> ActResult {
+        let (right, target) = self.request()?;
+        self.state.may(&self.author(), right, &target)?;
         match &self.envelope.act {
             Act::Login { name, look, bot, pass } => self.login(name, *look, *bot, pass.as_ref()),
             Act::Leave => self.leave(),
@@ -38,6 +40,7 @@ impl<'a> ActContext<'a> {
             Act::Report(evidence) => self.report(evidence),
             Act::Build(build) => self.build(build),
             Act::Ticket(order) => self.ticket(order),
+            Act::Amend { name, value } => self.amend(name, value),
         }
     }
 

@@ -73,10 +73,10 @@ impl ActContext<'_> {
 
     /// Returns the author's avatar and the body of an object, if the avatar can reach the object.
     fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
-        let region = &self.state.region;
-        let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
+        let bodies = &self.state.bodies;
+        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
         let avatar = own.ok_or(Refusal::NoSeat)?;
-        let target = region.body(object).ok_or(Refusal::NoObject)?;
+        let target = bodies.body(object).ok_or(Refusal::NoObject)?;
         let parameters = &self.state.charter.parameters.avatar;
         let reach = parameters.radius.saturating_add(parameters.reach);
         if distance_to(target, avatar.position()) > reach {

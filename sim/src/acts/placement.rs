@@ -1,17 +1,17 @@
-//! Placement: decides where builders may build.
+//! Placement: decides where there is room for what builders build.
 
 use metatopia_math::Vec2;
-use metatopia_physics::{Body, Motion, limits::COORDINATE_MAX};
+use metatopia_physics::Motion;
 use metatopia_types::Refusal;
 
 use super::context::ActContext;
-use crate::space::{Area, Footprint, may_build};
+use crate::space::{Area, Footprint};
 
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
     pub(crate) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
-        let region = &self.state.region;
-        let own = self.state.present.get(&self.author()).and_then(|avatar| region.body(*avatar));
+        let bodies = &self.state.bodies;
+        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
         let avatar = own.ok_or(Refusal::NoSeat)?;
         if footprint.distance(avatar.position()) > self.rules().reach {
             return Err(Refusal::OutOfReach);
@@ -19,24 +19,13 @@ impl ActContext<'_> {
         Ok(())
     }
 
-    /// Checks that a body may cover this ground instead of its own.
-    pub(crate) fn fits(&self, body: &Body, footprint: Footprint) -> Result<(), Refusal> {
-        self.check_place(&footprint, body.motion())
-    }
-
-    /// Checks that the author may build there.
+    /// Checks that a body may cover this ground, wherever the author may build.
     pub(crate) fn check_place(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
-        let place = footprint.pose.position;
-        if place.x.saturating_abs().max(place.y.saturating_abs()) > COORDINATE_MAX {
+        if !self.state.bodies.bounds().contains(footprint.pose.position) {
             return Err(Refusal::OutOfRange);
         }
         self.check_reach(footprint)?;
         let area = footprint.area();
-        let (charter, author) = (&self.state.charter, self.author());
-        let open = self.rules().open_ground;
-        if !self.is_admin() && !may_build(&charter.lands, open, &author, &area) {
-            return Err(Refusal::ClosedLand);
-        }
         if motion != Motion::Dynamic && area.overlaps(&self.arrivals()) {
             return Err(Refusal::KeptClear);
         }
@@ -47,7 +36,7 @@ impl ActContext<'_> {
     pub(crate) fn check_nobody_is_there(&self, footprint: &Footprint) -> Result<(), Refusal> {
         let radius = self.state.charter.parameters.avatar.radius;
         let mut avatars =
-            self.state.present.values().filter_map(|avatar| self.state.region.body(*avatar));
+            self.state.present.values().filter_map(|avatar| self.state.bodies.body(*avatar));
         if avatars.any(|avatar| footprint.distance(avatar.position()) < radius) {
             return Err(Refusal::Occupied);
         }

@@ -142,7 +142,7 @@ impl ActContext<'_> {
         // The corners of the square of places are less than three halves of its half side away.
         let far = avatar.spawn_radius.saturating_mul(Fx::from_ratio(3, 2));
         let far = far.saturating_add(avatar.radius);
-        let bodies = self.state.region.around(avatar.spawn, far);
+        let bodies = self.state.bodies.around(avatar.spawn, far);
         let bodies = bodies.filter(|body| !body.is_sensor());
         let near: Vec<&Body> =
             bodies.filter(|body| distance_to(body, avatar.spawn) <= far).collect();

@@ -24,7 +24,7 @@ impl ActContext<'_> {
         let blob = self.executor.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
         let speaker = session.avatar.ok_or(Refusal::NoSeat)?;
-        let avatar = self.state.region.body(speaker).ok_or(Refusal::NoSeat)?;
+        let avatar = self.state.bodies.body(speaker).ok_or(Refusal::NoSeat)?;
         let line = SpokenLine {
             height: self.state.clock.height,
             tick: self.tick(),

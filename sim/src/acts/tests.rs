@@ -18,8 +18,9 @@ use crate::{
     state::{Genesis, Parameters, Player, Since, State},
 };
 
-fn state() -> State {
-    let genesis = Genesis {
+/// Returns a genesis of an empty sim with one server.
+pub(crate) fn test_genesis() -> Genesis {
+    Genesis {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
         parameters: Parameters::default(),
@@ -31,13 +32,16 @@ fn state() -> State {
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
         parent: None,
-    };
-    State::from_genesis(&genesis).expect("a small genesis")
+    }
 }
 
-fn turn() -> Turn {
-    let body = TurnBody::default();
-    let header = Header {
+fn state() -> State {
+    State::from_genesis(&test_genesis()).expect("a small genesis")
+}
+
+/// Returns the header of an empty turn 1 of no sim.
+pub(crate) fn test_header() -> Header {
+    Header {
         sim: SimId(Digest::ZERO),
         engine: crate::ENGINE,
         height: Height(1),
@@ -52,8 +56,11 @@ fn turn() -> Turn {
         root: Root::default(),
         validators: ValidatorsId::default(),
         next_validators: ValidatorsId::default(),
-    };
-    Turn { header, body }
+    }
+}
+
+fn turn() -> Turn {
+    Turn { header: test_header(), body: TurnBody::default() }
 }
 
 fn decide(state: &State, author: PublicKey, act: Act) -> ActResult {
@@ -131,7 +138,7 @@ fn builders_together_do_so_much_in_a_turn() {
         apply_change(&mut state, &mut effects, author, change).expect("there is room");
     }
     let decide = |counts: &TurnCounts| {
-        let act = Act::Build(Build::Recolor { object: ObjectId(99), color: 0 });
+        let act = Act::Build(Build::Undo { skip: 0 });
         let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
         let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
         ActContext { executor: &executor, state: &state, envelope: &envelope, counts }
@@ -140,8 +147,8 @@ fn builders_together_do_so_much_in_a_turn() {
     };
     let mut counts = TurnCounts::default();
     (1..BUILDS_PER_TURN_MAX).for_each(|n| counts.count_build(PublicKey([n as u8; 32])));
-    // Nine did one, as the others; the object is not there.
-    assert_eq!(decide(&counts), Some(Refusal::NoObject));
+    // Nine did one, as the others; the author did none that could be undone.
+    assert_eq!(decide(&counts), Some(Refusal::NothingToUndo));
 
     counts.count_build(PublicKey([200; 32]));
 
@@ -159,7 +166,7 @@ fn a_newcomer_appears_where_there_is_room() {
         let shape = Shape::Rect { half: Vec2::new(half, half) };
         let id = state.clock.next_object;
         let body = BodySpec::new(shape, Motion::Static, place);
-        state.region.insert(id, &body).expect("a wall");
+        state.bodies.insert(id, &body).expect("a wall");
         state.clock.next_object = id.plus(1);
     }
 
@@ -169,7 +176,7 @@ fn a_newcomer_appears_where_there_is_room() {
         let changes = decide(&state, PublicKey([9; 32]), login()).expect("there is room");
         let Some(StateChange::Spawn(_, body)) = changes.first() else { panic!("no avatar") };
         let place = body.pose.position;
-        let mut others = state.region.bodies().iter();
+        let mut others = state.bodies.own().iter();
         free += u32::from(others.all(|other| crate::space::distance_to(other, place) > radius));
     }
     // A seventeenth of the square is free, and sixteen places are tried: three in five find it.

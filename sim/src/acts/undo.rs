@@ -23,16 +23,16 @@ impl ActContext<'_> {
             Inverse::Nothing => return Err(Refusal::GiftStays),
             Inverse::Restore(deleted) => self.check_restored(deleted)?,
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) => {
-                self.changeable(id)?;
+                self.thing(id)?;
             }
-            Inverse::SetText(text) => self.check_more_text(self.changeable(id)?, text)?,
+            Inverse::SetText(text) => self.check_more_text(self.thing(id)?, text)?,
             Inverse::RevertBody(before, aspect, _) => self.check_reverted(id, before, *aspect)?,
             Inverse::Detach(script) => {
-                if !self.changeable(id)?.scripts.contains(script) {
+                if !self.thing(id)?.scripts.contains(script) {
                     return Err(Refusal::NoScript);
                 }
             }
-            Inverse::Attach(script, _) => self.check_script_again(self.changeable(id)?, *script)?,
+            Inverse::Attach(script, _) => self.check_script_again(self.thing(id)?, *script)?,
         }
         Ok(StateChange::Undo(skip))
     }
@@ -40,9 +40,6 @@ impl ActContext<'_> {
     /// Checks that a deleted object may be restored.
     fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
         let DeletedObject { object, body, packages } = deleted;
-        if object.owner != Some(self.author()) && !self.is_admin() {
-            return Err(Refusal::NotYours);
-        }
         self.check_slots(body.motion())?;
         if let Some(owner) = object.owner {
             let more = QuotaUse::of(object, body.motion(), packages.len());
@@ -53,8 +50,8 @@ impl ActContext<'_> {
 
     /// Checks that one aspect of a body may become what it was.
     fn check_reverted(&self, id: ObjectId, before: &Body, aspect: Aspect) -> Result<(), Refusal> {
-        self.changeable(id)?;
-        let body = self.state.region.body(id).ok_or(Refusal::NoObject)?;
+        self.thing(id)?;
+        let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         let Footprint { mut shape, pose: Pose { mut position, mut angle } } = Footprint::of(body);
         match aspect {
             Aspect::Position => position = before.position(),

@@ -196,7 +196,7 @@ impl TurnAdmission<'_> {
     /// Checks that a key that is new to the sim may do this.
     fn check_stranger(&self, envelope: &Envelope) -> Result<(), ActFault> {
         let standings = self.judging.standings;
-        let first_login = standings.first_login();
+        let first_login = standings.first_login(self.height);
         let pass = match &envelope.act {
             _ if first_login == FirstLogin::Open => return Ok(()),
             Act::Login { pass, .. } => pass,
@@ -209,10 +209,9 @@ impl TurnAdmission<'_> {
             (FirstLogin::Invite, _) | (_, Some(Pass::Ticket(_))) => ActFault::NoTicket,
             _ => ActFault::NoWork,
         };
-        let (sim, tries) = (standings.sim(), standings.parameters().first_login_tries);
         let counts = |pass| {
             let first_logins = standings.first_logins();
-            first_logins.accepts_pass(sim, &envelope.author, pass, self.height, tries)
+            first_logins.accepts_pass(standings.sim(), &envelope.author, pass, self.height)
         };
         if !pass.as_ref().is_some_and(counts) {
             return Err(lacking);

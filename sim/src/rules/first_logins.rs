@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::tickets::Tickets;
 use crate::{
     limits::{DEARER_MAX, FIRST_LOGINS_PER_STEP, STEWARDS_MAX},
-    state::Since,
+    state::{FirstLogin, Parameters, Since},
 };
 
 /// The hour by which first logins are counted, in milliseconds of governance time.
@@ -31,8 +31,8 @@ pub struct Anchor {
     pub height: Height,
     /// The id of the header.
     pub header: HeaderId,
-    /// How often the price had doubled at that height.
-    pub doublings: u8,
+    /// The tries that work for it takes on average: the price at that height.
+    pub tries: u64,
 }
 
 /// A basis of judging, beside lanes: the state after one turn decides about the turn
@@ -45,6 +45,8 @@ pub struct Basis {
     /// Those who are never refused for fullness: admins, the temp admin, the first in line for it,
     /// servers and standbys.
     pub stewards: BTreeSet<PublicKey>,
+    /// Whom a first login lets in.
+    pub first_login: FirstLogin,
     /// Players who were forgotten in that turn, with what they were until then.
     pub forgotten: Vec<(PublicKey, Since)>,
 }
@@ -65,21 +67,30 @@ pub struct FirstLogins {
 
 impl FirstLogins {
     /// Returns those of a sim before its first turn; its id stands for a header of height 0.
-    pub(crate) fn genesis(sim: SimId, stewards: BTreeSet<PublicKey>) -> Self {
+    pub(crate) fn genesis(
+        sim: SimId,
+        parameters: &Parameters,
+        stewards: BTreeSet<PublicKey>,
+    ) -> Self {
         let (height, header) = (Height(0), HeaderId(sim.0));
+        let (first_login, tries) = (parameters.first_login, parameters.first_login_tries);
         Self {
             hour: 0,
             count: 0,
             doublings: 0,
-            anchors: VecDeque::from([Anchor { height, header, doublings: 0 }]),
-            bases: VecDeque::from([Basis { height, stewards, forgotten: Vec::new() }]),
+            anchors: VecDeque::from([Anchor { height, header, tries }]),
+            bases: VecDeque::from([Basis { height, stewards, first_login, forgotten: Vec::new() }]),
             tickets: Tickets::default(),
         }
     }
 
-    /// Counts a first login. The price doubles with every 64 of an hour, up to sixteen times that at
-    /// rest: dearer, and whoever has a graphics card would close the door by raising the price.
-    pub(crate) fn count(&mut self) {
+    /// Counts a first login in the turn of `height`, and one use of the ticket by which it came. The
+    /// price doubles with every 64 of an hour, up to sixteen times that at rest: dearer, and whoever
+    /// has a graphics card would close the door by raising the price.
+    pub(crate) fn count(&mut self, ticket: Option<PublicKey>, height: Height) {
+        if let Some(ticket) = ticket {
+            self.tickets.take(&ticket, height);
+        }
         self.count = self.count.saturating_add(1);
         if self.count.is_multiple_of(FIRST_LOGINS_PER_STEP) {
             self.doublings = self.doublings.saturating_add(1).min(DEARER_MAX);
@@ -102,11 +113,6 @@ impl FirstLogins {
         }
     }
 
-    /// Takes note that a key came in by this ticket.
-    pub(crate) fn use_ticket(&mut self, ticket: &PublicKey, height: Height) {
-        self.tickets.take(ticket, height);
-    }
-
     /// Follows governance time: the price halves after each hour with few first logins.
     pub(crate) fn pass(&mut self, time: u64) {
         let hour = time / HOUR_MS;
@@ -119,11 +125,13 @@ impl FirstLogins {
         (self.hour, self.count) = (hour, 0);
     }
 
-    /// Takes note that the turn with this header begins, at this governance time.
-    pub(crate) fn begin(&mut self, height: Height, header: HeaderId, time: u64) {
+    /// Takes note that the turn with this header begins, at this governance time, in a sim where work
+    /// takes `at_rest` tries in quiet hours.
+    pub(crate) fn begin(&mut self, height: Height, header: HeaderId, time: u64, at_rest: u64) {
         self.tickets.pass(time, height);
         if height.0.is_multiple_of(ANCHOR_HEIGHTS) {
-            self.anchors.push_back(Anchor { height, header, doublings: self.doublings });
+            let tries = at_rest.saturating_mul(1 << self.doublings);
+            self.anchors.push_back(Anchor { height, header, tries });
         }
         while self.anchors.len() > ANCHORS_MAX {
             self.anchors.pop_front();
@@ -135,10 +143,11 @@ impl FirstLogins {
         &mut self,
         height: Height,
         stewards: BTreeSet<PublicKey>,
+        first_login: FirstLogin,
         forgotten: Vec<(PublicKey, Since)>,
     ) {
         assert!(stewards.len() <= STEWARDS_MAX, "each kind of steward has a bound");
-        self.bases.push_back(Basis { height, stewards, forgotten });
+        self.bases.push_back(Basis { height, stewards, first_login, forgotten });
         while self.bases.len() > BASES_MAX {
             self.bases.pop_front();
         }
@@ -174,25 +183,12 @@ impl FirstLogins {
         fit.or_else(|| self.anchors.front()).expect("there is always an anchor")
     }
 
-    /// Returns the tries that work for this anchor takes, where it takes `at_rest` in quiet hours.
-    #[must_use]
-    pub const fn tries(anchor: &Anchor, at_rest: u64) -> u64 {
-        at_rest.saturating_mul(1 << anchor.doublings)
-    }
-
     /// Checks whether this pass lets the key in, by a turn of this height. Whether its ticket signed
     /// the key is checked with the act's own signature.
     #[must_use]
-    pub fn accepts_pass(
-        &self,
-        sim: SimId,
-        key: &PublicKey,
-        pass: &Pass,
-        height: Height,
-        at_rest: u64,
-    ) -> bool {
+    pub fn accepts_pass(&self, sim: SimId, key: &PublicKey, pass: &Pass, height: Height) -> bool {
         match pass {
-            Pass::Work(work) => self.accepts(sim, key, work, height, at_rest),
+            Pass::Work(work) => self.accepts(sim, key, work, height),
             Pass::Ticket(shown) => self.tickets.accepts(&shown.ticket, height),
         }
     }
@@ -200,22 +196,14 @@ impl FirstLogins {
     /// Checks whether this work lets the key in, by a turn of this height. The anchor is one that was
     /// there after the turn that this one is judged by.
     #[must_use]
-    pub fn accepts(
-        &self,
-        sim: SimId,
-        key: &PublicKey,
-        work: &Work,
-        height: Height,
-        at_rest: u64,
-    ) -> bool {
+    pub fn accepts(&self, sim: SimId, key: &PublicKey, work: &Work, height: Height) -> bool {
         let by = height.0.saturating_sub(ROOT_LAG);
         if work.height.0 > by || height.0 - work.height.0 > WORK_HEIGHTS_MAX {
             return false;
         }
         let anchor = self.anchors.iter().find(|anchor| anchor.height == work.height);
         anchor.is_some_and(|anchor| {
-            Puzzle::new(sim, key, &anchor.header, Self::tries(anchor, at_rest))
-                .is_solved_by(work.nonce)
+            Puzzle::new(sim, key, &anchor.header, anchor.tries).is_solved_by(work.nonce)
         })
     }
 }

@@ -47,12 +47,6 @@ impl Governance {
         Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed, delayed }
     }
 
-    /// Says whether this player may decide for the sim now.
-    #[must_use]
-    pub fn is_admin(&self, key: &PublicKey) -> bool {
-        self.admins.contains(key) || self.temp_admin == Some(*key)
-    }
-
     /// Returns the milliseconds of governance time until there is a temp admin if no permanent admin logs in;
     /// 0 from then on.
     #[must_use]
@@ -138,7 +132,7 @@ mod tests {
 
         governance.pass(1);
         governance.appoint(30, Some(BOB));
-        assert!(governance.is_admin(&BOB));
+        assert_eq!(governance.temp_admin, Some(BOB));
 
         // Bob's login does not count as an admin's; Alice's does.
         governance.login(&BOB);

@@ -25,9 +25,6 @@ pub trait Standings {
     /// Returns the sim.
     fn sim(&self) -> SimId;
 
-    /// Returns the sim's numbers.
-    fn parameters(&self) -> &Parameters;
-
     /// Returns since when this key is a player's, if it is one's.
     fn since(&self, key: &PublicKey) -> Option<Since>;
 
@@ -62,19 +59,15 @@ pub trait Standings {
         basis.unwrap_or_else(|| panic!("turn {height} is judged by another state than this one"))
     }
 
-    /// Returns whom a first login lets in.
-    fn first_login(&self) -> FirstLogin {
-        self.parameters().first_login
+    /// Returns whom a first login in a turn of this height lets in.
+    fn first_login(&self, height: Height) -> FirstLogin {
+        self.first_logins().newest_basis(height).first_login
     }
 }
 
 impl Standings for World {
     fn sim(&self) -> SimId {
         self.state.charter.sim
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.state.charter.parameters
     }
 
     fn since(&self, key: &PublicKey) -> Option<Since> {
@@ -91,7 +84,6 @@ impl Standings for World {
 #[derive(Debug, Clone)]
 pub struct Register {
     sim: SimId,
-    parameters: Parameters,
     players: BTreeMap<PublicKey, Since>,
     first_logins: FirstLogins,
 }
@@ -99,9 +91,9 @@ pub struct Register {
 impl Register {
     /// Returns that of a sim before its first turn, in which these are stewards.
     #[must_use]
-    pub fn genesis(sim: SimId, parameters: Parameters, stewards: BTreeSet<PublicKey>) -> Self {
-        let first_logins = FirstLogins::genesis(sim, stewards);
-        Self { sim, parameters, players: BTreeMap::new(), first_logins }
+    pub fn genesis(sim: SimId, parameters: &Parameters, stewards: BTreeSet<PublicKey>) -> Self {
+        let first_logins = FirstLogins::genesis(sim, parameters, stewards);
+        Self { sim, players: BTreeMap::new(), first_logins }
     }
 
     /// Returns that of a world. Looks at every player.
@@ -110,7 +102,6 @@ impl Register {
         let state = &world.state;
         Self {
             sim: state.charter.sim,
-            parameters: state.charter.parameters.clone(),
             players: state.players.iter().map(|(key, player)| (*key, player.since)).collect(),
             first_logins: state.first_logins.clone(),
         }
@@ -137,10 +128,6 @@ impl Register {
 impl Standings for Register {
     fn sim(&self) -> SimId {
         self.sim
-    }
-
-    fn parameters(&self) -> &Parameters {
-        &self.parameters
     }
 
     fn since(&self, key: &PublicKey) -> Option<Since> {

@@ -17,7 +17,7 @@ use crate::{
 /// The first circle around a speaker that is searched, in metres.
 const FIRST_CIRCLE: i32 = 4;
 
-/// Longer than the way from one corner of the region to the other, in metres.
+/// Longer than the way from one corner of the largest ground to the other, in metres.
 const EVERYWHERE: i32 = 8_192;
 
 /// The scripts that were found around a speaker.
@@ -68,7 +68,7 @@ impl Hearers {
         let listeners = programs.subscribers(EventKind::Chat);
         let near = listeners.filter_map(|script| {
             let object = state.scripts.get(&script)?.object;
-            let distance = state.region.body(object)?.position().distance(place);
+            let distance = state.bodies.body(object)?.position().distance(place);
             (distance <= reach).then_some((distance, script))
         });
         Listeners { looked: programs.count(EventKind::Chat), found: near.collect() }
@@ -81,9 +81,9 @@ impl Hearers {
         loop {
             radius = radius.min(reach);
             let mut found = Vec::new();
-            for body in state.region.around(place, radius) {
+            for body in state.bodies.around(place, radius) {
                 let distance = body.position().distance(place);
-                // What the region gives beyond the circle depends on its past.
+                // What the query gives beyond the circle depends on its past.
                 if distance > radius {
                     continue;
                 }

@@ -24,8 +24,8 @@ pub enum Sender {
     Core,
     /// A player, by an act.
     Player(PublicKey),
-    /// A physics region: contacts.
-    Region(u32),
+    /// Physics: contacts.
+    Physics,
     /// A script, by a message.
     Script(ScriptId),
 }

@@ -67,7 +67,7 @@ pub(crate) fn merge(
     for (object, sum) in impulses {
         let impulse = Vec2::new(clamp_impulse(sum.x), clamp_impulse(sum.y));
         // An object may be gone, or be one that nothing moves: then the impulse changes nothing.
-        let _ = state.region.apply_impulse(object, impulse);
+        let _ = state.bodies.apply_impulse(object, impulse);
     }
     chat
 }
@@ -156,7 +156,7 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
         object.look.color = own.color.unwrap_or(object.look.color) & 0x00ff_ffff;
         object.text = own.text.unwrap_or_else(|| core::mem::take(&mut object.text));
     }
-    let Some(body) = state.region.body(id) else {
+    let Some(body) = state.bodies.body(id) else {
         return;
     };
     if own.pos.is_some() || own.angle.is_some() {
@@ -165,15 +165,15 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
             position: own.pos.unwrap_or(old.position),
             angle: own.angle.unwrap_or(old.angle),
         };
-        // A pose outside of the region is left undone.
-        let _ = state.region.set_pose(id, pose);
+        // A pose outside of the ground is left undone.
+        let _ = state.bodies.set_pose(id, pose);
     }
     // What the motion of the body does not allow is left undone: a wall has no velocity.
     if let Some(velocity) = own.velocity {
-        let _ = state.region.set_velocity(id, velocity);
+        let _ = state.bodies.set_velocity(id, velocity);
     }
     if let Some(spin) = own.spin {
-        let _ = state.region.set_spin(id, spin);
+        let _ = state.bodies.set_spin(id, spin);
     }
 }
 
@@ -193,7 +193,7 @@ fn say(state: &mut State, run: &ScriptRun, tick: Tick, text: String) -> Option<S
         speaker: run.object,
         player: object.player,
         name: object.name.clone(),
-        place: state.region.body(run.object)?.position(),
+        place: state.bodies.body(run.object)?.position(),
         text,
     };
     state.chat.add(&line);

@@ -23,21 +23,14 @@ impl fmt::Debug for Programs {
 }
 
 impl Programs {
-    /// Returns the programs of these scripts, with the handlers of all packages.
-    pub(crate) fn new(
-        handlers: BTreeMap<PackageId, Arc<dyn Handler>>,
-        scripts: impl Iterator<Item = (ScriptId, PackageId)>,
-    ) -> Self {
-        let mut subscribers: BTreeMap<EventKind, BTreeSet<ScriptId>> = BTreeMap::new();
-        for (script, package) in scripts {
-            let Some(handler) = handlers.get(&package) else {
-                continue;
-            };
-            for kind in EventKind::ALL.into_iter().filter(|kind| handler.handles(*kind)) {
-                subscribers.entry(kind).or_default().insert(script);
-            }
-        }
-        Self { handlers, subscribers }
+    /// Adds the program of a package, before any script of it begins.
+    pub(crate) fn add(&mut self, package: PackageId, handler: Arc<dyn Handler>) {
+        self.handlers.insert(package, handler);
+    }
+
+    /// Removes the program of a package, after every script of it has ended.
+    pub(crate) fn remove(&mut self, package: &PackageId) {
+        self.handlers.remove(package);
     }
 
     /// Registers a script that begins with its package, or removes one that has ended.
@@ -78,3 +71,6 @@ impl Programs {
         scripts.iter().filter(listens).copied()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use crate::state::State;
 
 impl WorldView for State {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
-        let (object, body) = (self.objects.get(&id)?, self.region.body(id)?);
+        let (object, body) = (self.objects.get(&id)?, self.bodies.body(id)?);
         Some(ObjectView {
             id,
             name: &object.name,
@@ -23,7 +23,7 @@ impl WorldView for State {
     }
 
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
-        let (near, looked) = self.region.nearby_with_cost(center, radius, max as usize);
+        let (near, looked) = self.bodies.nearby_with_cost(center, radius, max as usize);
         Nearby { objects: near.into_iter().map(|near| near.id).collect(), looked }
     }
 

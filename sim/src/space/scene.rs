@@ -84,19 +84,19 @@ impl World {
     /// objects at the same distance by id.
     #[must_use]
     pub fn scene(&self, center: Vec2, radius: Fx, max: usize) -> Vec<WorldObject> {
-        let near = self.state.region.nearby(center, radius, max);
+        let near = self.state.bodies.nearby(center, radius, max);
         near.into_iter().filter_map(|near| self.object(near.id)).collect()
     }
 
     /// Returns an object with its body.
     #[must_use]
     pub fn object(&self, id: ObjectId) -> Option<WorldObject> {
-        self.state.region.body(id).and_then(|body| self.seen(body))
+        self.state.bodies.body(id).and_then(|body| self.seen(body))
     }
 
     /// Returns all objects, by id.
     pub fn objects(&self) -> impl Iterator<Item = WorldObject> {
-        self.state.region.bodies().iter().filter_map(|body| self.seen(body))
+        self.state.bodies.own().iter().filter_map(|body| self.seen(body))
     }
 
     /// Returns the object of a body.

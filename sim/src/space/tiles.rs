@@ -24,13 +24,13 @@ impl World {
     /// Returns all parts of an object's motion.
     #[must_use]
     pub fn movement(&self, id: ObjectId) -> Option<Movement> {
-        self.state.region.body(id).map(Body::movement)
+        self.state.bodies.body(id).map(Body::movement)
     }
 
     /// Returns the position of an object, in metres.
     #[must_use]
     pub fn place(&self, id: ObjectId) -> Option<Vec2> {
-        self.state.region.body(id).map(Body::position)
+        self.state.bodies.body(id).map(Body::position)
     }
 
     /// Finds the leaves of these tiles, and the leaves beside those that have none, in the state as it is
@@ -43,7 +43,7 @@ impl World {
     /// Returns the objects that touch this one, by id. Looks through all contacts.
     #[must_use]
     pub fn touching(&self, id: ObjectId) -> Vec<ObjectId> {
-        let contacts = self.state.region.contacts().iter();
+        let contacts = self.state.bodies.contacts().iter();
         let other = |(a, b)| match () {
             () if a == id => Some(b),
             () if b == id => Some(a),
@@ -68,7 +68,7 @@ impl World {
         };
         let mut large: Vec<_> = self
             .state
-            .region
+            .bodies
             .reaching(reach)
             .map(|body| (body.id(), body.position(), of(body)))
             .filter(|(.., own)| *own >= reach)

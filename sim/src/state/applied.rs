@@ -90,7 +90,7 @@ pub(crate) fn object_of(state: &State, sender: &Sender, event: &Event) -> Object
         Sender::Core => None,
         Sender::Player(player) => state.present.get(player).copied(),
         Sender::Script(script) => state.scripts.get(script).map(|script| script.object),
-        Sender::Region(_) => match event {
+        Sender::Physics => match event {
             Event::Touch { other, .. } => Some(*other),
             _ => None,
         },

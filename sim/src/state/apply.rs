@@ -9,6 +9,7 @@ use super::{
     applied::{Applied, LogLine, Received, ScriptFailure, object_of},
     sim_state::{SimClock, State},
     tick::{ScriptRuntime, TickResult, tick},
+    tools::Tools,
     watch::{Probe, Stage, Watch},
     world::World,
 };
@@ -98,7 +99,7 @@ impl World {
         let executor = ActExecutor::new(&self.programs, &*self.tools.verify, &self.panics, turn);
         let (outcomes, effects) = executor.execute(state, turn.body.acts());
         // Acts are decided with the programs as they were; the ticks run them as they are now.
-        sync_programs(state, &mut self.programs);
+        sync_programs(state, &mut self.programs, &self.tools);
         // The roster closes the turn after its acts, so that the set it fixes holds their changes. The
         // stewards, by whom later turns are judged, follow from that roster.
         state.roster.close(&self.controls.closing(header));
@@ -120,9 +121,19 @@ fn hash_table_key(seed: u64, bytes: &[u8]) -> [u8; 32] {
     *hasher.finalize().as_bytes()
 }
 
-/// Registers the scripts that began with the programs, and removes those that ended. A script that began
-/// gets a start event.
-fn sync_programs(state: &mut State, programs: &mut Programs) {
+/// Gives the programs the packages and scripts that came, and takes away those that went. A script that
+/// began gets a start event.
+fn sync_programs(state: &mut State, programs: &mut Programs, tools: &Tools) {
+    // Packages first: a script that begins runs the program of its package.
+    for id in core::mem::take(&mut state.package_changes) {
+        match state.packages.get(&id) {
+            Some(package) => {
+                let handler = tools.compile(id, package);
+                programs.add(id, handler.expect("only a package that compiles is in the state"));
+            }
+            None => programs.remove(&id),
+        }
+    }
     // In the order of the changes: a script that ended and began again in one turn must start.
     let mut begun = BTreeSet::new();
     for (script, package) in core::mem::take(&mut state.script_changes) {

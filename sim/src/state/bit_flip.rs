@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metatopia_types::{Digest, LeafKey};
 
-use super::world::{Tools, World};
+use super::{tools::Tools, world::World};
 
 /// Returns the world with one bit of one leaf flipped: the last bit whose flip still leaves a state.
 /// Returns nothing if the world has no such leaf, or if every flip of a bit of it is refused.

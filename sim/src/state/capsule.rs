@@ -8,7 +8,8 @@ use super::{
     course::{Course, Unsound},
     genesis::{Genesis, GenesisError},
     snapshot::{EncodedSnapshot, SNAPSHOT_BYTES_MAX, StateRestoreError},
-    world::{Tools, World},
+    tools::Tools,
+    world::World,
 };
 use crate::{
     scripts::Serial,

@@ -1,20 +1,17 @@
 //! The first state of a world: from its genesis, or from the last state of the sim that it
 //! carries on.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::Arc,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_physics::{InsertError, Region};
-use metatopia_scripting::Package;
+use metatopia_physics::InsertError;
 use metatopia_types::{
-    Height, Member, Millis, NodeContact, ObjectId, PackageId, PublicKey, Roster, ScriptId, Tick,
+    Height, Member, Millis, NodeContact, ObjectId, PublicKey, Roster, ScriptId, Tick,
 };
 
 use super::{
     genesis::{Genesis, GenesisError, ObjectSpec},
     object::Object,
+    parameters::ParametersError,
     players::Since,
     sim_state::{Charter, SimClock, State},
 };
@@ -22,6 +19,7 @@ use crate::{
     acts::ChatIndex,
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneWindows, Readiness},
     scripts::{GasPool, Script},
+    space::Bodies,
     tree::Tracked,
 };
 
@@ -29,8 +27,15 @@ impl State {
     /// Returns the state at height 0, before any script was told that the world begins.
     pub(crate) fn from_genesis(genesis: &Genesis) -> Result<Self, GenesisError> {
         genesis.check()?;
-        let mut state = empty(genesis, genesis.unpack()?)?;
+        let mut state = empty(genesis)?;
+        for (_, package) in genesis.unpack()? {
+            state.add_package(package);
+        }
         for (object, spec) in genesis.objects.iter().enumerate() {
+            let position = spec.body.pose.position;
+            if !state.bodies.bounds().contains(position) {
+                return Err(GenesisError::OutOfGround { object, position });
+            }
             place_object(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
         }
         Ok(state)
@@ -47,7 +52,7 @@ impl State {
     /// # Errors
     /// When the genesis is not one of a successor of that sim.
     pub(super) fn succeed(genesis: &Genesis, parent: &Self) -> Result<Self, GenesisError> {
-        let (old, fresh) = (&parent.charter, empty(genesis, BTreeMap::new())?);
+        let (old, fresh) = (&parent.charter, empty(genesis)?);
         let kept = [
             ("parameters", genesis.parameters == old.parameters),
             ("licence", genesis.licence == old.licence),
@@ -80,14 +85,15 @@ impl State {
         // The census leaves admins out, and other keys are admins now. The stewards follow from the census,
         // so they come after it. Everything is in another sim now, so every leaf is written again.
         state.count_players();
-        state.first_logins = FirstLogins::genesis(state.charter.sim, state.stewards());
+        state.first_logins =
+            FirstLogins::genesis(state.charter.sim, &state.charter.parameters, state.stewards());
         state.touch_all();
         Ok(state)
     }
 }
 
 /// Returns a state without objects, by the rules of a genesis.
-fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<State, GenesisError> {
+fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
     let sim = genesis.id();
     let member = |contact: &NodeContact| Member { power: 1, contact: contact.clone() };
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
@@ -113,19 +119,20 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
         },
         governance: Governance::new(genesis.admins.clone()),
         roster: Roster::genesis(members.collect())?,
-        first_logins: FirstLogins::genesis(sim, stewards),
+        first_logins: FirstLogins::genesis(sim, &genesis.parameters, stewards),
         readiness: Readiness::default(),
         players: Tracked::default(),
         histories: Tracked::default(),
         windows: LaneWindows::default(),
         windows_touched: BTreeSet::new(),
         objects: Tracked::default(),
-        region: Region::new(),
+        bodies: Bodies::new(genesis.parameters.bounds().map_err(ParametersError::from)?),
         scripts: Tracked::default(),
         owners: Tracked::default(),
         outcomes: BTreeMap::new(),
         chat: ChatIndex::default(),
-        packages: Arc::new(packages),
+        packages: Tracked::default(),
+        package_changes: BTreeSet::new(),
         present: BTreeMap::new(),
         census: Census::default(),
         owned: BTreeMap::new(),

@@ -236,6 +236,14 @@ pub enum GenesisError {
         /// Why physics refuses it.
         error: InsertError,
     },
+    /// An object's position is outside of the ground.
+    #[error("object {object}: {position} is outside of the ground")]
+    OutOfGround {
+        /// The object's place, from 0.
+        object: usize,
+        /// Its position, in metres.
+        position: Vec2,
+    },
     /// It is a successor, so the state that it begins with is that of its parent.
     #[error("the sim carries on sim {parent}: it begins with that one's state after turn {height}")]
     NeedsState {

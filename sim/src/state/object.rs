@@ -1,4 +1,4 @@
-//! Objects: whatever has a place in the world. Their bodies belong to the region.
+//! Objects: whatever has a place in the world. Their bodies are kept in `space::Bodies`.
 
 use metatopia_types::{AssetLicence, Look, ObjectId, PublicKey, ScriptId};
 use serde::{Deserialize, Serialize};

@@ -1,9 +1,14 @@
 //! The agreed numbers of a sim. They are part of its genesis, and so of its id.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::limits::BODIES_MAX;
+use metatopia_physics::{
+    Bounds, BoundsError,
+    limits::{BODIES_MAX, COORDINATE_MAX},
+};
 use metatopia_types::limits::TICKS_PER_SECOND;
 use serde::{Deserialize, Serialize};
+
+use crate::space::Area;
 
 /// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
 /// program and twice that in a browser's module.
@@ -14,6 +19,8 @@ const FIRST_LOGIN_TRIES: u64 = 6_000_000;
 pub struct Parameters {
     /// Fixed steps of 1/60 s in one turn, 1 to 60.
     pub ticks_per_turn: u32,
+    /// The ground: bodies keep to it.
+    pub ground: Area,
     /// How avatars move and reach.
     pub avatar: AvatarParameters,
     /// How far nearby words are heard, in metres.
@@ -166,6 +173,10 @@ impl Default for Parameters {
     fn default() -> Self {
         Self {
             ticks_per_turn: 3,
+            ground: Area {
+                low: Vec2::new(COORDINATE_MAX.saturating_neg(), COORDINATE_MAX.saturating_neg()),
+                high: Vec2::new(COORDINATE_MAX, COORDINATE_MAX),
+            },
             avatar: AvatarParameters {
                 radius: Fx::from_ratio(35, 100),
                 mass: Fx::from_int(70),
@@ -184,9 +195,9 @@ impl Default for Parameters {
             building: BuildingParameters {
                 objects_per_player: 50,
                 movable_per_player: 16,
-                // A heap of so many that never rests takes a turn some 3 ms of one core, a heap of
+                // A heap of so many that never rests takes a turn some 2 ms of one core, a heap of
                 // 3,000 takes it 28 (`metatopia-abuse scripts`).
-                movable_max: 256,
+                movable_max: 128,
                 // Each earns 300 gas a tick: together less than the 5,000 that their owner does.
                 scripts_per_player: 16,
                 text_bytes_per_player: 4_096,
@@ -220,6 +231,12 @@ pub enum ParametersError {
     /// A turn has 1 to 60 ticks.
     #[error("{0} ticks per turn where 1 to 60 are allowed")]
     TicksPerTurn(u32),
+    /// The ground is none, or reaches further than positions can.
+    #[error("ground: {0}")]
+    Ground(#[from] BoundsError),
+    /// Avatars would appear outside of the ground.
+    #[error("avatar.spawn is {0}, outside of the ground")]
+    SpawnOutside(Vec2),
     /// A length, mass, speed or time that must be above zero and is not, or is too large.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Range {
@@ -247,6 +264,14 @@ pub enum ParametersError {
 }
 
 impl Parameters {
+    /// Returns the bounds of the ground.
+    ///
+    /// # Errors
+    /// When there is no ground, or it reaches further than positions can.
+    pub(crate) fn bounds(&self) -> Result<Bounds, BoundsError> {
+        Bounds::new(self.ground.low, self.ground.high)
+    }
+
     /// Checks that all of them are in their ranges.
     ///
     /// # Errors
@@ -255,7 +280,10 @@ impl Parameters {
         if !(1..=60).contains(&self.ticks_per_turn) {
             return Err(ParametersError::TicksPerTurn(self.ticks_per_turn));
         }
-        let avatar = &self.avatar;
+        let (avatar, bounds) = (&self.avatar, self.bounds()?);
+        if !bounds.contains(avatar.spawn) {
+            return Err(ParametersError::SpawnOutside(avatar.spawn));
+        }
         let spawn = avatar.spawn.x.saturating_abs().max(avatar.spawn.y.saturating_abs());
         for (name, value, low, high) in [
             ("avatar.radius", avatar.radius, (1, 10), 2),

@@ -7,7 +7,7 @@ use std::{
 };
 
 use metatopia_math::Vec2;
-use metatopia_physics::{BodySpec, Motion, Region};
+use metatopia_physics::{BodySpec, Motion};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
@@ -25,7 +25,7 @@ use crate::{
     limits::FIRST_IN_LINE,
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
     scripts::{GasIncome, GasPool, QueuedEvent, Script},
-    space::Land,
+    space::{Bodies, Land},
     tree::Tracked,
 };
 
@@ -66,7 +66,7 @@ pub struct SimClock {
     pub next_object: ObjectId,
     /// The id of the next script.
     pub next_script: ScriptId,
-    /// Steps of the region that failed, and left all bodies where they were. Anything but 0 is a
+    /// Steps of physics that failed, and left all bodies where they were. Anything but 0 is a
     /// bug of the engine.
     pub failed_steps: u64,
 }
@@ -91,12 +91,14 @@ pub(crate) struct State {
     pub(crate) windows: LaneWindows,
     pub(crate) windows_touched: BTreeSet<LaneKey>,
     pub(crate) objects: Tracked<ObjectId, Object>,
-    pub(crate) region: Region,
+    pub(crate) bodies: Bodies,
     pub(crate) scripts: Tracked<ScriptId, Script>,
     pub(crate) owners: Tracked<Owner, GasPool>,
     pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
     pub(crate) chat: ChatIndex,
-    pub(crate) packages: Arc<BTreeMap<PackageId, Package>>,
+    pub(crate) packages: Tracked<PackageId, Package>,
+    /// The packages that came or went, and that the programs do not know of yet.
+    pub(crate) package_changes: BTreeSet<PackageId>,
     /// Index: the avatars of those who are present.
     pub(crate) present: BTreeMap<PublicKey, ObjectId>,
     /// Index: who stands in line, who gives up a seat, who is forgotten.
@@ -134,7 +136,8 @@ impl State {
         // in it.
         self.shorten_line();
         self.first_logins.pass(self.governance.time);
-        self.first_logins.begin(height, header, self.governance.time);
+        let at_rest = self.charter.parameters.first_login_tries;
+        self.first_logins.begin(height, header, self.governance.time, at_rest);
         self.appoint();
         self.clock.height = height;
         self.clock.time = time;
@@ -143,7 +146,8 @@ impl State {
     /// Records who has which standing after the turn under way.
     pub(super) fn close_first_logins(&mut self) {
         let (stewards, forgotten) = (self.stewards(), core::mem::take(&mut self.forgotten));
-        self.first_logins.close(self.clock.height, stewards, forgotten);
+        let rule = self.charter.parameters.first_login;
+        self.first_logins.close(self.clock.height, stewards, rule, forgotten);
     }
 
     /// Returns those whom the sim needs, and who are never refused for fullness.
@@ -176,7 +180,7 @@ impl State {
         body: &BodySpec,
     ) -> Result<ObjectId, metatopia_physics::InsertError> {
         let id = self.clock.next_object;
-        self.region.insert(id, body)?;
+        self.bodies.insert(id, body)?;
         self.clock.next_object = id.plus(1);
         if let Some(player) = object.player {
             self.present.insert(player, id);
@@ -220,7 +224,7 @@ impl State {
         if let Some(avatar) = self.present.remove(key) {
             self.objects.remove(&avatar);
             // The body may only be missing: then it is gone already.
-            let _ = self.region.remove(avatar);
+            let _ = self.bodies.remove(avatar);
         }
     }
 
@@ -275,6 +279,22 @@ impl State {
         self.governance.appoint(self.charter.parameters.admin_days, first);
     }
 
+    /// Adds a package, whose source compiles. The programs have it from the ticks of this turn on.
+    pub(crate) fn add_package(&mut self, package: Package) {
+        let id = package.id();
+        self.package_changes.insert(id);
+        self.packages.insert(id, package);
+    }
+
+    /// Removes a package that no script runs.
+    #[cfg_attr(not(test), expect(dead_code, reason = "no act takes packages away yet"))]
+    pub(crate) fn remove_package(&mut self, id: &PackageId) {
+        let runs = self.scripts.iter().any(|(_, script)| script.package == *id);
+        assert!(!runs, "package {id} is removed while a script runs it");
+        self.package_changes.insert(*id);
+        self.packages.remove(id);
+    }
+
     /// Sets the timers of a script, and updates the index of alarms.
     pub(crate) fn set_timers(&mut self, id: ScriptId, timers: BTreeMap<String, Tick>) {
         // An object that is deleted names the scripts that end with it, and nothing but the leaves says
@@ -296,9 +316,10 @@ impl State {
         self.players.touch_all();
         self.histories.touch_all();
         self.objects.touch_all();
-        self.region.touch_all();
+        self.bodies.touch_all();
         self.scripts.touch_all();
         self.owners.touch_all();
+        self.packages.touch_all();
         self.windows_touched = self.windows.lanes().collect();
     }
 
@@ -313,7 +334,7 @@ impl State {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);
             }
-            if self.region.body(*id).is_some_and(|body| body.motion() == Motion::Dynamic) {
+            if self.bodies.body(*id).is_some_and(|body| body.motion() == Motion::Dynamic) {
                 self.movable.insert(*id);
             }
         }
@@ -322,6 +343,12 @@ impl State {
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
+    }
+
+    /// Replaces the charter. The census counts days by its numbers, so it is made anew.
+    pub(crate) fn set_charter(&mut self, charter: Charter) {
+        self.charter = charter;
+        self.count_players();
     }
 
     /// Returns the income of a script.

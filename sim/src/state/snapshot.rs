@@ -6,7 +6,7 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_physics::{Body, Contact, Region, RestoreRegionError as RegionError};
+use metatopia_physics::{Body, Contact};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
@@ -19,14 +19,17 @@ use super::{
     frozen::Frozen,
     genesis::GenesisError,
     object::Object,
+    parameters::{Parameters, ParametersError},
     players::Player,
     sim_state::{Owner, State},
-    world::{Tools, World},
+    tools::Tools,
+    world::World,
 };
 use crate::{
     acts::BuildHistory,
     rules::{ByteBudget, LaneKey, LaneWindows, Window},
     scripts::GasPool,
+    space::{Bodies, RestoreBodiesError},
     tree::{Tracked, leaf_keys as kinds},
 };
 
@@ -93,9 +96,12 @@ pub enum StateRestoreError {
     /// A package in the state breaks a rule: the state was never one.
     #[error(transparent)]
     Packages(#[from] GenesisError),
-    /// Bodies and contacts are no region.
+    /// Bodies and contacts are not those of a state.
     #[error(transparent)]
-    Region(#[from] RegionError),
+    Bodies(#[from] RestoreBodiesError),
+    /// The parameters break a rule: the state was never one.
+    #[error(transparent)]
+    Parameters(#[from] ParametersError),
     /// The leaves contradict each other, or are cut in another way than a state's.
     #[error("the leaves are not those of one state")]
     NotCanonical,
@@ -217,7 +223,9 @@ struct LeafReader<'a> {
 impl LeafReader<'_> {
     /// Returns the state. Refuses leaves that are left over.
     fn state(mut self) -> Result<State, StateRestoreError> {
-        let (region, objects) = self.region_and_objects()?;
+        let charter: super::sim_state::Charter = self.single(kinds::PARAMETERS)?;
+        charter.parameters.check()?;
+        let (bodies, objects) = self.bodies_and_objects(&charter.parameters)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
@@ -225,7 +233,7 @@ impl LeafReader<'_> {
         let windows: BTreeMap<LaneKey, Window> = self.table(kinds::WINDOWS)?.into_iter().collect();
         let windows_touched = windows.keys().copied().collect();
         let mut state = State {
-            charter: self.single(kinds::PARAMETERS)?,
+            charter,
             clock,
             governance: self.single(kinds::GOVERNANCE)?,
             roster: self.single(kinds::VALIDATORS)?,
@@ -236,7 +244,7 @@ impl LeafReader<'_> {
             windows: LaneWindows::new(clock.height, windows),
             windows_touched,
             objects,
-            region,
+            bodies,
             scripts: tracked(scripts.into_iter().map(|(n, s)| (metatopia_types::ScriptId(n), s))),
             owners: tracked(self.table::<(Owner, GasPool)>(kinds::OWNERS)?),
             outcomes: self
@@ -245,7 +253,8 @@ impl LeafReader<'_> {
                 .map(|(n, outcomes)| (metatopia_types::Height(n), Arc::new(outcomes)))
                 .collect(),
             chat: self.single(kinds::CHAT)?,
-            packages: self.packages()?.into(),
+            packages: tracked(self.packages()?),
+            package_changes: BTreeSet::new(),
             present: BTreeMap::new(),
             census: crate::rules::Census::default(),
             owned: BTreeMap::new(),
@@ -310,9 +319,10 @@ impl LeafReader<'_> {
     }
 
     /// Reads the bodies and the objects, which share entries.
-    fn region_and_objects(
+    fn bodies_and_objects(
         &mut self,
-    ) -> Result<(Region, Tracked<ObjectId, Object>), StateRestoreError> {
+        parameters: &Parameters,
+    ) -> Result<(Bodies, Tracked<ObjectId, Object>), StateRestoreError> {
         let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
         tiles.sort_by_key(|(id, ..)| *id);
         let contacts = self.table::<Contact>(kinds::CONTACTS)?;
@@ -322,7 +332,8 @@ impl LeafReader<'_> {
             objects.insert(id, object);
             bodies.push(body);
         }
-        Ok((Region::restore(bodies, contacts)?, objects))
+        let bounds = parameters.bounds().map_err(ParametersError::from)?;
+        Ok((Bodies::restore(bounds, bodies, contacts)?, objects))
     }
 
     /// Reads the packages, each of which is cut into pieces.

@@ -20,9 +20,6 @@ use crate::{
     scripts::{ForkJoin, Programs, QueuedEvent, ScriptRun, Sender, merge, run_scripts},
 };
 
-/// The number of the only region that this engine has.
-pub(super) const REGION: u32 = 0;
-
 /// The results of a tick, besides changes of the state.
 pub(super) struct TickResult {
     /// Lines that objects said.
@@ -88,15 +85,15 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
             leaving.push(*player);
             continue;
         }
-        let Some(body) = state.region.body(*avatar) else {
+        let Some(body) = state.bodies.body(*avatar) else {
             continue;
         };
         // The lease is over and the grace time is not: the avatar stands still.
         let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
         if let Some(velocity) = avatars.steered(body.velocity(), heading) {
-            // The region refuses velocities of bodies that cannot move, and those that are too large: an
+            // Physics refuses velocities of bodies that cannot move, and those that are too large: an
             // avatar is dynamic, and its speed has a bound.
-            let _ = state.region.set_velocity(*avatar, velocity);
+            let _ = state.bodies.set_velocity(*avatar, velocity);
         }
     }
     for player in state.census.seatless() {
@@ -109,11 +106,11 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     leaving
 }
 
-/// Steps the region, as a transaction: a step that panics leaves all bodies where they are, on every
+/// Moves the bodies for a tick, as a transaction: a step that panics leaves all bodies where they are, on every
 /// server alike.
 fn step(state: &mut State) -> Vec<Touch> {
-    let region = &mut state.region;
-    catch_unwind(AssertUnwindSafe(|| region.step())).unwrap_or_else(|_| {
+    let bodies = &mut state.bodies;
+    catch_unwind(AssertUnwindSafe(|| bodies.step())).unwrap_or_else(|_| {
         state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
         Vec::new()
     })
@@ -146,7 +143,7 @@ fn deliver(
             let scripts = scripts.unwrap_or_default();
             for script in programs.listening(EventKind::Touch, &scripts) {
                 let event = Event::Touch { other, at: point, impulse };
-                put(state, script, Sender::Region(REGION), index, event);
+                put(state, script, Sender::Physics, index, event);
             }
         }
     }

@@ -1,47 +1,24 @@
 //! The world: a state, the programs that run in it, and the leaves by which it is hashed.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::sync::Arc;
 
-use metatopia_scripting::{Event, EventKind, Handler, RhaiHandler};
+use metatopia_scripting::{Event, EventKind};
 use metatopia_types::{
-    Height, LeafKey, Millis, PackageId, Root, Roster, SimId, StateProof, Tick, ValidatorSet, Verify,
+    Height, LeafKey, Millis, Root, Roster, SimId, StateProof, Tick, ValidatorSet,
 };
 
 use super::{
     genesis::{Genesis, GenesisError, Parent},
     sim_state::State,
+    tools::Tools,
 };
 use crate::{
     acts::InjectedPanics,
     limits::WORLD_BYTES_MAX,
     rules::{ByteBudget, Controls, LaneWindows, reserved_bytes},
-    scripts::{CheckedPort, Programs, QueuedEvent, Sender},
+    scripts::{Programs, QueuedEvent, Sender},
     tree::StateLeaves,
 };
-
-/// The tools that a world uses, but does not contain.
-#[derive(Clone)]
-pub struct Tools {
-    /// Checks signatures in evidence.
-    pub verify: Arc<dyn Verify>,
-    /// Handlers that replace the compiled source of packages. Every server of a sim must use the
-    /// same ones.
-    pub ports: BTreeMap<PackageId, Arc<dyn Handler>>,
-}
-
-impl Tools {
-    /// Returns tools without ports.
-    #[must_use]
-    pub fn new(verify: Arc<dyn Verify>) -> Self {
-        Self { verify, ports: BTreeMap::new() }
-    }
-}
-
-impl core::fmt::Debug for Tools {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("Tools").field("ports", &self.ports.keys()).finish_non_exhaustive()
-    }
-}
 
 /// The world state machine. Clones share what neither of them changes.
 #[derive(Debug, Clone)]
@@ -92,19 +69,15 @@ impl World {
 
     /// Returns a world of this state, with its programs compiled and its leaves hashed.
     pub(crate) fn assemble(mut state: State, tools: &Tools) -> Result<Self, GenesisError> {
-        let mut handlers = BTreeMap::new();
+        let mut programs = Programs::default();
         for (id, package) in state.packages.iter() {
-            let handler: Arc<dyn Handler> = match tools.ports.get(id) {
-                Some(port) => Arc::new(CheckedPort(Arc::clone(port))),
-                None => Arc::new(
-                    RhaiHandler::new(package)
-                        .map_err(|error| GenesisError::Source { id: *id, error })?,
-                ),
-            };
-            handlers.insert(*id, handler);
+            let handler = tools.compile(*id, package);
+            programs.add(*id, handler.map_err(|error| GenesisError::Source { id: *id, error })?);
         }
-        let scripts = state.scripts.iter().map(|(id, script)| (*id, script.package));
-        let programs = Programs::new(handlers, scripts);
+        for (id, script) in state.scripts.iter() {
+            programs.follow(*id, Some(script.package));
+        }
+        state.package_changes.clear();
         let leaves = Arc::new(StateLeaves::of(&mut state));
         let (state, tools) = (Arc::new(state), tools.clone());
         Ok(Self {
@@ -167,7 +140,10 @@ impl World {
 
     /// Opens these lanes, and closes all others, so that a test begins with a world that had a crowd.
     #[cfg(feature = "controls")]
-    pub fn open_lanes(&mut self, lanes: BTreeMap<crate::rules::LaneKey, crate::rules::Window>) {
+    pub fn open_lanes(
+        &mut self,
+        lanes: std::collections::BTreeMap<crate::rules::LaneKey, crate::rules::Window>,
+    ) {
         let state = Arc::make_mut(&mut self.state);
         state.windows_touched.extend(state.windows.lanes().chain(lanes.keys().copied()));
         state.windows = LaneWindows::new(state.clock.height, lanes);

@@ -53,8 +53,9 @@ impl StateLeaves {
         self.outcomes(state);
         self.scripts(state);
         self.people(state);
+        self.packages(state);
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
-        let changes = state.region.take_changes();
+        let changes = state.bodies.take_changes();
         self.objects(state, changes.bodies);
         if changes.contacts {
             self.contacts(state);
@@ -74,7 +75,6 @@ impl StateLeaves {
     /// Returns the leaves of a state that was built or restored, all of which are encoded and hashed.
     pub(crate) fn of(state: &mut State) -> Self {
         let mut leaves = Self::default();
-        leaves.add_packages(state);
         for (height, outcomes) in &state.outcomes {
             leaves.single(&outcomes_key(*height).0, &**outcomes);
         }
@@ -82,13 +82,20 @@ impl StateLeaves {
         leaves
     }
 
-    /// Puts the packages into their table; they do not change afterwards.
-    fn add_packages(&mut self, state: &State) {
-        for (id, package) in state.packages.iter() {
-            let bytes = package.encode();
-            for (n, piece) in (0_u32..).zip(bytes.chunks(PACKAGE_PIECE_BYTES)) {
-                let key = joined(&[id.bytes(), &n.to_be_bytes()]);
-                self.packages.put(key, wire::encode(&((id, n), piece)));
+    /// Encodes the packages that came, and removes those that went. A package of one id never changes.
+    fn packages(&mut self, state: &mut State) {
+        for id in state.packages.take_touched() {
+            let key = |n: u32| joined(&[id.bytes(), &n.to_be_bytes()]);
+            let Some(package) = state.packages.get(&id) else {
+                let mut n = 0;
+                while self.packages.get(&key(n)).is_some() {
+                    self.packages.take(key(n));
+                    n += 1;
+                }
+                continue;
+            };
+            for (n, piece) in (0_u32..).zip(package.encode().chunks(PACKAGE_PIECE_BYTES)) {
+                self.packages.put(key(n), wire::encode(&((id, n), piece)));
             }
         }
     }
@@ -169,12 +176,12 @@ impl StateLeaves {
         let mut moved = touched.clone();
         let differs = |id: &ObjectId| {
             let before = self.placed.get(id).map(|(_, before)| before);
-            before != state.region.body(*id)
+            before != state.bodies.body(*id)
         };
         moved.extend(bodies.into_iter().filter(differs));
         self.changed.clear();
         for id in moved {
-            let now = state.objects.get(&id).zip(state.region.body(id));
+            let now = state.objects.get(&id).zip(state.bodies.body(id));
             let to = now.map(|(_, body)| Tile::of(body.position()));
             let from = self.placed.get(&id).map(|(tile, _)| *tile);
             let movement = self.movement(id, now, touched.contains(&id));
@@ -235,7 +242,7 @@ impl StateLeaves {
         let key = |(a, b): (ObjectId, ObjectId)| joined(&[&object_key(a), &object_key(b)]);
         // Both lists are in order, so one walk finds what is gone and what is new.
         let mut before = self.touching.iter().peekable();
-        let now = state.region.contacts();
+        let now = state.bodies.contacts();
         for contact in now {
             while let Some(gone) = before.next_if(|old| old.pair() < contact.pair()) {
                 self.contacts.take(key(gone.pair()));

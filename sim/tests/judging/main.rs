@@ -67,7 +67,7 @@ const ADMIN: PublicKey = PublicKey([99; 32]);
 
 /// A sim that is open, in which nobody has logged in.
 static OPEN: LazyLock<Register> =
-    LazyLock::new(|| Register::genesis(SIM, Parameters::default(), BTreeSet::from([ADMIN])));
+    LazyLock::new(|| Register::genesis(SIM, &Parameters::default(), BTreeSet::from([ADMIN])));
 
 fn open() -> Judging<'static> {
     Judging { standings: &*OPEN, proposer: None }

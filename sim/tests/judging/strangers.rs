@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_sim::{
-    ActFault, FirstLogin, FirstLogins, Judging, LaneWindows, Parameters, Register, Standings,
-    judge_turn,
+    ActFault, FirstLogin, Judging, LaneWindows, Parameters, Register, Standings, judge_turn,
     limits::{FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX},
 };
 use metatopia_types::{
@@ -18,7 +17,7 @@ const TRIES: u64 = 500;
 
 fn sim(first_login: FirstLogin) -> Register {
     let parameters = Parameters { first_login, first_login_tries: TRIES, ..Parameters::default() };
-    Register::genesis(SIM, parameters, BTreeSet::from([ADMIN]))
+    Register::genesis(SIM, &parameters, BTreeSet::from([ADMIN]))
 }
 
 fn login(author: PublicKey, work: Option<Work>) -> Envelope {
@@ -33,8 +32,7 @@ fn shows(author: PublicKey, pass: Option<Pass>) -> Envelope {
 /// The work of a key for the anchor that the register knows.
 fn work(register: &Register, author: &PublicKey) -> Work {
     let anchor = register.first_logins().newest_anchor(Height(1));
-    let tries = FirstLogins::tries(anchor, TRIES);
-    let puzzle = Puzzle::new(SIM, author, &anchor.header, tries);
+    let puzzle = Puzzle::new(SIM, author, &anchor.header, anchor.tries);
     let nonce = puzzle.solve(0, 1_000 * TRIES).expect("a thousand times what it takes");
     Work { height: anchor.height, nonce }
 }

@@ -155,5 +155,5 @@ fn a_state_in_which_two_objects_have_one_body_is_refused() {
         Some(wire::encode(&entries))
     });
 
-    assert!(matches!(error, Some(StateRestoreError::Region(_))), "{error:?}");
+    assert!(matches!(error, Some(StateRestoreError::Bodies(_))), "{error:?}");
 }

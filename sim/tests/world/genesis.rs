@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Motion, Shape};
+use metatopia_physics::{BoundsError, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
     Area, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError, ScriptSpec, Title,
@@ -118,6 +118,33 @@ fn parameters_have_ranges() {
     assert!(matches!(error, GenesisError::Parameters(ParametersError::Count { .. })));
     let error = fault(|builder| builder.genesis.parameters.objects_max = 16_385);
     assert_eq!(error.to_string(), "objects_max is 16385, outside of 1 to 16384");
+}
+
+#[test]
+fn the_ground_is_a_rectangle_in_which_avatars_appear_and_objects_are() {
+    let meters = vec2;
+    let ground = |low, high| Area { low, high };
+    let refused = |ground: Area| match fault(|builder| builder.genesis.parameters.ground = ground) {
+        GenesisError::Parameters(error) => error,
+        other => panic!("{other}"),
+    };
+    let (low, high) = (meters(5, 0), meters(5, 9));
+    assert_eq!(
+        refused(ground(low, high)),
+        ParametersError::Ground(BoundsError::Empty { low, high })
+    );
+    let far = meters(-1_025, 0);
+    assert_eq!(
+        refused(ground(far, meters(0, 9))),
+        ParametersError::Ground(BoundsError::OutOfRange(far))
+    );
+    let error = refused(ground(meters(1, 1), meters(9, 9)));
+    assert_eq!(error, ParametersError::SpawnOutside(Vec2::ZERO));
+
+    let error = fault(|builder| {
+        builder.genesis.parameters.ground = ground(meters(-1, -1), meters(2, 1));
+    });
+    assert_eq!(error, GenesisError::OutOfGround { object: 0, position: meters(3, 0) });
 }
 
 #[test]

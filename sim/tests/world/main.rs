@@ -1,5 +1,6 @@
 //! What a world does with decided turns.
 
+mod authority;
 mod building;
 mod byte_budget;
 mod capsules;

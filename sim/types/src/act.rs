@@ -69,6 +69,13 @@ pub enum Act {
     Build(Build),
     /// An admin lets people in whom the sim does not know.
     Ticket(TicketOrder),
+    /// A permanent admin changes a value of the charter: the sim's name, or an agreed number.
+    Amend {
+        /// The name of the value.
+        name: String,
+        /// The new value as a text.
+        value: String,
+    },
 }
 
 impl Act {

@@ -139,6 +139,12 @@ pub enum Refusal {
     /// The owner, or the sim, has as many things that can be pushed as may be.
     #[error("the owner or the sim has as many things that can be pushed as may be")]
     TooManyMovable,
+    /// Only a permanent admin may do this, so that a temp admin cannot keep the sim.
+    #[error("only a permanent admin may do this")]
+    NotPermanent,
+    /// No value that can be changed has this name.
+    #[error("no value that can be changed has this name")]
+    NoParameter,
 }
 
 impl core::fmt::Display for Outcome {

@@ -80,6 +80,7 @@ fn acts() -> Vec<Act> {
         },
         Act::Ticket(TicketOrder::Issue { ticket: key(6).public(), uses: 1_000, days: 30 }),
         Act::Ticket(TicketOrder::Withdraw { ticket: key(6).public() }),
+        Act::Amend { name: "hearing".to_owned(), value: "25".to_owned() },
     ])
     .collect()
 }

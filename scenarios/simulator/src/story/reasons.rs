@@ -56,6 +56,8 @@ reasons! {
         Refusal::ChangesWait => "changes-wait",
         Refusal::NoTicket => "no-ticket",
         Refusal::TooManyTickets => "too-many-tickets",
+        Refusal::NotPermanent => "not-permanent",
+        Refusal::NoParameter => "no-parameter",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -5,11 +5,12 @@ use metatopia_types::Digest;
 const HOURS: u64 = HOUR_MS;
 
 fn quiet() -> FirstLogins {
-    FirstLogins::genesis(SimId(Digest([7; 32])), BTreeSet::new())
+    let parameters = Parameters { first_login_tries: 1_000, ..Parameters::default() };
+    FirstLogins::genesis(SimId(Digest([7; 32])), &parameters, BTreeSet::new())
 }
 
 fn crowd(first_logins: &mut FirstLogins, count: u32) {
-    (0..count).for_each(|_| first_logins.count());
+    (0..count).for_each(|_| first_logins.count(None, Height(1)));
 }
 
 #[test]
@@ -38,13 +39,12 @@ fn an_anchor_keeps_its_price_so_that_work_under_way_is_not_lost() {
     let mut first_logins = quiet();
     let cheap = *first_logins.newest_anchor(Height(1));
     crowd(&mut first_logins, FIRST_LOGINS_PER_STEP);
-    first_logins.begin(Height(ANCHOR_HEIGHTS), HeaderId(Digest([1; 32])), 0);
+    first_logins.begin(Height(ANCHOR_HEIGHTS), HeaderId(Digest([1; 32])), 0, 1_000);
 
-    assert_eq!(FirstLogins::tries(&cheap, 1_000), 1_000);
-    assert_eq!(
-        FirstLogins::tries(first_logins.newest_anchor(Height(ANCHOR_HEIGHTS + ROOT_LAG)), 1_000),
-        2_000
-    );
+    assert_eq!(cheap.tries, 1_000);
+    let dearer = first_logins.newest_anchor(Height(ANCHOR_HEIGHTS + ROOT_LAG));
+    assert_eq!(dearer.tries, 2_000);
+    assert_eq!(*first_logins.newest_anchor(Height(1)), cheap);
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn anchors_are_kept_as_long_as_work_for_them_counts() {
     let mut first_logins = quiet();
     for height in 1..=3 * WORK_HEIGHTS_MAX {
         let header = HeaderId(Digest::of("a header", &height.to_le_bytes()));
-        first_logins.begin(Height(height), header, 0);
+        first_logins.begin(Height(height), header, 0, 1_000);
         let next = height + ROOT_LAG;
         let oldest = next.saturating_sub(WORK_HEIGHTS_MAX).next_multiple_of(ANCHOR_HEIGHTS);
         let is_kept = |anchor: &Anchor| anchor.height.0 == oldest;
@@ -67,11 +67,11 @@ fn the_leaf_of_first_logins_stays_below_its_bound() {
     let key = |n: usize| PublicKey([n as u8; 32]);
     let since = Since { player: Height(u64::MAX), regular: Some(Height(u64::MAX)) };
     for height in 1..=1_000 {
-        first_logins.begin(Height(height), HeaderId(Digest([9; 32])), 0);
+        first_logins.begin(Height(height), HeaderId(Digest([9; 32])), 0, u64::MAX);
         let stewards = (0..STEWARDS_MAX).map(key).collect();
         let forgotten =
             (0..crate::limits::ARRIVALS_PER_TURN_MAX).map(|n| (key(n), since)).collect();
-        first_logins.close(Height(height), stewards, forgotten);
+        first_logins.close(Height(height), stewards, FirstLogin::Work, forgotten);
     }
     assert_eq!(first_logins.bases.len(), BASES_MAX);
     let bytes = metatopia_types::wire::length(&first_logins);

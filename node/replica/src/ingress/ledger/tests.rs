@@ -36,7 +36,7 @@ fn turn(height: Height, acts: Vec<SignedEnvelope>) -> Turn {
 /// Returns the ledger of a sim in which the first turn is decided: one act in one lane.
 fn ledger(first_login: FirstLogin) -> Ledger {
     let parameters = Parameters { first_login, ..Parameters::default() };
-    let register = Register::genesis(SIM, parameters, BTreeSet::new());
+    let register = Register::genesis(SIM, &parameters, BTreeSet::new());
     let server = key(200).public();
     let mut ledger = Ledger::new(server, Arc::new(Ed25519), LaneWindows::default(), register);
     let other = Envelope { author: key(2).public(), ..envelope() };

@@ -1,0 +1,131 @@
+//! `admin set`: change the sim's name, or one of its agreed numbers.
+
+use std::fmt;
+
+use clap::{Args, builder::PossibleValuesParser};
+use metatopia_sim::{AMENDABLE, AmendError, Parameters, is_name};
+use metatopia_types::{Act, Outcome};
+use serde::Serialize;
+
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    say::{decide_in_time, prove},
+    session::PlayerArgs,
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct SetArgs {
+    /// The value to change.
+    #[arg(value_parser = PossibleValuesParser::new(AMENDABLE), hide_possible_values = true)]
+    name: String,
+    /// What it is from now on: a number, `true` or `false`, or a word.
+    value: String,
+    #[command(flatten)]
+    admin: PlayerArgs,
+}
+
+/// The values that can be changed, for `--help`.
+pub(super) fn names() -> String {
+    let mut text = "Values:".to_owned();
+    let mut width = usize::MAX;
+    for name in AMENDABLE {
+        if width + name.len() > 90 {
+            text.push_str("\n ");
+            width = 0;
+        }
+        text.push(' ');
+        text.push_str(name);
+        width += name.len() + 1;
+    }
+    text.push_str(
+        "\n\nExamples:\n  metatopia admin set first_login invite --key admin.key\n  \
+         metatopia admin set building.open_ground false --key admin.key\n\n\
+         Only permanent admins change values, so that a temp admin cannot keep the sim. Ground, spawn and \
+         ticks of a\nturn stay as the sim was founded.",
+    );
+    text
+}
+
+/// A value that was changed.
+#[derive(Debug, Serialize)]
+struct Changed {
+    name: String,
+    value: String,
+    height: u64,
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is {} from height {} on", self.name, self.value, self.height)
+    }
+}
+
+/// Checks a value before an act is spent on it: ranges do not depend on the sim.
+fn check(name: &str, value: &str) -> Result<(), Failure> {
+    if name == "name" {
+        let wrong = || Failure::usage(format!("{value:?} is no name: one short line, not empty"));
+        return if is_name(value) { Ok(()) } else { Err(wrong()) };
+    }
+    Parameters::default().amend(name, value).map_err(|error| match error {
+        AmendError::Parameters(error) => Failure::usage(error.to_string()),
+        AmendError::Value | AmendError::NoSuchName => {
+            Failure::usage(format!("{value:?} is no value of {name}"))
+                .hint("numbers look like 2.5 or 40, switches are true or false")
+        }
+    })
+}
+
+pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
+    let SetArgs { name, value, admin } = args;
+    check(&name, &value)?;
+    let mut driver = admin.open().await?;
+    let set = async {
+        let login = admin.login(&mut driver, console).await?;
+        let login = driver.submit(login, Vec::new()).await?.act;
+        let amend = Act::Amend { name: name.clone(), value: value.clone() };
+        let act = driver.submit(amend, Vec::new()).await?.act;
+        let places = decide_in_time(&mut driver, &[login, act]).await?;
+        let mut height = 0;
+        for (what, act) in [("the login", login), ("the change", act)] {
+            let place = places.get(&act).copied().unwrap_or_default();
+            if let Outcome::Refused(why) = prove(&mut driver, place, act).await? {
+                return Err(Failure::refused(format!("{what} was refused: {why}")));
+            }
+            height = place.0.0;
+        }
+        Ok(height)
+    };
+    let set = set.await;
+    driver.leave().await;
+    console.show(&Changed { name, value, height: set? + 1 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    #[test]
+    fn a_value_that_no_sim_can_have_is_told_with_its_range_before_anything_is_sent() {
+        for (name, value, told) in [
+            ("building.reach", "101", "building.reach is 101, outside of 1 to 100"),
+            ("objects_max", "many", "\"many\" is no value of objects_max"),
+            ("first_login", "ajar", "\"ajar\" is no value of first_login"),
+            ("name", "", "\"\" is no name"),
+        ] {
+            let failure = check(name, value).expect_err("it is wrong");
+            assert_eq!(failure.exit, Exit::Usage);
+            assert!(failure.message.contains(told), "{failure}");
+        }
+        assert!(check("building.reach", "2.5").is_ok());
+        assert!(check("name", "Harbour").is_ok());
+    }
+
+    #[test]
+    fn the_help_lists_every_value_in_lines_of_a_terminal() {
+        let help = names();
+        assert!(AMENDABLE.iter().all(|name| help.contains(name)));
+        assert!(help.lines().all(|line| line.len() <= 110), "{help}");
+    }
+}

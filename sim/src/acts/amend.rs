@@ -1,0 +1,25 @@
+//! Amendments: decides whether an admin may change the charter or an agreed number.
+
+use metatopia_types::Refusal;
+
+use super::{
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
+use crate::state::AmendError;
+
+impl ActContext<'_> {
+    /// Decides a change of one named value of the charter. It takes effect with the next turn.
+    pub(super) fn amend(&self, name: &str, value: &str) -> ActResult {
+        let player = self.renewed_player()?;
+        let mut charter = self.state.charter.clone();
+        charter.amend(name, value).map_err(|error| match error {
+            AmendError::NoSuchName => Refusal::NoParameter,
+            AmendError::Value | AmendError::Parameters(_) => Refusal::OutOfRange,
+        })?;
+        Ok(vec![
+            StateChange::Player(self.author(), player),
+            StateChange::Charter(Box::new(charter)),
+        ])
+    }
+}

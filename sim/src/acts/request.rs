@@ -1,0 +1,109 @@
+//! Requests: which right an act needs, and to what.
+
+use metatopia_physics::{Body, Pose};
+use metatopia_types::{Act, Build, ObjectId, Refusal};
+
+use super::{build::shape, context::ActContext, history::Inverse};
+use crate::{
+    rules::{Right, Target},
+    space::Footprint,
+    state::Object,
+};
+
+impl ActContext<'_> {
+    /// Returns the right that the act needs, and what it is done to.
+    ///
+    /// # Errors
+    /// When the act names something that is not there.
+    pub(super) fn request(&self) -> Result<(Right, Target<'_>), Refusal> {
+        Ok(match &self.envelope.act {
+            Act::Login { .. }
+            | Act::Leave
+            | Act::Heartbeat
+            | Act::Walk { .. }
+            | Act::Touch { .. }
+            | Act::Push { .. }
+            | Act::Emote(_)
+            | Act::SetLook(_) => (Right::Attend, Target::SIM),
+            Act::Say { .. } => (Right::Speak, Target::SIM),
+            Act::Ready { .. } | Act::Report(_) => (Right::Testify, Target::SIM),
+            Act::SetChange(_) => (Right::Servers, Target::SIM),
+            Act::Ticket(_) => (Right::Admit, Target::SIM),
+            Act::Amend { .. } => (Right::Charter, Target::SIM),
+            Act::Build(build) => self.build_request(build)?,
+        })
+    }
+
+    /// Returns the right that a building act needs, with the thing and the ground that it changes.
+    fn build_request(&self, build: &Build) -> Result<(Right, Target<'_>), Refusal> {
+        let thing = |id: &ObjectId| {
+            Ok::<_, Refusal>(Target { thing: Some(self.thing(*id)?), ground: None })
+        };
+        let ground = |id: &ObjectId| {
+            let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
+            Ok::<_, Refusal>(footprint_after(build, body).area())
+        };
+        match build {
+            Build::Place(blueprint) => {
+                let pose = Pose { position: blueprint.position, angle: blueprint.angle };
+                let area = Footprint { shape: shape(blueprint.outline), pose }.area();
+                Ok((Right::Build, Target { thing: None, ground: Some(area) }))
+            }
+            // Whether a thing may be copied is a matter of its licence, not of whose it is.
+            Build::Copy { object, .. } => {
+                Ok((Right::Build, Target { thing: None, ground: Some(ground(object)?) }))
+            }
+            Build::Move { object, .. }
+            | Build::Rotate { object, .. }
+            | Build::Resize { object, .. } => {
+                let thing = self.thing(*object)?;
+                let ground = ground(object)?;
+                Ok((Right::Build, Target { thing: Some(thing), ground: Some(ground) }))
+            }
+            Build::Attach { object, .. } | Build::Detach { object, .. } => {
+                Ok((Right::Script, thing(object)?))
+            }
+            Build::Give { object, .. }
+            | Build::Delete { object }
+            | Build::Recolor { object, .. }
+            | Build::Rename { object, .. }
+            | Build::Write { object, .. } => Ok((Right::Build, thing(object)?)),
+            Build::Undo { skip } => Ok((Right::Build, self.undo_target(*skip)?)),
+        }
+    }
+
+    /// Returns the thing that an undo changes. A step that cannot be undone changes none.
+    fn undo_target(&self, skip: u8) -> Result<Target<'_>, Refusal> {
+        let history = self.state.histories.get(&self.author());
+        let Some(entry) = history.and_then(|history| history.entry(skip)) else {
+            return Ok(Target::SIM);
+        };
+        let thing = match &entry.inverse {
+            Inverse::Nothing => return Ok(Target::SIM),
+            Inverse::Restore(deleted) => &deleted.object,
+            _ => self.thing(entry.object)?,
+        };
+        Ok(Target { thing: Some(thing), ground: None })
+    }
+
+    /// Returns a thing that can be built with: any object but people.
+    pub(super) fn thing(&self, id: ObjectId) -> Result<&Object, Refusal> {
+        let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
+        if thing.player.is_some() { Err(Refusal::Person) } else { Ok(thing) }
+    }
+}
+
+/// Returns the ground that a body, or a copy of it, covers after a building act.
+pub(super) fn footprint_after(build: &Build, body: &Body) -> Footprint {
+    let Footprint { shape: before, pose } = Footprint::of(body);
+    match build {
+        Build::Move { position, .. } | Build::Copy { position, .. } => {
+            Footprint { shape: before, pose: Pose { position: *position, ..pose } }
+        }
+        Build::Rotate { angle, .. } => {
+            Footprint { shape: before, pose: Pose { angle: *angle, ..pose } }
+        }
+        Build::Resize { outline, .. } => Footprint { shape: shape(*outline), pose },
+        _ => Footprint { shape: before, pose },
+    }
+}

@@ -1,0 +1,138 @@
+//! Authority: who may do what. Every act asks once, before any other rule is looked at.
+//!
+//! Only this file knows who decides for the sim. A right says what kind of thing somebody does, a
+//! target to what; the answer follows from the state alone.
+
+use metatopia_types::{PublicKey, Refusal};
+
+use crate::{
+    space::{Area, may_build},
+    state::{Object, State, World},
+};
+
+/// What kind of thing somebody does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Right {
+    /// To be there: to come, walk, touch, push, make gestures and leave.
+    Attend,
+    /// To say something.
+    Speak,
+    /// To show a fact that proves itself: that a standby has the state, that a server lied.
+    Testify,
+    /// To make, change, give away and delete things.
+    Build,
+    /// To put scripts on things, and to take them off.
+    Script,
+    /// To let new keys in.
+    Admit,
+    /// To say who votes.
+    Servers,
+    /// To change the charter of the sim and its agreed numbers.
+    Charter,
+}
+
+impl Right {
+    /// Every right.
+    pub const ALL: [Self; 8] = [
+        Self::Attend,
+        Self::Speak,
+        Self::Testify,
+        Self::Build,
+        Self::Script,
+        Self::Admit,
+        Self::Servers,
+        Self::Charter,
+    ];
+}
+
+/// To what somebody does it.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Target<'a> {
+    /// The thing that is changed; none if it is about the sim, or about a thing that is made.
+    pub thing: Option<&'a Object>,
+    /// The ground that is covered afterwards, if it is new ground.
+    pub ground: Option<Area>,
+}
+
+impl Target<'_> {
+    /// The sim as a whole.
+    pub const SIM: Self = Self { thing: None, ground: None };
+}
+
+/// The rule by which somebody may not do something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub enum Denied {
+    /// Only an admin may do it: a permanent one, or the temp admin.
+    #[error("only an admin may do this")]
+    NotAdmin,
+    /// Only a permanent admin may do it, so that a temp admin cannot keep the sim.
+    #[error("only a permanent admin may do this")]
+    NotPermanent,
+    /// Only the owner of the thing, or an admin, may change it.
+    #[error("it belongs to somebody else")]
+    NotYours,
+    /// Only who has title to the ground, or an admin, may build there.
+    #[error("the land there is neither open nor the author's")]
+    ClosedLand,
+}
+
+impl From<Denied> for Refusal {
+    fn from(denied: Denied) -> Self {
+        match denied {
+            Denied::NotAdmin => Self::NotAdmin,
+            Denied::NotPermanent => Self::NotPermanent,
+            Denied::NotYours => Self::NotYours,
+            Denied::ClosedLand => Self::ClosedLand,
+        }
+    }
+}
+
+impl State {
+    /// Says whether somebody may do something of this kind to a target.
+    ///
+    /// # Errors
+    /// The rule by which it is denied.
+    pub(crate) fn may(
+        &self,
+        author: &PublicKey,
+        right: Right,
+        target: &Target<'_>,
+    ) -> Result<(), Denied> {
+        let is_permanent = self.governance.admins.contains(author);
+        let is_admin = is_permanent || self.governance.temp_admin == Some(*author);
+        let require = |holds: bool, denied: Denied| if holds { Ok(()) } else { Err(denied) };
+        match right {
+            Right::Attend | Right::Speak | Right::Testify => Ok(()),
+            Right::Build | Right::Script if is_admin => Ok(()),
+            Right::Build | Right::Script => {
+                let owns = target.thing.is_none_or(|thing| thing.owner == Some(*author));
+                require(owns, Denied::NotYours)?;
+                require(
+                    target.ground.is_none_or(|ground| self.may_cover(author, &ground)),
+                    Denied::ClosedLand,
+                )
+            }
+            Right::Admit | Right::Servers => require(is_admin, Denied::NotAdmin),
+            Right::Charter => {
+                require(is_admin, Denied::NotAdmin)?;
+                require(is_permanent, Denied::NotPermanent)
+            }
+        }
+    }
+
+    /// Says whether the ground is open to a player, or is the player's own.
+    fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
+        let Self { charter, .. } = self;
+        may_build(&charter.lands, charter.parameters.building.open_ground, author, ground)
+    }
+}
+
+impl World {
+    /// Says whether somebody may do something of this kind to a target after the last applied turn.
+    ///
+    /// # Errors
+    /// The rule by which it is denied.
+    pub fn may(&self, author: &PublicKey, right: Right, target: &Target<'_>) -> Result<(), Denied> {
+        self.state.may(author, right, target)
+    }
+}

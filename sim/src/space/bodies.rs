@@ -1,0 +1,177 @@
+//! The bodies of the sim's ground. This is the only file that knows of a region of physics.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{
+    Aspect, Body, BodySpec, Bounds, Changes, Contact, ImpulseError, InsertError, MissingBody,
+    NearbyBody, OutOfBounds, Pose, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
+    Touch, VelocityError,
+};
+use metatopia_types::ObjectId;
+
+/// The end of the numbers of this sim's own objects. Bodies that are not ours, such as those of a
+/// neighbouring sim near a border, have numbers from here on: 2^52, so that all of them are exact in
+/// a double.
+const OBJECTS_END: ObjectId = ObjectId(1 << 52);
+
+/// The bodies of all objects, and how they move.
+///
+/// A sim has exactly one region of physics: it grows by more sims, not by more regions.
+#[derive(Debug, Clone)]
+pub(crate) struct Bodies {
+    region: Region,
+}
+
+impl Bodies {
+    /// Returns no bodies, on ground with these bounds.
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        let region = Region::new().with_bounds(bounds).expect("no body is outside");
+        Self { region }
+    }
+
+    /// Restores bodies and their contacts from a state, on ground with these bounds.
+    pub(crate) fn restore(
+        bounds: Bounds,
+        bodies: Vec<Body>,
+        contacts: Vec<Contact>,
+    ) -> Result<Self, RestoreBodiesError> {
+        let region = Region::restore(bodies, contacts)?.with_bounds(bounds)?;
+        Ok(Self { region })
+    }
+
+    /// Returns the bounds of the ground.
+    pub(crate) const fn bounds(&self) -> Bounds {
+        self.region.bounds()
+    }
+
+    /// Returns the body of an object.
+    pub(crate) fn body(&self, id: ObjectId) -> Option<&Body> {
+        self.region.body(id)
+    }
+
+    /// Returns the bodies of this sim's own objects, in the order of their ids.
+    pub(crate) fn own(&self) -> &[Body] {
+        let all = self.region.bodies();
+        &all[..all.partition_point(|body| body.id() < OBJECTS_END)]
+    }
+
+    /// Returns the contacts of all bodies that touch, in the order of their ids.
+    pub(crate) fn contacts(&self) -> &[Contact] {
+        self.region.contacts()
+    }
+
+    /// Returns what may have changed since the last call; the first time, everything.
+    pub(crate) fn take_changes(&mut self) -> Changes {
+        self.region.take_changes()
+    }
+
+    /// Marks everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.region.touch_all();
+    }
+
+    /// Simulates a tick. A step that panics has changed nothing.
+    pub(crate) fn step(&mut self) -> Vec<Touch> {
+        self.region.step()
+    }
+
+    /// Adds the body of an object of this sim.
+    pub(crate) fn insert(&mut self, id: ObjectId, spec: &BodySpec) -> Result<(), InsertError> {
+        assert!(id < OBJECTS_END, "object {id} has a number of bodies that are not ours");
+        self.region.insert(id, spec)
+    }
+
+    /// Inserts a body that was removed, as it was, but awake.
+    pub(crate) fn put_back(&mut self, body: &Body) -> Result<(), InsertError> {
+        self.region.put_back(body)
+    }
+
+    /// Removes a body, and wakes the bodies that it touched.
+    pub(crate) fn remove(&mut self, id: ObjectId) -> Result<Body, MissingBody> {
+        self.region.remove(id)
+    }
+
+    /// Moves a body to a position, and wakes the bodies that it touched.
+    pub(crate) fn set_position(&mut self, id: ObjectId, at: Vec2) -> Result<(), MissingBody> {
+        self.region.set_position(id, at)
+    }
+
+    /// Moves and turns a body, and wakes the bodies that it touched.
+    pub(crate) fn set_pose(&mut self, id: ObjectId, pose: Pose) -> Result<(), MissingBody> {
+        self.region.set_pose(id, pose)
+    }
+
+    /// Gives a body another shape and mass.
+    pub(crate) fn set_shape(
+        &mut self,
+        id: ObjectId,
+        shape: Shape,
+        mass: Fx,
+    ) -> Result<(), ReshapeError> {
+        self.region.set_shape(id, shape, mass)
+    }
+
+    /// Reverts one aspect of a body to an older state.
+    pub(crate) fn revert(&mut self, before: &Body, aspect: Aspect) -> Result<(), RevertError> {
+        self.region.revert(before, aspect)
+    }
+
+    /// Sets a velocity in metres a second.
+    pub(crate) fn set_velocity(
+        &mut self,
+        id: ObjectId,
+        velocity: Vec2,
+    ) -> Result<(), VelocityError> {
+        self.region.set_velocity(id, velocity)
+    }
+
+    /// Sets a spin in radians a second.
+    pub(crate) fn set_spin(&mut self, id: ObjectId, spin: Fx) -> Result<(), VelocityError> {
+        self.region.set_spin(id, spin)
+    }
+
+    /// Applies an impulse, in newton seconds, at the centre of a body.
+    pub(crate) fn apply_impulse(
+        &mut self,
+        id: ObjectId,
+        impulse: Vec2,
+    ) -> Result<(), ImpulseError> {
+        self.region.apply_impulse(id, impulse)
+    }
+
+    /// Returns the bodies at most `radius` metres from a point, the nearest first, and at most `max`.
+    pub(crate) fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<NearbyBody> {
+        self.region.nearby(center, radius, max)
+    }
+
+    /// Returns what [`Bodies::nearby`] returns, and how many bodies the query looked at.
+    pub(crate) fn nearby_with_cost(
+        &self,
+        center: Vec2,
+        radius: Fx,
+        max: usize,
+    ) -> (Vec<NearbyBody>, usize) {
+        self.region.nearby_with_cost(center, radius, max)
+    }
+
+    /// Returns all bodies that overlap a circle, and some more near it, in no meaningful order.
+    pub(crate) fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {
+        self.region.around(center, radius)
+    }
+
+    /// Returns the bodies that reach so far from their position, and some smaller ones, in no
+    /// meaningful order.
+    pub(crate) fn reaching(&self, reach: Fx) -> impl Iterator<Item = &Body> {
+        self.region.reaching(reach)
+    }
+}
+
+/// Why bodies and contacts are not those of a state.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RestoreBodiesError {
+    /// Physics refuses them.
+    #[error(transparent)]
+    Physics(#[from] RestoreRegionError),
+    /// A body is outside of the sim's ground.
+    #[error(transparent)]
+    OutOfBounds(#[from] OutOfBounds),
+}

@@ -1,0 +1,208 @@
+//! Amendments: the values of a charter by their names, as admins change them.
+
+use metatopia_math::Fx;
+
+use super::{
+    parameters::{FirstLogin, Parameters, ParametersError},
+    players::is_name,
+    sim_state::Charter,
+};
+
+/// Why a charter is not amended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AmendError {
+    /// No value that can be changed has this name.
+    #[error("no value that can be changed has this name")]
+    NoSuchName,
+    /// The text is no value of this kind.
+    #[error("the text is no value of this kind")]
+    Value,
+    /// The value is out of its range.
+    #[error(transparent)]
+    Parameters(#[from] ParametersError),
+}
+
+/// A value of the parameters, with its kind.
+enum Value<'a> {
+    Number(&'a mut Fx),
+    Count(&'a mut u32),
+    Amount(&'a mut u64),
+    Switch(&'a mut bool),
+    FirstLogin(&'a mut FirstLogin),
+}
+
+/// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
+/// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
+/// heard are none, because clients foresee that by the genesis.
+pub const AMENDABLE: [&str; 23] = [
+    "name",
+    "lease_ticks",
+    "grace_ticks",
+    "objects_max",
+    "avatars_max",
+    "building.objects_per_player",
+    "building.movable_per_player",
+    "building.movable_max",
+    "building.scripts_per_player",
+    "building.text_bytes_per_player",
+    "building.reach",
+    "building.size_max",
+    "building.open_ground",
+    "gas.tick",
+    "gas.script_refill",
+    "gas.script_capacity",
+    "gas.owner_refill",
+    "gas.owner_capacity",
+    "admin_days",
+    "player_days",
+    "seen_days",
+    "first_login",
+    "first_login_tries",
+];
+
+impl Charter {
+    /// Changes the value of this name to the one that a text says.
+    ///
+    /// # Errors
+    /// When there is no such name, or the value is none that the sim may have; nothing changed then.
+    pub fn amend(&mut self, name: &str, value: &str) -> Result<(), AmendError> {
+        if name == "name" {
+            if !is_name(value) {
+                return Err(AmendError::Value);
+            }
+            value.clone_into(&mut self.name);
+            return Ok(());
+        }
+        self.parameters.amend(name, value)
+    }
+
+    /// Returns the value of this name as a text, if there is such a name.
+    #[must_use]
+    pub fn value(&self, name: &str) -> Option<String> {
+        if name == "name" {
+            return Some(self.name.clone());
+        }
+        let mut parameters = self.parameters.clone();
+        Some(match parameters.value(name)? {
+            Value::Number(number) => number.to_string(),
+            Value::Count(count) => count.to_string(),
+            Value::Amount(amount) => amount.to_string(),
+            Value::Switch(switch) => switch.to_string(),
+            Value::FirstLogin(rule) => rule.name().to_owned(),
+        })
+    }
+}
+
+impl Parameters {
+    /// Changes the value of this name to the one that a text says.
+    ///
+    /// # Errors
+    /// When there is no such name, or the value is none that a sim may have; nothing changed then.
+    pub fn amend(&mut self, name: &str, value: &str) -> Result<(), AmendError> {
+        let mut amended = self.clone();
+        write(amended.value(name).ok_or(AmendError::NoSuchName)?, value)?;
+        amended.check()?;
+        *self = amended;
+        Ok(())
+    }
+
+    /// Returns the value of this name.
+    fn value(&mut self, name: &str) -> Option<Value<'_>> {
+        let Self { building, gas, .. } = self;
+        Some(match name {
+            "lease_ticks" => Value::Amount(&mut self.lease_ticks),
+            "grace_ticks" => Value::Amount(&mut self.grace_ticks),
+            "objects_max" => Value::Count(&mut self.objects_max),
+            "avatars_max" => Value::Count(&mut self.avatars_max),
+            "building.objects_per_player" => Value::Count(&mut building.objects_per_player),
+            "building.movable_per_player" => Value::Count(&mut building.movable_per_player),
+            "building.movable_max" => Value::Count(&mut building.movable_max),
+            "building.scripts_per_player" => Value::Count(&mut building.scripts_per_player),
+            "building.text_bytes_per_player" => Value::Count(&mut building.text_bytes_per_player),
+            "building.reach" => Value::Number(&mut building.reach),
+            "building.size_max" => Value::Number(&mut building.size_max),
+            "building.open_ground" => Value::Switch(&mut building.open_ground),
+            "gas.tick" => Value::Amount(&mut gas.tick),
+            "gas.script_refill" => Value::Amount(&mut gas.script_refill),
+            "gas.script_capacity" => Value::Amount(&mut gas.script_capacity),
+            "gas.owner_refill" => Value::Amount(&mut gas.owner_refill),
+            "gas.owner_capacity" => Value::Amount(&mut gas.owner_capacity),
+            "admin_days" => Value::Count(&mut self.admin_days),
+            "player_days" => Value::Count(&mut self.player_days),
+            "seen_days" => Value::Count(&mut self.seen_days),
+            "first_login" => Value::FirstLogin(&mut self.first_login),
+            "first_login_tries" => Value::Amount(&mut self.first_login_tries),
+            _ => return None,
+        })
+    }
+}
+
+/// Writes the value that a text says.
+fn write(to: Value<'_>, text: &str) -> Result<(), AmendError> {
+    let wrong = |_| AmendError::Value;
+    match to {
+        Value::Number(number) => *number = Fx::parse(text).map_err(|_| AmendError::Value)?,
+        Value::Count(count) => *count = text.parse().map_err(wrong)?,
+        Value::Amount(amount) => *amount = text.parse().map_err(wrong)?,
+        Value::Switch(switch) => *switch = text.parse().map_err(|_| AmendError::Value)?,
+        Value::FirstLogin(rule) => {
+            let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
+            *rule = found.ok_or(AmendError::Value)?.0;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn charter() -> Charter {
+        crate::state::State::from_genesis(&crate::acts::test_genesis())
+            .expect("a small genesis")
+            .charter
+    }
+
+    #[test]
+    fn every_name_says_its_value_and_takes_it_back() {
+        for name in AMENDABLE {
+            let mut charter = charter();
+            let value = charter.value(name).unwrap_or_else(|| panic!("{name} has no value"));
+            charter.amend(name, &value).unwrap_or_else(|error| panic!("{name} {value}: {error}"));
+            assert_eq!(charter, self::charter(), "{name} {value}");
+        }
+    }
+
+    #[test]
+    fn an_amendment_changes_one_value() {
+        for (name, value) in [
+            ("name", "Harbour"),
+            ("building.reach", "2.5"),
+            ("objects_max", "77"),
+            ("gas.owner_refill", "6000"),
+            ("building.open_ground", "false"),
+            ("first_login", "closed"),
+        ] {
+            let mut amended = charter();
+            amended.amend(name, value).expect("a value in its range");
+            assert_eq!(amended.value(name).as_deref(), Some(value));
+            for other in AMENDABLE.into_iter().filter(|other| *other != name) {
+                assert_eq!(amended.value(other), charter().value(other), "{other} after {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_or_value_changes_nothing() {
+        let mut charter = charter();
+        assert_eq!(charter.amend("ticks_per_turn", "4"), Err(AmendError::NoSuchName));
+        assert_eq!(charter.amend("building.reach", "far"), Err(AmendError::Value));
+        assert_eq!(charter.amend("name", "two\nlines"), Err(AmendError::Value));
+        assert_eq!(charter.amend("objects_max", "-1"), Err(AmendError::Value));
+        assert_eq!(charter.amend("building.open_ground", "yes"), Err(AmendError::Value));
+        assert_eq!(charter.amend("first_login", "ajar"), Err(AmendError::Value));
+        let error = charter.amend("building.reach", "101").expect_err("100 m is the most");
+        assert!(matches!(error, AmendError::Parameters(ParametersError::Range { .. })), "{error}");
+        assert_eq!(charter, self::charter());
+    }
+}
