@@ -79,6 +79,7 @@ fn genesis() -> Genesis {
     Genesis {
         name: "plaza".into(),
         engine: metatopia_sim::ENGINE,
+        rules: metatopia_sim::RULES,
         parameters: Parameters::default(),
         admins: [key(7).public()].into(),
         validators: [(key(1).public(), NodeContact::default())].into(),

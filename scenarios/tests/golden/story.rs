@@ -350,6 +350,7 @@ fn kind(act: &Act) -> &'static str {
         Act::Ready { .. } => "Ready",
         Act::Report(_) => "Report",
         Act::Ticket(_) => "Ticket",
+        Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",
             Build::Move { .. } => "Move",

@@ -38,6 +38,9 @@ impl<'a> ActContext<'a> {
             Act::Report(evidence) => self.report(evidence),
             Act::Build(build) => self.build(build),
             Act::Ticket(order) => self.ticket(order),
+            Act::Unknown { number, .. } => {
+                panic!("a turn with an act of number {number}, which is unknown here, is void")
+            }
         }
     }
 

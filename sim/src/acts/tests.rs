@@ -22,6 +22,7 @@ fn state() -> State {
     let genesis = Genesis {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
+        rules: crate::RULES,
         parameters: Parameters::default(),
         admins: Default::default(),
         validators: [(PublicKey([1; 32]), Default::default())].into(),
@@ -52,6 +53,7 @@ fn turn() -> Turn {
         root: Root::default(),
         validators: ValidatorsId::default(),
         next_validators: ValidatorsId::default(),
+        reserved: Default::default(),
     };
     Turn { header, body }
 }

@@ -22,7 +22,7 @@ use crate::{
     acts::ChatIndex,
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneWindows, Readiness},
     scripts::{GasPool, Script},
-    tree::Tracked,
+    tree::{EngineLeaf, Tracked},
 };
 
 impl State {
@@ -60,6 +60,7 @@ impl State {
         let SimClock { height, time: began, seed, .. } = fresh.clock;
         // All that is not named here goes on as it was.
         let mut state = Self {
+            engine: fresh.engine,
             charter: Charter { lands: old.lands.clone(), ..fresh.charter },
             clock: SimClock { height, time: began, seed, ..parent.clock },
             governance: Governance { time, admin_login: time, ..fresh.governance },
@@ -93,10 +94,10 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
     let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
+        engine: EngineLeaf::own(),
         charter: Charter {
             sim,
             name: genesis.name.clone(),
-            engine: genesis.engine,
             parameters: genesis.parameters.clone(),
             lands: genesis.lands.clone(),
             licence: genesis.licence.clone(),

@@ -24,10 +24,11 @@ use super::{
     world::{Tools, World},
 };
 use crate::{
+    ENGINE,
     acts::BuildHistory,
     rules::{ByteBudget, LaneKey, LaneWindows, Window},
     scripts::GasPool,
-    tree::{Tracked, leaf_keys as kinds},
+    tree::{EngineLeaf, Tracked, leaf_keys as kinds},
 };
 
 /// A leaf as a manifest lists it.
@@ -79,6 +80,12 @@ pub enum StateRestoreError {
     /// A leaf is not the one in the manifest.
     #[error("leaf {0} is not the one in the manifest")]
     OtherContent(LeafKey),
+    /// The state is of another engine, so its other leaves were not read.
+    #[error("the state is of engine {0}, this program runs engine {ENGINE}")]
+    OtherEngine(u32),
+    /// The state is of this engine, and yet says that a kind of leaf is in another format.
+    #[error("leaves of the kind {0} are in a format that this program does not write")]
+    OtherFormat(String),
     /// A leaf of a kind that this engine does not know.
     #[error("leaf {0} is of no known kind")]
     UnknownLeaf(LeafKey),
@@ -217,6 +224,7 @@ struct LeafReader<'a> {
 impl LeafReader<'_> {
     /// Returns the state. Refuses leaves that are left over.
     fn state(mut self) -> Result<State, StateRestoreError> {
+        let engine = self.engine()?;
         let (region, objects) = self.region_and_objects()?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
@@ -225,6 +233,7 @@ impl LeafReader<'_> {
         let windows: BTreeMap<LaneKey, Window> = self.table(kinds::WINDOWS)?.into_iter().collect();
         let windows_touched = windows.keys().copied().collect();
         let mut state = State {
+            engine,
             charter: self.single(kinds::PARAMETERS)?,
             clock,
             governance: self.single(kinds::GOVERNANCE)?,
@@ -261,6 +270,19 @@ impl LeafReader<'_> {
             Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
             None => Ok(state),
         }
+    }
+
+    /// Reads the leaf that says whether this program can read the others.
+    fn engine(&mut self) -> Result<EngineLeaf, StateRestoreError> {
+        let key = LeafKey(kinds::ENGINE.to_owned());
+        let content = *self.leaves.get(&key).ok_or(StateRestoreError::Missing(key.clone()))?;
+        let malformed = |error| StateRestoreError::Malformed { key, error };
+        match EngineLeaf::engine_of(content).map_err(malformed)? {
+            ENGINE => {}
+            found => return Err(StateRestoreError::OtherEngine(found)),
+        }
+        let leaf: EngineLeaf = self.single(kinds::ENGINE)?;
+        leaf.other_format().map_or(Ok(leaf), |kind| Err(StateRestoreError::OtherFormat(kind)))
     }
 
     /// Reads a leaf that is one value.

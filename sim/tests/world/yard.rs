@@ -11,7 +11,8 @@ use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
-    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools, World,
+    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools,
+    World,
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
@@ -69,6 +70,7 @@ impl Builder {
         let genesis = Genesis {
             name: "yard".to_owned(),
             engine: ENGINE,
+            rules: RULES,
             parameters: Parameters::default(),
             admins: BTreeSet::from([public(100)]),
             validators: (201..=204).map(|n| (public(n), contact(n))).collect(),

@@ -9,8 +9,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor, PackageError, ScriptState};
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, ScriptSpec, Serial, Tools,
-    World,
+    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, RULES, ScriptSpec, Serial,
+    Tools, World,
 };
 use metatopia_types::{
     AssetLicence, Ed25519, Header, Height, Look, Millis, NodeContact, PublicKey, Sign, SigningKey,
@@ -57,6 +57,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
     Ok(Genesis {
         name: "posts".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server(), NodeContact::default())]),

@@ -12,7 +12,7 @@ use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
+    Applied, ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tile, Tools, World,
 };
 use metatopia_types::{
     Act, AssetLicence, Certificate, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
@@ -96,6 +96,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     let genesis = Genesis {
         name: "town".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::from([key(100).public()]),
         validators: BTreeMap::from([(key(200).public(), NodeContact::default())]),

@@ -6,7 +6,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
-use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
+use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools};
 use metatopia_types::{
     Act, AssetLicence, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
     ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn, TurnBody,
@@ -61,6 +61,7 @@ fn plan() -> (Genesis, PackageId) {
     let genesis = Genesis {
         name: "yard".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters,
         admins: BTreeSet::from([key(1).public()]),
         validators: BTreeMap::from([(key(9).public(), NodeContact::default())]),
