@@ -61,6 +61,7 @@ fn package() -> Package {
     Package::build(Draft {
         name: "door".into(),
         version: "1.20.300".into(),
+        api: 1,
         entry: "door.rhai".into(),
         files: [
             file("door.rhai", "fn on_touch(who) {\n    this.open = !this.open;\n}\n"),

@@ -102,6 +102,7 @@ impl Builder {
         let package = Package::build(Draft {
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
+            api: 1,
             entry: "main.rhai".to_owned(),
             files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
             licence: "AGPL-3.0-or-later".to_owned(),

@@ -72,6 +72,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     let package = Package::build(Draft {
         name: "restless".to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), b"fn on_start() {}\n".to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),

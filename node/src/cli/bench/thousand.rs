@@ -100,6 +100,7 @@ fn genesis(server: PublicKey) -> Genesis {
     let package = Package::build(Draft {
         name: "circler".to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "circler.rhai".to_owned(),
         files: BTreeMap::from([("circler.rhai".to_owned(), SOURCE.into())]),
         licence: "AGPL-3.0-or-later".to_owned(),

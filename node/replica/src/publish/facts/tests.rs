@@ -25,6 +25,7 @@ fn sulker() -> Package {
     Package::build(Draft {
         name: "sulker".into(),
         version: "1.0.0".into(),
+        api: 1,
         entry: "sulker.rhai".into(),
         files: [("sulker.rhai".into(), "fn on_touch(other) { throw \"no\"; }\n".into())].into(),
         licence: "AGPL-3.0-or-later".into(),
