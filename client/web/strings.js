@@ -357,6 +357,7 @@ const WORDS = {
   'no.TooManyTickets': 'as many tickets are open as may be; withdraw one',
   'no.NobodyNew': 'this sim lets in nobody new; ask one of its admins',
   'no.NeedsLogin': 'log in first',
+  'no.UnknownAct': 'this page is of a later program than the sim, which does not know such acts',
   'no.NoModule': 'this sim asks new keys for work, which this tab cannot do without its WebAssembly module',
   'no.QuotaExceeded': 'too many acts at once; wait a moment',
   'no.TooManyLanes': 'too many tabs of yours; close some',

@@ -1,7 +1,7 @@
 //! The state machine whose turns are ordered, as agreement sees it.
 
 use metatopia_types::{
-    ActId, BodyError, HeaderId, Height, Millis, PublicKey, Root, Round, Turn, TurnBody,
+    ActId, BodyError, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Turn, TurnBody,
 };
 
 /// What agreement asks of the state machine. The answers are pure functions of decided turns, so
@@ -65,6 +65,9 @@ pub enum ActCheckError {
     /// Its author is new to the sim and shows nothing that would let it in.
     #[error("its author is new to the sim and may not come in by it")]
     Stranger,
+    /// Acts of this number are of a later program, and this one cannot decide them.
+    #[error("of number {0}, which is of a later program")]
+    UnknownAct(u16),
 }
 
 /// Why a turn is void: nobody honest votes for it.
@@ -113,6 +116,9 @@ pub enum Void {
     /// It states other validators.
     #[error("it states other validators")]
     Validators,
+    /// It states something that only later engines know.
+    #[error("it states {0} where this engine states nothing")]
+    Reserved(Digest),
     /// Its body breaks a rule.
     #[error(transparent)]
     Body(#[from] BodyError),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use metatopia_types::{HeaderId, Height, Millis, Root, Round, SimId, Turn, ValidatorSet};
+use metatopia_types::{Digest, HeaderId, Height, Millis, Root, Round, SimId, Turn, ValidatorSet};
 
 use crate::{Void, pace};
 
@@ -53,6 +53,9 @@ impl TurnContext {
         }
         if header.validators != self.set.id() || header.next_validators != self.next.id() {
             return Err(Void::Validators);
+        }
+        if header.reserved != Digest::ZERO {
+            return Err(Void::Reserved(header.reserved));
         }
         pace::check(header.time, self.previous_time, self.turn_length, None)?;
         match turn.check_body() {

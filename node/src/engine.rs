@@ -5,7 +5,10 @@
 
 use std::{fs, io, path::Path};
 
-use metatopia_sim::{ENGINE, Genesis, Parent, is_name};
+use metatopia_replica::keeper::PassedOver;
+use metatopia_sim::{ENGINE, Genesis, Parent, RULES, is_name, rules_name};
+use metatopia_store::{DiskError, ReadDisk, UnknownFormat, unknown_format};
+use metatopia_types::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
@@ -58,16 +61,23 @@ impl BuildNote {
 /// The directory is of another engine than this program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{name} is of engine {found}, and this program runs engine {ENGINE}, so it is left as it is; \
-     {}", program(commit.as_deref())
+    "{name} is of engine {found}{}, and this program runs engine {ENGINE}{}, so it is left as it \
+     is; {}", by_rules(rules.as_ref()), by_rules(rules.and(Some(&RULES))),
+    program(commit.as_deref())
 )]
 pub struct OtherEngine {
     /// What is of it, as people call it.
     pub name: String,
     /// The engine that it is of.
     pub found: u32,
+    /// The rules that it is of, where the number is the same.
+    pub rules: Option<Digest>,
     /// The git commit of a program that runs it, if one is known.
     pub commit: Option<String>,
+}
+
+fn by_rules(rules: Option<&Digest>) -> String {
+    rules.map_or_else(String::new, |rules| format!(" by rules {}", rules_name(rules)))
 }
 
 fn program(commit: Option<&str>) -> String {
@@ -87,8 +97,74 @@ impl OtherEngine {
         let noted = note.map(|note| note.commit).filter(|commit| is_commit(commit));
         let last = LAST_COMMITS.iter().find(|(engine, _)| *engine == found);
         let commit = noted.or_else(|| last.map(|(_, commit)| (*commit).to_owned()));
-        Self { name, found, commit }
+        Self { name, found, rules: None, commit }
     }
+}
+
+/// Why the files of a directory are not touched: one of them is for another program.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OtherFile {
+    /// The format of a file is not known.
+    #[error("{name}: {format}, so nothing there is changed; {}", program(commit.as_deref()))]
+    Format {
+        /// The directory, as people call it.
+        name: String,
+        /// The file and its format.
+        format: UnknownFormat,
+        /// The git commit of the program that ran there last, if that was not this one.
+        commit: Option<String>,
+    },
+    /// A snapshot is of another engine.
+    #[error("{name}: {state}, so nothing there is changed; {}", program(commit.as_deref()))]
+    State {
+        /// The directory, as people call it.
+        name: String,
+        /// The snapshot and its engine.
+        state: PassedOver,
+        /// The git commit of the program that ran there last, if that was not this one.
+        commit: Option<String>,
+    },
+    /// The files cannot be looked at.
+    #[error("{name}: {source}")]
+    Disk {
+        /// The directory, as people call it.
+        name: String,
+        /// What went wrong.
+        source: DiskError,
+    },
+}
+
+/// Returns the commit of the program that ran on a directory last, unless it is of this engine.
+fn commit_of_another(directory: &Path) -> Option<String> {
+    let note = BuildNote::read(directory).filter(|note| note.engine != ENGINE);
+    note.map(|note| note.commit).filter(|commit| is_commit(commit))
+}
+
+/// Checks that this program knows the format of every file of a directory, before any is repaired or
+/// removed. Others than this program's are no damage.
+///
+/// # Errors
+/// The first file that it does not know.
+pub(crate) fn check_files(directory: &Path, disk: &dyn ReadDisk) -> Result<(), OtherFile> {
+    let name = || directory.display().to_string();
+    let found = unknown_format(disk).map_err(|source| OtherFile::Disk { name: name(), source })?;
+    let Some(format) = found else {
+        return Ok(());
+    };
+    Err(OtherFile::Format { name: name(), format, commit: commit_of_another(directory) })
+}
+
+/// Checks that no snapshot was passed over because it is of another engine.
+///
+/// # Errors
+/// The first of them.
+pub(crate) fn check_states(directory: &Path, passed_over: &[PassedOver]) -> Result<(), OtherFile> {
+    let other = |why: &&PassedOver| matches!(why, PassedOver::OtherEngine { .. });
+    let Some(state) = passed_over.iter().find(other).cloned() else {
+        return Ok(());
+    };
+    let (name, commit) = (directory.display().to_string(), commit_of_another(directory));
+    Err(OtherFile::State { name, state, commit })
 }
 
 /// Is this the id of a commit? Text from a file ends up in a command that people type.
@@ -100,13 +176,20 @@ fn is_commit(text: &str) -> bool {
 /// keeps its files.
 ///
 /// # Errors
-/// When it is of another engine. Bytes that are no genesis of any are for who decodes them.
+/// When it is of another engine or by other rules, or a program of a later engine has gone on from it.
+/// Bytes that are no genesis of any are for who decodes them.
 pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine> {
-    let noted = || BuildNote::read(directory).map(|note| note.engine);
-    match of_genesis(genesis).or_else(noted) {
-        Some(found) if found != ENGINE => {
-            Err(OtherEngine::new(directory.display().to_string(), found, Some(directory)))
-        }
+    let noted = BuildNote::read(directory).map(|note| note.engine);
+    let other = |found| OtherEngine::new(directory.display().to_string(), found, Some(directory));
+    match of_genesis(genesis).or(noted) {
+        Some(found) if found != ENGINE => return Err(other(found)),
+        _ => {}
+    }
+    if let Some(later) = noted.filter(|noted| *noted > ENGINE) {
+        return Err(other(later));
+    }
+    match Genesis::decode(genesis).map(|genesis| genesis.rules) {
+        Ok(rules) if rules != RULES => Err(OtherEngine { rules: Some(rules), ..other(ENGINE) }),
         _ => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use std::{
 
 use metatopia_consensus::Base;
 use metatopia_replica::{self as replica, decode_snapshot};
-use metatopia_sim::{Genesis, GenesisError, Parent, Tools, World};
+use metatopia_sim::{Genesis, GenesisError, Parent, StateRestoreError, Tools, World};
 use metatopia_store::{self as store, Snapshot, limits::SNAPSHOT_BYTES_MAX};
 use metatopia_types::{Height, Root, SimId};
 
@@ -70,6 +70,22 @@ pub enum SnapshotFileError {
         /// What is wrong with it.
         source: Box<replica::SnapshotError>,
     },
+}
+
+impl SnapshotFileError {
+    /// Says whether the file is whole, and for a program of another engine.
+    #[must_use]
+    pub fn is_of_another_program(&self) -> bool {
+        match self {
+            Self::Read { .. } => false,
+            Self::File { source, .. } => {
+                matches!(**source, store::ReadSnapshotError::Version { .. })
+            }
+            Self::State { source, .. } => {
+                matches!(**source, replica::SnapshotError::World(StateRestoreError::OtherEngine(_)))
+            }
+        }
+    }
 }
 
 /// Returns the path of the state that a successor's genesis begins with.

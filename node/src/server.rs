@@ -34,7 +34,7 @@ use crate::{
     disk::{OpenDiskError, RealDisk},
     disk_thread::{self, ORDERS_MAX},
     driver::{Driver, DriverError, QUERIES_MAX},
-    engine::{self, OtherEngine},
+    engine::{self, OtherEngine, OtherFile},
     executor::{self, Meddle, Pool},
     first_state::FirstStateError,
     gateway::{self, GatewayLimits, ListenConfig},
@@ -69,6 +69,9 @@ pub enum ServerError {
     /// The sim is of another engine.
     #[error(transparent)]
     OtherEngine(#[from] OtherEngine),
+    /// A file of the data directory is for another program.
+    #[error(transparent)]
+    OtherFile(#[from] OtherFile),
     /// The sim's first state cannot be made.
     #[error("genesis {}: {source}", path.display())]
     FirstState {

@@ -24,7 +24,7 @@ use metatopia::{
     server,
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
-use metatopia_sim::{ENGINE, Genesis, Parameters};
+use metatopia_sim::{ENGINE, Genesis, Parameters, RULES};
 use metatopia_types::{NodeContact, Sign};
 use tokio::{sync::watch, task::JoinHandle, time::timeout};
 
@@ -86,6 +86,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
     let genesis = Genesis {
         name: "empty".into(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators,

@@ -16,6 +16,7 @@ pub(crate) const MANIFEST: &str = "package.toml";
 struct PackageFile {
     name: String,
     version: String,
+    api: u16,
     entry: String,
     licence: String,
     authors: Vec<String>,
@@ -36,6 +37,7 @@ pub fn parse_package(folder: &str, files: &BTreeMap<&str, &str>) -> Result<Packa
     let package = Package::build(Draft {
         name: described.name,
         version: described.version,
+        api: described.api,
         entry: described.entry.clone(),
         files: sources.map(|(name, text)| ((*name).to_owned(), text.as_bytes().to_vec())).collect(),
         licence: described.licence,

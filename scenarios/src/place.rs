@@ -7,7 +7,7 @@ use metatopia_physics::{BodySpec, Motion, Region, Shape};
 use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
     Area, BuildingParameters, ENGINE, Genesis, Land, ObjectSpec, ObjectSpecError, Parameters,
-    ScriptSpec, Title, is_name, limits::LANDS_MAX,
+    RULES, ScriptSpec, Title, is_name, limits::LANDS_MAX,
 };
 use metatopia_types::{AssetLicence, BodyShape, Look, NodeContact, ObjectId, PackageId, PublicKey};
 use serde::Deserialize;
@@ -201,6 +201,7 @@ impl Place {
         Genesis {
             name: self.name.clone(),
             engine: ENGINE,
+            rules: RULES,
             parameters: self.parameters.clone(),
             admins,
             validators,

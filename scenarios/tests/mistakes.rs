@@ -102,7 +102,7 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
 
 #[test]
 fn mistakes_in_packages_name_the_file_and_line() {
-    let manifest = "name = \"it\"\nversion = \"1.0.0\"\nentry = \"it.rhai\"\n\
+    let manifest = "name = \"it\"\nversion = \"1.0.0\"\napi = 1\nentry = \"it.rhai\"\n\
                     licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n";
     let package = |manifest: &str, source: &str| {
         let files = BTreeMap::from([("package.toml", manifest), ("it.rhai", source)]);
@@ -117,7 +117,15 @@ fn mistakes_in_packages_name_the_file_and_line() {
     let wrong = package(manifest, "fn on_start() {\n    sya(\"hi\");\n}\n");
     assert!(wrong.starts_with("it/it.rhai:2:5: there is no function sya"), "{wrong}");
     let unknown = package(&format!("{manifest}colour = 1\n"), good);
-    assert!(unknown.starts_with("it/package.toml:6:1: unknown field `colour`"), "{unknown}");
+    assert!(unknown.starts_with("it/package.toml:7:1: unknown field `colour`"), "{unknown}");
+    let silent = package(&manifest.replace("api = 1\n", ""), good);
+    assert!(
+        silent.contains("it/package.toml") && silent.contains("missing field `api`"),
+        "{silent}"
+    );
+    let later = package(&manifest.replace("api = 1", "api = 7"), good);
+    let told = "it/package.toml: manifest: written for api 7; this program has api 1";
+    assert_eq!(later, told);
     let closed = package(&manifest.replace("AGPL-3.0-or-later", "MIT"), good);
     assert!(closed.starts_with("it/package.toml: licence: "), "{closed}");
     let missing = parse_package("it", &BTreeMap::new()).expect_err("there is no manifest");

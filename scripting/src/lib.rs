@@ -37,6 +37,7 @@
 //! let bell = Package::build(Draft {
 //!     name: "bell".into(),
 //!     version: "1.0.0".into(),
+//!     api: 1,
 //!     entry: "bell.rhai".into(),
 //!     files: [("bell.rhai".into(), source.into())].into(),
 //!     licence: "AGPL-3.0-or-later".into(),
@@ -101,7 +102,7 @@ pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
 pub use handler::{Call, Executor, Handler, default_executor};
 pub use package::{
-    Draft, LANGUAGE, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
+    APIS, Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
     PackageManifest, SourceError, Version, read_source,
 };
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};

@@ -11,7 +11,7 @@ use metatopia_types::{Blob, BlobId, Digest, PackageId, wire};
 use crate::limits::{FILE_BYTES_MAX, PACKAGE_BYTES_MAX};
 
 pub use licence::{Licence, LicenceError};
-pub use manifest::{LANGUAGE, ManifestError, PackageAuthor, PackageManifest, Version};
+pub use manifest::{APIS, ManifestError, PackageAuthor, PackageManifest, Version};
 pub use source::SourceError;
 
 /// A package of source that keeps all rules: text only, small, under a copyleft licence, and with
@@ -33,6 +33,8 @@ pub struct Draft {
     pub name: String,
     /// The version, as `1.2.3`.
     pub version: String,
+    /// What the source is written for, see [`APIS`].
+    pub api: u16,
     /// The file whose handlers run.
     pub entry: String,
     /// File contents by path.
@@ -112,7 +114,7 @@ impl Package {
         let manifest = PackageManifest {
             name: draft.name,
             version: draft.version.parse()?,
-            language: LANGUAGE,
+            api: draft.api,
             entry: draft.entry,
             files: files.iter().map(|(path, text)| (path.clone(), blob_id(text))).collect(),
             imports: draft.imports,

@@ -51,7 +51,7 @@
 //!
 //! use metatopia_math::{Fx, Vec2};
 //! use metatopia_physics::{BodySpec, Motion, Shape};
-//! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, Serial, Tools, World};
+//! use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, RULES, Serial, Tools, World};
 //! use metatopia_types::{
 //!     Act, AssetLicence, TurnBody, NodeContact, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
 //!     Outcome, Seq, Sign, SigningKey, Turn,
@@ -63,6 +63,7 @@
 //! let genesis = Genesis {
 //!     name: "yard".to_owned(),
 //!     engine: ENGINE,
+//!     rules: RULES,
 //!     parameters: Parameters::default(),
 //!     admins: BTreeSet::from([ada.public()]),
 //!     validators: BTreeMap::from([(server.public(), NodeContact::default())]),
@@ -150,13 +151,17 @@ pub use state::{
     ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession,
     Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
     StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of,
-    is_line, is_name,
+    is_line, is_name, rules_name,
 };
 pub use tree::{
-    LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
+    EngineLeaf, LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
     is_of_body_or_script, show,
 };
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
 pub const ENGINE: u32 = 7;
+
+/// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
+/// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.
+pub const RULES: metatopia_types::Digest = metatopia_types::Digest::ZERO;

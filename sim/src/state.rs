@@ -31,7 +31,9 @@ pub use bit_flip::flipped;
 pub use capsule::{CAPSULE_BYTES_MAX, Capsule, CapsuleError, ReplayVerdict, differ, differ_from};
 pub use course::{COURSE_ROOTS_KEPT, Course, Unsound};
 pub use frozen::Frozen;
-pub use genesis::{Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec};
+pub use genesis::{
+    Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec, rules_name,
+};
 pub use object::{AVATAR, Object};
 pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,

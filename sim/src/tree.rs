@@ -4,6 +4,7 @@
 //! leaf holds.
 
 mod difference;
+mod engine_leaf;
 mod leaf_table;
 mod leaves;
 mod refresh;
@@ -15,6 +16,7 @@ pub use difference::{
     LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
     is_of_body_or_script, show,
 };
+pub use engine_leaf::EngineLeaf;
 
 pub(crate) use leaf_keys::{outcomes_key, table_leaf_key, tile_table_name};
 pub(crate) use leaf_table::{LeafDigest, LeafTable};

@@ -247,6 +247,9 @@ pub enum SubmitRefusal {
     /// The key is new to the sim, and does something before its first login.
     #[error("the key is new to this sim: log in first")]
     NeedsLogin,
+    /// The sim's program does not know the kind of act.
+    #[error("acts of number {0} are of a later program than the sim's, which does not know them")]
+    UnknownAct(u16),
 }
 
 impl SubmitRefusal {
@@ -269,7 +272,8 @@ impl SubmitRefusal {
             | Self::QuotaExceeded
             | Self::TooManyLanes
             | Self::Full
-            | Self::NeedsLogin => false,
+            | Self::NeedsLogin
+            | Self::UnknownAct(_) => false,
         }
     }
 }

@@ -34,6 +34,7 @@ fn invite(servers: u8) -> Invite {
         root: Root(Digest([5; 32])),
         validators: validators.id(),
         next_validators: validators.id(),
+        reserved: Default::default(),
     };
     let vote = |n: u8| Vote {
         kind: VoteKind::Precommit,

@@ -151,7 +151,7 @@ function receiptOf(height) {
   const header = {
     sim: SIM, engine: 1, height, previous: NOBODY, proposer: NOBODY, round: 0, time: 5,
     acts: NOBODY, act_count: 1, blobs: NOBODY, blob_count: 0, root: NOBODY, validators: NOBODY,
-    next_validators: NOBODY,
+    next_validators: NOBODY, reserved: '00'.repeat(32),
   };
   const certificate = { height, round: 0, header: NOBODY, signatures: [] };
   return { header, certificate, place: { index: 0, count: 1, path: [] } };

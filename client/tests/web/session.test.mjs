@@ -71,7 +71,7 @@ const digest = '11'.repeat(32);
 const header = {
   sim: SIM, engine: 1, height: 120, previous: digest, proposer: digest, round: 0, time: 5,
   acts: digest, act_count: 1, blobs: digest, blob_count: 0, root: digest, validators: digest,
-  next_validators: digest,
+  next_validators: digest, reserved: '00'.repeat(32),
 };
 const receipt = {
   header,

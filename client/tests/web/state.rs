@@ -61,6 +61,7 @@ fn package() -> Package {
     Package::build(Draft {
         name: "door".into(),
         version: "1.20.300".into(),
+        api: 1,
         entry: "door.rhai".into(),
         files: [
             file("door.rhai", "fn on_touch(who) {\n    this.open = !this.open;\n}\n"),
@@ -79,6 +80,7 @@ fn genesis() -> Genesis {
     Genesis {
         name: "plaza".into(),
         engine: metatopia_sim::ENGINE,
+        rules: metatopia_sim::RULES,
         parameters: Parameters::default(),
         admins: [key(7).public()].into(),
         validators: [(key(1).public(), NodeContact::default())].into(),

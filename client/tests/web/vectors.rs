@@ -89,6 +89,7 @@ fn header() -> Header {
         root: Root(digest(4)),
         validators: set().id(),
         next_validators: set().id(),
+        reserved: Default::default(),
     }
 }
 
@@ -156,6 +157,7 @@ fn acts() -> Vec<Act> {
         Act::Ticket(TicketOrder::Issue { ticket: key(8).public(), uses: 1_000, days: 30 }),
         Act::Ticket(TicketOrder::Withdraw { ticket: key(8).public() }),
         Act::Amend { name: "hearing".to_owned(), value: "25".to_owned() },
+        Act::Unknown { number: 300, bytes: vec![7; 300] },
     ];
     acts.extend(shapes.map(|shape| Act::SetLook(Look { color: 0, shape })));
     acts.extend(emotes.map(Act::Emote));
@@ -314,6 +316,7 @@ fn refusals() -> Vec<SubmitRefusal> {
         SubmitRefusal::NeedsTicket,
         SubmitRefusal::NobodyNew,
         SubmitRefusal::NeedsLogin,
+        SubmitRefusal::UnknownAct(300),
     ]
 }
 

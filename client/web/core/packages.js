@@ -13,7 +13,7 @@ const encoder = new TextEncoder();
 /**
  * @typedef {object} SourcePackage
  * @property {string} id the one that was asked for
- * @property {any} manifest name, version, language, entry, licence, chosen, authors, parent
+ * @property {any} manifest name, version, api, entry, licence, chosen, authors, parent
  * @property {{path: string, text: string, verified: boolean}[]} files by path
  * @property {boolean} verified whether all of it re-hashes to the id
  */
@@ -39,7 +39,7 @@ export function readPackage(bytes, id) {
   const shown = {
     name: manifest.name,
     version: `${major}.${minor}.${patch}`,
-    language: manifest.language,
+    api: manifest.api,
     entry: manifest.entry,
     licence: manifest.licence.expression,
     chosen: manifest.licence.chosen,

@@ -163,6 +163,7 @@ const submitRefusal = choice({
   NobodyNew: null,
   NeedsTicket: null,
   NeedsLogin: null,
+  UnknownAct: u16,
 });
 
 const chatLine = struct({ height: count, channel: u8, speaker: count, name: text, text });

@@ -235,6 +235,43 @@ export const choice = (choices) => {
 };
 
 /**
+ * One of several as an envelope carries it: its number, then its bytes with their length. One of a later
+ * program is `{Unknown: {number, bytes}}`, and is written as it was read.
+ * @type {(choices: Record<string, Schema<any>|null>) => Schema<any> & {names: string[]}}
+ */
+export const numbered = (choices) => {
+  const known = choice(choices);
+  const unknown = struct({ number: u16, bytes });
+  return {
+    names: [...known.names, 'Unknown'],
+    read: (reader) => {
+      const number = u16.read(reader);
+      const held = bytes.read(reader);
+      if (number >= known.names.length) return { Unknown: { number, bytes: held } };
+      const writer = new Writer();
+      u16.write(writer, number);
+      writer.put(held);
+      const inner = new Reader(writer.done());
+      const value = known.read(inner);
+      inner.end();
+      return value;
+    },
+    write: (writer, value) => {
+      const [name, content] = variant(value);
+      if (name === 'Unknown') return unknown.write(writer, content);
+      const number = known.names.indexOf(name);
+      const whole = encode(known, value);
+      u16.write(writer, number);
+      bytes.write(writer, whole.subarray(encode(u16, number).length));
+    },
+    json: (value) => {
+      const [name, content] = variant(value);
+      return name === 'Unknown' ? { Unknown: unknown.json(content) } : known.json(value);
+    },
+  };
+};
+
+/**
  * The name and the content of a choice.
  * @param {string|Record<string, any>} value
  * @returns {[string, any]}

@@ -40,7 +40,7 @@ export const ENTRY_BYTES_MAX = 64 * 1024;
 export const manifest = struct({
   name: text,
   version: struct({ major: u32, minor: u32, patch: u32 }),
-  language: u16,
+  api: u16,
   entry: text,
   files: textMap(id),
   imports: textMap(id),

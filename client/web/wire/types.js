@@ -2,7 +2,8 @@
 /** The nouns of the protocol: who, what, where, and what was agreed on. */
 import { malformed } from './buffer.js';
 import {
-  bool, bytes, choice, count, fixed, i32, i64, option, seq, struct, text, tuple, u16, u32, u64, u8,
+  bool, bytes, choice, count, fixed, i32, i64, numbered, option, seq, struct, text, tuple, u16, u32,
+  u64, u8,
 } from './postcard.js';
 
 /** Servers that vote. */
@@ -93,7 +94,8 @@ const acts = {
   }),
   Amend: struct({ name: text, value: text }),
 };
-export const act = choice(acts);
+/** The place of a name is the number of its act, for ever: new ones come behind the others. */
+export const act = numbered(acts);
 
 export const envelope = struct({
   sim: id, author: id, lane: u64, seq: count, last_valid: count, act,
@@ -117,7 +119,7 @@ export const outcome = choice({ Ok: null, Refused: refusal, Made: count });
 export const header = struct({
   sim: id, engine: u32, height: count, previous: id, proposer: id, round: u32, time: count,
   acts: id, act_count: u32, blobs: id, blob_count: u32, root: id, validators: id,
-  next_validators: id,
+  next_validators: id, reserved: id,
 });
 export const certificate = struct({
   height: count, round: u32, header: id, signatures: seq(tuple(id, signature)),

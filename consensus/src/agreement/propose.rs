@@ -161,6 +161,7 @@ impl Agreement {
             root,
             validators: set(height),
             next_validators: set(height.plus(1)),
+            reserved: Default::default(),
             acts: Default::default(),
             act_count: 0,
             blobs: Default::default(),

@@ -57,6 +57,8 @@ fn every_field_of_a_header_is_checked() {
     assert_eq!(check(|h| h.root = Root::default()), Err(Void::Root { height, stated, ours }));
     assert_eq!(check(|h| h.validators = ValidatorsId::default()), Err(Void::Validators));
     assert_eq!(check(|h| h.next_validators = h.validators), Err(Void::Validators));
+    let later = Digest([7; 32]);
+    assert_eq!(check(|h| h.reserved = Digest([7; 32])), Err(Void::Reserved(later)));
     let late = Millis(1_700_000_000_051);
     assert_eq!(check(|h| h.time = Millis(1_700_000_000_051)), Err(Void::Time(late)));
     assert_eq!(check(|h| h.acts = Digest::ZERO), Err(Void::OtherBody));

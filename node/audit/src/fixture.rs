@@ -92,6 +92,7 @@ pub fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
         root: lagging,
         validators: set(height).id(),
         next_validators: set(height.plus(1)).id(),
+        reserved: Default::default(),
     };
     Turn { header, body }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_consensus::{Base, JoinPack, JoinPackError, Trust};
-use metatopia_sim::{ENGINE, ForkJoin, Genesis, Parent, World};
+use metatopia_sim::{ENGINE, ForkJoin, Genesis, Parent, RULES, World};
 use metatopia_store::{IdentityError, ReadDisk, ScanError, read_identity, scan};
 use metatopia_types::{
     Ed25519, Height, NodeContact, PublicKey, SimId, ValidatorSetError, limits::ROOT_LAG,
@@ -119,6 +119,7 @@ impl LastState {
         Genesis {
             name,
             engine: ENGINE,
+            rules: RULES,
             parameters: charter.parameters.clone(),
             admins,
             validators,

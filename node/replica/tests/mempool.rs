@@ -172,6 +172,8 @@ fn every_reason_to_refuse_an_act_has_its_name() {
         e.act = Act::login("x".repeat(2_000), Look::default());
     }));
     assert!(matches!(long, Err(SubmitRefusal::TooLong(_))));
+    let unknown = pool.admit(with(&|e| e.act = Act::Unknown { number: 300, bytes: vec![1] }));
+    assert_eq!(unknown, Err(SubmitRefusal::UnknownAct(300)));
     let mut forged = act(1, 1, 1);
     forged.act.signature = act(2, 1, 1).act.signature;
     assert_eq!(pool.admit(forged), Err(SubmitRefusal::BadSignature));

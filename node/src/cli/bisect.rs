@@ -20,7 +20,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     genesis_file::read_start,
-    sources::{SourceKind, only_directory, pool},
+    sources::{SourceKind, only_directory, open_directory, pool},
     up::world::GENESIS,
 };
 use crate::{disk::DataDirectory, engine::OtherEngine};
@@ -71,8 +71,7 @@ impl OpenedHistory {
         let content = match SourceKind::at(path)? {
             SourceKind::Directory => {
                 let dir = only_directory(path)?;
-                let disk = DataDirectory::open(&dir);
-                let disk = disk.map_err(|error| Failure::failed(error.to_string()))?;
+                let disk = open_directory(&dir)?;
                 let start = match genesis {
                     Some(file) => read_start(file)?,
                     None => read_start(&dir.join(GENESIS))?,

@@ -15,10 +15,12 @@ use metatopia_audit::evidence::{
 use metatopia_types::{Height, SimId};
 
 use super::{
-    console::Console, failure::Failure, genesis_file::read_genesis, sources::only_directory,
+    console::Console,
+    failure::Failure,
+    genesis_file::read_genesis,
+    sources::{only_directory, open_directory},
     up::world::GENESIS,
 };
-use crate::disk::DataDirectory;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum EvidenceCommand {
@@ -78,7 +80,7 @@ pub(super) fn run(command: EvidenceCommand, console: Console) -> Result<(), Fail
 fn search(dir: &Path, genesis: &Path, console: Console) -> Result<EvidenceFile, Failure> {
     let sim = read_genesis(genesis)?.id();
     let encoded = fs::read(genesis).map_err(|error| Failure::failed(error.to_string()))?;
-    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let disk = open_directory(dir)?;
     let mut skipped = |why: &str| console.warn(&format!("snapshot passed over: {why}"));
     evidence::search(&disk, sim, encoded, &mut skipped)
         .map_err(|error| Failure::unverified(format!("{}: {error}", dir.display())))

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::exit::Exit;
-use crate::engine::OtherEngine;
+use crate::engine::{OtherEngine, OtherFile};
 
 /// Why a command did not do what it was asked: what, which, and what to try next.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +70,16 @@ impl std::error::Error for Failure {}
 impl From<OtherEngine> for Failure {
     fn from(error: OtherEngine) -> Self {
         Self::new(Exit::OtherEngine, error.to_string())
+    }
+}
+
+impl From<OtherFile> for Failure {
+    fn from(error: OtherFile) -> Self {
+        let exit = match error {
+            OtherFile::Disk { .. } => Exit::Failed,
+            OtherFile::Format { .. } | OtherFile::State { .. } => Exit::OtherEngine,
+        };
+        Self::new(exit, error.to_string())
     }
 }
 

@@ -20,10 +20,13 @@ use metatopia_store::FileName;
 use serde::Serialize;
 
 use super::{
-    console::Console, exit::Exit, failure::Failure, genesis_file::read_start, sources::pool,
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    genesis_file::read_start,
+    sources::{open_directory, pool},
     up::world::GENESIS,
 };
-use crate::disk::DataDirectory;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum LogCommand {
@@ -123,7 +126,7 @@ pub(super) fn verify(
     genesis: &Path,
     observer: &mut dyn TurnObserver,
 ) -> Result<CheckedLog, Failure> {
-    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let disk = open_directory(dir)?;
     let identity = match identify(&disk)? {
         ControlFlow::Continue(identity) => identity,
         ControlFlow::Break(checked) => return Ok(*checked),

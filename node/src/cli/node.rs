@@ -145,9 +145,12 @@ impl From<ConfigError> for Failure {
 /// The code for a first state that cannot be made.
 fn first_state_exit(error: &FirstStateError) -> Exit {
     match error {
-        FirstStateError::Genesis(GenesisError::Engine { .. }) => Exit::OtherEngine,
+        FirstStateError::Genesis(GenesisError::Engine { .. } | GenesisError::Rules { .. }) => {
+            Exit::OtherEngine
+        }
         FirstStateError::Genesis(_) => Exit::Usage,
         FirstStateError::Missing { .. } => Exit::NotFound,
+        FirstStateError::Snapshot(error) if error.is_of_another_program() => Exit::OtherEngine,
         FirstStateError::Snapshot(_) => Exit::Unverified,
     }
 }
@@ -164,6 +167,7 @@ impl From<FirstStateError> for Failure {
 impl From<SnapshotFileError> for Failure {
     fn from(error: SnapshotFileError) -> Self {
         let exit = match &error {
+            error if error.is_of_another_program() => Exit::OtherEngine,
             SnapshotFileError::Read { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::NotFound
             }
@@ -180,6 +184,7 @@ impl From<ServerError> for Failure {
         let exit = match error {
             ServerError::Key(error) => return error.into(),
             ServerError::OtherEngine(error) => return error.into(),
+            ServerError::OtherFile(error) => return error.into(),
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::NotFound
             }

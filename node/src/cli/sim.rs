@@ -7,7 +7,7 @@ mod verify;
 use std::{fmt, path::Path, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use metatopia_sim::{Genesis, Parent};
+use metatopia_sim::{Genesis, Parent, rules_name};
 use serde::Serialize;
 
 use super::{
@@ -80,6 +80,7 @@ struct GenesisSummary {
     sim: String,
     name: String,
     engine: u32,
+    rules: String,
     licence: String,
     asset_licence: String,
     admins: Vec<String>,
@@ -92,6 +93,7 @@ impl fmt::Display for GenesisSummary {
         writeln!(f, "sim         {}", self.sim)?;
         writeln!(f, "name        {}", self.name)?;
         writeln!(f, "engine      {}", self.engine)?;
+        writeln!(f, "rules       {}", self.rules)?;
         writeln!(f, "licence     {}, assets {}", self.licence, self.asset_licence)?;
         for admin in &self.admins {
             writeln!(f, "admin       {admin}")?;
@@ -120,6 +122,7 @@ fn show(args: &SimShowArgs, console: Console) -> Result<(), Failure> {
         sim: genesis.id().to_string(),
         name: genesis.name.clone(),
         engine: genesis.engine,
+        rules: rules_name(&genesis.rules),
         licence: genesis.licence.clone(),
         asset_licence: genesis.asset_licence.clone(),
         admins: genesis.admins.iter().map(ToString::to_string).collect(),

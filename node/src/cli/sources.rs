@@ -8,7 +8,7 @@ use std::{
 };
 
 use super::{failure::Failure, log::data_directories};
-use crate::executor::Pool;
+use crate::{disk::DataDirectory, engine, executor::Pool};
 
 /// The kind of source that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,6 +47,16 @@ impl SourceKind {
             Err(error) => Err(Failure::failed(format!("cannot read {name}: {error}"))),
         }
     }
+}
+
+/// Opens a data directory to be read. All of its files are this program's.
+///
+/// # Errors
+/// When it cannot be looked into, or a file in it is for another program.
+pub(super) fn open_directory(dir: &Path) -> Result<DataDirectory, Failure> {
+    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    engine::check_files(dir, &disk)?;
+    Ok(disk)
 }
 
 /// Returns the data directory of one server: this one, or the only one in it.

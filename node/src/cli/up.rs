@@ -9,7 +9,7 @@ pub(super) mod world;
 use std::{env, fmt, io, path::PathBuf, time::Duration};
 
 use clap::Args;
-use metatopia_sim::FirstLogin;
+use metatopia_sim::{ENGINE, FirstLogin, RULES, rules_name};
 use serde::Serialize;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -162,6 +162,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         console.warn(&warning);
     }
     console.note(&format!("starting {count} servers in {}", world.path().display()));
+    console.note(&format!("engine {ENGINE}, rules: {}", rules_name(&RULES)));
     if let Some(warning) = module_warning() {
         console.warn(&format!("warning: {warning}"));
     }

@@ -99,6 +99,7 @@ mod tests {
             root: Root::default(),
             validators: validators.id(),
             next_validators: validators.id(),
+            reserved: Default::default(),
         };
         let (height, round, header_id) = (header.height, header.round, header.id());
         Invite {

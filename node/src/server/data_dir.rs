@@ -21,7 +21,7 @@ use crate::{
     atomic_file::{folder_of, sync_folder},
     config::Settings,
     disk::RealDisk,
-    disk_thread,
+    disk_thread, engine,
     first_state::first_state,
 };
 
@@ -42,6 +42,10 @@ impl DataDir {
         server: PublicKey,
     ) -> Result<Self, ServerError> {
         let disk = RealDisk::open(&settings.data_dir)?;
+        // Before anything is repaired: files of another program are for that one.
+        engine::check_files(&settings.data_dir, &disk)?;
+        let (state, passed_over) = newest_state(&disk, &tools());
+        engine::check_states(&settings.data_dir, &passed_over)?;
         let opened = open_log(disk, Opening::new(Identity { sim, server }));
         let Log { store, tail, aside, unmarked } =
             opened.map_err(|source| unopened(&settings.data_dir, source))?;
@@ -52,11 +56,10 @@ impl DataDir {
             tracing::warn!(%error, "the log is not marked");
         }
         let mut damages: Vec<String> = aside.iter().map(report_damage).collect();
-        let (state, passed_over) = newest_state(store.disk(), &tools());
         for error in &passed_over {
             tracing::warn!(%error, "snapshot passed over");
         }
-        damages.extend(passed_over);
+        damages.extend(passed_over.iter().map(ToString::to_string));
         let state = match state {
             Some(state) => state,
             None => {

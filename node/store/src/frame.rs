@@ -105,7 +105,7 @@ pub(crate) fn stated_position(header: &[u8]) -> Position {
 /// The version of segments this program writes, and the only one it reads.
 pub(crate) const SEGMENT_VERSION: u32 = 1;
 
-const SEGMENT_SEAL: Seal = Seal {
+pub(crate) const SEGMENT_SEAL: Seal = Seal {
     mark: b"mtop-log",
     version: SEGMENT_VERSION,
     context: "metatopia log segment v1",

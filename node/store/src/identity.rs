@@ -10,7 +10,7 @@ use crate::{
 /// The version of data directories this program writes, and the only one it opens.
 pub const IDENTITY_VERSION: u32 = 1;
 
-const SEAL: Seal = Seal {
+pub(crate) const SEAL: Seal = Seal {
     mark: b"mtop-dir",
     version: IDENTITY_VERSION,
     context: "metatopia data directory v1",

@@ -3,7 +3,7 @@
 use metatopia_types::SimId;
 
 use crate::{
-    Damaged, DiskError, FileName, Position, ReadDisk,
+    Damaged, DiskError, FileName, Position, ReadDisk, UnknownFormat,
     chain::Chain,
     controls::LogControls,
     frame::{RecordHeader, SEGMENT_HEADER_BYTES},
@@ -35,6 +35,9 @@ pub enum ReadError {
     /// The bytes are not what was written.
     #[error(transparent)]
     Damaged(#[from] Damaged),
+    /// The file has another format, so it is for another program.
+    #[error(transparent)]
+    Format(#[from] UnknownFormat),
     /// No record begins there.
     #[error("no record begins at position {0}")]
     NoRecord(Position),

@@ -16,7 +16,7 @@ use crate::{
 /// The version of marks this program writes, and the only one it reads.
 pub(crate) const MARK_VERSION: u32 = 1;
 
-const SEAL: Seal = Seal {
+pub(crate) const SEAL: Seal = Seal {
     mark: b"mtopmark",
     version: MARK_VERSION,
     context: "metatopia log mark v1",

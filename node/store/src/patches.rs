@@ -7,16 +7,16 @@
 use std::collections::BTreeMap;
 
 use crate::{
-    Damage, Damaged, Disk, DiskError, FileKind, FileName, Folder, ReadDisk, ReadError,
+    Disk, DiskError, FileKind, FileName, Folder, ReadDisk, ReadError, UnknownFormat,
     content::{CONTENT_FIELD_BYTES, ContentFile},
     limits::PATCH_BYTES_MAX,
-    sealed::{MARK_BYTES, Seal, SealedFileError},
+    sealed::{Seal, SealedFileError},
 };
 
 /// The version of patches this program writes, and the only one it loads.
 pub const PATCH_VERSION: u32 = 1;
 
-const FILE: ContentFile = ContentFile {
+pub(crate) const FILE: ContentFile = ContentFile {
     seal: Seal {
         mark: b"mtoppach",
         version: PATCH_VERSION,
@@ -116,14 +116,14 @@ impl Patches {
 /// Loads and verifies the patch of these tags, one of [`Patches`].
 ///
 /// # Errors
-/// See [`ReadError`]. A patch of another version counts as damaged: what it holds is to be had again.
+/// See [`ReadError`]. A patch of another version is not damaged: another program reads it.
 pub fn load_patch(disk: &dyn ReadDisk, (from, to): (u64, u64)) -> Result<Vec<u8>, ReadError> {
     let file = file(from, to);
     FILE.load(disk, file, &holds(from, to)).map_err(|error| match error {
         SealedFileError::Disk(error) => error.into(),
         SealedFileError::Damaged(damaged) => damaged.into(),
-        SealedFileError::Version(_) => {
-            Damaged { file, offset: MARK_BYTES as u64, damage: Damage::Header }.into()
+        SealedFileError::Version(found) => {
+            UnknownFormat { file, found, known: PATCH_VERSION }.into()
         }
     })
 }

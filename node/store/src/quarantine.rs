@@ -7,6 +7,7 @@ use crate::{
     ScanError,
     controls::LogControls,
     disk::{read_range, read_start},
+    format::unknown_format,
     index::LogStart,
     limits::READ_BYTES,
     mark::Mark,
@@ -33,13 +34,18 @@ pub struct Quarantine {
 /// there are if [`Store::open`](crate::Store::open) refused the log: it makes their names durable.
 ///
 /// # Errors
-/// A log of another sim or version is not damaged; nothing was done then. Or the disk failed.
+/// A log of another sim or version is not damaged; nothing was done then, nor where any file of the
+/// directory is of another version. Or the disk failed.
 pub fn quarantine(
     disk: &mut dyn Disk,
     sim: SimId,
     suffices: &dyn Fn(&LogIndex, &dyn ReadDisk) -> bool,
 ) -> Result<Option<Quarantine>, RecoverError> {
     let (scan, [of_mark, of_log]) = survey_both(disk, sim, LogControls::default())?;
+    // Behind the damage there may be files that only a later program can read.
+    if let Some(unknown) = unknown_format(disk)? {
+        return Err(unknown.into());
+    }
     let mut bad = None;
     for fault in [&of_mark, &of_log].into_iter().flatten() {
         match fault {

@@ -4,7 +4,7 @@ use metatopia_types::SimId;
 
 use crate::{
     Disk, DiskError, FileName, Folder, LogIndex, LogWriter, Scan, ScanError, SyncRequest,
-    TailReport,
+    TailReport, UnknownFormat,
     controls::LogControls,
     disk::read_start,
     scan::{rescan, scan_with, segment_numbers},
@@ -27,6 +27,9 @@ pub enum RecoverError {
     /// The log cannot be used; nothing of it has been changed.
     #[error(transparent)]
     Scan(#[from] ScanError),
+    /// Another file of the directory is for another program, so nothing was put aside.
+    #[error(transparent)]
+    Format(#[from] UnknownFormat),
     /// The disk failed while the log was repaired; trying again is safe.
     #[error(transparent)]
     Disk(#[from] DiskError),

@@ -15,7 +15,7 @@ use crate::{
 /// The version of snapshot files this program writes, and the only one it loads.
 pub const SNAPSHOT_VERSION: u32 = 1;
 
-const FILE: ContentFile = ContentFile {
+pub(crate) const FILE: ContentFile = ContentFile {
     seal: Seal {
         mark: b"mtopsnap",
         version: SNAPSHOT_VERSION,

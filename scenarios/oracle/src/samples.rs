@@ -56,6 +56,7 @@ pub(crate) fn with_acts(
         root: Root::default(),
         validators: Default::default(),
         next_validators: Default::default(),
+        reserved: Default::default(),
     };
     Turn { header, body }
 }

@@ -351,6 +351,7 @@ fn kind(act: &Act) -> &'static str {
         Act::Report(_) => "Report",
         Act::Ticket(_) => "Ticket",
         Act::Amend { .. } => "Amend",
+        Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",
             Build::Move { .. } => "Move",

@@ -1,6 +1,6 @@
 //! What a package says about itself.
 
-use alloc::{collections::BTreeMap, string::String, vec::Vec};
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::{fmt, str::FromStr};
 
 use metatopia_types::{BlobId, PackageId, PublicKey};
@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::Licence;
 use crate::limits::{AUTHORS_MAX, FILES_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX};
 
-/// The version of the language and of the host functions that this build runs.
-pub const LANGUAGE: u16 = 1;
+/// The apis that this build runs: the language and its host functions, by the number that a manifest
+/// names. The source is what is kept, and the engine says what it means, so a number means the same for
+/// ever.
+pub const APIS: [u16; 1] = [1];
 
 /// How the entry file must be named, so that readers and editors know the language.
 const ENTRY_SUFFIX: &str = ".rhai";
@@ -22,13 +24,13 @@ pub struct PackageManifest {
     pub name: String,
     /// Chosen by the author.
     pub version: Version,
-    /// The language that the source is written for: [`LANGUAGE`].
-    pub language: u16,
+    /// What the source is written for: one of [`APIS`].
+    pub api: u16,
     /// The file whose handlers run.
     pub entry: String,
     /// What each file contains, by path.
     pub files: BTreeMap<String, BlobId>,
-    /// Other packages by the name that the source calls them; must be empty in this language.
+    /// Other packages by the name that the source calls them; must be empty in this api.
     pub imports: BTreeMap<String, PackageId>,
     /// What everybody may do with it.
     pub licence: Licence,
@@ -69,9 +71,9 @@ pub enum ManifestError {
     /// A version is not three numbers.
     #[error("{0:?} is no version: three numbers as 1.2.3")]
     Version(String),
-    /// Written for another version of the language.
-    #[error("written for language {found}, this is language {LANGUAGE}")]
-    Language {
+    /// Written for an api that this program does not have.
+    #[error("written for api {found}; this program has {}", apis())]
+    Api {
         /// What the manifest says.
         found: u16,
     },
@@ -85,7 +87,7 @@ pub enum ManifestError {
     #[error("the entry {0:?} is no {ENTRY_SUFFIX} file of the package")]
     Entry(String),
     /// The package imports others.
-    #[error("import {name:?}: this version of the language has no imports yet")]
+    #[error("import {name:?}: this api has no imports yet")]
     Import {
         /// What the source calls it.
         name: String,
@@ -104,8 +106,8 @@ impl PackageManifest {
         if !is_name(&self.name) {
             return Err(ManifestError::Name(self.name.clone()));
         }
-        if self.language != LANGUAGE {
-            return Err(ManifestError::Language { found: self.language });
+        if !APIS.contains(&self.api) {
+            return Err(ManifestError::Api { found: self.api });
         }
         if self.files.is_empty() || self.files.len() > FILES_MAX {
             return Err(ManifestError::Files(self.files.len()));
@@ -127,6 +129,12 @@ impl PackageManifest {
             None => Ok(()),
         }
     }
+}
+
+/// Returns the apis of this program, as people are told of them.
+fn apis() -> String {
+    let numbers: Vec<String> = APIS.iter().map(|api| format!("api {api}")).collect();
+    numbers.join(", ")
 }
 
 fn is_name(name: &str) -> bool {

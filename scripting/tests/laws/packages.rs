@@ -217,13 +217,17 @@ fn imports_are_refused_by_name() {
 }
 
 #[test]
-fn a_package_of_another_language_is_refused() {
+fn a_package_for_an_api_that_this_program_does_not_have_is_refused_with_those_that_it_has() {
     let package = build(|_| ()).unwrap();
     let mut manifest = package.manifest().clone();
-    manifest.language += 1;
-    let found = manifest.language;
+    manifest.api += 1;
+    let found = manifest.api;
     let error = Package::from_parts(manifest, package.files().clone());
-    assert_eq!(error, Err(ManifestError::Language { found }.into()));
+    let told = error.as_ref().expect_err("no program has it yet").to_string();
+    assert_eq!(told, "manifest: written for api 2; this program has api 1");
+    assert_eq!(error, Err(ManifestError::Api { found }.into()));
+    // A draft that names none is for none.
+    assert_eq!(manifest_error(|draft| draft.api = 0), ManifestError::Api { found: 0 });
 }
 
 #[test]

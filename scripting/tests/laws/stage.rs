@@ -95,6 +95,7 @@ pub(crate) fn draft(source: &str) -> Draft {
     Draft {
         name: "example".into(),
         version: "1.0.0".into(),
+        api: 1,
         entry: "main.rhai".into(),
         files: BTreeMap::from([("main.rhai".into(), source.into())]),
         licence: "AGPL-3.0-or-later".into(),

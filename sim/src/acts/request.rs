@@ -30,6 +30,8 @@ impl ActContext<'_> {
             Act::SetChange(_) => (Right::Servers, Target::SIM),
             Act::Ticket(_) => (Right::Admit, Target::SIM),
             Act::Amend { .. } => (Right::Charter, Target::SIM),
+            // A turn with an act that is unknown here is void, so no right is needed for it.
+            Act::Unknown { .. } => (Right::Attend, Target::SIM),
             Act::Build(build) => self.build_request(build)?,
         })
     }

@@ -23,6 +23,7 @@ pub(crate) fn test_genesis() -> Genesis {
     Genesis {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
+        rules: crate::RULES,
         parameters: Parameters::default(),
         admins: Default::default(),
         validators: [(PublicKey([1; 32]), Default::default())].into(),
@@ -56,6 +57,7 @@ pub(crate) fn test_header() -> Header {
         root: Root::default(),
         validators: ValidatorsId::default(),
         next_validators: ValidatorsId::default(),
+        reserved: Default::default(),
     }
 }
 

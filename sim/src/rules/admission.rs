@@ -59,6 +59,9 @@ pub enum ActFault {
     /// The sim remembers too many lanes.
     #[error("{0} lanes are open in this sim")]
     Full(usize),
+    /// This program does not know the kind of act, so it cannot decide it.
+    #[error("acts of number {0} are of a later program, and this one does not know them")]
+    UnknownAct(u16),
     /// The signature is not the author's.
     #[error("the signature is not the author's")]
     Signature,
@@ -164,6 +167,9 @@ impl TurnAdmission<'_> {
     /// # Errors
     /// See [`ActFault`].
     pub fn check(&self, envelope: &Envelope) -> Result<(), ActFault> {
+        if let Act::Unknown { number, .. } = envelope.act {
+            return Err(ActFault::UnknownAct(number));
+        }
         let (last_valid, height) = (envelope.last_valid, self.height);
         if last_valid < height {
             return Err(ActFault::Expired { last_valid, height });

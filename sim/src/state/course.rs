@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_types::{
-    BodyError, Certificate, CertificateError, HeaderId, Height, Millis, Root, Turn, Verify,
+    BodyError, Certificate, CertificateError, Digest, HeaderId, Height, Millis, Root, Turn, Verify,
     limits::ROOT_LAG,
 };
 
@@ -109,6 +109,7 @@ impl Course {
             (header.validators == own.id(), "other validators"),
             (header.next_validators == next.id(), "other validators for the next turn"),
             (header.proposer == own.proposer(height, header.round), "another proposer"),
+            (header.reserved == Digest::ZERO, "something that only later engines know"),
         ];
         if let Some((_, what)) = claims.into_iter().find(|(holds, _)| !holds) {
             return Err(Unsound::Header(what));

@@ -20,7 +20,7 @@ use crate::{
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneWindows, Readiness},
     scripts::{GasPool, Script},
     space::Bodies,
-    tree::Tracked,
+    tree::{EngineLeaf, Tracked},
 };
 
 impl State {
@@ -65,6 +65,7 @@ impl State {
         let SimClock { height, time: began, seed, .. } = fresh.clock;
         // All that is not named here goes on as it was.
         let mut state = Self {
+            engine: fresh.engine,
             charter: Charter { lands: old.lands.clone(), ..fresh.charter },
             clock: SimClock { height, time: began, seed, ..parent.clock },
             governance: Governance { time, admin_login: time, ..fresh.governance },
@@ -99,10 +100,10 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
     let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
+        engine: EngineLeaf::own(),
         charter: Charter {
             sim,
             name: genesis.name.clone(),
-            engine: genesis.engine,
             parameters: genesis.parameters.clone(),
             lands: genesis.lands.clone(),
             licence: genesis.licence.clone(),

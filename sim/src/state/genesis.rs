@@ -18,7 +18,7 @@ use super::{
     players::{is_line, is_name},
 };
 use crate::{
-    ENGINE,
+    ENGINE, RULES,
     limits::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
         TEXT_BYTES_MAX, WORLD_BYTES_MAX,
@@ -33,6 +33,8 @@ pub struct Genesis {
     pub name: String,
     /// The exact rules it runs by; must be [`ENGINE`].
     pub engine: u32,
+    /// What names these rules on every platform; must be [`RULES`].
+    pub rules: Digest,
     /// The agreed numbers.
     pub parameters: Parameters,
     /// The first permanent admins.
@@ -155,6 +157,12 @@ pub enum GenesisError {
     Engine {
         /// What the genesis says.
         found: u32,
+    },
+    /// This program runs other rules under the same number.
+    #[error("the sim runs by rules {found} of engine {ENGINE}, this program by {}", rules_name(&RULES))]
+    Rules {
+        /// What the genesis says.
+        found: Digest,
     },
     /// A parameter is outside of its range.
     #[error(transparent)]
@@ -284,6 +292,12 @@ pub enum GenesisError {
     Decode(#[from] wire::DecodeError),
 }
 
+/// Returns rules as people are told of them: by their digest, or that they are unreleased.
+#[must_use]
+pub fn rules_name(rules: &Digest) -> String {
+    if *rules == Digest::ZERO { "unreleased".to_owned() } else { rules.to_string() }
+}
+
 /// The text that a successor's encoding begins with. A sim's name is never empty, so that no other genesis
 /// begins with it.
 const SUCCESSOR: &str = "";
@@ -330,6 +344,9 @@ impl Genesis {
     pub(super) fn check(&self) -> Result<(), GenesisError> {
         if self.engine != ENGINE {
             return Err(GenesisError::Engine { found: self.engine });
+        }
+        if self.rules != RULES {
+            return Err(GenesisError::Rules { found: self.rules });
         }
         self.parameters.check()?;
         at_most("admins", self.admins.len(), ADMINS_MAX)?;

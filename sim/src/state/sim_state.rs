@@ -26,7 +26,7 @@ use crate::{
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
     scripts::{GasIncome, GasPool, QueuedEvent, Script},
     space::{Bodies, Land},
-    tree::Tracked,
+    tree::{EngineLeaf, Tracked},
 };
 
 /// The payer of a script: the owner of its object, or the sim itself.
@@ -39,8 +39,6 @@ pub struct Charter {
     pub sim: SimId,
     /// The name of the sim.
     pub name: String,
-    /// The exact rules it runs by.
-    pub engine: u32,
     /// The agreed numbers.
     pub parameters: Parameters,
     /// Named lands, each on top of those before it.
@@ -77,6 +75,7 @@ pub(super) type TurnOutcomes = Vec<(ActId, Outcome)>;
 /// The state of a world.
 #[derive(Debug, Clone)]
 pub(crate) struct State {
+    pub(crate) engine: EngineLeaf,
     pub(crate) charter: Charter,
     pub(crate) clock: SimClock,
     pub(crate) governance: Governance,

@@ -26,11 +26,12 @@ use super::{
     world::World,
 };
 use crate::{
+    ENGINE,
     acts::BuildHistory,
     rules::{ByteBudget, LaneKey, LaneWindows, Window},
     scripts::GasPool,
     space::{Bodies, RestoreBodiesError},
-    tree::{Tracked, leaf_keys as kinds},
+    tree::{EngineLeaf, Tracked, leaf_keys as kinds},
 };
 
 /// A leaf as a manifest lists it.
@@ -82,6 +83,12 @@ pub enum StateRestoreError {
     /// A leaf is not the one in the manifest.
     #[error("leaf {0} is not the one in the manifest")]
     OtherContent(LeafKey),
+    /// The state is of another engine, so its other leaves were not read.
+    #[error("the state is of engine {0}, this program runs engine {ENGINE}")]
+    OtherEngine(u32),
+    /// The state is of this engine, and yet says that a kind of leaf is in another format.
+    #[error("leaves of the kind {0} are in a format that this program does not write")]
+    OtherFormat(String),
     /// A leaf of a kind that this engine does not know.
     #[error("leaf {0} is of no known kind")]
     UnknownLeaf(LeafKey),
@@ -223,6 +230,7 @@ struct LeafReader<'a> {
 impl LeafReader<'_> {
     /// Returns the state. Refuses leaves that are left over.
     fn state(mut self) -> Result<State, StateRestoreError> {
+        let engine = self.engine()?;
         let charter: super::sim_state::Charter = self.single(kinds::PARAMETERS)?;
         charter.parameters.check()?;
         let (bodies, objects) = self.bodies_and_objects(&charter.parameters)?;
@@ -233,6 +241,7 @@ impl LeafReader<'_> {
         let windows: BTreeMap<LaneKey, Window> = self.table(kinds::WINDOWS)?.into_iter().collect();
         let windows_touched = windows.keys().copied().collect();
         let mut state = State {
+            engine,
             charter,
             clock,
             governance: self.single(kinds::GOVERNANCE)?,
@@ -270,6 +279,19 @@ impl LeafReader<'_> {
             Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
             None => Ok(state),
         }
+    }
+
+    /// Reads the leaf that says whether this program can read the others.
+    fn engine(&mut self) -> Result<EngineLeaf, StateRestoreError> {
+        let key = LeafKey(kinds::ENGINE.to_owned());
+        let content = *self.leaves.get(&key).ok_or(StateRestoreError::Missing(key.clone()))?;
+        let malformed = |error| StateRestoreError::Malformed { key, error };
+        match EngineLeaf::engine_of(content).map_err(malformed)? {
+            ENGINE => {}
+            found => return Err(StateRestoreError::OtherEngine(found)),
+        }
+        let leaf: EngineLeaf = self.single(kinds::ENGINE)?;
+        leaf.other_format().map_or(Ok(leaf), |kind| Err(StateRestoreError::OtherFormat(kind)))
     }
 
     /// Reads a leaf that is one value.

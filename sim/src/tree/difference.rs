@@ -6,7 +6,7 @@ use metatopia_physics::{Body, Contact};
 use metatopia_types::{ActId, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Roster, wire};
 use serde::{Serialize, de::DeserializeOwned};
 
-use super::leaf_keys as kinds;
+use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{Governance, LaneKey, Window},
@@ -237,6 +237,7 @@ where
 pub fn show(key: &LeafKey, content: &[u8]) -> String {
     let kind = key.0.split('/').next().unwrap_or_default();
     let text = match kind {
+        kinds::ENGINE => text::<EngineLeaf>(content),
         kinds::CLOCK => text::<SimClock>(content),
         kinds::PARAMETERS => text::<Charter>(content),
         kinds::GOVERNANCE => text::<Governance>(content),

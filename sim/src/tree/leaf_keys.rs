@@ -5,6 +5,8 @@ use metatopia_types::{Height, LeafKey};
 use super::leaf_table::prefix_text;
 use crate::space::Tile;
 
+/// Read before all others.
+pub(crate) const ENGINE: &str = "engine";
 pub(crate) const CLOCK: &str = "clock";
 pub(crate) const PARAMETERS: &str = "parameters";
 pub(crate) const GOVERNANCE: &str = "governance";

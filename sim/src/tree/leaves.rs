@@ -12,6 +12,7 @@ use metatopia_physics::{Body, Contact};
 use metatopia_types::{Digest, LeafKey, ObjectId, Root, Roster, StateProof, merkle};
 
 use super::{
+    engine_leaf::EngineLeaf,
     leaf_keys::{
         CONTACTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, TILE, WINDOWS, prefix_digits, tile_named,
     },
@@ -55,6 +56,7 @@ impl<T: Clone + PartialEq> LastValue<T> {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct StateLeaves {
     pub(super) singles: BTreeMap<LeafKey, Single>,
+    pub(super) engine: LastValue<EngineLeaf>,
     pub(super) charter: LastValue<Charter>,
     pub(super) readiness: LastValue<Readiness>,
     pub(super) governance: LastValue<Governance>,

@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        CHAT, CLOCK, CONTACTS, FIRST_LOGINS, GOVERNANCE, HISTORIES, OWNERS, PACKAGES, PARAMETERS,
-        PLAYERS, READINESS, SCRIPT, VALIDATORS, WINDOWS, outcomes_key, table_leaf_key,
+        CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, HISTORIES, OWNERS, PACKAGES,
+        PARAMETERS, PLAYERS, READINESS, SCRIPT, VALIDATORS, WINDOWS, outcomes_key, table_leaf_key,
         tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
@@ -37,6 +37,9 @@ impl StateLeaves {
         self.single(FIRST_LOGINS, &state.first_logins);
         if self.readiness.changed_to(&state.readiness) {
             self.single(READINESS, &state.readiness);
+        }
+        if self.engine.changed_to(&state.engine) {
+            self.single(ENGINE, &state.engine);
         }
         if self.charter.changed_to(&state.charter) {
             self.single(PARAMETERS, &state.charter);

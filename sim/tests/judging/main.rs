@@ -56,6 +56,7 @@ fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
         root: Root::default(),
         validators: ValidatorsId::default(),
         next_validators: ValidatorsId::default(),
+        reserved: Default::default(),
     };
     Turn { header, body }
 }
@@ -237,6 +238,22 @@ fn an_act_of_another_sim_or_with_a_bad_signature_is_refused() {
     let login = Act::login("x".repeat(ENVELOPE_BYTES_MAX), Look::default());
     let long = Envelope { act: login, ..good }.sign(&key(1));
     assert_eq!(judge(&long), Err(ActFault::TooLong(wire::length(&long))));
+}
+
+#[test]
+fn an_act_of_a_later_program_is_refused_and_a_turn_that_carries_it_is_void() {
+    let windows = LaneWindows::default();
+    let act = Act::Unknown { number: 300, bytes: vec![1, 2, 3] };
+    let later = Envelope { act, ..envelope(key(1).public(), 1, 1, 100) }.sign(&key(1));
+    // Its signature and its id are checked like those of any act.
+    assert!(later.verify(&Ed25519));
+
+    let admission = windows.admission(Height(1), None, open());
+    assert_eq!(judge_act(SIM, &later, &admission, &Ed25519), Err(ActFault::UnknownAct(300)));
+
+    let fault = TurnFault::Act { id: later.id(), fault: ActFault::UnknownAct(300) };
+    let void = judge_turn(SIM, &turn(1, vec![later]), &windows, &*OPEN, &Ed25519);
+    assert_eq!(void, Err(fault));
 }
 
 #[test]

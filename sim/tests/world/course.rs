@@ -5,8 +5,8 @@ use metatopia_sim::{
     Unsound,
 };
 use metatopia_types::{
-    Act, Blob, BodyError, Certificate, CertificateError, Header, HeaderId, Height, Look, Root,
-    Round, SignedEnvelope, Turn, TurnBody, Vote, VoteKind, limits::ROOT_LAG, wire,
+    Act, Blob, BodyError, Certificate, CertificateError, Digest, Header, HeaderId, Height, Look,
+    Root, Round, SignedEnvelope, Turn, TurnBody, Vote, VoteKind, limits::ROOT_LAG, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public};
@@ -88,6 +88,16 @@ fn a_header_that_does_not_follow_the_turn_before_is_unsound() {
     turn.header.previous = HeaderId::default();
 
     assert_eq!(check(&course, &turn), Err(Unsound::Header("another turn before it")));
+}
+
+#[test]
+fn a_certified_header_that_states_what_only_later_engines_know_is_unsound() {
+    let (course, mut yard) = start();
+    let mut turn = next(&course, &mut yard);
+    turn.header.reserved = Digest([7; 32]);
+
+    let fault = Unsound::Header("something that only later engines know");
+    assert_eq!(check(&course, &turn), Err(fault));
 }
 
 #[test]

@@ -66,6 +66,14 @@ fn another_engine_is_refused() {
 }
 
 #[test]
+fn other_rules_under_the_same_number_are_refused() {
+    let found = Digest([7; 32]);
+    let error = fault(|builder| builder.genesis.rules = Digest([7; 32]));
+    assert_eq!(error, GenesisError::Rules { found });
+    assert!(error.to_string().ends_with("this program by unreleased"), "{error}");
+}
+
+#[test]
 fn counts_are_limited() {
     let too_many = |what, count, max| GenesisError::TooMany { what, count, max };
     let admins = fault(|builder| builder.genesis.admins = (0..=ADMINS_MAX).map(key).collect());

@@ -1,10 +1,13 @@
 //! Snapshots: restoring one is as good as never having stopped.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
-use metatopia_sim::{Manifest, Serial, StateRestoreError, Tools, World, difference, first_leaf};
+use metatopia_sim::{
+    ENGINE, EngineLeaf, Manifest, RULES, Serial, StateRestoreError, Tools, World, difference,
+    first_leaf,
+};
 use metatopia_types::{Digest, ObjectId, Root};
 
 use crate::{
@@ -164,6 +167,39 @@ fn leaves_that_are_no_state_are_refused_even_under_their_own_root() {
     assert_eq!(rename("tile/0,0", "tile/1,0"), Some(StateRestoreError::NotCanonical));
     let swapped = rename("clock", "players");
     assert!(matches!(swapped, Some(StateRestoreError::Malformed { .. })), "{swapped:?}");
+}
+
+/// A state is of another engine by its leaf `engine` alone, whatever that one wrote behind the number.
+#[test]
+fn a_state_of_another_engine_is_told_as_such_before_any_other_leaf_is_read() {
+    let (yard, tools) = busy();
+    let restored = |leaf: &[u8], without: &str| {
+        let (mut manifest, mut contents) = snapshot(&yard.world);
+        let hash = Digest(*blake3::hash(leaf).as_bytes());
+        contents.insert(hash, leaf.to_vec());
+        manifest.leaves.retain(|entry| entry.key.0 != without);
+        let entry = manifest.leaves.iter_mut().find(|entry| entry.key.0 == "engine");
+        let entry = entry.expect("every state has one");
+        (entry.hash, entry.bytes) = (hash, u32::try_from(leaf.len()).expect("few bytes"));
+        World::restore(&manifest, &contents, manifest.root(), &tools).err()
+    };
+    let own = yard.world.leaf(&metatopia_types::LeafKey("engine".to_owned())).expect("there");
+    assert_eq!(restored(&own, "nothing"), None);
+
+    let later = metatopia_types::wire::encode(&(ENGINE + 1, "more than this program knows"));
+    assert_eq!(restored(&later, "clock"), Some(StateRestoreError::OtherEngine(ENGINE + 1)));
+
+    let mut leaf: EngineLeaf = metatopia_types::wire::decode(&own, own.len()).expect("its own");
+    assert_eq!((leaf.engine, leaf.rules), (ENGINE, RULES));
+    let kinds: BTreeSet<&str> = leaf.formats.keys().map(String::as_str).collect();
+    let is_listed = |key: &str| kinds.iter().any(|kind| key.starts_with(kind));
+    let manifest = yard.world.manifest();
+    let mut others = manifest.leaves.iter().filter(|entry| entry.key.0 != "engine");
+    assert!(others.all(|entry| is_listed(&entry.key.0)), "a kind has no format: {kinds:?}");
+
+    leaf.formats.insert("tile".to_owned(), 2);
+    let other = restored(&metatopia_types::wire::encode(&leaf), "nothing");
+    assert_eq!(other, Some(StateRestoreError::OtherFormat("tile".to_owned())));
 }
 
 #[test]

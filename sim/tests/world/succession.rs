@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
-use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Title, World};
+use metatopia_sim::{Area, ENGINE, Genesis, GenesisError, Land, Parent, RULES, Title, World};
 use metatopia_types::{Act, Digest, Height, LeafKey, NodeContact, ObjectId, Outcome, Root, SimId};
 
 use crate::{
@@ -50,7 +50,8 @@ fn successor(parent: &World) -> Genesis {
     let charter = parent.charter();
     Genesis {
         name: "yard again".to_owned(),
-        engine: charter.engine,
+        engine: ENGINE,
+        rules: RULES,
         parameters: charter.parameters.clone(),
         admins: BTreeSet::from([public(FOUNDER)]),
         validators: (211..=214).map(|n| (public(n), NodeContact::default())).collect(),

@@ -11,7 +11,8 @@ use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
-    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools, World,
+    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools,
+    World,
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
@@ -69,6 +70,7 @@ impl Builder {
         let genesis = Genesis {
             name: "yard".to_owned(),
             engine: ENGINE,
+            rules: RULES,
             parameters: Parameters::default(),
             admins: BTreeSet::from([public(100)]),
             validators: (201..=204).map(|n| (public(n), contact(n))).collect(),
@@ -100,6 +102,7 @@ impl Builder {
         let package = Package::build(Draft {
             name: name.to_owned(),
             version: "1.0.0".to_owned(),
+            api: 1,
             entry: "main.rhai".to_owned(),
             files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
             licence: "AGPL-3.0-or-later".to_owned(),

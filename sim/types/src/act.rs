@@ -1,6 +1,6 @@
 //! Acts: what players, admins and servers intend, signed in an envelope.
 
-use alloc::string::String;
+use alloc::{string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,10 @@ use crate::{
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
+///
+/// Its encoding is the number of its kind and its bytes: see [`ACT_NUMBERS`](crate::ACT_NUMBERS).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(remote = "Self")]
 pub enum Act {
     /// Begins a session; the first one of a key makes it a player with an avatar.
     Login {
@@ -75,6 +78,15 @@ pub enum Act {
         name: String,
         /// The new value as a text.
         value: String,
+    },
+    /// An act of a later program. This one can name it and check its signature, and decides no turn
+    /// that carries it. Stays behind all others.
+    Unknown {
+        /// The number of its kind, which none of the acts above has.
+        number: u16,
+        /// What that kind makes of it.
+        #[serde(with = "wire::bytes")]
+        bytes: Vec<u8>,
     },
 }
 

@@ -31,6 +31,7 @@
 extern crate alloc;
 
 mod act;
+mod act_encoding;
 mod build;
 mod certificate;
 mod evidence;
@@ -53,6 +54,7 @@ pub mod wire;
 mod work;
 
 pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, SignedEnvelope};
+pub use act_encoding::ACT_NUMBERS;
 pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
 pub use evidence::{Evidence, EvidenceError};

@@ -41,6 +41,9 @@ pub struct Header {
     pub validators: ValidatorsId,
     /// Who votes at the next height.
     pub next_validators: ValidatorsId,
+    /// For a commitment of later engines, so that the shape of headers need never change: all zero, and
+    /// a turn that states anything else is void.
+    pub reserved: Digest,
 }
 
 impl Header {

@@ -79,6 +79,16 @@ pub fn decode<T: Serialize + DeserializeOwned>(
     }
 }
 
+/// Decodes the value that the bytes begin with, whatever comes behind it: a later program may have
+/// written more there than this one knows.
+///
+/// # Errors
+/// When they begin with no such value.
+pub fn decode_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
+    let (value, _) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
+    Ok(value)
+}
+
 /// The bytes that an encoding is expected to have from here on: it is compared, and not kept.
 struct Expected<'a>(&'a [u8]);
 

@@ -9,8 +9,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor, PackageError, ScriptState};
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, ScriptSpec, Serial, Tools,
-    World,
+    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, RULES, ScriptSpec, Serial,
+    Tools, World,
 };
 use metatopia_types::{
     AssetLicence, Ed25519, Header, Height, Look, Millis, NodeContact, PublicKey, Sign, SigningKey,
@@ -57,6 +57,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
     Ok(Genesis {
         name: "posts".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server(), NodeContact::default())]),
@@ -77,6 +78,7 @@ fn package(name: &str, source: &str) -> Result<Package, PackageError> {
     Package::build(Draft {
         name: name.to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use metatopia_sim::{Capsule, ENGINE, Serial, World};
-use metatopia_types::{Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
+use metatopia_types::{Digest, Ed25519, HeaderId, Height, Root, Turn, limits::ROOT_LAG};
 
 use super::{DecidedTurn, tail::TurnTail};
 use crate::CallError;
@@ -117,6 +117,10 @@ impl TurnFollower {
         let header = &turn.header;
         if header.engine != ENGINE {
             let text = format_args!("turn {} needs engine {}", header.height, header.engine);
+            return Err(CallError::new("engine", text));
+        }
+        if header.reserved != Digest::ZERO {
+            let text = format_args!("turn {} states what only later engines know", header.height);
             return Err(CallError::new("engine", text));
         }
         if turn.check_body().is_err() {

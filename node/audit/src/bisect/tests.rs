@@ -166,6 +166,7 @@ fn restless() -> Genesis {
     let package = Package::build(Draft {
         name: "die".to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), source.to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),

@@ -56,7 +56,7 @@ fn search_once(
     let mut search = EvidenceSearch::default();
     // A log that was shortened does not hold the earlier changes; its snapshots do.
     let (state, passed_over) = newest_state(disk, &tools());
-    passed_over.iter().for_each(|why| skipped(why));
+    passed_over.iter().for_each(|why| skipped(&why.to_string()));
     if let Some((base, _)) = state {
         for link in base.links {
             if let Ok(next) = ValidatorSet::new(link.next, |_| true) {

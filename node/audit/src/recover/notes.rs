@@ -57,7 +57,7 @@ impl RecoveryNotes {
         skipped: &mut dyn FnMut(&str),
     ) -> Result<Self, RecoveryNotesError> {
         let (state, passed_over) = newest_state(disk, &tools());
-        passed_over.iter().for_each(|why| skipped(why));
+        passed_over.iter().for_each(|why| skipped(&why.to_string()));
         let base = state.map(|(base, _)| base);
         let from = base.as_ref().map(|base| base.height.plus(1)).unwrap_or_default();
         let mut notes = Self { voice: base.is_some_and(|base| base.voice), ..Self::default() };

@@ -7,7 +7,7 @@ use metatopia_replica::RECORDS_BACK_HEIGHTS;
 use metatopia_sim::{ENGINE, ForkJoin, Unsound};
 use metatopia_store::Identity;
 use metatopia_types::{
-    Certificate, Ed25519, HeaderId, Height, PublicKey, SimId, Turn, ValidatorSet,
+    Certificate, Digest, Ed25519, HeaderId, Height, PublicKey, SimId, Turn, ValidatorSet,
 };
 
 use super::{
@@ -277,6 +277,7 @@ impl Replay {
             (header.sim == self.sim, "another sim"),
             (header.engine == ENGINE, "another engine"),
             (header.height == height, "another height"),
+            (header.reserved == Digest::ZERO, "something that only later engines know"),
         ];
         if let Some((_, what)) = claims.into_iter().find(|(holds, _)| !holds) {
             return Err(Unsound::Header(what).into());

@@ -25,7 +25,9 @@ use metatopia_types::Height;
 
 use self::order::ReplaceError;
 pub use self::{
-    opening::{Log, NoStart, StartError, begin_log, newest_state, open_log, open_replica},
+    opening::{
+        Log, NoStart, PassedOver, StartError, begin_log, newest_state, open_log, open_replica,
+    },
     order::{Done, Health, History, News, Order, Restart, StorageError},
     reading::read_back,
 };

@@ -147,6 +147,7 @@ fn translate(fault: SimFault) -> ActCheckError {
         SimFault::Expired { last_valid, .. } => ActCheckError::Expired(last_valid),
         SimFault::TooFarAhead { last_valid, .. } => ActCheckError::Ahead(last_valid),
         SimFault::Signature => ActCheckError::Signature,
+        SimFault::UnknownAct(number) => ActCheckError::UnknownAct(number),
         SimFault::TooLong(_)
         | SimFault::Replayed(_)
         | SimFault::TooManyLanes(_)

@@ -374,6 +374,7 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         ActFault::Closed => SubmitRefusal::NobodyNew,
         ActFault::NoWork => SubmitRefusal::NeedsWork,
         ActFault::NoTicket => SubmitRefusal::NeedsTicket,
+        ActFault::UnknownAct(number) => SubmitRefusal::UnknownAct(number),
         ActFault::Signature => SubmitRefusal::BadSignature,
     }
 }

@@ -12,7 +12,7 @@ use metatopia_replica::{
     BEHIND_TURNS, ClientId, Config, Effect, Followers, Input, PeerMessage, Replica,
     decode_snapshot, find_decisions,
 };
-use metatopia_sim::{ENGINE, Genesis, Parameters, Serial, Tools, World};
+use metatopia_sim::{ENGINE, Genesis, Parameters, RULES, Serial, Tools, World};
 use metatopia_types::{
     Ed25519, Height, Millis, NodeContact, Now, PublicKey, Sign, SigningKey, SimId,
 };
@@ -69,6 +69,7 @@ pub(crate) fn genesis() -> Genesis {
     Genesis {
         name: "yard".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(key().public(), NodeContact::default())]),

@@ -128,7 +128,10 @@ fn a_whole_snapshot_that_is_none_is_named_and_an_older_one_is_started_from() {
     let (state, passed_over) = newest_state(&disk, &tools());
 
     assert_eq!(state.map(|(base, world)| (base.height, world.root())), Some((Height(0), root)));
-    assert!(passed_over.len() == 1 && passed_over[0].contains("height 7"), "{passed_over:?}");
+    assert!(
+        passed_over.len() == 1 && passed_over[0].to_string().contains("height 7"),
+        "{passed_over:?}"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tile, Tools, World,
+    Applied, ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tile, Tools, World,
 };
 use metatopia_types::{
     Act, AssetLicence, Certificate, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
@@ -72,6 +72,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     let package = Package::build(Draft {
         name: "restless".to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "main.rhai".to_owned(),
         files: BTreeMap::from([("main.rhai".to_owned(), b"fn on_start() {}\n".to_vec())]),
         licence: "AGPL-3.0-or-later".to_owned(),
@@ -96,6 +97,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     let genesis = Genesis {
         name: "town".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::from([key(100).public()]),
         validators: BTreeMap::from([(key(200).public(), NodeContact::default())]),

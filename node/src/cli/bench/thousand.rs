@@ -10,7 +10,7 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor, ScriptState};
 use metatopia_sim::{
-    ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
+    ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
     AssetLicence, Ed25519, Header, Look, Millis, NodeContact, PublicKey, Sign as _, SigningKey,
@@ -100,6 +100,7 @@ fn genesis(server: PublicKey) -> Genesis {
     let package = Package::build(Draft {
         name: "circler".to_owned(),
         version: "1.0.0".to_owned(),
+        api: 1,
         entry: "circler.rhai".to_owned(),
         files: BTreeMap::from([("circler.rhai".to_owned(), SOURCE.into())]),
         licence: "AGPL-3.0-or-later".to_owned(),
@@ -126,6 +127,7 @@ pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     Genesis {
         name: "bench".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server, NodeContact::default())]),

@@ -17,10 +17,10 @@ use crate::{
         console::Console,
         failure::Failure,
         genesis_file::read_start,
-        sources::{only_directory, pool},
+        sources::{only_directory, open_directory, pool},
         up::world::GENESIS,
     },
-    disk::{DataDirectory, RealDisk},
+    disk::RealDisk,
     executor::Pool,
     first_state::first_state,
 };
@@ -47,7 +47,7 @@ impl Stopped {
         let wrong = |why: String| Failure::unverified(format!("{name}: {why}"));
         let genesis_file = genesis.map_or_else(|| dir.join(GENESIS), PathBuf::from);
         let start = read_start(&genesis_file)?;
-        let looked = DataDirectory::open(&dir).map_err(|e| Failure::failed(e.to_string()))?;
+        let looked = open_directory(&dir)?;
         let own = read_identity(&looked).map_err(|error| wrong(error.to_string()))?;
         let own = own.ok_or_else(|| wrong("it was never started".into()))?;
         let identity = Identity { sim: start.genesis.id(), server: own.server };

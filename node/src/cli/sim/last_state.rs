@@ -13,10 +13,9 @@ use crate::{
     cli::{
         failure::Failure,
         genesis_file::read_start,
-        sources::{only_directory, pool},
+        sources::{only_directory, open_directory, pool},
         up::world::GENESIS,
     },
-    disk::DataDirectory,
     first_state::{first_state, read_snapshot},
 };
 
@@ -40,7 +39,7 @@ pub(super) fn read_last_state(path: &Path, genesis: Option<&Path>) -> Result<Las
 fn of_directory(dir: &Path, genesis: Option<&Path>) -> Result<LastState, Failure> {
     let file = genesis.map_or_else(|| dir.join(GENESIS), PathBuf::from);
     let start = read_start(&file)?;
-    let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
+    let disk = open_directory(dir)?;
     disk.is_free().map_err(|error| {
         Failure::refused(error.to_string()).hint(
             "a world whose servers run needs no successor; if this one alone is left, stop it \

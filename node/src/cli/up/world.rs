@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::reach::Reach;
 use crate::{
     atomic_file::{create_folder, folder_of, replace, sync_folder},
-    cli::{Failure, ports::Ports},
+    cli::{Failure, ports::Ports, sources::open_directory},
     config::{Limits, PeerConfig, WrittenConfig},
     engine::{self, OtherEngine},
     first_state::state_beside,
@@ -132,6 +132,7 @@ impl LocalWorld {
             fs::read(servers[0].path.join(GENESIS)).map_err(|e| disk(&servers[0].path, &e))?;
         engine::check(&servers[0].path, &bytes)
             .map_err(|other| OtherEngine { name: path.display().to_string(), ..other })?;
+        servers.iter().try_for_each(|server| open_directory(&server.path).map(drop))?;
         let genesis = Genesis::decode(&bytes)
             .map_err(|error| Failure::unverified(format!("{}: {error}", path.display())))?;
         let sim = genesis.id();

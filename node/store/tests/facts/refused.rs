@@ -1,9 +1,10 @@
 //! Data directories that are not ours, and formats that we do not know.
 
 use metatopia_store::{
-    Damage, FileKind, FileName, Identity, IdentityError, OpenStoreError, Opening,
-    ReadSnapshotError, RecoverError, ScanError, Snapshot, Store, claim_identity, load_snapshot,
-    memory::MemoryDisk, put_snapshot, read_identity, recover, scan,
+    Damage, FileKind, FileName, Identity, IdentityError, OpenStoreError, Opening, PATCH_VERSION,
+    Patch, ReadError, ReadSnapshotError, RecoverError, ScanError, Snapshot, Store, UnknownFormat,
+    claim_identity, load_patch, load_snapshot, memory::MemoryDisk, put_snapshot, quarantine,
+    read_identity, recover, scan, unknown_format,
 };
 use metatopia_types::{Digest, Height, PublicKey, Root, SimId};
 
@@ -175,4 +176,59 @@ fn a_file_that_is_too_long_or_too_short_is_refused() {
         };
         assert!(matches!(damaged.damage, Damage::Length { .. }), "{damaged}");
     }
+}
+
+/// Patches of another version counted as damaged, and a server removed them.
+#[test]
+fn a_patch_of_a_later_version_is_not_damaged() {
+    let opened = Store::open(MemoryDisk::new(), Opening::new(identity()));
+    let mut store = opened.expect("a new directory").store;
+    let patch = Patch { from: 7, to: 20, bytes: vec![5; 80] };
+    store.put_patch(&patch).expect("a good disk");
+    let mut disk = store.into_disk();
+    let file = FileName::new(FileKind::Patch { from: 7, to: 20 });
+    of_version_2(&mut disk, file);
+
+    let unknown = UnknownFormat { file, found: 2, known: PATCH_VERSION };
+    assert_eq!(load_patch(&disk, (7, 20)), Err(ReadError::Format(unknown)));
+    assert_eq!(unknown_format(&disk), Ok(Some(unknown)));
+}
+
+#[test]
+fn a_file_of_a_later_version_is_found_among_many_and_damage_is_none() {
+    let mut disk = filled(&[1; 9]);
+    let snapshot = Snapshot { height: Height(600), root: Root::default(), bytes: vec![5; 40] };
+    put_snapshot(&mut disk, &snapshot).expect("a good disk");
+    assert_eq!(unknown_format(&disk), Ok(None));
+    let kinds = [
+        FileName::IDENTITY,
+        FileName::MARK,
+        FileName::segment(2),
+        FileName::new(FileKind::Snapshot(snapshot.height, snapshot.root)),
+    ];
+    for file in kinds.into_iter().filter(|file| disk.bytes(*file).is_some()) {
+        let mut damaged = disk.clone();
+        damaged.flip(file, 20 * 8);
+        assert_eq!(unknown_format(&damaged), Ok(None), "{file}");
+        let mut later = disk.clone();
+        of_version_2(&mut later, file);
+        let unknown = UnknownFormat { file, found: 2, known: 1 };
+        assert_eq!(unknown_format(&later), Ok(Some(unknown)), "{file}");
+    }
+}
+
+/// What lies behind the damage was put aside with it, whatever it was.
+#[test]
+fn nothing_is_put_aside_where_a_file_is_of_a_later_version() {
+    let mut disk = filled(&[1; 9]);
+    disk.flip(FileName::segment(0), 90 * 8);
+    let file = FileName::segment(2);
+    of_version_2(&mut disk, file);
+    let before = contents(&disk);
+
+    let error = quarantine(&mut disk, sim(), &|_, _| true);
+
+    let unknown = UnknownFormat { file, found: 2, known: 1 };
+    assert_eq!(error, Err(RecoverError::Format(unknown)));
+    assert_eq!(contents(&disk), before, "nothing is changed");
 }

@@ -181,6 +181,8 @@ impl Host for LedgerDouble {
                 ActCheckError::Lane
             } else if !act.verify(&*self.scheme) {
                 ActCheckError::Signature
+            } else if let Act::Unknown { number, .. } = env.act {
+                ActCheckError::UnknownAct(number)
             } else {
                 continue;
             };
@@ -324,6 +326,7 @@ mod tests {
             root: Default::default(),
             validators: Default::default(),
             next_validators: Default::default(),
+            reserved: Default::default(),
         };
         Turn { header, body }
     }

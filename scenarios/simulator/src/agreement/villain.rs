@@ -310,7 +310,7 @@ fn spoil(
     recent: &[Arc<Turn>],
     number: usize,
 ) -> &'static str {
-    match number % 14 {
+    match number % 16 {
         0 => {
             turn.header.root = Root(Digest::of("no such root", &[]));
             "another root"
@@ -347,7 +347,11 @@ fn spoil(
             turn.header.proposer = PublicKey([9; 32]);
             "built by somebody else"
         }
-        9..=12 => spoil_acts(ground, turn, recent, number % 14),
+        9 => {
+            turn.header.reserved = Digest::of("no such engine", &[]);
+            "a header with what only later engines know"
+        }
+        kind @ 10..=14 => spoil_acts(ground, turn, recent, kind),
         _ => {
             (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
             "a blob that is not there"
@@ -366,21 +370,26 @@ fn spoil_acts(
     let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
     let soon = height.plus(100);
     match number {
-        9 => {
+        10 => {
             let mut forged = player(1, soon);
             forged.signature = Signature::from_bytes([7; 64]);
             put(turn, vec![forged]);
             "an act with a wrong signature"
         }
-        10 => {
+        11 => {
             put(turn, vec![player(1, Height(height.0 - 1))]);
             "an act that expired"
         }
-        11 => {
+        12 => {
             let again = ancestors(turn, recent).find_map(|turn| turn.body.acts().first());
             let twice = [player(1, soon), ground.act(900, 1, soon, Act::Leave)];
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
+        }
+        13 => {
+            let later = Act::Unknown { number: 300, bytes: vec![1] };
+            put(turn, vec![ground.act(900, 1, soon, later)]);
+            "an act of a later program"
         }
         _ => {
             put(turn, vec![player(1, height.plus(2_000))]);

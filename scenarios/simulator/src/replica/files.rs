@@ -1,7 +1,7 @@
 //! What a server finds on its disk, and goes on from.
 
 use metatopia_replica::keeper::{
-    Keeper, Log, StartError, begin_log, newest_state, open_log, open_replica,
+    Keeper, Log, PassedOver, StartError, begin_log, newest_state, open_log, open_replica,
 };
 use metatopia_replica::{Input, Replica};
 use metatopia_store::{Disk, Identity, Opening};
@@ -21,7 +21,7 @@ pub(crate) struct OpenedDisk {
     /// What was found damaged of the log, and put aside.
     pub(crate) damage: Option<String>,
     /// Why stored states cannot be used that are newer than what it begins with.
-    pub(crate) passed_over: Vec<String>,
+    pub(crate) passed_over: Vec<PassedOver>,
 }
 
 impl OpenedDisk {

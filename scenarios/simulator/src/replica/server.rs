@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::{Base, Decision, RecordPosition};
-use metatopia_replica::keeper::{Health, Keeper, Order};
+use metatopia_replica::keeper::{Health, Keeper, Order, PassedOver};
 use metatopia_replica::{Effect as Wish, Followers, Input as Event, PeerMessage, Replica, Status};
 use metatopia_sim::World;
 use metatopia_store::{Disk, Snapshot};
@@ -95,7 +95,7 @@ pub struct ReplicaServer {
     /// What was damaged of its log when it started.
     damage: Option<String>,
     /// Stored states that it could not use when it started.
-    passed_over: Vec<String>,
+    passed_over: Vec<PassedOver>,
     effects: VecDeque<MachineEffect<Self>>,
 }
 
@@ -165,7 +165,7 @@ impl ReplicaServer {
 
     /// Why it could not use states that it had stored, when it started.
     #[must_use]
-    pub fn passed_over(&self) -> &[String] {
+    pub fn passed_over(&self) -> &[PassedOver] {
         &self.passed_over
     }
 

@@ -192,8 +192,8 @@ fn put(
         _ => return Err(source.mistake(script, "a script needs `source`, or `file`, not both")),
     };
     let manifest = format!(
-        "name = {:?}\nversion = \"1.0.0\"\nentry = {path:?}\nlicence = \"AGPL-3.0-or-later\"\n\
-         authors = [\"The story\"]\n",
+        "name = {:?}\nversion = \"1.0.0\"\napi = 1\nentry = {path:?}\n\
+         licence = \"AGPL-3.0-or-later\"\nauthors = [\"The story\"]\n",
         name.get_ref()
     );
     let files = BTreeMap::from([("package.toml", manifest.as_str()), (path, text.as_str())]);

@@ -74,6 +74,7 @@ reasons! {
         SubmitRefusal::NeedsTicket => "needs-ticket",
         SubmitRefusal::NobodyNew => "nobody-new",
         SubmitRefusal::NeedsLogin => "needs-login",
+        SubmitRefusal::UnknownAct(_) => "unknown-act",
     }
     HANGUPS, hangup(Hangup): {
         Hangup::TooLong => "too-long",

@@ -24,6 +24,7 @@ fn state() -> State {
     let genesis = Genesis {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
+        rules: crate::RULES,
         parameters: Parameters::default(),
         admins: [key(1)].into(),
         validators: [(key(2), Default::default())].into(),

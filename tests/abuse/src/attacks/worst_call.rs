@@ -106,6 +106,7 @@ fn call(source: &ScriptSource) -> Result<(Duration, u64), String> {
     let package = Package::build(Draft {
         name: "hostile".into(),
         version: "1.0.0".into(),
+        api: 1,
         entry: "main.rhai".into(),
         files: [("main.rhai".into(), source.text.clone().into_bytes())].into(),
         licence: "AGPL-3.0-or-later".into(),

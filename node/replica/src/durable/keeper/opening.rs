@@ -1,16 +1,16 @@
 //! Opening a log: damaged parts are put aside, and a replica is started with the rest.
 
 use metatopia_consensus::{Base, OpenAgreementError, Record};
-use metatopia_sim::{Tools, World};
+use metatopia_sim::{ENGINE, StateRestoreError, Tools, World};
 use metatopia_store::{
-    Disk, LogIndex, MarkError, OpenStoreError as StoreError, OpenedStore, Opening, Position,
-    Quarantine, ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport, list_snapshots,
-    load_snapshot, newest_snapshot, quarantine,
+    Disk, FileKind, FileName, LogIndex, MarkError, OpenStoreError as StoreError, OpenedStore,
+    Opening, Position, Quarantine, ReadDisk, ReadError, RecoverError, ScanError, Store, TailReport,
+    list_snapshots, load_snapshot, newest_snapshot, quarantine,
 };
-use metatopia_types::{Height, Now};
+use metatopia_types::{Height, Now, Root};
 
 use super::{AGREEMENT, Restart, StorageError, read_back};
-use crate::{Config, RECORDS_BACK_HEIGHTS, RecordsError, Replica, decode_snapshot};
+use crate::{Config, RECORDS_BACK_HEIGHTS, RecordsError, Replica, SnapshotError, decode_snapshot};
 
 /// A log that was opened, whatever had befallen it.
 #[derive(Debug)]
@@ -85,21 +85,53 @@ fn note<D: Disk>(store: &mut Store<D>, record: &Record) -> Result<(), StorageErr
     Ok(())
 }
 
-/// Returns the state of the newest snapshot that can be used, and why newer ones cannot: they are
-/// damaged, or whole and of another version.
+/// Why a snapshot is not started from.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum PassedOver {
+    /// It is damaged, or holds no state.
+    #[error("{0}")]
+    Unusable(String),
+    /// It is whole, and its state is of another engine: it is for another program.
+    #[error("{file} holds a state of engine {found}; this program runs engine {ENGINE}")]
+    OtherEngine {
+        /// The name of the snapshot.
+        file: FileName,
+        /// The engine that the state names.
+        found: u32,
+    },
+}
+
+/// Loads the state of a snapshot.
+fn load_state(
+    disk: &dyn ReadDisk,
+    (height, root): (Height, Root),
+    tools: &Tools,
+) -> Result<(Base, World), PassedOver> {
+    let unusable = |error: String| PassedOver::Unusable(error);
+    let snapshot =
+        load_snapshot(disk, height, root).map_err(|error| unusable(error.to_string()))?;
+    decode_snapshot(&snapshot.bytes, tools).map_err(|error| match error {
+        SnapshotError::World(StateRestoreError::OtherEngine(found)) => {
+            let file = FileName::new(FileKind::Snapshot(height, root));
+            PassedOver::OtherEngine { file, found }
+        }
+        error => unusable(format!("{error}, in that of height {height}")),
+    })
+}
+
+/// Returns the state of the newest snapshot that can be used, and why newer ones cannot.
 #[must_use]
-pub fn newest_state(disk: &dyn ReadDisk, tools: &Tools) -> (Option<(Base, World)>, Vec<String>) {
+pub fn newest_state(
+    disk: &dyn ReadDisk,
+    tools: &Tools,
+) -> (Option<(Base, World)>, Vec<PassedOver>) {
     let stored = match list_snapshots(disk) {
         Ok(stored) => stored,
-        Err(error) => return (None, vec![error.to_string()]),
+        Err(error) => return (None, vec![PassedOver::Unusable(error.to_string())]),
     };
     let mut passed_over = Vec::new();
-    for (height, root) in stored {
-        let loaded = load_snapshot(disk, height, root).map_err(|error| error.to_string());
-        let state = loaded.and_then(|snapshot| {
-            let decoded = decode_snapshot(&snapshot.bytes, tools);
-            decoded.map_err(|error| format!("{error}, in that of height {height}"))
-        });
+    for snapshot in stored {
+        let state = load_state(disk, snapshot, tools);
         match state {
             Ok(state) => return (Some(state), passed_over),
             Err(why) => passed_over.push(why),

@@ -68,6 +68,8 @@ fn an_act_that_makes_a_turn_void_is_named_with_its_fault() {
     let far = changed(|act| act.last_valid = HEIGHT.plus(EXPIRY_HEIGHTS_MAX + 1));
     assert_eq!(far, Err(ActCheckError::Ahead(ahead)));
     assert_eq!(judge(&ledger, &envelope().sign(&key(3))), Err(ActCheckError::Signature));
+    let unknown = changed(|act| act.act = Act::Unknown { number: 300, bytes: vec![1] });
+    assert_eq!(unknown, Err(ActCheckError::UnknownAct(300)));
     let decided = Envelope { author: key(2).public(), ..envelope() };
     assert_eq!(judge(&ledger, &decided.sign(&key(2))), Err(ActCheckError::Lane));
 }

@@ -6,7 +6,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
-use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
+use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools};
 use metatopia_types::{
     Act, AssetLicence, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
     ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn, TurnBody,
@@ -25,6 +25,7 @@ fn sulker() -> Package {
     Package::build(Draft {
         name: "sulker".into(),
         version: "1.0.0".into(),
+        api: 1,
         entry: "sulker.rhai".into(),
         files: [("sulker.rhai".into(), "fn on_touch(other) { throw \"no\"; }\n".into())].into(),
         licence: "AGPL-3.0-or-later".into(),
@@ -61,6 +62,7 @@ fn plan() -> (Genesis, PackageId) {
     let genesis = Genesis {
         name: "yard".to_owned(),
         engine: ENGINE,
+        rules: RULES,
         parameters,
         admins: BTreeSet::from([key(1).public()]),
         validators: BTreeMap::from([(key(9).public(), NodeContact::default())]),

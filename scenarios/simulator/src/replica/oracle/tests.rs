@@ -39,6 +39,7 @@ fn turn(setting: &ReplicaSetting) -> Turn {
         root: setting.beginning().root(),
         validators: Default::default(),
         next_validators: Default::default(),
+        reserved: Default::default(),
     };
     Turn { header, body }
 }

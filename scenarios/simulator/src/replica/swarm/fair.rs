@@ -54,7 +54,7 @@ pub(super) fn place(classes: &BTreeSet<Class>) -> Place {
     for (name, source) in SOURCES {
         let file = format!("{name}.rhai");
         let manifest = format!(
-            "name = \"{name}\"\nversion = \"1.0.0\"\nentry = \"{file}\"\n\
+            "name = \"{name}\"\nversion = \"1.0.0\"\napi = 1\nentry = \"{file}\"\n\
              licence = \"AGPL-3.0-or-later\"\nauthors = [\"The Metatopia authors\"]\n"
         );
         let files = BTreeMap::from([("package.toml", manifest.as_str()), (&file, *source)]);

@@ -47,6 +47,7 @@ fn package(n: usize, source: &str) -> Result<Package, String> {
     let package = Package::build(Draft {
         name: format!("hostile-{n}"),
         version: "1.0.0".into(),
+        api: 1,
         entry: "main.rhai".into(),
         files: [("main.rhai".into(), source.as_bytes().to_vec())].into(),
         licence: "AGPL-3.0-or-later".into(),

@@ -1,0 +1,121 @@
+//! Numbers are append-only: what a number of an act, a refusal or an outcome meant once, it means for
+//! ever, because turns and proofs that carry it are read for ever. These lists only grow.
+
+use metatopia_math::Vec2;
+use metatopia_types::{wire::DecodeError, *};
+
+fn key(n: u8) -> SigningKey {
+    SigningKey::from_seed([n; 32])
+}
+
+/// One act of each kind that is known, in the order of the numbers.
+fn samples() -> Vec<(&'static str, Act)> {
+    let vote = |header| {
+        let (height, round, voter) = (Height(3), Round(2), key(1).public());
+        Vote { kind: VoteKind::Precommit, height, round, header, voter }
+            .sign(SimId::default(), &key(1))
+    };
+    let both = Evidence::votes(vote(None), vote(Some(HeaderId::default())));
+    let ticket = TicketOrder::Withdraw { ticket: key(6).public() };
+    vec![
+        ("Login", Act::login("Ada".into(), Look::default())),
+        ("Leave", Act::Leave),
+        ("Heartbeat", Act::Heartbeat),
+        ("Walk", Act::Walk { heading: Vec2::ZERO }),
+        ("Touch", Act::Touch { object: ObjectId(300) }),
+        ("Push", Act::Push { object: ObjectId(7) }),
+        ("Say", Act::Say { channel: 1, body: BlobId::default() }),
+        ("Emote", Act::Emote(Emote::Bow)),
+        ("SetLook", Act::SetLook(Look::default())),
+        ("SetChange", Act::SetChange(SetChange::Remove { key: key(5).public() })),
+        ("Ready", Act::Ready { height: Height(299), proof: Digest([9; 32]) }),
+        ("Report", Act::Report(both)),
+        ("Build", Act::Build(Build::Undo { skip: 1 })),
+        ("Ticket", Act::Ticket(ticket)),
+        ("Amend", Act::Amend { name: "name".into(), value: "Harbour".into() }),
+    ]
+}
+
+fn envelope(act: Act) -> Envelope {
+    let author = key(1).public();
+    Envelope {
+        sim: SimId::default(),
+        author,
+        lane: Lane(1),
+        seq: Seq(1),
+        last_valid: Height(9),
+        act,
+    }
+}
+
+#[test]
+fn each_number_keeps_its_act() {
+    let samples = samples();
+    assert_eq!(samples.len(), ACT_NUMBERS.len(), "a new act has a sample here, behind all others");
+    for ((number, (name, act)), row) in (0..).zip(samples).zip(ACT_NUMBERS) {
+        assert_eq!(row, (name, number));
+        assert_eq!(act.number(), number, "{name}");
+        assert!(format!("{act:?}").starts_with(name), "{act:?} is not {name}");
+        let bytes = wire::encode(&act);
+        let (first, length): (u16, u32) = wire::decode_first(&bytes).expect("a shell");
+        assert_eq!(first, number, "{name}");
+        assert_eq!(wire::length(&(first, length)) + length as usize, bytes.len(), "{name}");
+        assert_eq!(wire::decode(&bytes, 1_024), Ok(act));
+    }
+}
+
+#[test]
+fn an_act_of_a_later_program_is_decoded_named_and_checked_and_is_the_same_bytes_again() {
+    let later = envelope(Act::Unknown { number: 300, bytes: vec![7; 200] });
+    let signed = later.clone().sign(&key(1));
+    let bytes = wire::encode(&signed);
+
+    let read: SignedEnvelope = wire::decode(&bytes, limits::ENVELOPE_BYTES_MAX).expect("a shell");
+
+    assert_eq!((read.id(), wire::encode(&read)), (signed.id(), bytes));
+    assert!(read.verify(&Ed25519));
+    // Any bytes do, for only the later program knows what they mean.
+    for held in [vec![], vec![0xff; 9]] {
+        let act = Act::Unknown { number: ACT_NUMBERS.len() as u16, bytes: held };
+        assert_eq!(wire::decode(&wire::encode(&act), 64), Ok(act));
+    }
+}
+
+#[test]
+fn the_bytes_of_a_known_number_are_its_act_in_the_one_form_or_nothing() {
+    let heartbeat = wire::encode(&Act::Heartbeat);
+    assert_eq!(heartbeat, [2, 0]);
+    let decode = |bytes: &[u8]| wire::decode::<Act>(bytes, 64);
+    assert_eq!(decode(&[2, 1, 0]), Err(DecodeError::Malformed), "a byte more");
+    assert_eq!(decode(&[4, 0]), Err(DecodeError::Malformed), "a byte less");
+    assert_eq!(decode(&[4, 1, 5]), Ok(Act::Touch { object: ObjectId(5) }));
+    assert_eq!(decode(&[4, 2, 0x85, 0]), Err(DecodeError::NotCanonical), "a long integer");
+    assert_eq!(decode(&[0x82, 0, 0]), Err(DecodeError::NotCanonical), "a long number");
+    assert_eq!(decode(&[4, 0x81, 0, 5]), Err(DecodeError::NotCanonical), "a long length");
+    assert_eq!(decode(&[0xff, 0xff, 0xff, 0]), Err(DecodeError::Malformed), "no number of 16 bits");
+}
+
+/// Reads the values of an enum of names without content, by their numbers.
+fn named<T: serde::Serialize + serde::de::DeserializeOwned + core::fmt::Debug>() -> Vec<String> {
+    let read = |number| wire::decode::<T>(&[number], 1).ok().map(|value| format!("{value:?}"));
+    (0..).map_while(read).collect()
+}
+
+#[test]
+fn each_number_keeps_its_refusal() {
+    let ever = "NotLoggedIn OtherSession NotAdmin BadText NoObject OutOfReach Immovable NoBlob \
+                NoChannel Full OutOfRange TooOften BadSetChange WrongProof BadEvidence Crashed \
+                NotYours Person ClosedLand Occupied KeptClear BadSize TooManyObjects \
+                TooManyScripts TooMuchText NoPlayer NoRoomForGifts NoPackage NoScript NotFree \
+                NothingToUndo GiftStays NoSeat ChangesWait NoTicket TooManyTickets TooManyMovable \
+                NotPermanent NoParameter";
+    assert_eq!(named::<Refusal>(), ever.split_whitespace().collect::<Vec<_>>());
+}
+
+#[test]
+fn each_number_keeps_its_outcome() {
+    assert_eq!(wire::encode(&Outcome::Ok), [0]);
+    assert_eq!(wire::encode(&Outcome::Refused(Refusal::NotAdmin)), [1, 2]);
+    assert_eq!(wire::encode(&Outcome::Made(ObjectId(5))), [2, 5]);
+    assert_eq!(wire::decode::<Outcome>(&[3, 0], 2), Err(DecodeError::Malformed), "a new one");
+}
