@@ -123,7 +123,9 @@ impl ActContext<'_> {
             scripts: Vec::new(),
             licence: AssetLicence::Reserved,
             author: Some(self.author()),
+            birth: None,
             parent: None,
+            travels: false,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());

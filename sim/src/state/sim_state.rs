@@ -11,7 +11,8 @@ use metatopia_physics::{BodySpec, Motion, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
-    ScriptId, SimId, Tick, limits::OUTCOME_TURNS,
+    ScriptId, SimId, Tick,
+    limits::{OBJECT_NUMBERS_END, OUTCOME_TURNS},
 };
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +177,7 @@ impl State {
         body: &BodySpec,
     ) -> Result<ObjectId, metatopia_physics::InsertError> {
         let id = self.clock.next_object;
+        assert!(id.0 < OBJECT_NUMBERS_END, "numbers of objects stay below OBJECT_NUMBERS_END");
         self.region.insert(id, body)?;
         self.clock.next_object = id.plus(1);
         if let Some(player) = object.player {

@@ -39,6 +39,7 @@ mod keys;
 pub mod limits;
 pub mod merkle;
 mod movement;
+mod origin;
 mod outcome;
 mod receipt;
 mod recovery;
@@ -62,6 +63,7 @@ pub use ids::{
 };
 pub use keys::{Ed25519, Sign, SigningKey, Verify};
 pub use movement::Movement;
+pub use origin::{Origin, ParseOriginError};
 pub use outcome::{Outcome, Refusal};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};

@@ -110,7 +110,9 @@ fn thing(owner: PublicKey) -> crate::state::Object {
         scripts: Vec::new(),
         licence: metatopia_types::AssetLicence::default(),
         author: None,
+        birth: None,
         parent: None,
+        travels: false,
     }
 }
 
