@@ -146,7 +146,7 @@ pub use state::{
     AVATAR, Applied, AvatarParameters, BuildingParameters, CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT,
     Capsule, CapsuleError, ChangedObject, Charter, Course, FirstLogin, Frozen, GasParameters,
     Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError,
-    Parameters, ParametersError, Parent, Player, PlayerSession, Received, ReplayVerdict,
+    Parameters, ParametersError, Parent, Player, PlayerSession, Presence, Received, ReplayVerdict,
     SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError,
     Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
 };

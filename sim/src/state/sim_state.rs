@@ -20,6 +20,7 @@ use super::{
     object::Object,
     parameters::Parameters,
     players::{Player, PlayerSession, Since},
+    presence::Presence,
 };
 use crate::{
     acts::{BuildHistory, ChatIndex},
@@ -208,7 +209,7 @@ impl State {
         self.remove_avatar(key);
         let player = self.players.get(key).cloned().expect("a player who has a seat is known");
         let session = player.session.clone().map(|session| PlayerSession {
-            avatar: None,
+            presence: Presence::Seatless,
             heading: Vec2::ZERO,
             gesture: None,
             ..session
@@ -306,8 +307,9 @@ impl State {
 
     /// Builds the indexes of a state that was read from its leaves.
     pub(super) fn index(&mut self) {
-        let avatar =
-            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar?));
+        let avatar = |(key, player): (&PublicKey, &Player)| {
+            Some((*key, player.session.as_ref()?.presence.avatar()?))
+        };
         self.present = self.players.iter().filter_map(avatar).collect();
         self.owned = BTreeMap::new();
         self.movable = BTreeSet::new();

@@ -20,7 +20,7 @@ use crate::{
         UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
-    state::{Object, Player, PlayerSession, SNAPSHOT_BYTES_MAX, Since},
+    state::{Object, Player, PlayerSession, Presence, SNAPSHOT_BYTES_MAX, Since},
 };
 
 const KEY: PublicKey = PublicKey([0xff; 32]);
@@ -57,7 +57,7 @@ fn player() -> Player {
     let far = Fx::from_bits(i64::MIN);
     let session = PlayerSession {
         lane: Lane(MAX),
-        avatar: Some(ObjectId(MAX)),
+        presence: Presence::Away { to: ORIGIN.sim, number: MAX },
         heading: Vec2::new(far, far),
         lease: FAR,
         acted: FAR,
