@@ -80,6 +80,7 @@
 //!     lands: Vec::new(),
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
+//!     site: None,
 //!     parent: None,
 //! };
 //! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;

@@ -89,6 +89,7 @@ fn genesis() -> Genesis {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".into(),
         asset_licence: "CC-BY-SA-4.0".into(),
+        site: None,
         parent: None,
     }
 }

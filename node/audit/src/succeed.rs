@@ -106,7 +106,7 @@ impl LastState {
         parent_of(&self.world, self.proof.as_ref())
     }
 
-    /// Returns the genesis of a successor. Rules and licences are the parent's; objects, packages and
+    /// Returns the genesis of a successor. Rules, licences and site are the parent's; objects, packages and
     /// lands come with the state.
     #[must_use]
     pub fn successor(
@@ -127,6 +127,7 @@ impl LastState {
             lands: Vec::new(),
             licence: charter.licence.clone(),
             asset_licence: charter.asset_licence.clone(),
+            site: charter.site,
             parent: Some(self.parent()),
         }
     }

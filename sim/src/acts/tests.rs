@@ -33,6 +33,7 @@ fn state() -> State {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
+        site: None,
         parent: None,
     };
     State::from_genesis(&genesis).expect("a small genesis")

@@ -54,6 +54,7 @@ impl State {
             ("parameters", genesis.parameters == old.parameters),
             ("licence", genesis.licence == old.licence),
             ("licence of assets", genesis.asset_licence == old.asset_licence),
+            ("site", genesis.site == old.site),
         ];
         if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
             return Err(GenesisError::NotKept(what));
@@ -118,6 +119,7 @@ fn empty(genesis: &Genesis, packages: BTreeMap<PackageId, Package>) -> Result<St
             lands: genesis.lands.clone(),
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
+            site: genesis.site,
         },
         clock: SimClock {
             height: Height(0),

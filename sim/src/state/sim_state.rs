@@ -11,7 +11,7 @@ use metatopia_physics::{BodySpec, Motion, Region};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
-    ScriptId, SimId, Tick,
+    ScriptId, SimId, Site, Tick,
     limits::{OBJECT_NUMBERS_END, OUTCOME_TURNS},
 };
 use serde::{Deserialize, Serialize};
@@ -51,6 +51,8 @@ pub struct Charter {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
+    /// Where it lies in a world of many sims; none if it lies in none.
+    pub site: Option<Site>,
 }
 
 /// The time of a sim: its place in its own history.

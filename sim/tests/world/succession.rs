@@ -6,7 +6,8 @@ use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Title, World};
 use metatopia_types::{
-    Act, Build, Digest, Height, LeafKey, NodeContact, ObjectId, Origin, Outcome, Root, SimId,
+    Act, Build, Digest, Height, LeafKey, NodeContact, ObjectId, Origin, Outcome, Root, SimId, Site,
+    Square,
 };
 
 use crate::{
@@ -62,6 +63,7 @@ fn successor(parent: &World) -> Genesis {
         lands: Vec::new(),
         licence: charter.licence.clone(),
         asset_licence: charter.asset_licence.clone(),
+        site: charter.site,
         parent: Some(Parent {
             sim: parent.sim(),
             height: parent.height(),
@@ -234,6 +236,9 @@ fn a_successor_with_another_state_or_other_rules_is_refused() {
     assert_eq!(fault(&|g| g.parameters.lease_ticks += 1), kept("parameters"));
     assert_eq!(fault(&|g| g.licence = "MIT".to_owned()), kept("licence"));
     assert_eq!(fault(&|g| g.asset_licence = "MIT".to_owned()), kept("licence of assets"));
+    let square = Square { x: 2, y: 4, doublings: 0 };
+    let site = Some(Site { world: sim, square });
+    assert_eq!(fault(&|g| g.site = site), kept("site"));
     let carried = GenesisError::NotCarried;
     let objects = &builder.genesis.objects;
     assert_eq!(fault(&|g| g.objects.clone_from(objects)), carried("objects"));

@@ -77,6 +77,7 @@ impl Builder {
             licence: "AGPL-3.0-or-later".to_owned(),
             lands: Vec::new(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
+            site: None,
             parent: None,
         };
         Self { genesis, ports: BTreeMap::new() }

@@ -65,6 +65,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     })
 }

@@ -104,6 +104,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     };
     let ports: BTreeMap<PackageId, Arc<dyn Handler>> =

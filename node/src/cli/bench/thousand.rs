@@ -134,6 +134,7 @@ pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     }
 }

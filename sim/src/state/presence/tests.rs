@@ -40,6 +40,7 @@ fn world(presence: Presence) -> World {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
+        site: None,
         parent: None,
     };
     let mut world = World::genesis(&genesis, &tools()).expect("a small genesis");
