@@ -191,6 +191,11 @@ mod tests {
         assert_eq!(check_proof(&parent, &other), Err(ParentProofError::OtherSim));
         parent.height = parent.height.plus(1);
         assert_eq!(check_proof(&parent, &genesis()), Err(ParentProofError::OtherState));
+        let format = parent.proof[0];
+        parent.proof[0] = 77;
+        let unknown = DecodeError::Format { found: 77, known: format };
+        assert_eq!(check_proof(&parent, &genesis()), Err(ParentProofError::Decode(unknown)));
+        parent.proof[0] = format;
         parent.proof.pop();
         let malformed = check_proof(&parent, &genesis());
         assert!(matches!(malformed, Err(ParentProofError::Decode(_))), "{malformed:?}");
