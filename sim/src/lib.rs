@@ -99,7 +99,7 @@
 //!     root: world.root(),
 //!     validators: set,
 //!     next_validators: set,
-//!     ..Header::default()
+//!     ..Header::unstated()
 //! };
 //! let applied = world.apply(&Turn::of(header, body), &Serial);
 //!

@@ -129,7 +129,7 @@ impl Pool {
             height: self.windows.height().plus(1),
             proposer: PublicKey::default(),
             time: Millis(1),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, body)
     }

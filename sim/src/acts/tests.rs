@@ -45,7 +45,7 @@ fn turn() -> Turn {
         sim: SimId(Digest::ZERO),
         engine: crate::ENGINE,
         height: Height(1),
-        previous: HeaderId::default(),
+        previous: HeaderId::BEFORE_FIRST,
         proposer: PublicKey([1; 32]),
         round: Round(0),
         time: Millis(1),
@@ -53,9 +53,9 @@ fn turn() -> Turn {
         act_count: 0,
         blobs: Digest::ZERO,
         blob_count: 0,
-        root: Root::default(),
-        validators: ValidatorsId::default(),
-        next_validators: ValidatorsId::default(),
+        root: Root(Digest::ZERO),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
     };
     Turn { header, body }
 }

@@ -206,14 +206,14 @@ fn objects_have_rules() {
     assert_eq!(object(|object| object.name.clear()), ObjectSpecError::Name(String::new()));
     assert_eq!(object(|object| object.text = "x".repeat(257)), ObjectSpecError::Text(257));
     assert_eq!(object(|object| object.look.color = 1 << 24), ObjectSpecError::Color(1 << 24));
-    let script = ScriptSpec { package: PackageId::default(), state: ScriptState::default() };
+    let script = ScriptSpec { package: PackageId(Digest::ZERO), state: ScriptState::default() };
     let scripts = vec![script.clone(); SCRIPTS_PER_OBJECT_MAX + 1];
     let error = fault(|builder| builder.genesis.objects[0].scripts = scripts);
     let expected = ObjectSpecError::TooManyScripts(SCRIPTS_PER_OBJECT_MAX + 1);
     assert_eq!(error, GenesisError::Object { object: 0, error: expected });
 
     let error = fault(|builder| builder.genesis.objects[0].scripts = vec![script]);
-    let package = PackageId::default();
+    let package = PackageId(Digest::ZERO);
     assert_eq!(error, GenesisError::NoPackage { object: 0, package });
 
     let error = fault(|builder| {

@@ -228,7 +228,7 @@ fn a_successor_with_another_state_or_other_rules_is_refused() {
     };
     let (sim, height, root) = (yard.world.sim(), yard.world.height(), yard.world.root());
     let other = GenesisError::OtherState { sim, height, root };
-    assert_eq!(fault(&|g| parent(g, &|p| p.root = Root::default())), other);
+    assert_eq!(fault(&|g| parent(g, &|p| p.root = Root(Digest::ZERO))), other);
     assert_eq!(fault(&|g| parent(g, &|p| p.height = Height(1))), other);
     assert_eq!(fault(&|g| parent(g, &|p| p.sim = SimId(Digest::ZERO))), other);
     assert_eq!(fault(&|g| g.parent = None), GenesisError::NoParent);

@@ -228,14 +228,14 @@ impl Yard {
             sim: self.world.sim(),
             engine: ENGINE,
             height,
-            previous: self.log.last().map_or_else(HeaderId::default, Turn::id),
+            previous: self.log.last().map_or(HeaderId::BEFORE_FIRST, Turn::id),
             proposer: self
                 .world
                 .validators(height)
                 .map(|set| set.proposer(height, Round(0)))
                 .expect("a set for the next height"),
             time: Millis(T0 + self.turn_ms * height.0),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, body)
     }

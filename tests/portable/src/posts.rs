@@ -99,7 +99,7 @@ fn first_turn(world: &World) -> Turn {
         root: world.root(),
         validators: set,
         next_validators: set,
-        ..Header::default()
+        ..Header::unstated()
     };
     Turn::of(header, body)
 }

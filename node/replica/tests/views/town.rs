@@ -215,7 +215,7 @@ impl Town {
             time: Millis(1_700_000_000_000 + 50 * height.0),
             // The root that the header two heights later states; kept here by the state's height.
             root: world.root(),
-            ..Header::default()
+            ..Header::unstated()
         };
         let (before, turn) = (world.height(), Turn::of(header, body));
         self.headers.insert(before, turn.header.clone());

@@ -195,7 +195,7 @@ pub(super) fn empty_turn(world: &World, server: PublicKey) -> Turn {
         proposer: server,
         time: Millis(50 * height.0),
         root: world.root(),
-        ..Header::default()
+        ..Header::unstated()
     };
     Turn::of(header, body)
 }

@@ -82,7 +82,7 @@ fn play(world: &mut World, act: Option<Act>) -> Option<Outcome> {
         sim,
         engine: crate::ENGINE,
         height,
-        previous: HeaderId::default(),
+        previous: HeaderId::BEFORE_FIRST,
         proposer: PublicKey([1; 32]),
         round: Round(0),
         time: Millis(50 * height.0),
@@ -90,9 +90,9 @@ fn play(world: &mut World, act: Option<Act>) -> Option<Outcome> {
         act_count: 0,
         blobs: Digest::ZERO,
         blob_count: 0,
-        root: Root::default(),
-        validators: ValidatorsId::default(),
-        next_validators: ValidatorsId::default(),
+        root: Root(Digest::ZERO),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
     };
     world.apply(&Turn::of(header, body), &Serial).outcomes.first().copied()
 }

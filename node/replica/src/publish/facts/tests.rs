@@ -103,7 +103,7 @@ fn play(world: &mut World, n: u8, seq: u64, act: Act) {
         time: Millis(1_700_000_000_000 + height.0 * 50),
         validators: set,
         next_validators: set,
-        ..Header::default()
+        ..Header::unstated()
     };
     world.apply(&Turn::of(header, body), &Serial);
 }
