@@ -1,8 +1,8 @@
 //! One client's session with one node, over whatever carrier; it outlives connections.
 
 mod acts;
+mod attendance;
 mod links;
-mod presence;
 mod servers;
 mod views;
 
@@ -22,7 +22,7 @@ use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
 };
 
-use self::{acts::PendingAct, presence::Presence};
+use self::{acts::PendingAct, attendance::Attendance};
 pub use self::{
     acts::{PENDING_MAX, SubmitError},
     links::UNCHECKED_MAX,
@@ -134,7 +134,7 @@ pub struct Session {
     /// What was shown, and its proof, that wait for set changes to be followed.
     unchecked: Vec<(ProvenTiles, Box<ViewProof>)>,
     watching: Option<Watching>,
-    presence: Presence,
+    attendance: Attendance,
     sight: Sight,
     proven: Option<Box<ProvenSight>>,
     /// It was said already that proofs are late.
@@ -175,7 +175,7 @@ impl Session {
             unproven: Vec::new(),
             unchecked: Vec::new(),
             watching: None,
-            presence: Presence::default(),
+            attendance: Attendance::default(),
             sight: Sight::of(key.public()),
             key,
             proven: None,

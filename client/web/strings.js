@@ -171,6 +171,7 @@ const WORDS = {
   'thing.owner': 'Owner',
   'thing.author': 'Made by',
   'thing.parent': 'A copy of',
+  'thing.elsewhere': 'born in sim {sim}',
   'thing.where': 'Where',
   'thing.where.value': '{x} m east, {y} m north',
   'thing.size': 'Size',

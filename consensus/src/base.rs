@@ -32,7 +32,7 @@ impl Base {
     pub fn genesis(time: Millis, root: Root, validators: &ValidatorSet) -> Self {
         Self {
             height: Height(0),
-            header: HeaderId::default(),
+            header: HeaderId::BEFORE_FIRST,
             time,
             roots: [root; 2],
             sets: [validators.clone(), validators.clone(), validators.clone()],

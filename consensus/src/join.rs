@@ -82,18 +82,23 @@ pub enum JoinPackError {
 }
 
 impl JoinPack {
-    /// Encodes the pack for a file or the wire.
+    /// The number of the encoding. A pack outlives its sim: a successor shows it to whoever asks for the
+    /// proof of its parent, so it says by itself how it is read.
+    pub const FORMAT: u8 = 1;
+
+    /// Encodes the pack for a file or another sim.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
-        wire::encode(self)
+        wire::encode_format(Self::FORMAT, self)
     }
 
-    /// Decodes a pack from a file or the wire. The pack is not verified yet.
+    /// Decodes a pack from a file or another sim. The pack is not verified yet.
     ///
     /// # Errors
-    /// Bytes that are too many, are no join pack, or are one in another than its canonical form.
+    /// Bytes that are too many, are of another format, are no join pack, or are one in another than its
+    /// canonical form.
     pub fn decode(bytes: &[u8]) -> Result<Self, wire::DecodeError> {
-        wire::decode(bytes, JOIN_PACK_BYTES_MAX)
+        wire::decode_format(Self::FORMAT, bytes, JOIN_PACK_BYTES_MAX)
     }
 
     /// Walks the set changes from `trust` to the last header.

@@ -66,7 +66,7 @@
 //! let set = ValidatorSet::new(vec![alone], |_| true)?;
 //! let sim = SimId(Digest::of("an example", b"idle"));
 //! let config = AgreementConfig::new(sim, 1, 50, signer, Arc::new(Ed25519), true);
-//! let base = Base::genesis(Millis(1_000), Root::default(), &set);
+//! let base = Base::genesis(Millis(1_000), Root(Digest::ZERO), &set);
 //!
 //! let mut now = Now { monotonic: Duration::ZERO, wall: Millis(1_000) };
 //! let mut agreement = Agreement::open(config, base, Vec::new(), now, &mut Idle)?;
@@ -77,7 +77,7 @@
 //!             AgreementEffect::Append { record, .. } => log.push(record.encode()),
 //!             AgreementEffect::Sync(place) => agreement.handle(now, &mut Idle, AgreementInput::Synced(place)),
 //!             AgreementEffect::Decided { decision, .. } => {
-//!                 let (height, root) = (decision.height(), Root::default());
+//!                 let (height, root) = (decision.height(), Root(Digest::ZERO));
 //!                 let applied = AppliedTurn { height, root, validators: set.clone() };
 //!                 agreement.handle(now, &mut Idle, AgreementInput::Applied(applied));
 //!                 told.push(decision.turn.header.time);

@@ -107,7 +107,7 @@ fn capsule_name(height: Height) -> String {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::Root;
+    use metatopia_types::{Digest, Root};
 
     use super::*;
 
@@ -122,8 +122,8 @@ mod tests {
         }
         let report = RepairReport {
             height: Height(7),
-            had: Root::default(),
-            now: Root::default(),
+            had: Root(Digest::ZERO),
+            now: Root(Digest::ZERO),
             looked_at: Height(8),
             difference: None,
             repairs: 1,

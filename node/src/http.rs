@@ -78,7 +78,7 @@ pub use answer::ErrorAnswer;
 pub(crate) use listener::WrittenBytes;
 pub use listener::{CONNECTIONS_MAX, IDLE, SOCKET_BYTES};
 pub(crate) use origin::is_host;
-pub use origin::{Origins, ParseOriginError, UrlScheme, WebOrigin};
+pub use origin::{Origins, ParseWebOriginError, UrlScheme, WebOrigin};
 pub(crate) use page::module_warning;
 pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;

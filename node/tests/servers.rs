@@ -95,6 +95,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         licence: "AGPL-3.0-or-later".into(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".into(),
+        site: None,
         parent: None,
     };
     let file = folder.join("genesis");

@@ -210,6 +210,7 @@ impl Place {
             lands: self.lands.clone(),
             licence: self.licence.clone(),
             asset_licence: self.asset_licence.clone(),
+            site: None,
             parent: None,
         }
     }

@@ -60,7 +60,7 @@ impl Visit {
             height,
             proposer: PublicKey::default(),
             time: Millis(1_700_000_000_000 + 50 * height.0),
-            ..Header::default()
+            ..Header::unstated()
         };
         let applied = self.world.apply(&Turn::of(header, body), &Serial);
         assert!(applied.failures.is_empty(), "{:#?}", applied.failures);

@@ -23,7 +23,7 @@
 //!     Call, Draft, Event, Handler, ObjectView, ObjectWrites, Package, PackageAuthor, RhaiHandler,
 //!     ScriptEffect, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
 //! };
-//! use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+//! use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 //! # use metatopia_math::{Angle, Fx, Vec2};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -52,7 +52,8 @@
 //!     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
 //!         # let (pos, velocity, angle, spin) = (Vec2::ZERO, Vec2::ZERO, Angle::ZERO, Fx::ZERO);
 //!         # let (kind, color, text) = ("avatar", 0, "");
-//!         Some(ObjectView { id, name: "Bob", kind, pos, velocity, angle, spin, color, text })
+//!         let origin = Origin { sim: SimId(Digest([7; 32])), number: id };
+//!         Some(ObjectView { origin, name: "Bob", kind, pos, velocity, angle, spin, color, text })
 //!     }
 //!     // ..
 //!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> metatopia_scripting::Nearby { Default::default() }

@@ -32,7 +32,8 @@ pub enum Value {
     Vec2(Vec2),
     /// A text of UTF-8.
     Text(String),
-    /// A handle of an object, which may be gone by now.
+    /// A handle of an object, which may be gone by now. Scripts compare and keep it, and never see its
+    /// number.
     Object(ObjectId),
     /// Values in order.
     Array(Vec<Self>),

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{Digest, ObjectId, Tick, limits::TICKS_PER_SECOND};
+use metatopia_types::{Digest, ObjectId, Origin, Tick, limits::TICKS_PER_SECOND};
 
 /// The world at the start of a tick, the same for every script and unchanging while they run.
 ///
@@ -44,8 +44,8 @@ pub struct Nearby {
 /// One object at the start of a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ObjectView<'a> {
-    /// The id of the object.
-    pub id: ObjectId,
+    /// The sim of its birth, and its number there.
+    pub origin: Origin,
     /// Its name: a player's, or the one that the world's maker gave.
     pub name: &'a str,
     /// What it is: `"avatar"` for a player, else the kind that the world's maker gave.

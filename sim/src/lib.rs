@@ -81,6 +81,7 @@
 //!     lands: Vec::new(),
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
+//!     site: None,
 //!     parent: None,
 //! };
 //! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
@@ -99,7 +100,7 @@
 //!     root: world.root(),
 //!     validators: set,
 //!     next_validators: set,
-//!     ..Header::default()
+//!     ..Header::unstated()
 //! };
 //! let applied = world.apply(&Turn::of(header, body), &Serial);
 //!
@@ -149,9 +150,9 @@ pub use state::{
     CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
     FirstLogin, Frozen, GasParameters, Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object,
     ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession,
-    Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
-    StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of,
-    is_line, is_name, rules_name,
+    Presence, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock,
+    Since, Stage, StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from,
+    heading_of, is_line, is_name, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,

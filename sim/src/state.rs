@@ -17,6 +17,7 @@ mod genesis;
 mod object;
 mod parameters;
 mod players;
+mod presence;
 mod sim_state;
 mod snapshot;
 mod tick;
@@ -40,6 +41,7 @@ pub use parameters::{
     heading_of,
 };
 pub use players::{Player, PlayerSession, Since, is_line, is_name};
+pub use presence::Presence;
 pub use sim_state::{Charter, SimClock};
 pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
 pub use tools::Tools;

@@ -53,6 +53,11 @@ const REASONS: &[Reasons] = &[
         returned_in: &["sim/types/tests/"],
     },
     Reasons {
+        name: "ParseOriginError",
+        file: "sim/types/src/origin.rs",
+        returned_in: &["sim/types/src/origin.rs"],
+    },
+    Reasons {
         name: "GenesisError",
         file: "sim/src/state/genesis.rs",
         returned_in: &["sim/tests/"],

@@ -34,7 +34,7 @@ fn invite(servers: u8) -> Invite {
         root: Root(Digest([5; 32])),
         validators: validators.id(),
         next_validators: validators.id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     };
     let vote = |n: u8| Vote {
         kind: VoteKind::Precommit,
@@ -127,7 +127,7 @@ fn what_an_issuer_must_not_sign_is_refused_although_it_is_signed() {
     few.certificate.signatures.truncate(2);
     assert!(matches!(check(few), InviteError::Certificate(_)));
     let mut other = invite(4);
-    other.certificate.header = HeaderId::default();
+    other.certificate.header = HeaderId(Digest::ZERO);
     assert_eq!(check(other), InviteError::OtherHeader);
     let strangers = Invite { validators: invite(5).validators, ..invite(4) };
     assert_eq!(check(strangers), InviteError::OtherValidators);

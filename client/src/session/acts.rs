@@ -68,7 +68,7 @@ impl Session {
         let act = envelope.sign(&*self.key);
         let id = act.id();
         if matches!(act.envelope.act, Act::Login { .. }) {
-            self.presence.comes(id);
+            self.attendance.comes(id);
         }
         let submission = Submission { act, blobs };
         let mut sends = 0;
@@ -120,7 +120,7 @@ impl Session {
             return;
         };
         let act = found.act.id();
-        if self.presence.is_latest_login(act)
+        if self.attendance.is_latest_login(act)
             && self.light.receipt(&found.act, &found.receipt).is_ok()
         {
             self.decided(act, &found.act.envelope);
@@ -133,17 +133,17 @@ impl Session {
     /// An act of ours is in a decided turn, for certain.
     fn decided(&mut self, id: ActId, envelope: &Envelope) {
         match envelope.act {
-            Act::Login { .. } => self.presence.came(id, envelope.seq),
-            Act::Leave => self.presence.left(envelope.seq),
+            Act::Login { .. } => self.attendance.came(id, envelope.seq),
+            Act::Leave => self.attendance.left(envelope.seq),
             _ => return,
         }
-        self.sight.set_present(self.presence.is_present());
+        self.sight.set_present(self.attendance.is_present());
     }
 
     /// The node says what became of an act.
     pub(super) fn ruled(&mut self, act: ActId, outcome: Outcome) {
-        self.presence.ruled(act, outcome);
-        self.sight.set_present(self.presence.is_present());
+        self.attendance.ruled(act, outcome);
+        self.sight.set_present(self.attendance.is_present());
     }
 
     pub(super) fn refused(&mut self, act: ActId, why: SubmitRefusal) {

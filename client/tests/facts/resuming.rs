@@ -189,7 +189,7 @@ fn announcements_count_when_their_servers_vote_and_signed_them() {
     let stranger = announcement(&stand, 66, 5).sign(&key(66));
     let forged = announcement(&stand, 202, 5).sign(&key(201));
     let mut elsewhere = announcement(&stand, 203, 5);
-    elsewhere.sim = SimId::default();
+    elsewhere.sim = SimId(Digest::ZERO);
     let elsewhere = elsewhere.sign(&key(203));
 
     let named = vec![stranger, forged, elsewhere, good.clone(), older];
@@ -224,7 +224,7 @@ fn however_many_others_are_named_no_member_is_left_out() {
     talk.session.follow_servers(Duration::ZERO);
     let stranger = announcement(&stand, 66, 5).sign(&key(66));
     let mut elsewhere = announcement(&stand, 202, 5);
-    elsewhere.sim = SimId::default();
+    elsewhere.sim = SimId(Digest::ZERO);
     let mut named = vec![stranger; ENTRANCES_MAX];
     named.resize(2 * ENTRANCES_MAX, elsewhere.sign(&key(202)));
     let good = announcement(&stand, 201, 5).sign(&key(201));

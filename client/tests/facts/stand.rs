@@ -191,13 +191,13 @@ impl Stand {
             sim: self.sim(),
             engine: ENGINE,
             height,
-            previous: self.headers.get(&before).map(Header::id).unwrap_or_default(),
+            previous: self.headers.get(&before).map_or(HeaderId::BEFORE_FIRST, Header::id),
             proposer: key(self.members[0]).public(),
             time: Millis(1_700_000_000_000 + 50 * height.0),
             root: self.history[&stated].root,
             validators: set,
             next_validators: set,
-            ..Header::default()
+            ..Header::unstated()
         }
     }
 

@@ -15,6 +15,9 @@ const THERE = { x: 1, y: 0 };
 
 const vector = (x, y, one = Q20) => ({ x: Math.round(x * one), y: Math.round(y * one) });
 
+/** An origin in another sim. */
+const ORIGIN = { sim: 'a5'.repeat(32), number: 3 };
+
 function body(id, { x = 1, y = 2, vx = 0, vy = 0, motion = 'Dynamic' } = {}) {
   return {
     id, geometry: { Rect: vector(0.5, 0.25) }, motion, sensor: false, fixed_rotation: false, mass: 65_536,
@@ -26,7 +29,8 @@ function body(id, { x = 1, y = 2, vx = 0, vy = 0, motion = 'Dynamic' } = {}) {
 function object(over = {}) {
   return {
     kind: 'crate', name: 'a crate', owner: null, player: null, look: { color: 0xff8040, shape: 'Square' },
-    text: '', scripts: [4], licence: 'CcBySa', author: null, parent: 3, ...over,
+    text: '', scripts: [4], licence: 'CcBySa', author: null, birth: null, parent: ORIGIN, travels: false,
+    ...over,
   };
 }
 
@@ -61,7 +65,7 @@ test('a thing is told as people see it', () => {
   assert.deepEqual(sight.objects.get(9), {
     id: 9, kind: 'crate', name: 'a crate', owner: null, player: null,
     look: { color: 0xff8040, shape: 'square' }, text: '', scripts: [{ script: 4, package: null }],
-    licence: 'CcBySa', author: null, parent: 3,
+    licence: 'CcBySa', author: null, birth: null, parent: ORIGIN, travels: false,
     round: false, hx: 0.5, hy: 0.25, motion: 'dynamic', movable: true, sensor: false, gesture: null,
     far: false,
   });
@@ -71,6 +75,17 @@ test('a thing is told as people see it', () => {
   assert.ok(!sight.unlearned);
   const { x, y, angle } = sight.known(9);
   assert.deepEqual([x, y, angle], [1, 2, Math.PI / 2]);
+});
+
+test('a thing is found by its origin, wherever it was born', () => {
+  const { sight, at } = started();
+  const here = '5a'.repeat(32);
+  const put = { entries: [bytes(10, {}, { birth: ORIGIN })] };
+  sight.take(view(2, { tiles: [update({ since: at, ...put })] }), 50);
+  assert.equal(sight.born({ sim: here, number: 9 }, here).id, 9);
+  assert.equal(sight.born(ORIGIN, here).id, 10);
+  assert.equal(sight.born({ sim: here, number: 10 }, here), undefined);
+  assert.equal(sight.born({ ...ORIGIN, number: 9 }, here), undefined);
 });
 
 test('copies follow movements exactly, and keep what did not change', () => {

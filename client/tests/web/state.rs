@@ -30,7 +30,9 @@ fn object() -> Object {
         scripts: vec![ScriptId(4)],
         licence: AssetLicence::CcBy,
         author: Some(key(7).public()),
-        parent: Some(ObjectId(3)),
+        birth: Some(Origin { sim: SimId(digest(9)), number: ObjectId(300) }),
+        parent: Some(Origin { sim: SimId(digest(8)), number: ObjectId(3) }),
+        travels: true,
     }
 }
 
@@ -89,6 +91,7 @@ fn genesis() -> Genesis {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".into(),
         asset_licence: "CC-BY-SA-4.0".into(),
+        site: None,
         parent: None,
     }
 }

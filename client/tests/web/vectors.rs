@@ -89,7 +89,7 @@ fn header() -> Header {
         root: Root(digest(4)),
         validators: set().id(),
         next_validators: set().id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     }
 }
 

@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut dice = Stream::new(&[9; 32], "history", &[]);
     let set = world.roster().newest_set().id();
     let mut roots = vec![world.root()];
-    let mut previous = HeaderId::default();
+    let mut previous = HeaderId::BEFORE_FIRST;
     let mut decided = Vec::new();
     let start = Instant::now();
     for height in (1..=TURNS).map(Height) {
@@ -115,7 +115,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             root: roots[stated as usize],
             validators: set,
             next_validators: set,
-            ..Header::default()
+            ..Header::unstated()
         };
         let turn = Turn::of(header, body);
         previous = turn.id();

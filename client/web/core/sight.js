@@ -8,6 +8,8 @@ const Q20 = 2 ** 20;
 /** Far things that are not told of again within so many turns are gone. */
 const FAR_TURNS_MAX = 200;
 
+/** The sim of a thing's birth, and its number there. @typedef {{sim: string, number: number}} Origin */
+
 /**
  * @typedef {object} Thing
  * @property {number} id
@@ -20,7 +22,9 @@ const FAR_TURNS_MAX = 200;
  * @property {{script: number, package: string|null}[]} scripts
  * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'
  * @property {string|null} author key of who made it, or made what it is a copy of
- * @property {number|null} parent what it is a copy of
+ * @property {Origin|null} birth where it was born; null for here, under its number
+ * @property {Origin|null} parent what it is a copy of
+ * @property {boolean} travels may it leave for another sim?
  * @property {boolean} round a disc; a rectangle otherwise
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
@@ -56,7 +60,9 @@ function thingOf({ id, object, body }, packageOf) {
     })),
     licence: object.licence,
     author: object.author,
+    birth: object.birth,
     parent: object.parent,
+    travels: object.travels,
     round,
     hx: (round ? size : size.x) / Q20,
     hy: (round ? size : size.y) / Q20,
@@ -190,6 +196,19 @@ export class Sight {
     if (id === this.me && this.predictor?.ready) return this.predictor.at(now);
     const track = this.tracks.get(id);
     return track ? track.at(this.timeline.at(now)) : null;
+  }
+
+  /**
+   * The thing in sight that has this origin in the sim `here`.
+   * @param {Origin} origin
+   * @param {string} here
+   * @returns {Thing|undefined}
+   */
+  born({ sim, number }, here) {
+    const is = (/** @type {Thing} */ { id, birth }) => (birth
+      ? birth.sim === sim && birth.number === number
+      : here === sim && id === number);
+    return [...this.objects.values()].find(is);
   }
 
   /** Where the servers last said that a thing is. @param {number} id @returns {Place|null} */

@@ -62,7 +62,7 @@ export function thingPanel(page) {
       [t('thing.kind'), el('span', null, swatch, thing.kind)],
       thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), nameOf(page, thing.owner)],
       [t('thing.author'), thing.player || !thing.author ? null : nameOf(page, thing.author)],
-      [t('thing.parent'), thing.parent === null || thing.parent === undefined ? null : original(page, thing.parent)],
+      [t('thing.parent'), thing.parent ? original(page, thing.parent) : null],
       [t('thing.says'), thing.text || null],
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
@@ -105,10 +105,17 @@ function nameOf(page, key) {
   return short(key);
 }
 
-/** What a thing is a copy of. @param {import('../main.js').Page} page @param {number} id */
-function original(page, id) {
-  const thing = page.client.sight.objects.get(id);
-  return thing ? button({ text: `${thing.name} (#${id})`, class: 'small', click: () => page.select(id) }) : `#${id}`;
+/**
+ * What a thing is a copy of.
+ * @param {import('../main.js').Page} page
+ * @param {import('../core/sight.js').Origin} origin
+ */
+function original(page, origin) {
+  const here = page.client.status.sim;
+  const thing = page.client.sight.born(origin, here);
+  if (thing) return button({ text: `${thing.name} (#${thing.id})`, class: 'small', click: () => page.select(thing.id) });
+  const number = `#${origin.number}`;
+  return origin.sim === here ? number : `${number}, ${t('thing.elsewhere', { sim: short(origin.sim) })}`;
 }
 
 /** @param {number | bigint | null | undefined} n */

@@ -7,9 +7,12 @@ import { assetLicence, contact, fx, id, look, vec2 } from './types.js';
 
 const q20 = i32;
 const vector = struct({ x: q20, y: q20 });
+/** The sim of a thing's birth and its number there: the same wherever the thing is. */
+const origin = struct({ sim: id, number: count });
 const object = struct({
   kind: text, name: text, owner: option(id), player: option(id), look, text, scripts: seq(count),
-  licence: assetLicence, author: option(id), parent: option(count),
+  licence: assetLicence, author: option(id), birth: option(origin),
+  parent: option(origin), travels: bool,
 });
 
 /** Numbers have 20 fraction bits, but for `facing`, which has 30, and `mass`, which has 16. */

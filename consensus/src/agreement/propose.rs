@@ -10,7 +10,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use metatopia_types::{Header, HeaderId, Height, Millis, Proposal, Round, Turn, TurnBody};
+use metatopia_types::{Digest, Header, HeaderId, Height, Millis, Proposal, Round, Turn, TurnBody};
 
 use super::{Agreement, Promise, StepContext};
 use crate::core::CoreInput;
@@ -161,10 +161,10 @@ impl Agreement {
             root,
             validators: set(height),
             next_validators: set(height.plus(1)),
-            reserved: Default::default(),
-            acts: Default::default(),
+            reserved: Digest::ZERO,
+            acts: Digest::ZERO,
             act_count: 0,
-            blobs: Default::default(),
+            blobs: Digest::ZERO,
             blob_count: 0,
         };
         Turn::of(header, body)

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_types::{
-    Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Turn, TurnBody, ValidatorSet,
-    VoteKind, limits::SET_LAG, wire,
+    ActId, Digest, HeaderId, Height, Millis, Now, PublicKey, Root, Round, Turn, TurnBody,
+    ValidatorSet, VoteKind, limits::SET_LAG, wire,
 };
 
 use super::keys::{StandIn, key, set, signer, sim};
@@ -43,7 +43,7 @@ impl Host for Machine {
         let previous = height.minus(1).unwrap();
         assert!(previous == self.base || self.decided.contains_key(&previous));
         if self.void.contains(&height) {
-            return Err(VoidAct { act: Default::default(), fault: crate::ActCheckError::Sim });
+            return Err(VoidAct { act: ActId(Digest::ZERO), fault: crate::ActCheckError::Sim });
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Cluster {
     pub(crate) fn new(n: u8, seed: u64) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes());
-        let genesis = Base::genesis(START, Root::default(), &set(0..n));
+        let genesis = Base::genesis(START, Root(Digest::ZERO), &set(0..n));
         let mut cluster = Self {
             now_us: 0,
             queue: BTreeMap::new(),

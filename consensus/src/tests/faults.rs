@@ -280,8 +280,8 @@ fn notes_that_were_wrong_are_void_once_the_server_has_healed() {
         engine: 1,
         number: 1,
         height: Height(1),
-        header: HeaderId::default(),
-        roots: [Root::default(), right],
+        header: HeaderId(Digest::ZERO),
+        roots: [Root(Digest::ZERO), right],
     };
     let signed = Box::new(SignedRecovery::new(recovery));
     for record in [Record::Healed { from: Height(1) }, Record::Recovered(signed)] {

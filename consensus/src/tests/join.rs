@@ -1,7 +1,7 @@
 //! Join packs: what is believed, and every way of not being believed.
 
 use metatopia_types::{
-    CertificateError, Digest, Header, Height, Root, ValidatorSet,
+    CertificateError, Digest, Header, HeaderId, Height, Root, SimId, ValidatorSet,
     wire::{self, DecodeError},
 };
 
@@ -20,7 +20,7 @@ fn members(height: u64) -> ValidatorSet {
 
 fn head(height: u64, previous: Option<&Header>) -> Header {
     Header {
-        previous: previous.map(Header::id).unwrap_or_default(),
+        previous: previous.map_or(HeaderId::BEFORE_FIRST, Header::id),
         validators: members(height).id(),
         next_validators: members(height + 1).id(),
         root: Root(Digest([height as u8; 32])),
@@ -121,9 +121,9 @@ fn every_change_of_a_pack_is_noticed() {
         p.links[0].next.pop();
     });
     assert_eq!(fewer, JoinPackError::OtherMembers(Height(3)));
-    let root = changed(|p| p.headers[2].root = Root::default());
+    let root = changed(|p| p.headers[2].root = Root(Digest::ZERO));
     assert_eq!(root, JoinPackError::OtherHeader(Height(12)));
-    let sim = changed(|p| p.headers[2].sim = Default::default());
+    let sim = changed(|p| p.headers[2].sim = SimId(Digest::ZERO));
     assert_eq!(sim, JoinPackError::OtherSim(Height(12)));
     assert_eq!(changed(|p| p.headers[0].engine = 9), JoinPackError::Chain(Height(11)));
     let skipped = changed(|p| p.headers[1] = p.headers[0].clone());
@@ -156,4 +156,15 @@ fn a_join_pack_is_read_back_and_none_of_more_bytes_than_may_be_is_read() {
     assert!(found > JOIN_PACK_BYTES_MAX, "{found}");
     let refused = DecodeError::Oversize { found, limit: JOIN_PACK_BYTES_MAX };
     assert_eq!(JoinPack::decode(&long), Err(refused));
+}
+
+#[test]
+fn a_join_pack_says_its_format_and_another_one_is_refused_by_its_number() {
+    let mut bytes = pack().encode();
+    assert_eq!(bytes[0], JoinPack::FORMAT);
+    bytes[0] += 1;
+    let refused = DecodeError::Format { found: bytes[0], known: JoinPack::FORMAT };
+    assert_eq!(JoinPack::decode(&bytes), Err(refused));
+    assert_eq!(refused.to_string(), "they are of format 2, and this program reads format 1");
+    assert_eq!(JoinPack::decode(&[]), Err(DecodeError::Malformed));
 }

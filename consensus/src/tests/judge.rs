@@ -48,14 +48,17 @@ fn a_turn_that_fits_is_not_void() {
 
 #[test]
 fn every_field_of_a_header_is_checked() {
-    assert_eq!(check(|h| h.sim = SimId::default()), Err(Void::Elsewhere));
+    assert_eq!(check(|h| h.sim = SimId(Digest::ZERO)), Err(Void::Elsewhere));
     assert_eq!(check(|h| h.engine = 2), Err(Void::Elsewhere));
     assert_eq!(check(|h| h.height = Height(6)), Err(Void::Elsewhere));
-    let (stated, ours) = (HeaderId::default(), HeaderId(Digest([1; 32])));
-    assert_eq!(check(|h| h.previous = HeaderId::default()), Err(Void::Previous { stated, ours }));
-    let (height, stated, ours) = (Height(3), Root::default(), Root(Digest([2; 32])));
-    assert_eq!(check(|h| h.root = Root::default()), Err(Void::Root { height, stated, ours }));
-    assert_eq!(check(|h| h.validators = ValidatorsId::default()), Err(Void::Validators));
+    let (stated, ours) = (HeaderId(Digest::ZERO), HeaderId(Digest([1; 32])));
+    assert_eq!(
+        check(|h| h.previous = HeaderId::BEFORE_FIRST),
+        Err(Void::Previous { stated, ours })
+    );
+    let (height, stated, ours) = (Height(3), Root(Digest::ZERO), Root(Digest([2; 32])));
+    assert_eq!(check(|h| h.root = Root(Digest::ZERO)), Err(Void::Root { height, stated, ours }));
+    assert_eq!(check(|h| h.validators = ValidatorsId(Digest::ZERO)), Err(Void::Validators));
     assert_eq!(check(|h| h.next_validators = h.validators), Err(Void::Validators));
     let later = Digest([7; 32]);
     assert_eq!(check(|h| h.reserved = Digest([7; 32])), Err(Void::Reserved(later)));

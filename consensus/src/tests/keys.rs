@@ -76,7 +76,7 @@ pub(crate) fn header(height: u64) -> Header {
         root: Root(Digest([2; 32])),
         validators: set(0..4).id(),
         next_validators: set(0..5).id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     }
 }
 

@@ -115,7 +115,7 @@ fn a_peer_that_sends_wrong_parts_spoils_its_own_only() {
 fn a_body_that_its_header_does_not_name_is_not_taken_for_the_turn() {
     let mut turn = small_turn(5, 50);
     let id = turn.id();
-    turn.body = TurnBody::new(vec![say(1, BlobId::default())], Vec::new()).unwrap();
+    turn.body = TurnBody::new(vec![say(1, BlobId(Digest::ZERO))], Vec::new()).unwrap();
     let mut depot = TurnStore::default();
 
     for part in parts(&turn) {
@@ -215,7 +215,7 @@ fn wants_are_answered_in_number_and_then_in_time() {
 #[test]
 fn of_many_proposals_of_one_turn_the_first_and_the_last_are_kept() {
     let mut ballot = HeightState::default();
-    let turn = HeaderId::default();
+    let turn = HeaderId(Digest::ZERO);
     for round in 0..9 {
         let proposal = Proposal {
             height: Height(5),
@@ -415,14 +415,14 @@ fn good_signatures_are_remembered_up_to_a_number() {
 
 /// A past of this many heights, all of them applied.
 fn past(heights: u64, turn: impl Fn(u64) -> Turn) -> ChainHistory {
-    let mut past = ChainHistory::new(Base::genesis(Millis(0), Root::default(), &set(0..4)));
+    let mut past = ChainHistory::new(Base::genesis(Millis(0), Root(Digest::ZERO), &set(0..4)));
     for height in 1..=heights {
         let turn = Arc::new(turn(height));
         let certificate = certify(&turn.header, [0]);
         past.decide(Arc::new(Decision { certificate, turn }));
         past.apply(&AppliedTurn {
             height: Height(height),
-            root: Root::default(),
+            root: Root(Digest::ZERO),
             validators: set(0..4),
         });
     }

@@ -186,7 +186,7 @@ fn bases_and_join_packs_have_their_golden_form() {
         headers: [header(5), header(6), header(7)],
         certificate: certificate(),
     };
-    let genesis = Base::genesis(Millis(7), Root::default(), &set(0..4));
+    let genesis = Base::genesis(Millis(7), Root(Digest::ZERO), &set(0..4));
     let base = Base { links: vec![link], ..genesis };
 
     let found = [metatopia_types::wire::encode(&pack), metatopia_types::wire::encode(&base)];

@@ -8,8 +8,8 @@ use metatopia_scenarios::plaza;
 use metatopia_sim::{Capsule, ENGINE, Genesis, Serial, World};
 use metatopia_store::{Disk, Identity, Opening, Snapshot, Store, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{
-    Act, Certificate, Envelope, Header, Height, Lane, Look, Millis, NodeContact, Root, Round, Seq,
-    Sign as _, SigningKey, Turn, TurnBody,
+    Act, Certificate, Digest, Envelope, Header, HeaderId, Height, Lane, Look, Millis, NodeContact,
+    Root, Round, Seq, Sign as _, SigningKey, Turn, TurnBody,
 };
 
 use crate::{SimStart, tools};
@@ -81,7 +81,7 @@ pub fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
         sim,
         engine: ENGINE,
         height,
-        previous: before.map(Turn::id).unwrap_or_default(),
+        previous: before.map_or(HeaderId::BEFORE_FIRST, Turn::id),
         proposer: set(height).proposer(height, Round(0)),
         round: Round(0),
         time: Millis(1_000 + 50 * height.0),
@@ -92,7 +92,7 @@ pub fn next_turn(world: &World, before: Option<&Turn>, lagging: Root) -> Turn {
         root: lagging,
         validators: set(height).id(),
         next_validators: set(height.plus(1)).id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     };
     Turn { header, body }
 }

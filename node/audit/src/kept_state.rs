@@ -4,7 +4,7 @@ use metatopia_consensus::{Base, Decision, JoinPack, Link, Record};
 use metatopia_replica::{base_of, decisions, decode_snapshot, payloads_after};
 use metatopia_sim::{Course, ForkJoin, Unsound, World};
 use metatopia_store::{DiskError, LogIndex, ReadDisk, ReadError, list_snapshots, load_snapshot};
-use metatopia_types::{Height, Root, limits::ROOT_LAG};
+use metatopia_types::{HeaderId, Height, Millis, Root, limits::ROOT_LAG};
 
 use crate::{SimStart, tools};
 
@@ -32,6 +32,10 @@ impl std::fmt::Debug for ServerFiles<'_> {
 pub struct KeptState {
     /// The state after that turn.
     pub world: World,
+    /// The header of that turn; [`HeaderId::BEFORE_FIRST`] at genesis.
+    pub header: HeaderId,
+    /// The time that it states; 0 at genesis.
+    pub time: Millis,
     /// The roots after the turn before, and after this one.
     pub roots: [Root; 2],
     /// The decided turns from this one on that can prove its state. Genesis has no turn, so these
@@ -79,8 +83,14 @@ impl ServerFiles<'_> {
     /// See [`KeptStateError`].
     pub fn after(&self, height: Height) -> Result<KeptState, KeptStateError> {
         let (base, world) = self.begin(height)?;
-        let mut kept_state =
-            KeptState { roots: base.roots, links: base.links, turns: Vec::new(), world };
+        let mut kept_state = KeptState {
+            header: base.header,
+            time: base.time,
+            roots: base.roots,
+            links: base.links,
+            turns: Vec::new(),
+            world,
+        };
         let from = base.height.max(Height(1));
         let mut course = Course::new(kept_state.world.clone());
         let payloads = payloads_after(self.index, self.disk, from)?;
@@ -96,6 +106,8 @@ impl ServerFiles<'_> {
                 course
                     .check(&decision.turn, &decision.certificate)
                     .map_err(|why| KeptStateError::Turn { height: at, why })?;
+                kept_state.header = decision.id();
+                kept_state.time = decision.turn.header.time;
                 kept_state.roots[0] = course.world().root();
                 course.follow(&decision.turn, self.exec, &mut ());
             }
@@ -161,13 +173,12 @@ impl KeptState {
     #[must_use]
     pub fn base(&self, voice: bool) -> Base {
         let height = self.world.height();
-        let own = self.turns.first().filter(|decision| decision.height() == height);
         let set = |ahead| self.world.validators(height.plus(ahead)).cloned();
         let links = self.links.iter().filter(|link| link.header.height <= height);
         Base {
             height,
-            header: own.map(Decision::id).unwrap_or_default(),
-            time: own.map(|decision| decision.turn.header.time).unwrap_or_default(),
+            header: self.header,
+            time: self.time,
             roots: self.roots,
             sets: [set(1), set(2), set(3)].map(|set| set.expect("a world knows the sets to come")),
             links: links.cloned().collect(),

@@ -55,7 +55,7 @@ pub fn propose(
     // A pruned log does not have what the state after an old turn is computed from.
     check_uncertified(height, tip)?;
     let kept = server.after(height)?;
-    let header = kept.turns.first().map(|turn| turn.id()).unwrap_or_default();
+    let header = kept.header;
     let (sim, number) = (server.start.genesis.id(), notes.next_number(height));
     let recovery = Recovery { sim, engine: ENGINE, number, height, header, roots: kept.roots };
     notes.check(&recovery, tip)?;

@@ -106,7 +106,7 @@ impl LastState {
         parent_of(&self.world, self.proof.as_ref())
     }
 
-    /// Returns the genesis of a successor. Rules and licences are the parent's; objects, packages and
+    /// Returns the genesis of a successor. Rules, licences and site are the parent's; objects, packages and
     /// lands come with the state.
     #[must_use]
     pub fn successor(
@@ -128,6 +128,7 @@ impl LastState {
             lands: Vec::new(),
             licence: charter.licence.clone(),
             asset_licence: charter.asset_licence.clone(),
+            site: charter.site,
             parent: Some(self.parent()),
         }
     }
@@ -191,6 +192,11 @@ mod tests {
         assert_eq!(check_proof(&parent, &other), Err(ParentProofError::OtherSim));
         parent.height = parent.height.plus(1);
         assert_eq!(check_proof(&parent, &genesis()), Err(ParentProofError::OtherState));
+        let format = parent.proof[0];
+        parent.proof[0] = 77;
+        let unknown = DecodeError::Format { found: 77, known: format };
+        assert_eq!(check_proof(&parent, &genesis()), Err(ParentProofError::Decode(unknown)));
+        parent.proof[0] = format;
         parent.proof.pop();
         let malformed = check_proof(&parent, &genesis());
         assert!(matches!(malformed, Err(ParentProofError::Decode(_))), "{malformed:?}");

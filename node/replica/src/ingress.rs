@@ -17,7 +17,7 @@ use metatopia_types::{
 
 use self::{
     ledger::Ledger,
-    mempool::Origin,
+    mempool::ActSource,
     sessions::{Demand, Sessions},
 };
 #[cfg(feature = "controls")]
@@ -214,7 +214,7 @@ impl Ingress {
     fn refuse_stale_acts(&mut self, ctx: &mut ReplicaContext<'_>) {
         let Ledger { mempool, windows, register, .. } = &mut self.ledger;
         for gone in mempool.drop_stale(windows, register) {
-            if let Origin::Client(client) = gone.origin {
+            if let ActSource::Client(client) = gone.source {
                 let (act, why) = (gone.act, gone.why);
                 ctx.send(client, &ServerMessage::Refused { act, why });
                 ctx.emit(Effect::Traced { act, stage: ActStage::Refused(why) });

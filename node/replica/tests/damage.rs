@@ -36,7 +36,7 @@ fn turn(height: u64) -> Turn {
         height: Height(height),
         proposer: signer(0).public(),
         time: Millis(height),
-        ..Header::default()
+        ..Header::unstated()
     };
     Turn { header, body: TurnBody::default() }
 }
@@ -65,7 +65,7 @@ fn records(at: u64) -> Vec<Record> {
         valid: true,
         certified: false,
     };
-    let (roots, number, engine) = ([Root::default(); 2], 1, 2);
+    let (roots, number, engine) = ([Root(Digest::ZERO); 2], 1, 2);
     let recovery = Recovery { sim: SimId(Digest::ZERO), engine, number, height, header, roots };
     vec![
         Record::Turn(Arc::new(turn)),
@@ -77,7 +77,7 @@ fn records(at: u64) -> Vec<Record> {
         Record::Timeout(Timeout { height, round, step: Step::Precommit }),
         Record::Early(proposal),
         Record::Decided(Certificate { height, round, header, signatures }),
-        Record::Applied { height, root: Root::default(), validators: Some(set) },
+        Record::Applied { height, root: Root(Digest::ZERO), validators: Some(set) },
         Record::Voice,
         Record::Silence,
         Record::Healed { from: height },

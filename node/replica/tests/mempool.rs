@@ -6,8 +6,8 @@ use metatopia_protocol::{Submission, SubmitRefusal};
 use metatopia_replica::{
     ClientId,
     mempool::{
-        AGAIN_TURNS, AUTHOR_PENDING_MAX, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX, Mempool, Origin,
-        POOL_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
+        AGAIN_TURNS, AUTHOR_PENDING_MAX, ActSource, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
+        Mempool, POOL_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
     },
 };
 use metatopia_sim::{
@@ -48,7 +48,7 @@ fn say(text: &str, blobs: Vec<Blob>) -> Submission {
     Submission { act: envelope.sign(&key(1)), blobs }
 }
 
-const CLIENT: Origin = Origin::Client(ClientId(7));
+const CLIENT: ActSource = ActSource::Client(ClientId(7));
 
 /// A sim in which everybody has one standing, but for some.
 struct Equals {
@@ -100,7 +100,7 @@ impl Pool {
     fn admit_from(
         &mut self,
         submission: Submission,
-        origin: Origin,
+        source: ActSource,
     ) -> Result<ActId, SubmitRefusal> {
         let gate = Gate {
             sim: sim(),
@@ -109,7 +109,7 @@ impl Pool {
             standings: &self.all,
             scheme: &Ed25519,
         };
-        self.pool.admit(submission, origin, gate)
+        self.pool.admit(submission, source, gate)
     }
 
     fn body(&mut self, after: Option<&Turn>) -> TurnBody {
@@ -125,7 +125,7 @@ impl Pool {
             height: self.windows.height().plus(1),
             proposer: PublicKey::default(),
             time: Millis(1),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, body)
     }
@@ -290,7 +290,7 @@ fn strangers_of_one_connection_share_a_small_bucket() {
         assert!(pool.admit(act(n as u8 + 1, 1, 1)).is_ok());
     }
     assert_eq!(pool.admit(act(99, 1, 1)), Err(SubmitRefusal::QuotaExceeded));
-    let elsewhere = Origin::Client(ClientId(8));
+    let elsewhere = ActSource::Client(ClientId(8));
     assert!(pool.admit_from(act(99, 1, 1), elsewhere).is_ok());
 
     let body = pool.body(None);
@@ -371,9 +371,9 @@ fn a_turn_opens_no_more_lanes_than_the_share_of_its_authors_has_room_for() {
 #[test]
 fn a_repeated_act_reports_to_the_connection_that_asked_last() {
     let mut pool = Pool::new();
-    let id = pool.admit_from(act(1, 1, 1), Origin::Server).expect("good");
+    let id = pool.admit_from(act(1, 1, 1), ActSource::Server).expect("good");
     assert_eq!(pool.admit(act(1, 1, 1)), Ok(id));
-    assert_eq!(pool.pool.origin(&id), Some(CLIENT));
+    assert_eq!(pool.pool.source(&id), Some(CLIENT));
     assert_eq!(pool.pool.len(), 1);
 }
 
@@ -423,7 +423,7 @@ fn acts_that_expired_or_were_overtaken_leave_and_their_authors_are_told() {
 
     let gone = pool.pool.drop_stale(&pool.windows, &pool.all);
     assert_eq!(gone.len(), 1);
-    assert_eq!((gone[0].act, gone[0].origin), (overtaken, CLIENT));
+    assert_eq!((gone[0].act, gone[0].source), (overtaken, CLIENT));
     assert_eq!(gone[0].why, SubmitRefusal::Replayed(2));
 }
 
@@ -541,7 +541,7 @@ fn acts_that_wait_are_handed_on_one_of_each_author_in_turn() {
 #[test]
 fn an_act_that_another_server_told_of_and_a_client_says_again_waits_like_a_new_one() {
     let mut pool = Pool::new();
-    let first = pool.admit_from(act(1, 1, 1), Origin::Server).expect("there is room");
+    let first = pool.admit_from(act(1, 1, 1), ActSource::Server).expect("there is room");
     pool.admit(act(1, 1, 1)).expect("it waits already");
     assert!(pool.pool.hand_on(&first, Height(1), ration(0)).is_none());
     let second = pool.admit(act(1, 1, 2)).expect("there is room");
@@ -558,7 +558,7 @@ fn acts_that_wait_for_long_are_handed_on_again_a_few_at_a_time_and_in_order() {
     let late: Vec<ActId> = (1..=HANDED_AGAIN_MAX as u64 + 1)
         .map(|seq| pool.admit(act(1, 1, seq)).expect("there is room"))
         .collect();
-    pool.admit_from(act(2, 1, 1), Origin::Server).expect("there is room");
+    pool.admit_from(act(2, 1, 1), ActSource::Server).expect("there is room");
     let mut overdue = |height| ids(&pool.pool.overdue(Height(height), ration(100)));
     assert_eq!(overdue(1), late, "the others heard of none");
     assert!(overdue(AGAIN_TURNS).is_empty(), "they came at height 1");

@@ -34,7 +34,7 @@ fn opening() -> Opening {
 /// A turn, a vote for it, and that it is decided.
 fn records(at: u64) -> [Record; 3] {
     let (height, round, signer) = (Height(at), Round(0), SigningKey::from_seed([1; 32]));
-    let header = Header { height, time: Millis(at), ..Header::default() };
+    let header = Header { height, time: Millis(at), ..Header::unstated() };
     let turn = Turn { header, body: TurnBody::default() };
     let (header, voter) = (turn.id(), signer.public());
     let vote = Vote { kind: VoteKind::Precommit, height, round, header: Some(header), voter };
@@ -59,7 +59,7 @@ fn lived() -> MemoryDisk {
         append(&mut store, &record);
         store.sync().expect("a good disk");
     }
-    let (height, root, bytes) = (Height(STATE), Root::default(), vec![7; 500]);
+    let (height, root, bytes) = (Height(STATE), Root(Digest::ZERO), vec![7; 500]);
     put_snapshot(store.disk_mut(), &Snapshot { height, root, bytes }).expect("a good disk");
     store.mark(Position::ZERO).expect("a good disk");
     store.into_disk()
@@ -140,7 +140,7 @@ fn leftovers() -> MemoryDisk {
 
 /// The process was killed when a newer snapshot had its name, but not durably.
 fn renamed(mut disk: MemoryDisk) -> MemoryDisk {
-    let (height, root, bytes) = (Height(HEIGHTS), Root::default(), vec![8; 500]);
+    let (height, root, bytes) = (Height(HEIGHTS), Root(Digest::ZERO), vec![8; 500]);
     let file = FileName::new(FileKind::Snapshot(height, root));
     let bytes = Snapshot { height, root, bytes }.to_file();
     disk.append(file.temporary(), &bytes).expect("a good disk");

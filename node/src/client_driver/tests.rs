@@ -164,7 +164,7 @@ fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
         time: Millis(1),
         validators,
         next_validators: validators,
-        ..Header::default()
+        ..Header::unstated()
     };
     let Turn { header, body } = Turn::of(header, body);
     let (height, round, id) = (header.height, Round(0), header.id());

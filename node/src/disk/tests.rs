@@ -151,7 +151,7 @@ fn a_directory_in_use_can_be_verified_and_is_not_changed() {
 
     assert_eq!(scanned.index.records(), 9);
     assert_eq!(fs::read(&path).expect("a segment"), before);
-    let foreign = scan(&directory, SimId::default());
+    let foreign = scan(&directory, SimId(Digest::ZERO));
     assert!(matches!(foreign, Err(ScanError::ForeignSim { .. })), "{foreign:?}");
 }
 

@@ -69,6 +69,7 @@ impl LoopState {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::Digest;
     use tokio::sync::oneshot::channel;
 
     use super::*;
@@ -106,6 +107,6 @@ mod tests {
         assert_eq!(pruned, Ok(Err(RootUnknown { oldest: Height(9 - ROOT_LAG), newest })));
         let unknown = root_by(Answer::Unknown);
         assert_eq!(unknown, Ok(Err(RootUnknown { oldest: Height(0), newest })));
-        assert_eq!(root_by(Answer::Root(Root::default())), Ok(Ok(Root::default())));
+        assert_eq!(root_by(Answer::Root(Root(Digest::ZERO))), Ok(Ok(Root(Digest::ZERO))));
     }
 }

@@ -1,6 +1,6 @@
 use std::{collections::BTreeMap, path::PathBuf};
 
-use metatopia_types::{Height, Root, SimId};
+use metatopia_types::{Digest, Height, Root, SimId};
 
 use super::*;
 
@@ -58,8 +58,12 @@ fn a_genesis_of_another_engine_is_told_with_the_commit_that_runs_it_also_if_it_c
 
 #[test]
 fn a_successor_of_another_engine_is_told_too() {
-    let parent =
-        Parent { sim: SimId::default(), height: Height(7), root: Root::default(), proof: vec![1] };
+    let parent = Parent {
+        sim: SimId(Digest::ZERO),
+        height: Height(7),
+        root: Root(Digest::ZERO),
+        proof: vec![1],
+    };
     let mut bytes = postcard::to_allocvec(&("", &parent, "plaza two", 3_u32)).unwrap();
     bytes.extend([0xff; 40]);
     assert!(Genesis::decode(&bytes).is_err());

@@ -12,7 +12,7 @@ pub struct WebOrigin(String);
 /// The text is no origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not like https://plaza.example or http://192.0.2.1:8080")]
-pub struct ParseOriginError(String);
+pub struct ParseWebOriginError(String);
 
 /// How pages come to browsers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,10 +85,10 @@ pub(crate) fn is_host(host: &str) -> bool {
 }
 
 impl FromStr for WebOrigin {
-    type Err = ParseOriginError;
+    type Err = ParseWebOriginError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let wrong = || ParseOriginError(text.to_owned());
+        let wrong = || ParseWebOriginError(text.to_owned());
         let (scheme, authority) = text.split_once("://").ok_or_else(wrong)?;
         let default_port = match scheme {
             "http" => ":80",
@@ -141,7 +141,7 @@ impl Origins {
 }
 
 impl FromStr for Origins {
-    type Err = ParseOriginError;
+    type Err = ParseWebOriginError;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         if text.is_empty() {
@@ -185,7 +185,11 @@ mod tests {
             "https://user@plaza.example",
             "http://::1",
         ] {
-            assert_eq!(text.parse::<WebOrigin>(), Err(ParseOriginError(text.to_owned())), "{text}");
+            assert_eq!(
+                text.parse::<WebOrigin>(),
+                Err(ParseWebOriginError(text.to_owned())),
+                "{text}"
+            );
         }
     }
 

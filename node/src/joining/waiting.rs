@@ -88,18 +88,18 @@ mod tests {
             sim: SimId(Digest([1; 32])),
             engine: 1,
             height: Height(600),
-            previous: HeaderId::default(),
+            previous: HeaderId::BEFORE_FIRST,
             proposer: key(0).public(),
             round: Round(0),
             time: Millis(0),
-            acts: Digest::default(),
-            blobs: Digest::default(),
+            acts: Digest::ZERO,
+            blobs: Digest::ZERO,
             act_count: 0,
             blob_count: 0,
-            root: Root::default(),
+            root: Root(Digest::ZERO),
             validators: validators.id(),
             next_validators: validators.id(),
-            reserved: Default::default(),
+            reserved: Digest::ZERO,
         };
         let (height, round, header_id) = (header.height, header.round, header.id());
         Invite {

@@ -366,12 +366,14 @@ impl<'a> Scanner<'a> {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::Digest;
+
     use super::*;
     use crate::{Disk, Write, frame::RecordHeader, memory::MemoryDisk, recover};
 
     #[test]
     fn a_whole_record_with_a_tag_out_of_order_is_damage_not_a_tail() {
-        let (mut disk, sim) = (MemoryDisk::new(), SimId::default());
+        let (mut disk, sim) = (MemoryDisk::new(), SimId(Digest::ZERO));
         let mut writer = recover(&mut disk, sim).expect("a new log").writer;
         let Write { file, .. } = {
             let write = writer.append(1, Some(7), b"seven").expect("a record");

@@ -234,10 +234,12 @@ impl LogWriter {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::Digest;
+
     use super::*;
 
     fn writer() -> LogWriter {
-        let sim = SimId::default();
+        let sim = SimId(Digest::ZERO);
         LogWriter::new(sim, LogIndex::new(LogStart::origin(sim))).with_segment_bytes(300)
     }
 

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use metatopia_store::{FileKind, FileName};
-use metatopia_types::{Height, Root};
+use metatopia_types::{Digest, Height, Root};
 
 use crate::plaza::{Folder, Plaza, run};
 
@@ -94,7 +94,7 @@ fn a_world_in_which_one_file_is_of_a_later_program_is_left_as_it_is() {
     ];
     let kinds = [
         (FileName::segment(7), b"mtop-log"),
-        (FileName::new(FileKind::Snapshot(Height(9_000), Root::default())), b"mtopsnap"),
+        (FileName::new(FileKind::Snapshot(Height(9_000), Root(Digest::ZERO))), b"mtopsnap"),
         (FileName::new(FileKind::Patch { from: 1, to: 5 }), b"mtoppach"),
     ];
     for (file, mark) in kinds {

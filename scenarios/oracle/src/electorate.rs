@@ -150,8 +150,8 @@ mod tests {
     use super::{Electorate, LAG};
     use crate::samples::{SIM, key, with_acts};
     use metatopia_types::{
-        Act, Envelope, HeaderId, Height, Lane, NodeContact, Root, Seq, SetChange, Sign as _,
-        SignedEnvelope,
+        Act, Digest, Envelope, HeaderId, Height, Lane, NodeContact, Root, Seq, SetChange,
+        Sign as _, SignedEnvelope,
     };
 
     fn act(author: u8, act: Act) -> SignedEnvelope {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     fn ready(seat: u8) -> SignedEnvelope {
-        act(seat, Act::Ready { height: Height(0), proof: Root::default().0 })
+        act(seat, Act::Ready { height: Height(0), proof: Root(Digest::ZERO).0 })
     }
 
     /// Four members, and each of these acts in a turn of its own, with what the servers say of it.
@@ -180,9 +180,9 @@ mod tests {
         let members = (0..4).map(|seat| (key(seat).public(), 1)).collect();
         let mut electorate = Electorate::new(members, admin.map(|seat| key(seat).public()));
         for (height, (act, done)) in (1..).zip(acts) {
-            let turn = with_acts(height, 50, HeaderId::default(), vec![act.clone()]);
+            let turn = with_acts(height, 50, HeaderId::BEFORE_FIRST, vec![act.clone()]);
             let done = done.map(|done| vec![done]);
-            electorate.follow(&turn, done.as_deref(), |_| Some(Root::default()));
+            electorate.follow(&turn, done.as_deref(), |_| Some(Root(Digest::ZERO)));
         }
         let last = Height(acts.len() as u64 + LAG);
         electorate.power_of(last, std::iter::empty()).map(|(_, total)| total)

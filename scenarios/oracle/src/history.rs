@@ -131,7 +131,7 @@ impl TurnHistory {
         for (height, turn) in &self.turns {
             let before = height.minus(1).and_then(|before| self.ids.get(&before));
             let before =
-                if *height == Height(1) { Some(HeaderId::default()) } else { before.copied() };
+                if *height == Height(1) { Some(HeaderId::BEFORE_FIRST) } else { before.copied() };
             if before.is_some_and(|before| turn.header.previous != before) {
                 breaks.push((*height, "does not follow the turn before it"));
             }
@@ -254,8 +254,8 @@ mod tests {
     use crate::samples::{SIM, key, turn, with_acts};
     use metatopia_consensus::Decision;
     use metatopia_types::{
-        Act, Certificate, Envelope, HeaderId, Height, Lane, Millis, Root, Round, Seq, Sign as _,
-        Turn,
+        Act, Certificate, Digest, Envelope, HeaderId, Height, Lane, Millis, Root, Round, Seq,
+        Sign as _, Turn,
     };
     use std::sync::Arc;
 
@@ -263,7 +263,7 @@ mod tests {
 
     fn history(times: &[u64]) -> TurnHistory {
         let mut history = TurnHistory::new(4, Millis(0));
-        let mut previous = HeaderId::default();
+        let mut previous = HeaderId::BEFORE_FIRST;
         for (height, time) in (1..).zip(times) {
             let turn = turn(height, *time, previous);
             previous = turn.id();
@@ -299,7 +299,7 @@ mod tests {
     fn the_first_turn_goes_on_from_the_founding() {
         for (first, wrong) in [(1_000, true), (1_001, false), (1_002, true), (1_050, false)] {
             let mut history = TurnHistory::new(4, Millis(1_000));
-            history.extend(&Arc::new(turn(1, first, HeaderId::default())));
+            history.extend(&Arc::new(turn(1, first, HeaderId::BEFORE_FIRST)));
             let fault = history.time_is_wrong(Height(1), LENGTH, Millis(2_000));
             assert_eq!(fault.is_some(), wrong, "{first}: {fault:?}");
         }
@@ -310,7 +310,7 @@ mod tests {
         assert!(history(&[50, 100, 150]).breaks().is_empty());
 
         let mut history = history(&[50, 100, 150]);
-        history.turns.insert(Height(2), Arc::new(turn(2, 100, HeaderId::default())));
+        history.turns.insert(Height(2), Arc::new(turn(2, 100, HeaderId::BEFORE_FIRST)));
         let breaks = history.breaks();
 
         assert_eq!(breaks, [(Height(2), "does not follow the turn before it")]);
@@ -319,17 +319,23 @@ mod tests {
     #[test]
     fn the_root_of_most_servers_counts() {
         let mut history = history(&[50, 100, 150]);
-        let other = Root(metatopia_types::Digest([7; 32]));
+        let other = Root(Digest([7; 32]));
         history.note_root(3, Height(1), other);
         for seat in 0..3 {
-            history.note_root(seat, Height(1), Root::default());
+            history.note_root(seat, Height(1), Root(Digest::ZERO));
         }
         assert_eq!(history.diverged(), [(3, Height(1))]);
         assert!(history.breaks().is_empty());
 
         for seat in 0..2 {
             history.note_root(seat, Height(1), other);
-            history.roots.get_mut(&Height(1)).unwrap().get_mut(&Root::default()).unwrap().clear();
+            history
+                .roots
+                .get_mut(&Height(1))
+                .unwrap()
+                .get_mut(&Root(Digest::ZERO))
+                .unwrap()
+                .clear();
         }
 
         assert_eq!(history.breaks(), [(Height(3), "states another root than servers had")]);
@@ -343,7 +349,7 @@ mod tests {
             Envelope { sim, author, lane: Lane(lane), seq: Seq(seq), last_valid, act }
         };
         let mut history = history(&[50]);
-        let second = with_acts(2, 100, HeaderId::default(), vec![envelope(1, 5).sign(&key)]);
+        let second = with_acts(2, 100, HeaderId::BEFORE_FIRST, vec![envelope(1, 5).sign(&key)]);
         history.extend(&Arc::new(second));
 
         let settles = |act: &Envelope, after, by| history.settles(act, Height(after), Height(by));
@@ -361,7 +367,7 @@ mod tests {
         let (sim, author, key) = (SIM, key(0).public(), key(0));
         let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
         let act = Envelope { sim, author, lane, seq, last_valid, act: Act::Leave }.sign(&key);
-        let first = with_acts(1, 50, HeaderId::default(), vec![act]);
+        let first = with_acts(1, 50, HeaderId::BEFORE_FIRST, vec![act]);
         let mut second = turn(2, 100, first.id());
         let mut told = TurnHistory::new(4, Millis(0));
         for turn in [&first, &second] {

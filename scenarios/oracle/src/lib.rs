@@ -40,7 +40,7 @@
 //!     names: vec![key.public()],
 //!     powers: vec![1],
 //!     admin: Some(key.public()),
-//!     root: Root::default(),
+//!     root: Root(Digest::ZERO),
 //!     time: Millis(0),
 //!     turn_length: 50,
 //! };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_types::{
     Digest, Ed25519, Header, HeaderId, Height, Millis, Root, Round, Sign, SignedEnvelope,
-    SigningKey, SimId, Turn, TurnBody,
+    SigningKey, SimId, Turn, TurnBody, ValidatorsId,
 };
 
 use crate::founding::Founding;
@@ -22,7 +22,7 @@ pub(crate) fn founding() -> Founding {
         names: (0..4).map(|seat| key(seat).public()).collect(),
         powers: vec![1; 4],
         admin: Some(key(0).public()),
-        root: Root::default(),
+        root: Root(Digest::ZERO),
         time: Millis(0),
         turn_length: 50,
     }
@@ -53,10 +53,10 @@ pub(crate) fn with_acts(
         act_count,
         blobs,
         blob_count,
-        root: Root::default(),
-        validators: Default::default(),
-        next_validators: Default::default(),
-        reserved: Default::default(),
+        root: Root(Digest::ZERO),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
+        reserved: Digest::ZERO,
     };
     Turn { header, body }
 }

@@ -84,7 +84,7 @@ impl Plaza {
             proposer: self.servers[0].public(),
             time: Millis(1_700_000_000_000 + 50 * height.0),
             root: self.world.root(),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, body)
     }

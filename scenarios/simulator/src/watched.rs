@@ -99,14 +99,16 @@ mod tests {
     use metatopia_replica::encode_patch;
     use metatopia_store::memory::{CrashEffect, MemoryDisk};
     use metatopia_store::{FileKind, FileName, Identity, Opening, Store, recover};
-    use metatopia_types::{Certificate, Header, Height, PublicKey, Round, SimId, Turn, TurnBody};
+    use metatopia_types::{
+        Certificate, Digest, Header, Height, PublicKey, Round, SimId, Turn, TurnBody,
+    };
 
     use super::{WatchedDisk, append};
 
     #[test]
     fn what_is_appended_lies_where_it_is_said_to_be() {
         let mut disk = MemoryDisk::new();
-        let mut writer = recover(&mut disk, SimId::default()).expect("a new log").writer;
+        let mut writer = recover(&mut disk, SimId(Digest::ZERO)).expect("a new log").writer;
         for (kind, text) in [(1, "first"), (2, "second")] {
             let write = writer.append(kind, None, text.as_bytes()).expect("a short record");
             let shown = append(&write, &disk, 2).expect("it goes to the log");
@@ -125,7 +127,7 @@ mod tests {
     #[test]
     fn turns_that_were_put_back_are_shown_as_long_as_they_can_be_read() {
         let turn = |height| {
-            let header = Header { height: Height(height), ..Header::default() };
+            let header = Header { height: Height(height), ..Header::unstated() };
             let turn = Arc::new(Turn { header, body: TurnBody::default() });
             let (header, signatures) = (turn.id(), Vec::new());
             let round = Round(0);
@@ -134,7 +136,7 @@ mod tests {
         };
         let turns = [turn(7), turn(8)];
         let patch = encode_patch(&turns).expect("two turns");
-        let identity = Identity { sim: SimId::default(), server: PublicKey([1; 32]) };
+        let identity = Identity { sim: SimId(Digest::ZERO), server: PublicKey([1; 32]) };
         let opened = Store::open(MemoryDisk::new(), Opening::new(identity));
         let mut store = opened.expect("a new log").store;
         store.put_patch(&patch).expect("a good disk");

@@ -10,10 +10,10 @@ use metatopia_scenarios::{
 };
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
-    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Ed25519, Emote, Envelope, Evidence,
-    Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Outcome, Outline, Root,
-    Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder, Turn, TurnBody,
-    ValidatorSet, Vote, VoteKind, wire,
+    Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Digest, Ed25519, Emote, Envelope,
+    Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Outcome,
+    Outline, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder,
+    Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -248,7 +248,7 @@ impl Teller {
             202 | 203 => self.act(0, Act::Ticket(TicketOrder::Withdraw { ticket })),
             204 => self.act(0, Act::Ticket(TicketOrder::Issue { ticket, uses: 0, days: 7 })),
             110 => {
-                let wrong = Act::Ready { height: Height(100), proof: Default::default() };
+                let wrong = Act::Ready { height: Height(100), proof: Digest::ZERO };
                 self.sign(&server_key(4), 204, 1, wrong);
             }
             121 => self.ready(4, 204),
@@ -278,7 +278,7 @@ impl Teller {
     fn lie(&self, n: u8, height: Height) -> Act {
         let key = server_key(n);
         let vote = |header: u8| {
-            let header = Some(HeaderId(metatopia_types::Digest([header; 32])));
+            let header = Some(HeaderId(Digest([header; 32])));
             let kind = VoteKind::Prevote;
             let vote = Vote { kind, height, round: Round(0), header, voter: key.public() };
             vote.sign(self.world.sim(), &key)
@@ -297,14 +297,14 @@ impl Teller {
             sim: self.world.sim(),
             engine: ENGINE,
             height,
-            previous: self.turns.last().map_or_else(HeaderId::default, Turn::id),
+            previous: self.turns.last().map_or(HeaderId::BEFORE_FIRST, Turn::id),
             proposer: set(height).proposer(height, round),
             round,
             time: Millis(1_700_000_000_000 + 50 * height.0 + dice.below(20)),
             root: self.roots[lagging],
             validators: set(height).id(),
             next_validators: ValidatorSet::id(set(height.plus(1))),
-            ..Header::default()
+            ..Header::unstated()
         };
         let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);

@@ -185,7 +185,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
 pub const PROPERTIES: &[HostProperty] = properties! {
     Vec2 x -> Fixed, Coordinate(|vector| &mut vector.x), "the first coordinate";
     Vec2 y -> Fixed, Coordinate(|vector| &mut vector.y), "the second coordinate";
-    Object id -> Int, Field(world::id, None), "its number";
+    Object origin -> Text, Field(world::origin, None),
+        "the sim and the number of its birth, by which it is known in every sim";
     Object name -> Text, Field(|object| Value::Text(object.name.into()), None), "its name";
     Object kind -> Text, Field(|object| Value::Text(object.kind.into()), None),
         "\"avatar\" for a player, else what the world's maker said";

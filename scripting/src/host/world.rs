@@ -1,7 +1,6 @@
 //! Functions and fields of the world. The work and the limits are the scene's.
 
 use metatopia_math::Angle;
-use metatopia_types::ObjectId;
 
 use super::{numbers::fixed_of, wrong_types};
 use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, Value};
@@ -151,8 +150,7 @@ pub(super) fn set_text(scene: &mut ScriptContext, args: &[Value]) -> WorldResult
     }
 }
 
-/// An object's id as scripts see it. Ids count up from 1 and never reach 2^63.
-pub(super) fn id(object: &ObjectView<'_>) -> Value {
-    let ObjectId(id) = object.id;
-    Value::Int(i64::try_from(id).unwrap_or(i64::MAX))
+/// An object's origin as scripts see it: they get no number, which would be another thing's elsewhere.
+pub(super) fn origin(object: &ObjectView<'_>) -> Value {
+    Value::Text(object.origin.to_string())
 }

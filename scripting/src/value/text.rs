@@ -23,7 +23,8 @@ impl fmt::Display for Value {
                 f.write_str(")")
             }
             Self::Text(text) => f.write_str(text),
-            Self::Object(id) => write!(f, "object {id}"),
+            // Its number is nothing that a text may hold: elsewhere it is another thing's.
+            Self::Object(_) => f.write_str("object"),
             Self::Array(values) => {
                 f.write_str("[")?;
                 for (i, value) in values.iter().enumerate() {

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Call, ErrorKind, Event, Handler, ObjectWrites, ScriptEffect, ScriptError, ScriptOutput,
-    ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
+    Call, ErrorKind, Event, Handler, ObjectWrites, Package, RhaiHandler, ScriptEffect, ScriptError,
+    ScriptOutput, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{ObjectId, ScriptId, Tick};
 
-use crate::stage::{ME, error, fx, handler, point, run_in, start, value, world};
+use crate::stage::{ME, draft, error, fx, handler, origin, point, run_in, start, value, world};
 
 fn text(text: &str) -> Value {
     Value::Text(text.into())
@@ -31,11 +31,44 @@ fn handles_show_their_objects() {
     assert_eq!(value("nearby(5)[1].kind"), text("avatar"));
     assert_eq!(value("nearby(5)[0].pos"), Value::Vec2(point("3", "0")));
     assert_eq!(value("nearby(5)[0].velocity.length()"), Value::Fixed(Fx::ZERO));
-    assert_eq!(value("nearby(5)[0].id"), Value::Int(2));
-    assert_eq!(value("self_.id"), Value::Int(1));
+    assert_eq!(value("nearby(5)[0].origin"), text(&origin(2).to_string()));
+    assert_eq!(value("self_.origin"), text(&origin(1).to_string()));
     assert_eq!(value("self_.color"), Value::Int(0x80_80_80));
     assert_eq!(value("nearby(5)[0] == nearby(4)[0] && nearby(5)[0] != self_"), Value::Bool(true));
     assert_eq!(value("now()"), Value::Fixed(fx("1.5")));
+}
+
+#[test]
+fn scripts_hold_objects_without_seeing_a_number() {
+    for no_property in ["id", "number"] {
+        let source = format!("fn on_start() {{ let n = self_.{no_property}; }}");
+        let refused = RhaiHandler::new(&Package::build(draft(&source)).unwrap()).unwrap_err();
+        assert!(refused.to_string().contains("objects have no property"), "{refused}");
+    }
+    for no_number in ["self_ + 1", "self_ < nearby(5)[0]", "-self_", "self_.to_int()"] {
+        let error = start(&format!("let n = {no_number};")).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Type, "{no_number}: {error}");
+    }
+    // Whatever becomes of a handle that is printed, no digit is in it.
+    for printed in ["self_.to_string()", "\"\" + self_", "`${self_}`"] {
+        assert_eq!(value(printed), text("object"), "{printed}");
+    }
+    assert_eq!(value("`${[self_, #{a: nearby(5)[0]}]}`"), text("[object, #{a: object}]"));
+    assert_eq!(start("log(self_);").unwrap().log, ["object"]);
+}
+
+#[test]
+fn handles_are_compared_and_kept_in_state_in_lists_and_in_maps() {
+    let part = start(
+        "let near = nearby(5); state.first = near[0]; state.all = near; state.by = #{ada: near[1]};
+         state.same = state.first == near[0] && state.all[1] == state.by.ada
+             && near[0] in state.all && self_ != near[0] && !(self_ in near);",
+    )
+    .unwrap();
+    let state = part.state.unwrap().0;
+    let [first, ada] = [2, 3].map(|number| Value::Object(ObjectId(number)));
+    assert_eq!(state["same"], Value::Bool(true));
+    assert_eq!((&state["first"], &state["all"]), (&first, &Value::Array(vec![first.clone(), ada])));
 }
 
 #[test]
@@ -116,7 +149,7 @@ fn other_objects_cannot_be_written() {
     for (statement, words) in [
         ("let o = nearby(5)[0]; o.pos = vec2(1, 1);", "another object"),
         ("self_.name = \"x\";", "name cannot be written"),
-        ("self_.id += 1;", "id cannot be written"),
+        ("self_.origin += 1;", "origin cannot be written"),
     ] {
         let error = start(statement).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Argument, "{statement}: {error}");

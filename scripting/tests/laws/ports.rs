@@ -5,7 +5,7 @@ use metatopia_scripting::{
     Call, ErrorKind, Event, EventKind, FailureReport, Handler, HostFault, Package, ScriptContext,
     ScriptError, ScriptOutput, ScriptState, Value, limits::IMPULSE_MAX,
 };
-use metatopia_types::{ObjectId, PackageId};
+use metatopia_types::{Digest, ObjectId, PackageId};
 
 use crate::stage::{draft, fx, handler, point, run_in, world};
 
@@ -157,7 +157,7 @@ fn a_port_cannot_break_the_limits_of_a_call() {
     struct Chatter;
     impl Handler for Chatter {
         fn package(&self) -> PackageId {
-            PackageId::default()
+            PackageId(Digest::ZERO)
         }
 
         fn handles(&self, _: EventKind) -> bool {

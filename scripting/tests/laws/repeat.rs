@@ -18,7 +18,7 @@ const BUSY: &str = "
         let seen = #{};
         for other in nearby(50) {
             seen[other.name] = dist(other.pos, self_.pos) + random();
-            send(other, pick(NAMES), [other.id, seen, other.pos.normalize()]);
+            send(other, pick(NAMES), [other.origin, seen, other.pos.normalize()]);
         }
         state.seen = seen;
         state.dice = [random(1, 6), random(1, 6), random(0.5, 2)];
@@ -58,7 +58,7 @@ fn parts_are_these_very_bits() {
     let digest = Digest::of("test of a part", &metatopia_types::wire::encode(&part));
     assert_eq!(
         digest.to_string(),
-        "4021cbab7f1a8bd41de413e7a9f070666e39fa1210ba457151ab65683b59a97a",
+        "d9935005d398b3963e432de99fc322385d2caa1f6cbb35659622604067aaec15",
         "{part:?}"
     );
 }

@@ -8,7 +8,7 @@ use metatopia_scripting::{
     RhaiHandler, ScriptError, ScriptOutput, ScriptState, Value, WorldView,
     limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
 /// The object that scripts run on here.
 pub(crate) const ME: ObjectId = ObjectId(1);
@@ -54,11 +54,16 @@ pub(crate) fn world() -> World {
     }
 }
 
+/// The origin of a thing of the small world, which was born in it.
+pub(crate) const fn origin(number: u64) -> Origin {
+    Origin { sim: SimId(Digest([0x5a; 32])), number: ObjectId(number) }
+}
+
 impl WorldView for World {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         assert!(self.cursed != Some(id), "object {id} is cursed");
         self.things.iter().find(|thing| thing.id == id).map(|thing| ObjectView {
-            id,
+            origin: origin(thing.id.0),
             name: thing.name,
             kind: thing.kind,
             pos: thing.pos,

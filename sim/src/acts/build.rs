@@ -127,7 +127,9 @@ impl ActContext<'_> {
             scripts: Vec::new(),
             licence: *licence,
             author: Some(self.author()),
+            birth: None,
             parent: None,
+            travels: false,
         };
         self.create(object, body, Vec::new())
     }
@@ -146,7 +148,9 @@ impl ActContext<'_> {
         let object = Object {
             owner: Some(self.author()),
             scripts: Vec::new(),
-            parent: Some(id),
+            birth: None,
+            parent: Some(source.origin(self.state.charter.sim, id)),
+            travels: false,
             ..source.clone()
         };
         let mut spec = body.spec();

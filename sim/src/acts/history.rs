@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use metatopia_physics::{Aspect, Body};
-use metatopia_types::{BodyShape, ObjectId, PackageId, ScriptId};
+use metatopia_types::{BodyShape, ObjectId, PackageId, ScriptId, SimId};
 use serde::{Deserialize, Serialize};
 
 use crate::{limits::UNDO_ENTRIES_MAX, state::Object};
@@ -76,6 +76,15 @@ impl BuildHistory {
         let left = self.0.len().checked_sub(usize::from(skip))?;
         self.0.truncate(left);
         self.0.pop_back()
+    }
+
+    /// Notes of all deleted objects that they were born in `sim`: they may be restored in another one.
+    pub(crate) fn note_births(&mut self, sim: SimId) {
+        for entry in &mut self.0 {
+            if let Inverse::Restore(deleted) = &mut entry.inverse {
+                deleted.object.note_birth(sim, entry.object);
+            }
+        }
     }
 
     /// Says whether the history is empty.

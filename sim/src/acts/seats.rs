@@ -5,7 +5,7 @@ use metatopia_types::{Act, Look, PublicKey, Refusal};
 use super::{changes::StateChange, context::ActContext};
 use crate::{
     limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
-    state::{Player, PlayerSession},
+    state::{Player, PlayerSession, Presence},
 };
 
 impl ActContext<'_> {
@@ -42,16 +42,17 @@ impl ActContext<'_> {
         let Some(player) = self.renewed_player().ok().filter(|_| !needs_none) else {
             return Vec::new();
         };
-        let Some(session) = player.session.as_ref().filter(|session| session.avatar.is_none())
-        else {
+        // Who is expected or away has no seat here to get back.
+        let is_seatless = |session: &&PlayerSession| session.presence == Presence::Seatless;
+        let Some(session) = player.session.as_ref().filter(is_seatless) else {
             return Vec::new();
         };
         let Ok(mut changes) = self.give_seat(&player.name, player.look, self.is_regular(&player))
         else {
             return Vec::new();
         };
-        let avatar = Some(self.state.clock.next_object);
-        let session = Some(PlayerSession { avatar, ..session.clone() });
+        let presence = Presence::Here(self.state.clock.next_object);
+        let session = Some(PlayerSession { presence, ..session.clone() });
         changes.push(StateChange::Player(self.author(), Player { session, ..player }));
         changes
     }

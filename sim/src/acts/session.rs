@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     space::distance_to,
-    state::{AVATAR, Object, Player, PlayerSession, Since, is_name},
+    state::{AVATAR, Object, Player, PlayerSession, Presence, Since, is_name},
 };
 
 /// Friction of avatars: little, so that a walker slides along a wall in place of sticking to it.
@@ -55,7 +55,7 @@ impl ActContext<'_> {
             since: known.map_or(Since { player: height, regular: None }, |player| player.since),
             session: Some(PlayerSession {
                 lane: self.envelope.lane,
-                avatar: before.and_then(|session| session.avatar),
+                presence: before.map_or(Presence::Seatless, |session| session.presence),
                 heading: Vec2::ZERO,
                 lease: self.lease(),
                 acted: self.tick(),
@@ -85,16 +85,22 @@ impl ActContext<'_> {
     ) -> Result<(Player, Vec<StateChange>), Refusal> {
         let (name, look, regular) = (player.name.clone(), player.look, self.is_regular(&player));
         let Some(session) = player.session.as_mut() else { return Ok((player, Vec::new())) };
-        let seat = match session.avatar {
-            Some(avatar) => vec![StateChange::Dress(avatar, name, look)],
-            None => match self.give_seat(&name, look, regular) {
-                Ok(seat) => {
-                    session.avatar = Some(self.state.clock.next_object);
-                    seat
+        let seat = match session.presence {
+            Presence::Here(avatar) => vec![StateChange::Dress(avatar, name, look)],
+            // Whoever logs in here is no longer on the way, nor elsewhere: the presence begins anew.
+            Presence::Seatless | Presence::Expected { .. } | Presence::Away { .. } => {
+                match self.give_seat(&name, look, regular) {
+                    Ok(seat) => {
+                        session.presence = Presence::Here(self.state.clock.next_object);
+                        seat
+                    }
+                    Err(_) if without => {
+                        session.presence = Presence::Seatless;
+                        Vec::new()
+                    }
+                    Err(why) => return Err(why),
                 }
-                Err(_) if without => Vec::new(),
-                Err(why) => return Err(why),
-            },
+            }
         };
         Ok((player, seat))
     }
@@ -123,7 +129,9 @@ impl ActContext<'_> {
             scripts: Vec::new(),
             licence: AssetLicence::Reserved,
             author: Some(self.author()),
+            birth: None,
             parent: None,
+            travels: false,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());

@@ -23,7 +23,7 @@ impl ActContext<'_> {
         }
         let blob = self.executor.blobs.get(&body).ok_or(Refusal::NoBlob)?;
         let text = words(blob).ok_or(Refusal::BadText)?;
-        let speaker = session.avatar.ok_or(Refusal::NoSeat)?;
+        let speaker = session.presence.avatar().ok_or(Refusal::NoSeat)?;
         let avatar = self.state.bodies.body(speaker).ok_or(Refusal::NoSeat)?;
         let line = SpokenLine {
             height: self.state.clock.height,
@@ -68,7 +68,7 @@ impl ActContext<'_> {
         let tick = self.tick();
         let (player, session) =
             self.with_session(|session| session.gesture = Some((emote, tick)))?;
-        session.avatar.ok_or(Refusal::NoSeat)?;
+        session.presence.avatar().ok_or(Refusal::NoSeat)?;
         Ok(vec![StateChange::Player(self.author(), player)])
     }
 
@@ -78,7 +78,8 @@ impl ActContext<'_> {
         let (mut player, session) = self.with_session(|_| ())?;
         player.look = look;
         let name = player.name.clone();
-        let dress = session.avatar.map(|avatar| StateChange::Dress(avatar, name, look));
+        let avatar = session.presence.avatar();
+        let dress = avatar.map(|avatar| StateChange::Dress(avatar, name, look));
         Ok([StateChange::Player(self.author(), player)].into_iter().chain(dress).collect())
     }
 }

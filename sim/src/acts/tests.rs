@@ -1,10 +1,13 @@
 //! Limits that would take a very long play to reach.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{
     Act, Build, Digest, Ed25519, Envelope, Header, HeaderId, Height, Lane, Look, Millis, ObjectId,
     PublicKey, Refusal, Root, Round, Seq, SimId, Turn, TurnBody, ValidatorsId,
+    limits::OBJECT_NUMBERS_END,
 };
 
 use super::{
@@ -32,6 +35,7 @@ pub(crate) fn test_genesis() -> Genesis {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
+        site: None,
         parent: None,
     }
 }
@@ -46,7 +50,7 @@ pub(crate) fn test_header() -> Header {
         sim: SimId(Digest::ZERO),
         engine: crate::ENGINE,
         height: Height(1),
-        previous: HeaderId::default(),
+        previous: HeaderId::BEFORE_FIRST,
         proposer: PublicKey([1; 32]),
         round: Round(0),
         time: Millis(1),
@@ -54,10 +58,10 @@ pub(crate) fn test_header() -> Header {
         act_count: 0,
         blobs: Digest::ZERO,
         blob_count: 0,
-        root: Root::default(),
-        validators: ValidatorsId::default(),
-        next_validators: ValidatorsId::default(),
-        reserved: Default::default(),
+        root: Root(Digest::ZERO),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
+        reserved: Digest::ZERO,
     }
 }
 
@@ -127,6 +131,23 @@ fn a_sim_knows_so_many_players_and_forgets_players_for_newcomers() {
     assert!(matches!(decide(&state, newcomer, login()), Err(Refusal::Full)));
     assert!(decide(&state, key(7), login()).is_ok());
     assert_eq!(forgets(&state, PublicKey([1; 32])), None, "a server");
+}
+
+#[test]
+fn the_last_number_is_given_out_and_none_after_it() {
+    let mut state = state();
+    let changes = decide(&state, PublicKey([9; 32]), login()).expect("there is room");
+    let Some(StateChange::Spawn(object, body)) = changes.into_iter().next() else {
+        panic!("no avatar")
+    };
+    let last = ObjectId(OBJECT_NUMBERS_END - 1);
+    state.clock.next_object = last;
+
+    assert_eq!(state.spawn(object.clone(), &body), Ok(last));
+
+    let one_more = catch_unwind(AssertUnwindSafe(|| state.spawn(object, &body).is_ok()));
+    assert!(one_more.is_err(), "numbers from OBJECT_NUMBERS_END on are for other bodies");
+    assert!(state.objects.contains(&last) && state.bodies.body(ObjectId(last.0 + 1)).is_none());
 }
 
 #[test]

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
     space::Title,
-    state::{Player, State},
+    state::{Player, Presence, State},
 };
 
 /// Lists of players, each in the order in which the rules take them.
@@ -109,12 +109,17 @@ impl State {
             fading: line.map(|player| player.last_login),
             ..CensusEntry::default()
         };
-        match &player.session {
-            Some(session) if session.avatar.is_some() => {
+        let presence = player.session.as_ref().map(|session| (session.presence, session.acted));
+        match presence {
+            Some((Presence::Here(_), acted)) => {
                 let kind = if player.bot { SeatKind::Bot } else { SeatKind::Person };
-                entry.seat = Some((kind, session.acted));
+                entry.seat = Some((kind, acted));
             }
-            Some(session) => entry.seatless = Some(session.acted),
+            // Who is expected or away has no avatar here either: the same bound and the same lease hold.
+            Some((
+                Presence::Seatless | Presence::Expected { .. } | Presence::Away { .. },
+                acted,
+            )) => entry.seatless = Some(acted),
             None if self.owned.contains_key(key) || self.has_title(key) => {}
             None => entry.forgettable = Some((player.days, player.last_login)),
         }

@@ -10,7 +10,7 @@ impl WorldView for State {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         let (object, body) = (self.objects.get(&id)?, self.bodies.body(id)?);
         Some(ObjectView {
-            id,
+            origin: object.origin(self.charter.sim, id),
             name: &object.name,
             kind: &object.kind,
             pos: body.position(),

@@ -6,12 +6,7 @@ use metatopia_physics::{
     NearbyBody, OutOfBounds, Pose, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
     Touch, VelocityError,
 };
-use metatopia_types::ObjectId;
-
-/// The end of the numbers of this sim's own objects. Bodies that are not ours, such as those of a
-/// neighbouring sim near a border, have numbers from here on: 2^52, so that all of them are exact in
-/// a double.
-const OBJECTS_END: ObjectId = ObjectId(1 << 52);
+use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
 
 /// The bodies of all objects, and how they move.
 ///
@@ -48,10 +43,12 @@ impl Bodies {
         self.region.body(id)
     }
 
-    /// Returns the bodies of this sim's own objects, in the order of their ids.
+    /// Returns the bodies of this sim's own objects, in the order of their ids. Numbers from
+    /// [`OBJECT_NUMBERS_END`] on are for bodies that are not ours, such as those of a neighbouring sim
+    /// near a border.
     pub(crate) fn own(&self) -> &[Body] {
         let all = self.region.bodies();
-        &all[..all.partition_point(|body| body.id() < OBJECTS_END)]
+        &all[..all.partition_point(|body| body.id().0 < OBJECT_NUMBERS_END)]
     }
 
     /// Returns the contacts of all bodies that touch, in the order of their ids.
@@ -76,7 +73,7 @@ impl Bodies {
 
     /// Adds the body of an object of this sim.
     pub(crate) fn insert(&mut self, id: ObjectId, spec: &BodySpec) -> Result<(), InsertError> {
-        assert!(id < OBJECTS_END, "object {id} has a number of bodies that are not ours");
+        assert!(id.0 < OBJECT_NUMBERS_END, "object {id} has a number of bodies that are not ours");
         self.region.insert(id, spec)
     }
 

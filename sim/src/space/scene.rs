@@ -4,8 +4,8 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Body, Motion, Shape};
 use metatopia_scripting::{ErrorKind, Package};
 use metatopia_types::{
-    ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Outcome, PackageId, PublicKey,
-    ScriptId, Tick,
+    ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Origin, Outcome, PackageId,
+    PublicKey, ScriptId, Tick,
 };
 
 use super::land::Land;
@@ -52,8 +52,12 @@ pub struct WorldObject {
     pub licence: AssetLicence,
     /// Its maker, or the maker of what it is a copy of.
     pub author: Option<PublicKey>,
-    /// The object that it is a copy of.
-    pub parent: Option<ObjectId>,
+    /// Where it was born, and as what.
+    pub origin: Origin,
+    /// The origin of the object that it is a copy of.
+    pub parent: Option<Origin>,
+    /// Whether it may leave for another sim.
+    pub travels: bool,
 }
 
 /// A script on an object, for lists of what runs.
@@ -119,7 +123,9 @@ impl World {
             scripts: object.scripts.iter().filter_map(package).collect(),
             licence: object.licence,
             author: object.author,
+            origin: object.origin(self.sim(), body.id()),
             parent: object.parent,
+            travels: object.travels,
         })
     }
 

@@ -72,7 +72,7 @@ impl Course {
     /// Returns a course that goes on from a world.
     #[must_use]
     pub fn new(world: World) -> Self {
-        let last = (world.height() == Height(0)).then(HeaderId::default);
+        let last = (world.height() == Height(0)).then_some(HeaderId::BEFORE_FIRST);
         let roots = BTreeMap::from([(world.height(), world.root())]);
         let (verify, time) = (Arc::clone(&world.tools.verify), world.time());
         Self { world, verify, last, time, roots }

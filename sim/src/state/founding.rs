@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::InsertError;
 use metatopia_types::{
-    Height, Member, Millis, NodeContact, ObjectId, PublicKey, Roster, ScriptId, Tick,
+    Height, Member, Millis, NodeContact, ObjectId, PublicKey, Roster, ScriptId, SimId, Tick,
 };
 
 use super::{
@@ -47,7 +47,8 @@ impl State {
     /// Ticks go on, because timers, leases and gas are counted in them, and governance time does,
     /// because players are told apart by it. Heights and time begin anew: lane windows, outcomes and
     /// proofs are of the parent's turns, and no act for the parent can be decided here, as it names
-    /// its sim. Founding counts as an admin's login.
+    /// its sim. Founding counts as an admin's login. Objects keep their numbers, and their origins,
+    /// which are of the parent.
     ///
     /// # Errors
     /// When the genesis is not one of a successor of that sim.
@@ -57,6 +58,7 @@ impl State {
             ("parameters", genesis.parameters == old.parameters),
             ("licence", genesis.licence == old.licence),
             ("licence of assets", genesis.asset_licence == old.asset_licence),
+            ("site", genesis.site == old.site),
         ];
         if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
             return Err(GenesisError::NotKept(what));
@@ -83,6 +85,7 @@ impl State {
             let regular = player.since.regular.map(|_| Height(0));
             player.since = Since { player: Height(0), regular };
         }
+        state.note_births(old.sim);
         // The census leaves admins out, and other keys are admins now. The stewards follow from the census,
         // so they come after it. Everything is in another sim now, so every leaf is written again.
         state.count_players();
@@ -90,6 +93,20 @@ impl State {
             FirstLogins::genesis(state.charter.sim, &state.charter.parameters, state.stewards());
         state.touch_all();
         Ok(state)
+    }
+
+    /// Notes of everything without a birth that it was born in `sim`, now that the state is another sim's.
+    fn note_births(&mut self, sim: SimId) {
+        let ids: Vec<ObjectId> = self.objects.iter().map(|(id, _)| *id).collect();
+        for id in ids {
+            let object = self.objects.get_mut(&id).expect("an object that was just listed");
+            object.note_birth(sim, id);
+        }
+        let builders: Vec<PublicKey> = self.histories.iter().map(|(key, _)| *key).collect();
+        for builder in builders {
+            let history = self.histories.get_mut(&builder);
+            history.expect("a history that was just listed").note_births(sim);
+        }
     }
 }
 
@@ -108,6 +125,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             lands: genesis.lands.clone(),
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
+            site: genesis.site,
         },
         clock: SimClock {
             height: Height(0),
@@ -160,7 +178,9 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
         scripts: (0..count).map(|n| first.plus(n)).collect(),
         licence: spec.licence,
         author: spec.owner,
+        birth: None,
         parent: None,
+        travels: false,
     };
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {

@@ -7,8 +7,8 @@ use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    AssetLicence, Digest, Height, Look, NodeContact, PackageId, PublicKey, Root, SimId, Validator,
-    ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
+    AssetLicence, Digest, Height, Look, NodeContact, PackageId, PublicKey, Root, SimId, Site,
+    SquareError, Validator, ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -51,6 +51,8 @@ pub struct Genesis {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
+    /// Where it lies in a world of many sims; none if it lies in none.
+    pub site: Option<Site>,
     /// The sim that it carries on, if it is a successor. Packages, objects and lands come with that
     /// one's state then, and none of them is listed here.
     #[serde(skip)]
@@ -236,6 +238,9 @@ pub enum GenesisError {
         /// Its north-eastern corner.
         high: Vec2,
     },
+    /// The site is no square of a world.
+    #[error("the site: {0}")]
+    Site(#[from] SquareError),
     /// An object's body is refused by physics.
     #[error("object {object}: {error}")]
     Body {
@@ -266,7 +271,7 @@ pub enum GenesisError {
     /// A successor lists what comes with its parent's state.
     #[error("a successor lists no {0} of its own: they come with its parent's state")]
     NotCarried(&'static str),
-    /// A successor has other rules or another licence than its parent.
+    /// A successor has other rules, another licence or another site than its parent.
     #[error("a successor keeps its parent's {0}")]
     NotKept(&'static str),
     /// The state is not the one that the successor begins with.
@@ -360,6 +365,7 @@ impl Genesis {
                 return Err(GenesisError::Land { land: n, low, high });
             }
         }
+        self.site.map_or(Ok(()), |site| site.square.check())?;
         text("the sim's name", is_name(&self.name))?;
         text("the sim's licence", is_text(&self.licence))?;
         text("the licence of assets", is_text(&self.asset_licence))?;

@@ -1,6 +1,6 @@
 //! Objects: whatever has a place in the world. Their bodies are kept in `space::Bodies`.
 
-use metatopia_types::{AssetLicence, Look, ObjectId, PublicKey, ScriptId};
+use metatopia_types::{AssetLicence, Look, ObjectId, Origin, PublicKey, ScriptId, SimId};
 use serde::{Deserialize, Serialize};
 
 /// The kind that scripts see for players' bodies.
@@ -27,8 +27,26 @@ pub struct Object {
     pub licence: AssetLicence,
     /// Its maker, or the maker of what it is a copy of; nobody means the world's maker.
     pub author: Option<PublicKey>,
-    /// The object that it is a copy of. That one may be gone, but its id is never given out again.
-    pub parent: Option<ObjectId>,
+    /// Where it was born; none if it was here, under the number that it has.
+    pub birth: Option<Origin>,
+    /// The origin of the object that it is a copy of. That one may be gone or elsewhere, but no other
+    /// object ever has its origin.
+    pub parent: Option<Origin>,
+    /// Whether it may leave for another sim.
+    pub travels: bool,
+}
+
+impl Object {
+    /// Returns the origin of the object, which has the number `id` in `sim`.
+    #[must_use]
+    pub fn origin(&self, sim: SimId, id: ObjectId) -> Origin {
+        self.birth.unwrap_or(Origin { sim, number: id })
+    }
+
+    /// Notes that the object was born as number `id` of `sim`, unless it had come to that sim from another.
+    pub(crate) fn note_birth(&mut self, sim: SimId, id: ObjectId) {
+        self.birth = Some(self.origin(sim, id));
+    }
 }
 
 /// Returns an object's id in bytes that sort as ids do, for leaf tables.

@@ -1,9 +1,10 @@
 //! Players, and their presence in the world.
 
 use metatopia_math::Vec2;
-use metatopia_types::{Emote, Height, Lane, Look, ObjectId, Tick, limits::NAME_BYTES_MAX};
+use metatopia_types::{Emote, Height, Lane, Look, Tick, limits::NAME_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
+use super::presence::Presence;
 use crate::rules::DAY_MS;
 
 /// Somebody who has logged in at least once.
@@ -23,7 +24,7 @@ pub struct Player {
     pub bot: bool,
     /// The turns since which the key counts as more than a stranger's.
     pub since: Since,
-    /// The presence in the world; none while away.
+    /// The session; none of who is not logged in.
     pub session: Option<PlayerSession>,
 }
 
@@ -50,14 +51,15 @@ impl Player {
     }
 }
 
-/// A player's presence, with an avatar or without: a lease that every act renews.
+/// What a sim keeps of a player who is logged in: a lease that every act renews.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlayerSession {
     /// The lane whose acts count; a login in another lane takes over.
     pub lane: Lane,
-    /// The player's body in the world; none of who is logged in without a seat.
-    pub avatar: Option<ObjectId>,
-    /// Where the player wants to go: at most 1 long, a share of the walking speed.
+    /// How the player takes part: with an avatar, or without.
+    pub presence: Presence,
+    /// Where the player wants to go: at most 1 long, a share of the walking speed. Nobody without an
+    /// avatar goes anywhere.
     pub heading: Vec2,
     /// The avatar obeys up to this tick; then it stands still, and leaves after the grace time.
     pub lease: Tick,

@@ -11,7 +11,7 @@ use metatopia_physics::{BodySpec, Motion};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
-    ScriptId, SimId, Tick, limits::OUTCOME_TURNS,
+    ScriptId, SimId, Site, Tick, limits::OUTCOME_TURNS,
 };
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,7 @@ use super::{
     object::Object,
     parameters::Parameters,
     players::{Player, PlayerSession, Since},
+    presence::Presence,
 };
 use crate::{
     acts::{BuildHistory, ChatIndex},
@@ -47,6 +48,8 @@ pub struct Charter {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
+    /// Where it lies in a world of many sims; none if it lies in none.
+    pub site: Option<Site>,
 }
 
 /// The time of a sim: its place in its own history.
@@ -209,7 +212,7 @@ impl State {
         self.remove_avatar(key);
         let player = self.players.get(key).cloned().expect("a player who has a seat is known");
         let session = player.session.clone().map(|session| PlayerSession {
-            avatar: None,
+            presence: Presence::Seatless,
             heading: Vec2::ZERO,
             gesture: None,
             ..session
@@ -324,8 +327,9 @@ impl State {
 
     /// Builds the indexes of a state that was read from its leaves.
     pub(super) fn index(&mut self) {
-        let avatar =
-            |(key, player): (&PublicKey, &Player)| Some((*key, player.session.as_ref()?.avatar?));
+        let avatar = |(key, player): (&PublicKey, &Player)| {
+            Some((*key, player.session.as_ref()?.presence.avatar()?))
+        };
         self.present = self.players.iter().filter_map(avatar).collect();
         self.owned = BTreeMap::new();
         self.movable = BTreeSet::new();

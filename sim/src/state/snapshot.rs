@@ -54,9 +54,9 @@ pub struct Manifest {
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
 /// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 136 are for what has one, in a world of as
-/// many bodies as there can be: contacts 72, scripts' numbers 14, players 13, objects 10, owners 5,
+/// many bodies as there can be: contacts 72, scripts' numbers 14, players 15, objects 11, owners 5,
 /// lane windows 6, outcomes 3, the manifest 8, all else 1. Plaza's, of a quarter of the bodies, take
-/// 53.
+/// 55.
 pub const SNAPSHOT_BYTES_MAX: usize = 200 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.

@@ -45,7 +45,7 @@ fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
         sim: SIM,
         engine: metatopia_sim::ENGINE,
         height: Height(height),
-        previous: HeaderId::default(),
+        previous: HeaderId::BEFORE_FIRST,
         proposer: PublicKey([0; 32]),
         round: Round(0),
         time: Millis(height),
@@ -53,10 +53,10 @@ fn turn(height: u64, acts: Vec<SignedEnvelope>) -> Turn {
         act_count: body.acts_root().1,
         blobs: Digest::ZERO,
         blob_count: 0,
-        root: Root::default(),
-        validators: ValidatorsId::default(),
-        next_validators: ValidatorsId::default(),
-        reserved: Default::default(),
+        root: Root(Digest::ZERO),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
+        reserved: Digest::ZERO,
     };
     Turn { header, body }
 }

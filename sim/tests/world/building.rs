@@ -8,8 +8,8 @@ use metatopia_sim::{
     limits::{BUILDS_PER_AUTHOR_MAX, SCRIPTS_PER_OBJECT_MAX},
 };
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, BodyShape, Build, Digest, Look, ObjectId, Outcome, Outline,
-    PackageId, Refusal, ScriptId,
+    Act, AssetLicence, Blueprint, BodyShape, Build, Digest, Look, ObjectId, Origin, Outcome,
+    Outline, PackageId, Refusal, ScriptId,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -75,6 +75,8 @@ fn what_is_placed_is_there_and_belongs_to_its_maker() {
     assert_eq!(thing.shape, Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) });
     assert_eq!((thing.owner, thing.author), (Some(public(1)), Some(public(1))));
     assert_eq!((thing.licence, thing.parent), (AssetLicence::CcBySa, None));
+    assert_eq!(thing.origin, Origin { sim: yard.world.sim(), number: id });
+    assert!(!thing.travels, "nothing leaves before somebody says that it may");
     assert_eq!(yard.world.root(), yard.world.rehash());
 }
 
@@ -415,7 +417,8 @@ fn copies_are_of_ones_own_or_of_what_is_free() {
     let Outcome::Made(copy) = built(&mut yard, 2, copy) else { panic!("it is free") };
     let (source, copy) = (seen(&yard, free), seen(&yard, copy));
     assert_eq!((copy.owner, copy.author), (Some(public(2)), source.author));
-    assert_eq!((copy.parent, copy.licence), (Some(free), source.licence));
+    let original = Origin { sim: yard.world.sim(), number: free };
+    assert_eq!((copy.parent, copy.licence), (Some(original), source.licence));
     assert_eq!((copy.name, copy.shape, copy.look), (source.name, source.shape, source.look));
     assert_eq!(copy.position, vec2(7, 4));
     assert_eq!((copy.scripts[0].1, copy.scripts.len()), (package, 1));

@@ -49,8 +49,8 @@ fn a_capsule_replays_to_what_its_headers_state_and_its_writer_computed() {
     assert_eq!(replayed(|_| {}), Ok(ReplayVerdict::Same { compared }));
 
     let now = capsule().roots[1];
-    let wrong = replayed(|capsule| capsule.roots[1] = Root::default());
-    let (of, had) = (Height(2), Root::default());
+    let wrong = replayed(|capsule| capsule.roots[1] = Root(Digest::ZERO));
+    let (of, had) = (Height(2), Root(Digest::ZERO));
     assert_eq!(wrong, Ok(ReplayVerdict::Unrepeatable { of, had, now, difference: None }));
 }
 
@@ -73,7 +73,7 @@ fn a_capsule_whose_parts_do_not_belong_together_is_refused() {
     let other = Genesis { name: "elsewhere".to_owned(), ..Builder::new().genesis };
     let other = replayed(|capsule| capsule.genesis = other.encode());
     assert_eq!(other, Err(CapsuleError::OtherSim));
-    let writer = replayed(|capsule| capsule.roots.push(Root::default()));
+    let writer = replayed(|capsule| capsule.roots.push(Root(Digest::ZERO)));
     assert_eq!(writer, Err(CapsuleError::Writer));
     let turns = replayed(|capsule| capsule.turns[1].1.signatures.truncate(2));
     let Err(CapsuleError::Turns { height: Height(2), why: Unsound::Certificate(_) }) = turns else {
@@ -88,7 +88,7 @@ fn a_manifest_of_more_leaves_than_a_state_has_is_refused_before_it_is_looked_thr
     let most = LEAVES_MAX as usize;
     let leaf = manifest.leaves[0].clone();
     manifest.leaves.resize(most, leaf.clone());
-    let root = Root::default();
+    let root = Root(Digest::ZERO);
     assert!(matches!(manifest.check(root), Err(StateRestoreError::Order(_))));
 
     manifest.leaves.push(leaf);

@@ -76,7 +76,7 @@ fn a_turn_that_few_certified_or_whose_certificate_is_of_another_turn_is_unsound(
     let no_quorum = CertificateError::NoQuorum { power: 2, quorum: 3 };
     assert_eq!(course.check(&turn, &few), Err(Unsound::Certificate(no_quorum)));
     let mut other = certified(&course, &turn, &SIGNERS);
-    other.header = HeaderId::default();
+    other.header = HeaderId(Digest::ZERO);
     assert_eq!(course.check(&turn, &other), Err(Unsound::OtherTurn));
 }
 
@@ -85,7 +85,7 @@ fn a_header_that_does_not_follow_the_turn_before_is_unsound() {
     let (mut course, mut yard) = start();
     follow(&mut course, &mut yard);
     let mut turn = next(&course, &mut yard);
-    turn.header.previous = HeaderId::default();
+    turn.header.previous = HeaderId::BEFORE_FIRST;
 
     assert_eq!(check(&course, &turn), Err(Unsound::Header("another turn before it")));
 }
@@ -134,7 +134,7 @@ fn a_certified_root_that_the_turns_do_not_lead_to_is_unsound() {
         follow(&mut course, &mut yard);
     }
     let mut turn = next(&course, &mut yard);
-    let (found, stated) = (turn.header.root, Root::default());
+    let (found, stated) = (turn.header.root, Root(Digest::ZERO));
     turn.header.root = stated;
 
     assert_eq!(check(&course, &turn), Err(Unsound::Root { of: Height(1), stated, found }));

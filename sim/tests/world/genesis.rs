@@ -6,8 +6,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BoundsError, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
-    Area, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError, ScriptSpec, Title,
-    World,
+    Area, Charter, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError,
+    ScriptSpec, Title, World,
     gas::SCRIPT_TICK_MAX,
     limits::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
@@ -15,7 +15,9 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Digest, NodeContact, PackageId, PublicKey, limits::LEAF_BYTES_MAX, wire::DecodeError,
+    Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError,
+    limits::LEAF_BYTES_MAX,
+    wire::{DecodeError, decode},
 };
 
 use crate::yard::{Builder, public, vec2};
@@ -112,6 +114,30 @@ fn texts_are_short_lines() {
         builder.genesis.validators.insert(public(9), contact);
     });
     assert_eq!(error, text(&format!("the contact of validator {}", public(9))));
+}
+
+#[test]
+fn a_genesis_may_name_a_site_and_its_square_is_aligned() {
+    let site = |x, y, doublings| {
+        Some(Site { world: SimId(Digest([8; 32])), square: Square { x, y, doublings } })
+    };
+    let error = fault(|builder| builder.genesis.site = site(0, 0, 5));
+    assert_eq!(error, GenesisError::Site(SquareError::Side(5)));
+    let error = fault(|builder| builder.genesis.site = site(8, 4, 2));
+    assert_eq!(error, GenesisError::Site(SquareError::Corner { x: 8, y: 4, side: 8 }));
+
+    let mut builder = Builder::new();
+    let elsewhere = builder.genesis.id();
+    builder.genesis.site = site(-8, 16, 2);
+    assert_ne!(builder.genesis.id(), elsewhere, "the same place at another site is another sim");
+    assert_eq!(Genesis::decode(&builder.genesis.encode()), Ok(builder.genesis.clone()));
+    let world = builder.build().world;
+
+    // Whoever has the root can be shown where the sim lies.
+    let proof = world.proof(&LeafKey("parameters".to_owned())).expect("a leaf of every sim");
+    assert!(proof.verify(world.root()).is_ok());
+    let charter: Charter = decode(&proof.content, LEAF_BYTES_MAX).expect("a charter");
+    assert_eq!(charter.site, builder.genesis.site);
 }
 
 #[test]
@@ -215,14 +241,14 @@ fn objects_have_rules() {
     assert_eq!(object(|object| object.name.clear()), ObjectSpecError::Name(String::new()));
     assert_eq!(object(|object| object.text = "x".repeat(257)), ObjectSpecError::Text(257));
     assert_eq!(object(|object| object.look.color = 1 << 24), ObjectSpecError::Color(1 << 24));
-    let script = ScriptSpec { package: PackageId::default(), state: ScriptState::default() };
+    let script = ScriptSpec { package: PackageId(Digest::ZERO), state: ScriptState::default() };
     let scripts = vec![script.clone(); SCRIPTS_PER_OBJECT_MAX + 1];
     let error = fault(|builder| builder.genesis.objects[0].scripts = scripts);
     let expected = ObjectSpecError::TooManyScripts(SCRIPTS_PER_OBJECT_MAX + 1);
     assert_eq!(error, GenesisError::Object { object: 0, error: expected });
 
     let error = fault(|builder| builder.genesis.objects[0].scripts = vec![script]);
-    let package = PackageId::default();
+    let package = PackageId(Digest::ZERO);
     assert_eq!(error, GenesisError::NoPackage { object: 0, package });
 
     let error = fault(|builder| {

@@ -132,7 +132,7 @@ fn a_manifest_of_another_state_or_out_of_order_is_refused() {
     let (mut manifest, contents) = snapshot(&yard.world);
     let root = yard.world.root();
 
-    let other = World::restore(&manifest, &contents, Root::default(), &tools);
+    let other = World::restore(&manifest, &contents, Root(Digest::ZERO), &tools);
     assert_eq!(other.err(), Some(StateRestoreError::OtherRoot { found: root }));
     manifest.leaves.swap(0, 1);
     let swapped = World::restore(&manifest, &contents, root, &tools);

@@ -14,7 +14,7 @@ use metatopia_sim::{
     },
 };
 use metatopia_types::{
-    Act, BlobId, Emote, Look, Outcome, Refusal, ScriptId, limits::CHAT_BYTES_MAX,
+    Act, BlobId, Digest, Emote, Look, Outcome, Refusal, ScriptId, limits::CHAT_BYTES_MAX,
 };
 
 use crate::yard::{Builder, public, vec2};
@@ -76,7 +76,7 @@ fn words_that_cannot_be_said_are_refused() {
     assert_eq!(try_say(0, "a\nb"), Outcome::Refused(Refusal::BadText));
     let long = "x".repeat(CHAT_BYTES_MAX + 1);
     assert_eq!(try_say(0, &long), Outcome::Refused(Refusal::BadText));
-    let lost = Act::Say { channel: 0, body: BlobId::default() };
+    let lost = Act::Say { channel: 0, body: BlobId(Digest::ZERO) };
     assert_eq!(yard.try_act(1, lost), Outcome::Refused(Refusal::NoBlob));
 }
 

@@ -9,7 +9,8 @@ use metatopia_scripting::{EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::World;
 use metatopia_types::{
     Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HeaderId,
-    Height, Look, NodeContact, ObjectId, Outline, Round, ScriptId, SetChange, Vote, VoteKind,
+    Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange, Vote,
+    VoteKind,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -104,7 +105,7 @@ fn build(dice: &mut Stream, world: &World) -> Build {
         8 => Build::Copy { object, position: point(dice) },
         9 => Build::Delete { object },
         10 => Build::Give { object, to: public(dice.below(4) as u8) },
-        11 => Build::Attach { object, package: package.unwrap_or_default() },
+        11 => Build::Attach { object, package: package.unwrap_or(PackageId(Digest::ZERO)) },
         12 => Build::Detach { object, script: ScriptId(dice.below(40)) },
         _ => Build::Undo { skip: dice.below(3) as u8 },
     }
@@ -136,7 +137,7 @@ fn act(dice: &mut Stream, world: &World) -> Act {
         13 => Act::SetChange(SetChange::Remove { key: member }),
         14 => Act::Ready {
             height: Height(dice.next_u64() >> dice.below(64)),
-            proof: world.readiness(&member).unwrap_or_default(),
+            proof: world.readiness(&member).unwrap_or(Digest::ZERO),
         },
         _ => {
             let liar = key(201 + dice.below(8) as u8);

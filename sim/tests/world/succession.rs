@@ -5,9 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::{Area, ENGINE, Genesis, GenesisError, Land, Parent, RULES, Title, World};
-use metatopia_types::{Act, Digest, Height, LeafKey, NodeContact, ObjectId, Outcome, Root, SimId};
+use metatopia_types::{
+    Act, Build, Digest, Height, LeafKey, NodeContact, ObjectId, Origin, Outcome, Root, SimId, Site,
+    Square,
+};
 
 use crate::{
+    building::{block, built, place as make, site},
     leaves::live,
     yard::{Builder, Yard, public, vec2},
 };
@@ -60,6 +64,7 @@ fn successor(parent: &World) -> Genesis {
         lands: Vec::new(),
         licence: charter.licence.clone(),
         asset_licence: charter.asset_licence.clone(),
+        site: charter.site,
         parent: Some(Parent {
             sim: parent.sim(),
             height: parent.height(),
@@ -89,8 +94,9 @@ fn all_that_belongs_to_the_place_is_carried_over_and_nothing_that_belongs_to_its
         before.keys().map(|key| key.0.split_once('/').map_or(&*key.0, |(kind, _)| kind)).collect();
     let of_servers =
         ["clock", "first_logins", "governance", "outcomes", "parameters", "validators"];
-    // Players are known from height 0 on.
-    assert_eq!(changed, of_servers.into_iter().chain(["players", "windows"]).collect());
+    // Players are known from height 0 on, and objects say that they were born in the parent.
+    let of_place = ["players", "tile", "windows"];
+    assert_eq!(changed, of_servers.into_iter().chain(of_place).collect());
     assert_eq!(world.lands(), yard.world.lands());
     assert!(world.windows().is_empty() && !world.chat().0.is_empty());
     assert_eq!(world.governance().admins, BTreeSet::from([public(FOUNDER)]));
@@ -127,6 +133,54 @@ fn life_goes_on_where_it_stopped() {
     let mut other = yard;
     let act = other.act(1, Act::Leave);
     assert_ne!(act.envelope.sim, again.world.sim());
+}
+
+#[test]
+fn things_keep_their_numbers_and_their_origins_in_every_successor() {
+    let mut builder = Builder::new();
+    let statue = builder.thing(Motion::Static, (3, 0), &[]);
+    let mut yard = site(&mut builder);
+    let sim = yard.world.sim();
+    let copy = Build::Copy { object: statue, position: vec2(3, 2) };
+    let Outcome::Made(copy) = built(&mut yard, 1, copy) else { panic!("it is free") };
+    let gone = make(&mut yard, 1, block(-3, 0));
+    assert_eq!(built(&mut yard, 1, Build::Delete { object: gone }), Outcome::Ok);
+
+    let world = World::succeed(&successor(&yard.world), &yard.world, &builder.tools());
+    let mut first = Yard::of(world.expect("a successor"));
+    first.login(1);
+    first.play();
+    // What is restored was born where it was deleted; what is made now is born here.
+    assert_eq!(built(&mut first, 1, Build::Undo { skip: 0 }), Outcome::Ok);
+    let made = make(&mut first, 1, block(-3, 2));
+    let again = Build::Copy { object: copy, position: vec2(3, 4) };
+    let Outcome::Made(again) = built(&mut first, 1, again) else { panic!("it is her own") };
+
+    let born = |sim, number| Origin { sim, number };
+    let names = |yard: &Yard, id| {
+        let seen = yard.world.object(id).expect("it is there");
+        (seen.origin, seen.parent)
+    };
+    let here = first.world.sim();
+    let expected = [
+        (statue, (born(sim, statue), None)),
+        (copy, (born(sim, copy), Some(born(sim, statue)))),
+        (gone, (born(sim, gone), None)),
+        (made, (born(here, made), None)),
+        (again, (born(here, again), Some(born(sim, copy)))),
+    ];
+    for (id, named) in expected {
+        assert_eq!(names(&first, id), named, "{id}");
+    }
+    assert!(made > gone && gone > copy, "no number is given out twice");
+
+    let grandchild = successor(&first.world);
+    let second = World::succeed(&grandchild, &first.world, &builder.tools()).expect("another");
+    let second = Yard::of(second);
+    for (id, named) in expected {
+        assert_eq!(names(&second, id), named, "{id}");
+    }
+    assert_eq!(second.world.root(), second.world.rehash());
 }
 
 #[test]
@@ -175,7 +229,7 @@ fn a_successor_with_another_state_or_other_rules_is_refused() {
     };
     let (sim, height, root) = (yard.world.sim(), yard.world.height(), yard.world.root());
     let other = GenesisError::OtherState { sim, height, root };
-    assert_eq!(fault(&|g| parent(g, &|p| p.root = Root::default())), other);
+    assert_eq!(fault(&|g| parent(g, &|p| p.root = Root(Digest::ZERO))), other);
     assert_eq!(fault(&|g| parent(g, &|p| p.height = Height(1))), other);
     assert_eq!(fault(&|g| parent(g, &|p| p.sim = SimId(Digest::ZERO))), other);
     assert_eq!(fault(&|g| g.parent = None), GenesisError::NoParent);
@@ -183,6 +237,9 @@ fn a_successor_with_another_state_or_other_rules_is_refused() {
     assert_eq!(fault(&|g| g.parameters.lease_ticks += 1), kept("parameters"));
     assert_eq!(fault(&|g| g.licence = "MIT".to_owned()), kept("licence"));
     assert_eq!(fault(&|g| g.asset_licence = "MIT".to_owned()), kept("licence of assets"));
+    let square = Square { x: 2, y: 4, doublings: 0 };
+    let site = Some(Site { world: sim, square });
+    assert_eq!(fault(&|g| g.site = site), kept("site"));
     let carried = GenesisError::NotCarried;
     let objects = &builder.genesis.objects;
     assert_eq!(fault(&|g| g.objects.clone_from(objects)), carried("objects"));

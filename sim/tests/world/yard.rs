@@ -79,6 +79,7 @@ impl Builder {
             licence: "AGPL-3.0-or-later".to_owned(),
             lands: Vec::new(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
+            site: None,
             parent: None,
         };
         Self { genesis, ports: BTreeMap::new() }
@@ -230,14 +231,14 @@ impl Yard {
             sim: self.world.sim(),
             engine: ENGINE,
             height,
-            previous: self.log.last().map_or_else(HeaderId::default, Turn::id),
+            previous: self.log.last().map_or(HeaderId::BEFORE_FIRST, Turn::id),
             proposer: self
                 .world
                 .validators(height)
                 .map(|set| set.proposer(height, Round(0)))
                 .expect("a set for the next height"),
             time: Millis(T0 + self.turn_ms * height.0),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, body)
     }

@@ -6,11 +6,14 @@ use core::{fmt, str::FromStr};
 use serde::{Deserialize, Serialize};
 
 /// A blake3 digest, 32 bytes; shown and parsed as 64 lowercase hexadecimal digits.
-#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+///
+/// No digest is there by default, and none of the ids that are digests: whatever was not computed would
+/// pass for something that was.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {
-    /// All zero bits: stands for "before the first".
+    /// All zero bits: what a format says where there is nothing yet.
     pub const ZERO: Self = Self([0; 32]);
 
     /// The digest of `bytes` in the domain `context` (blake3's key derivation), so that the same
@@ -40,8 +43,21 @@ pub enum ParseIdError {
     },
 }
 
+/// The digits of a byte's two halves.
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
 fn write_hex(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    // Scripts pay for an origin's text as for any other: whole pieces at once, not digit by digit.
+    for part in bytes.chunks(32) {
+        let mut text = [0; 64];
+        for (digits, byte) in text.chunks_exact_mut(2).zip(part) {
+            digits[0] = DIGITS[usize::from(byte >> 4)];
+            digits[1] = DIGITS[usize::from(byte & 15)];
+        }
+        let text = core::str::from_utf8(&text[..2 * part.len()]);
+        f.write_str(text.expect("hexadecimal digits are one byte each"))?;
+    }
+    Ok(())
 }
 
 fn parse_hex<const N: usize>(text: &str) -> Result<[u8; N], ParseIdError> {
@@ -84,7 +100,7 @@ impl FromStr for Digest {
 macro_rules! digest_ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         pub struct $name(pub Digest);
 
         impl $name {
@@ -132,6 +148,11 @@ digest_ids! {
     PackageId;
     /// A validator set: the digest of its members.
     ValidatorsId;
+}
+
+impl HeaderId {
+    /// What the header of height 1 states as the one before it.
+    pub const BEFORE_FIRST: Self = Self(Digest::ZERO);
 }
 
 /// An ed25519 public key: names a player, a server or an admin.

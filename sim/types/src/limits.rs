@@ -57,6 +57,17 @@ pub const STANDBYS_MAX: usize = 16;
 /// Set changes that one turn may bring, so that quorums of neighbouring sets overlap.
 pub const SET_CHANGES_PER_TURN_MAX: usize = 1;
 
+/// Numbers of objects are below this, in every sim; 2^52 and more are for bodies that are not the sim's
+/// own. Pages hold numbers as floating-point ones, which are exact up to 2^53.
+pub const OBJECT_NUMBERS_END: u64 = 1 << 52;
+
+/// The least side of a square that a sim may lie in, in tiles of 32 m: the least one whose middle is the
+/// corner of a tile.
+pub const SQUARE_TILES_MIN: i32 = 2;
+
+/// A side may be doubled so often: the largest square is 1,024 m wide.
+pub const SQUARE_DOUBLINGS_MAX: u8 = 4;
+
 /// Largest state leaf; what may grow is split by key prefix.
 pub const LEAF_BYTES_MAX: usize = 64 * 1_024;
 

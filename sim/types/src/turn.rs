@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// Commits to a whole turn, and to the state two turns before it. Small enough to check anywhere.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// The id of the sim.
     pub sim: SimId,
@@ -18,7 +18,7 @@ pub struct Header {
     pub engine: u32,
     /// The height of the turn.
     pub height: Height,
-    /// The header before it; all zero at height 1.
+    /// The header before it; [`HeaderId::BEFORE_FIRST`] at height 1.
     pub previous: HeaderId,
     /// Who built it.
     pub proposer: PublicKey,
@@ -47,6 +47,31 @@ pub struct Header {
 }
 
 impl Header {
+    /// Returns a header that states nothing, of height 0 and with zeros for all digests. Tests and
+    /// measurements begin with it; no server says it, and none believes it.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn unstated() -> Self {
+        let nothing = Digest::ZERO;
+        Self {
+            sim: SimId(nothing),
+            engine: 0,
+            height: Height(0),
+            previous: HeaderId::BEFORE_FIRST,
+            proposer: PublicKey([0; 32]),
+            round: Round(0),
+            time: Millis(0),
+            acts: nothing,
+            act_count: 0,
+            blobs: nothing,
+            blob_count: 0,
+            root: Root(nothing),
+            validators: ValidatorsId(nothing),
+            next_validators: ValidatorsId(nothing),
+            reserved: nothing,
+        }
+    }
+
     /// The value the servers agree on.
     #[must_use]
     pub fn id(&self) -> HeaderId {

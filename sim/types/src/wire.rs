@@ -22,6 +22,14 @@ pub enum DecodeError {
     /// A value, but not in its one canonical form (padding, trailing bytes, long integers).
     #[error("not the canonical encoding")]
     NotCanonical,
+    /// The bytes say that they are of another format.
+    #[error("they are of format {found}, and this program reads format {known}")]
+    Format {
+        /// The format that they say.
+        found: u8,
+        /// The format that this program reads.
+        known: u8,
+    },
 }
 
 /// So many bytes are tried on the stack before they are counted.
@@ -87,6 +95,31 @@ pub fn decode<T: Serialize + DeserializeOwned>(
 pub fn decode_first<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, DecodeError> {
     let (value, _) = postcard::take_from_bytes(bytes).map_err(|_| DecodeError::Malformed)?;
     Ok(value)
+}
+
+/// Encodes `value` for other sims, which may run another engine: behind the number of its format.
+#[must_use]
+pub fn encode_format<T: Serialize + ?Sized>(format: u8, value: &T) -> Vec<u8> {
+    encode(&(format, value))
+}
+
+/// Decodes what [`encode_format`] made with this format, of at most `limit` bytes.
+///
+/// # Errors
+/// [`DecodeError::Format`] for another one, before anything is decoded; else as [`decode`].
+pub fn decode_format<T: Serialize + DeserializeOwned>(
+    format: u8,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<T, DecodeError> {
+    if bytes.len() > limit {
+        return Err(DecodeError::Oversize { found: bytes.len(), limit });
+    }
+    match bytes.split_first() {
+        Some((found, value)) if *found == format => decode(value, limit),
+        Some((found, _)) => Err(DecodeError::Format { found: *found, known: format }),
+        None => Err(DecodeError::Malformed),
+    }
 }
 
 /// The bytes that an encoding is expected to have from here on: it is compared, and not kept.

@@ -1,9 +1,9 @@
 //! The bounds that more than one crate agrees on: each is reached, and one more is refused by its name.
 
 use metatopia_types::{
-    Act, Blob, BodyError, Envelope, Header, Height, Lane, Look, Member, NodeContact, PublicKey,
-    Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId, TurnBody,
-    Validator, ValidatorSet, ValidatorSetError,
+    Act, Blob, BodyError, Digest, Envelope, Header, Height, Lane, Look, Member, NodeContact,
+    PublicKey, Roster, RosterError, Round, Seq, SetChange, Sign, SignedEnvelope, SigningKey, SimId,
+    TurnBody, Validator, ValidatorSet, ValidatorSetError,
     limits::{
         ABSENT_STRIKES, ACTS_BYTES_MAX, BLOB_BYTES_MAX, BLOBS_BYTES_MAX, BLOBS_PER_TURN_MAX,
         CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, STANDBYS_MAX,
@@ -17,7 +17,7 @@ fn key(n: usize) -> SigningKey {
 }
 
 fn act(seq: usize, act: Act) -> SignedEnvelope {
-    let (sim, author, seq) = (SimId::default(), key(1).public(), Seq(seq as u64));
+    let (sim, author, seq) = (SimId(Digest::ZERO), key(1).public(), Seq(seq as u64));
     Envelope { sim, author, lane: Lane(1), seq, last_valid: Height(9), act }.sign(&key(1))
 }
 
@@ -172,7 +172,7 @@ fn a_proposer_that_stays_away_is_asked_again_half_as_often_each_time_down_to_the
             missed.push(height.0);
         }
         let proposer = set.proposer(height, round);
-        roster.close(&Header { height, proposer, round, ..Header::default() });
+        roster.close(&Header { height, proposer, round, ..Header::unstated() });
         let is_absent = missed.len() >= usize::from(ABSENT_STRIKES);
         assert_eq!(roster.absent(), is_absent.then_some(away), "after {height:?}");
     }

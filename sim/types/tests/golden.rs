@@ -152,7 +152,7 @@ fn turn() -> Turn {
         root: Root(Digest([2; 32])),
         validators: set().id(),
         next_validators: set().id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     };
     Turn { header, body }
 }

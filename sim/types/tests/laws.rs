@@ -43,7 +43,7 @@ fn header(roster: &Roster, height: u64, round: u32) -> Header {
         root: Root(Digest::ZERO),
         validators: set.id(),
         next_validators: set.id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     }
 }
 

@@ -118,7 +118,7 @@ fn header(
         root,
         validators: votes.id(),
         next_validators: next.id(),
-        reserved: Default::default(),
+        reserved: Digest::ZERO,
     }
 }
 

@@ -13,9 +13,9 @@ fn samples() -> Vec<(&'static str, Act)> {
     let vote = |header| {
         let (height, round, voter) = (Height(3), Round(2), key(1).public());
         Vote { kind: VoteKind::Precommit, height, round, header, voter }
-            .sign(SimId::default(), &key(1))
+            .sign(SimId(Digest::ZERO), &key(1))
     };
-    let both = Evidence::votes(vote(None), vote(Some(HeaderId::default())));
+    let both = Evidence::votes(vote(None), vote(Some(HeaderId(Digest::ZERO))));
     let ticket = TicketOrder::Withdraw { ticket: key(6).public() };
     vec![
         ("Login", Act::login("Ada".into(), Look::default())),
@@ -24,7 +24,7 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Walk", Act::Walk { heading: Vec2::ZERO }),
         ("Touch", Act::Touch { object: ObjectId(300) }),
         ("Push", Act::Push { object: ObjectId(7) }),
-        ("Say", Act::Say { channel: 1, body: BlobId::default() }),
+        ("Say", Act::Say { channel: 1, body: BlobId(Digest::ZERO) }),
         ("Emote", Act::Emote(Emote::Bow)),
         ("SetLook", Act::SetLook(Look::default())),
         ("SetChange", Act::SetChange(SetChange::Remove { key: key(5).public() })),
@@ -39,7 +39,7 @@ fn samples() -> Vec<(&'static str, Act)> {
 fn envelope(act: Act) -> Envelope {
     let author = key(1).public();
     Envelope {
-        sim: SimId::default(),
+        sim: SimId(Digest::ZERO),
         author,
         lane: Lane(1),
         seq: Seq(1),

@@ -77,7 +77,7 @@ fn lie() -> Evidence {
         let vote = Vote { kind: VoteKind::Prevote, height, round: Round(2), header, voter };
         vote.sign(turn.header.sim, &key)
     };
-    Evidence::votes(vote(None), vote(Some(HeaderId::default())))
+    Evidence::votes(vote(None), vote(Some(HeaderId(Digest::ZERO))))
 }
 
 pub(crate) fn evidence() -> Vec<Vec<u8>> {

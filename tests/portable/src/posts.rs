@@ -66,6 +66,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     })
 }
@@ -100,7 +101,7 @@ fn first_turn(world: &World) -> Turn {
         root: world.root(),
         validators: set,
         next_validators: set,
-        ..Header::default()
+        ..Header::unstated()
     };
     Turn::of(header, body)
 }

@@ -32,7 +32,7 @@ pub(crate) struct TurnFollower {
 
 impl TurnFollower {
     pub(crate) fn new(world: World) -> Self {
-        let last = (world.height() == Height(0)).then(HeaderId::default);
+        let last = (world.height() == Height(0)).then_some(HeaderId::BEFORE_FIRST);
         let roots = VecDeque::from([(world.height(), world.root())]);
         let (tail, decided) = (TurnTail::new(&world), world.height());
         Self { world, last, roots, checked: None, mismatch: None, decided, tail }

@@ -9,7 +9,8 @@ use metatopia_protocol::{
 use metatopia_scenarios::golden;
 use metatopia_sim::{Genesis, Serial, Tools, World};
 use metatopia_types::{
-    Certificate, Ed25519, Header, Height, Round, Sign as _, Turn, ValidatorSet, Vote, VoteKind,
+    Certificate, Ed25519, Header, HeaderId, Height, Round, Sign as _, Turn, ValidatorSet, Vote,
+    VoteKind,
     limits::{ROOT_LAG, SET_LAG, TURN_BYTES_MAX},
     wire,
 };
@@ -83,7 +84,7 @@ pub(crate) fn other_roots_from(height: u64, to: usize) -> Vec<Decided> {
     for at in 0..turns.len() {
         let previous = at.checked_sub(1).map(|before| turns[before].0.id());
         let (turn, signed) = &mut turns[at];
-        turn.header.previous = previous.unwrap_or_default();
+        turn.header.previous = previous.unwrap_or(HeaderId::BEFORE_FIRST);
         if turn.header.height.0 >= height {
             turn.header.root.0.0[0] ^= 1;
         }

@@ -4,7 +4,7 @@ use metatopia_consensus::Record;
 use metatopia_scripting::{Draft, EventKind, Package, PackageAuthor};
 use metatopia_sim::{Capsule, Genesis, ObjectSpec, ScriptSpec, Serial, World, flipped};
 use metatopia_store::memory::MemoryDisk;
-use metatopia_types::{Height, Millis, Root, SimId, Turn};
+use metatopia_types::{Digest, Height, Millis, Root, SimId, Turn};
 
 use super::*;
 use crate::{
@@ -137,7 +137,7 @@ fn a_flipped_bit_is_named_by_turn_ticks_object_and_field() {
 fn notes_that_differ_without_a_state_name_the_turn() {
     let steps = steps();
     let mut records = honest_records(&steps);
-    records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
+    records[3 * 16 + 2] = noted(&steps[16], Root(Digest::ZERO))[2].clone();
     let (a, b) = (honest(&steps), Kept::new(memory_log(&records)));
     let found = compare(&a, &b).difference.expect("they differ");
     assert_eq!((found.what, found.height, &found.leaf), (Some(DifferenceKind::State), 17, &None));
@@ -223,7 +223,7 @@ fn two_turns_without_acts_part_at_the_tick_at_which_a_script_draws_its_number() 
 
     // Whoever notes another root than its turn leads to here was elsewhere, and nobody knows where.
     let mut records = honest_records(&other[..height]);
-    *records.last_mut().unwrap() = noted(&other[height - 1], Root::default())[2].clone();
+    *records.last_mut().unwrap() = noted(&other[height - 1], Root(Digest::ZERO))[2].clone();
     let astray = Kept::of(&genesis, &records);
     let found = compare(&a, &astray);
     let parting = found.difference.expect("they differ");
@@ -254,7 +254,7 @@ fn turns_with_other_acts_part_at_their_first_tick_in_the_avatar_that_only_one_si
 fn the_ticks_of_a_wrong_state_begin_where_both_had_one_root_for_the_last_time() {
     let steps = steps();
     let mut records = honest_records(&steps);
-    records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
+    records[3 * 16 + 2] = noted(&steps[16], Root(Digest::ZERO))[2].clone();
     // The server did not note the roots after turns 14 to 16.
     for height in [16, 15, 14] {
         records.remove(3 * (height - 1) + 2);
@@ -275,7 +275,7 @@ fn what_cannot_be_compared_is_said() {
 
     let kept = honest(&steps);
     let mut elsewhere = kept.open("b");
-    elsewhere.sim = SimId::default();
+    elsewhere.sim = SimId(Digest::ZERO);
     let error = try_bisect(&kept.open("a"), &elsewhere).unwrap_err();
     assert!(error.to_string().contains("of sim 0000"), "{error}");
 

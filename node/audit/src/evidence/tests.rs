@@ -108,7 +108,7 @@ fn changes_that_only_an_older_snapshot_holds_are_found_behind_one_that_cannot_be
         voice: true,
     };
     let older = Snapshot { height, root: world.root(), bytes: encode_snapshot(&base, world) };
-    let (root, bytes) = (Root::default(), b"a state of another version".to_vec());
+    let (root, bytes) = (Root(Digest::ZERO), b"a state of another version".to_vec());
     let newest = Snapshot { height: height.plus(1), root, bytes };
     put_snapshot(&mut disk, &older).unwrap();
     put_snapshot(&mut disk, &newest).unwrap();

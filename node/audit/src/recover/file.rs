@@ -63,8 +63,8 @@ mod tests {
             engine: u32::MAX,
             number: u32::MAX,
             height: Height(u64::MAX),
-            header: HeaderId::default(),
-            roots: [Root::default(); 2],
+            header: HeaderId(Digest::ZERO),
+            roots: [Root(Digest::ZERO); 2],
         };
         let mut signed = SignedRecovery::new(recovery);
         (0..signers).for_each(|n| signed.sign(&SigningKey::from_seed([n; 32])));

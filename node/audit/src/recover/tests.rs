@@ -4,7 +4,7 @@ use metatopia_consensus::Record;
 use metatopia_sim::{Serial, flipped};
 use metatopia_store::{Opening, Snapshot, Store, list_snapshots, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{
-    HeaderId, LeafKey, Root, Round, Sign as _, SignedRecovery, SimId, Turn, Vote, VoteKind,
+    Digest, HeaderId, LeafKey, Root, Round, Sign as _, SignedRecovery, SimId, Turn, Vote, VoteKind,
 };
 
 use super::*;
@@ -120,7 +120,7 @@ fn recoveries_that_are_older_shorter_or_of_another_turn_are_refused() {
     let server = Stopped::new(&[Record::Recovered(Box::new(signed(honest(&steps), 1..4)))]);
     let notes = server.notes();
     let right = Recovery { number: 2, ..honest(&steps) };
-    let (height, header) = (right.height, HeaderId::default());
+    let (height, header) = (right.height, HeaderId(Digest::ZERO));
     assert_eq!(notes.check(&right, TIP), Ok(()));
     assert_eq!(notes.next_number(height), 2);
     let older = Recovery { number: 1, ..right };
@@ -130,7 +130,7 @@ fn recoveries_that_are_older_shorter_or_of_another_turn_are_refused() {
     let later = Recovery { height: height.plus(1), ..right };
     let short = RecoveryRefusal::ShortLog { tip: TIP, height: later.height };
     assert_eq!(notes.check(&later, TIP), Err(short));
-    let sim = SimId::default();
+    let sim = SimId(Digest::ZERO);
     let foreign = RecoveryRefusal::OtherSim { found: right.sim, own: sim };
     assert_eq!(check_sim(&right, sim), Err(foreign));
     let engine = Recovery { engine: 99, ..right };
@@ -148,9 +148,9 @@ fn a_recovery_to_another_root_than_the_server_precommitted_is_refused() {
     let server = Stopped::new(&[Record::Turn(Arc::new(next)), vote]);
     let mut other = honest(&steps);
     assert_eq!(server.notes().check(&other, TIP), Ok(()));
-    other.roots[0] = Root::default();
+    other.roots[0] = Root(Digest::ZERO);
     let refusal = server.notes().check(&other, TIP).unwrap_err();
-    let wanted = Root::default();
+    let wanted = Root(Digest::ZERO);
     assert_eq!(refusal, RecoveryRefusal::SignedOtherwise { height, stated, wanted });
 }
 
@@ -176,7 +176,7 @@ fn a_snapshot_that_cannot_be_decoded_is_passed_over_as_at_a_start() {
     // As in a pruned log, only the snapshots say that the server signs.
     let mut disk = memory_log(&honest_records(&steps));
     let older = snapshot(&steps, TURNS - 1, &base(&steps, TURNS - 1));
-    let (root, bytes) = (Root::default(), b"a state of another version".to_vec());
+    let (root, bytes) = (Root(Digest::ZERO), b"a state of another version".to_vec());
     put_snapshot(&mut disk, &older).unwrap();
     put_snapshot(&mut disk, &Snapshot { height: TIP, root, bytes }).unwrap();
     assert!(Stopped::of(disk).notes().voice);
@@ -198,7 +198,7 @@ fn a_server_with_a_wrong_state_takes_that_of_another_and_its_log_is_in_order_the
 
     let world = || steps[TURNS - 1].world.clone();
     let mut other = base(&steps, TURNS);
-    other.header = HeaderId::default();
+    other.header = HeaderId(Digest::ZERO);
     assert!(RecoveredState::of_another((other, world()), &recovery, true).is_none());
     let given = (base(&steps, TURNS), world());
     let state = RecoveredState::of_another(given, &recovery, true).expect("the right state");

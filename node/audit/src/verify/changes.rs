@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, env, ops::RangeInclusive};
 use metatopia_consensus::Record;
 use metatopia_math::Stream;
 use metatopia_replica::{decode_patch, encode_patch};
-use metatopia_types::{Certificate, Height, Root};
+use metatopia_types::{Certificate, Digest, Height, Root};
 
 use self::written_log::{RecordPlace, VerifyResult, WrittenLog};
 
@@ -82,7 +82,7 @@ impl LogChange {
                 let patch = to.patch.as_mut().expect("a patched log");
                 let mut turns = decode_patch(&patch.bytes);
                 let mut turn = turns[at].turn.as_ref().clone();
-                turn.header.root = Root::default();
+                turn.header.root = Root(Digest::ZERO);
                 let header = turn.id();
                 turns[at].certificate = Certificate { header, ..turns[at].certificate.clone() };
                 turns[at].turn = turn.into();

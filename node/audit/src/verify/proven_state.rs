@@ -21,7 +21,7 @@ pub(super) struct ProvenState {
 impl ProvenState {
     /// Returns the first state of a sim.
     pub(super) fn genesis(world: World) -> Self {
-        Self::from(Height(0), HeaderId::default(), world)
+        Self::from(Height(0), HeaderId::BEFORE_FIRST, world)
     }
 
     fn from(base: Height, base_header: HeaderId, world: World) -> Self {

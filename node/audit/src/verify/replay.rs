@@ -78,7 +78,7 @@ impl Replay {
             state,
             proposed: BTreeMap::new(),
             decided: BTreeMap::new(),
-            previous: genesis.then(HeaderId::default),
+            previous: genesis.then_some(HeaderId::BEFORE_FIRST),
             tip: genesis.then_some(Height(0)),
             log_height: begin,
             last_logged: None,

@@ -148,11 +148,11 @@ fn another_history_is_wrong_at_its_first_height_though_a_quorum_signed_it() {
         let verdict = verify(&memory_log(&records));
         (verdict.height, verdict.error.unwrap_or_default())
     };
-    let root = wrong(changed(9, |turn| turn.header.root = Root::default()));
+    let root = wrong(changed(9, |turn| turn.header.root = Root(Digest::ZERO)));
     assert_eq!(root.0, 9);
     assert!(root.1.contains("states root 000"), "{}", root.1);
 
-    let previous = wrong(changed(5, |turn| turn.header.previous = HeaderId::default()));
+    let previous = wrong(changed(5, |turn| turn.header.previous = HeaderId::BEFORE_FIRST));
     assert_eq!(previous, (5, Unsound::Header("another turn before it").to_string()));
 
     let body = wrong(changed(3, |turn| turn.body = TurnBody::default()));
@@ -189,7 +189,7 @@ fn a_gap_a_missing_turn_and_a_wrong_note_are_wrong() {
     let missing = wrong(|records| drop(records.remove(4)));
     assert_eq!(missing.0, 3);
     let noted = wrong(|records| {
-        let (height, root) = (Height(2), Root::default());
+        let (height, root) = (Height(2), Root(Digest::ZERO));
         records.insert(8, Record::Applied { height, root, validators: None });
     });
     assert!(noted.1.contains("the log notes root 000"), "{}", noted.1);
@@ -239,7 +239,7 @@ fn turns_that_a_server_was_away_for_are_named_and_the_state_behind_them_is_prove
     assert_eq!((verdict.error, verdict.missing.as_slice()), (None, [[9, 12]].as_slice()));
     assert_eq!(verdict.applied_from, 16);
 
-    let store = with_snapshot(&records, 12, |base| base.header = HeaderId::default());
+    let store = with_snapshot(&records, 12, |base| base.header = HeaderId(Digest::ZERO));
     let error = verify(store.disk()).error.unwrap();
     assert!(error.contains("turns 9 to 12 are missing"), "{error}");
 }
@@ -335,9 +335,9 @@ fn a_snapshot_that_the_turns_do_not_prove_is_wrong() {
         assert!(!verdict.ok);
         verdict.error.unwrap()
     };
-    let header = wrong(|base| base.header = HeaderId::default());
+    let header = wrong(|base| base.header = HeaderId(Digest::ZERO));
     assert_eq!(header, LogFaultKind::OtherState(Height(8)).to_string());
-    let root = wrong(|base| base.roots[1] = Root::default());
+    let root = wrong(|base| base.roots[1] = Root(Digest::ZERO));
     assert!(root.contains("root"), "{root}");
 }
 

@@ -153,7 +153,7 @@ mod tests {
     use metatopia_scripting::Event;
     use metatopia_sim::Sender;
     use metatopia_types::{
-        Act, Envelope, Header, ObjectId, ScriptId, Signature, SignedEnvelope, SimId, Tick,
+        Act, Digest, Envelope, Header, ObjectId, ScriptId, Signature, SignedEnvelope, SimId, Tick,
         TurnBody, Validator, ValidatorSet, limits::ACTS_PER_TURN_MAX,
     };
 
@@ -194,7 +194,7 @@ mod tests {
     fn turn(height: u64, acts: usize) -> Turn {
         let act = |seq: u64| {
             let envelope = Envelope {
-                sim: SimId::default(),
+                sim: SimId(Digest::ZERO),
                 author: PublicKey([1; 32]),
                 lane: Lane(height),
                 seq: Seq(seq),
@@ -204,7 +204,7 @@ mod tests {
             SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) }
         };
         let body = TurnBody::new((0..acts as u64).map(act).collect(), Vec::new());
-        let header = Header { height: Height(height), ..Header::default() };
+        let header = Header { height: Height(height), ..Header::unstated() };
         Turn::of(header, body.expect("acts of one turn"))
     }
 
@@ -233,7 +233,7 @@ mod tests {
         let mut applied = Applied {
             height: Height(0),
             tick: Tick(0),
-            root: Root::default(),
+            root: Root(Digest::ZERO),
             outcomes: Vec::new(),
             validators: ValidatorSet::new(members, |_| true).expect("a set of one"),
             chat: Vec::new(),

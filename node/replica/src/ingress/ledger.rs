@@ -13,7 +13,7 @@ use metatopia_types::{ActId, Height, PublicKey, SignedEnvelope, SimId, Turn, Tur
 use crate::{
     ClientId,
     controls::{Controls, NoReserves},
-    mempool::{Mempool, Origin},
+    mempool::{ActSource, Mempool},
 };
 
 #[cfg(test)]
@@ -99,8 +99,8 @@ impl Ledger {
 impl Host for Ledger {
     fn decided(&mut self, turn: &Turn) {
         self.windows.record(turn);
-        for (act, origin) in self.mempool.take_decided(turn) {
-            if let Origin::Client(client) = origin {
+        for (act, source) in self.mempool.take_decided(turn) {
+            if let ActSource::Client(client) = source {
                 self.unreceipted.insert(act, client);
             }
         }

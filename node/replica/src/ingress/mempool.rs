@@ -31,9 +31,9 @@ pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// waiting, of half the largest size.
 pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// The origin of an act.
+/// Who handed an act to this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Origin {
+pub enum ActSource {
     /// A client of this server, which waits for the receipt.
     Client(ClientId),
     /// Another server, whose client waits for the receipt.
@@ -44,11 +44,11 @@ pub enum Origin {
 struct Pending {
     submission: Submission,
     bytes: usize,
-    origin: Origin,
+    source: ActSource,
     /// The height at which the act was handed on last; none if it was not.
     handed_on: Option<Height>,
-    /// The bucket of strangers that the act counts in, even if another origin hands it in later.
-    bucket: Option<Origin>,
+    /// The bucket of strangers that the act counts in, even if another source hands it in later.
+    bucket: Option<ActSource>,
 }
 
 /// The facts that admission needs. All of them follow from decided turns.
@@ -77,7 +77,7 @@ impl core::fmt::Debug for Gate<'_> {
 pub struct Mempool {
     pending: BTreeMap<ActId, Pending>,
     authors: BTreeMap<PublicKey, BTreeMap<(Lane, Seq), ActId>>,
-    strangers: BTreeMap<Origin, usize>,
+    strangers: BTreeMap<ActSource, usize>,
     bytes: usize,
     /// The author that the next turn begins with, so that no author is always last.
     next_author: PublicKey,
@@ -92,8 +92,8 @@ pub struct Mempool {
 pub struct Departure {
     /// The id of the act.
     pub act: ActId,
-    /// The origin that waits for the act.
-    pub origin: Origin,
+    /// Who waits for the act.
+    pub source: ActSource,
     /// Why it can never be decided.
     pub why: SubmitRefusal,
 }
@@ -123,26 +123,26 @@ impl Mempool {
         self.pending.get(&act.id()).is_some_and(|pending| pending.submission.act == *act)
     }
 
-    /// Takes an act. One that waits already stays, and gets the newer origin.
+    /// Takes an act. One that waits already stays, and counts as the newer source's.
     ///
     /// # Errors
     /// Why it is refused. Checks go from cheap to dear, the signature last.
     pub fn admit(
         &mut self,
         submission: Submission,
-        origin: Origin,
+        source: ActSource,
         gate: Gate<'_>,
     ) -> Result<ActId, SubmitRefusal> {
         let bytes = self.check_shape(&submission, gate)?;
         let id = submission.act.id();
         if let Some(pending) = self.pending.get_mut(&id) {
-            if matches!(origin, Origin::Client(_)) {
-                pending.origin = origin;
+            if matches!(source, ActSource::Client(_)) {
+                pending.source = source;
             }
             return Ok(id);
         }
         let standing = gate.standings.standing(&submission.act.envelope.author, gate.height);
-        self.check_quota(&submission.act, origin, standing, bytes)?;
+        self.check_quota(&submission.act, source, standing, bytes)?;
         let stranger = standing == Standing::Stranger;
         if !submission.act.verify(gate.scheme) {
             return Err(SubmitRefusal::BadSignature);
@@ -156,13 +156,13 @@ impl Mempool {
         }
         lanes.insert(place, id);
         if stranger {
-            *self.strangers.entry(origin).or_default() += 1;
+            *self.strangers.entry(source).or_default() += 1;
         }
         self.bytes += bytes;
-        let bucket = stranger.then_some(origin);
-        let handed_on = (origin == Origin::Server).then_some(gate.height);
+        let bucket = stranger.then_some(source);
+        let handed_on = (source == ActSource::Server).then_some(gate.height);
         self.not_handed_on += usize::from(handed_on.is_none());
-        self.pending.insert(id, Pending { submission, bytes, origin, handed_on, bucket });
+        self.pending.insert(id, Pending { submission, bytes, source, handed_on, bucket });
         Ok(id)
     }
 
@@ -196,16 +196,17 @@ impl Mempool {
     fn check_quota(
         &self,
         act: &SignedEnvelope,
-        origin: Origin,
+        source: ActSource,
         standing: Standing,
         bytes: usize,
     ) -> Result<(), SubmitRefusal> {
         let stranger = standing == Standing::Stranger;
         let of_author = self.authors.get(&act.envelope.author).map_or(0, BTreeMap::len);
-        let of_strangers = self.strangers.get(&origin).copied().unwrap_or(0);
+        let of_strangers = self.strangers.get(&source).copied().unwrap_or(0);
         // Strangers that other servers vouch for share no bucket: their own server counted them.
-        let crowded =
-            stranger && matches!(origin, Origin::Client(_)) && of_strangers >= STRANGER_PENDING_MAX;
+        let crowded = stranger
+            && matches!(source, ActSource::Client(_))
+            && of_strangers >= STRANGER_PENDING_MAX;
         if of_author >= AUTHOR_PENDING_MAX || crowded {
             return Err(SubmitRefusal::QuotaExceeded);
         }
@@ -282,13 +283,13 @@ impl Mempool {
         TurnBody::new(acts, blobs).expect("limits were counted while taking")
     }
 
-    /// Removes the acts of a decided turn, and returns them with their origins.
-    pub fn take_decided(&mut self, turn: &Turn) -> Vec<(ActId, Origin)> {
+    /// Removes the acts of a decided turn, and returns them with their sources.
+    pub fn take_decided(&mut self, turn: &Turn) -> Vec<(ActId, ActSource)> {
         turn.body
             .acts()
             .iter()
             .map(SignedEnvelope::id)
-            .filter_map(|id| self.remove(&id).map(|origin| (id, origin)))
+            .filter_map(|id| self.remove(&id).map(|source| (id, source)))
             .collect()
     }
 
@@ -319,14 +320,14 @@ impl Mempool {
             .collect();
         stale
             .into_iter()
-            .filter_map(|(act, why)| self.remove(&act).map(|origin| Departure { act, origin, why }))
+            .filter_map(|(act, why)| self.remove(&act).map(|source| Departure { act, source, why }))
             .collect()
     }
 
-    /// Returns the origin of a waiting act.
+    /// Returns the source of a waiting act.
     #[must_use]
-    pub fn origin(&self, act: &ActId) -> Option<Origin> {
-        self.pending.get(act).map(|pending| pending.origin)
+    pub fn source(&self, act: &ActId) -> Option<ActSource> {
+        self.pending.get(act).map(|pending| pending.source)
     }
 
     /// Returns every waiting act.
@@ -334,7 +335,7 @@ impl Mempool {
         self.pending.values().map(|pending| &pending.submission.act)
     }
 
-    fn remove(&mut self, id: &ActId) -> Option<Origin> {
+    fn remove(&mut self, id: &ActId) -> Option<ActSource> {
         let pending = self.pending.remove(id)?;
         self.bytes -= pending.bytes;
         self.not_handed_on -= usize::from(pending.handed_on.is_none());
@@ -353,7 +354,7 @@ impl Mempool {
                 self.strangers.remove(&bucket);
             }
         }
-        Some(pending.origin)
+        Some(pending.source)
     }
 }
 

@@ -9,7 +9,7 @@ use metatopia_types::{Act, ActId, Envelope, PublicKey, Sign, Verify};
 use super::{
     Ingress,
     ledger::Ledger,
-    mempool::{FOLLOWER_RELAYED_PER_SECOND, Gate, Origin, RELAYED_AHEAD, RELAYED_PER_SECOND},
+    mempool::{ActSource, FOLLOWER_RELAYED_PER_SECOND, Gate, RELAYED_AHEAD, RELAYED_PER_SECOND},
 };
 use crate::{
     ActStage, Asker, ClientId, Config, Effect, PeerMessage, context::ReplicaContext,
@@ -52,10 +52,10 @@ impl Ingress {
         // A repeated act that was decided meanwhile gets its receipt again.
         let place = ctx.execution.archive().place(author, lane, seq);
         let is_decided = place.is_some_and(|place| place.act == act);
-        let origin = self.ledger.mempool.origin(&act);
+        let source = self.ledger.mempool.source(&act);
         // A repeated act costs no check of a signature. While the world stands still, clients repeat
         // their acts, and that must not use up the ration for new ones.
-        if is_decided || origin.is_some() {
+        if is_decided || source.is_some() {
             self.sessions.spare(client);
         }
         if is_decided {
@@ -65,8 +65,8 @@ impl Ingress {
         }
         // An act that came from another server is handed on again: that server may have died before all
         // had it. Later acts of the lane would shut it out.
-        let handed_on = matches!(origin, Some(Origin::Client(_)));
-        let stage = match self.admit(ctx.config, submission, Origin::Client(client)) {
+        let handed_on = matches!(source, Some(ActSource::Client(_)));
+        let stage = match self.admit(ctx.config, submission, ActSource::Client(client)) {
             Ok(()) => {
                 if !handed_on {
                     self.relay(ctx, &act);
@@ -93,7 +93,7 @@ impl Ingress {
     /// Takes an act that another server handed on. A refusal is normal: the act may have been decided
     /// meanwhile.
     pub(crate) fn submission_of_peer(&mut self, ctx: &ReplicaContext<'_>, submission: Submission) {
-        let _refused = self.admit(ctx.config, submission, Origin::Server);
+        let _refused = self.admit(ctx.config, submission, ActSource::Server);
     }
 
     /// Hands a client's act on to the other servers, now or after a turn.
@@ -130,7 +130,7 @@ impl Ingress {
         &mut self,
         config: &Config,
         submission: Submission,
-        origin: Origin,
+        source: ActSource,
     ) -> Result<(), SubmitRefusal> {
         let scheme: Arc<dyn Verify> = Arc::clone(&config.agreement.scheme);
         let Ledger { mempool, windows, register, controls, .. } = &mut self.ledger;
@@ -143,7 +143,7 @@ impl Ingress {
             standings: if controls.opens_all_lanes { &none } else { register },
             scheme: &*scheme,
         };
-        mempool.admit(submission, origin, gate).map(|_| ())
+        mempool.admit(submission, source, gate).map(|_| ())
     }
 
     /// Signs and submits an act of this server that is valid for so many heights. Returns false if the
@@ -165,7 +165,7 @@ impl Ingress {
         };
         self.own_seq = self.own_seq.plus(1);
         let submission = Submission { act: envelope.sign(signer), blobs: Vec::new() };
-        let taken = self.admit(ctx.config, submission.clone(), Origin::Server).is_ok();
+        let taken = self.admit(ctx.config, submission.clone(), ActSource::Server).is_ok();
         if taken {
             emit_act(ctx, None, submission);
         }

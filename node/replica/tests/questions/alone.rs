@@ -78,6 +78,7 @@ pub(crate) fn genesis() -> Genesis {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     }
 }

@@ -7,7 +7,7 @@ use metatopia_protocol::{Answer, LEAVES_PER_QUESTION_MAX, Question};
 use metatopia_replica::fetch::{
     ANSWER, Fetch, FetchEffect, Fetched, ProviderFault, ProviderState, SILENCES_MAX,
 };
-use metatopia_types::{Ed25519, Height, PublicKey, Validator, ValidatorSet, wire};
+use metatopia_types::{Digest, Ed25519, Height, PublicKey, Root, Validator, ValidatorSet, wire};
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
 
@@ -167,7 +167,7 @@ fn a_liar_alone_is_named_and_nothing_of_it_is_believed() {
         }),
         ("not: ", |answer| match answer {
             Answer::Snapshot(mut offer) => {
-                offer.header.root = Default::default();
+                offer.header.root = Root(Digest::ZERO);
                 Answer::Snapshot(offer)
             }
             answer => answer,

@@ -13,8 +13,8 @@ use metatopia_replica::{
 };
 use metatopia_sim::World;
 use metatopia_types::{
-    Act, Certificate, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now, PublicKey, Seq,
-    Sign as _, SigningKey, Turn, TurnBody, ValidatorsId,
+    Act, Certificate, Digest, Envelope, Header, HeaderId, Height, Lane, Look, Millis, Now,
+    PublicKey, Seq, Sign as _, SigningKey, Turn, TurnBody, ValidatorsId,
 };
 
 use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis, key};
@@ -402,7 +402,7 @@ fn turns_whose_voters_are_forgotten_are_told_of_and_not_asked_for() {
     let (mut base, world) = server.state();
     let next = base.sets[0].members().to_vec();
     let (Turn { mut header, .. }, certificate) = turns[0].clone();
-    header.validators = ValidatorsId::default();
+    header.validators = ValidatorsId(Digest::ZERO);
     base.links = vec![Link { header, certificate, next }];
     let mut filler = Filler::with((base, world), &[(1, SNAPSHOT_TURNS, None)]);
     assert_eq!((filler.unasked(), filler.unprovable.as_slice()), (None, [].as_slice()));

@@ -12,8 +12,8 @@ use metatopia_replica::{
 };
 use metatopia_sim::Genesis;
 use metatopia_types::{
-    Act, Envelope, Height, Lane, Look, Millis, NodeContact, Seq, SetChange, Sign, SigningKey,
-    Validator, ValidatorSet,
+    Act, Digest, Envelope, Height, Lane, Look, Millis, NodeContact, Seq, SetChange, Sign,
+    SigningKey, SimId, Validator, ValidatorSet,
 };
 
 use super::alone::{Alone, NOON, genesis, key};
@@ -165,8 +165,8 @@ fn what_is_no_good_invite_lets_nobody_in_and_says_why() {
     changed.invite.uses += 1;
     assert_eq!(refused(changed), JoinRefusal::Invalid);
     let mut elsewhere = good;
-    elsewhere.header.sim = Default::default();
-    assert_eq!(refused(elsewhere.sign(&key())), JoinRefusal::OtherSim(Default::default()));
+    elsewhere.header.sim = SimId(Digest::ZERO);
+    assert_eq!(refused(elsewhere.sign(&key())), JoinRefusal::OtherSim(SimId(Digest::ZERO)));
 }
 
 #[test]

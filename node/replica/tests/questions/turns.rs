@@ -8,7 +8,7 @@ use metatopia_protocol::{
 };
 use metatopia_replica::{Effect, Input, Replica};
 use metatopia_sim::Serial;
-use metatopia_types::{Certificate, Height, Now, SigningKey, Turn, ValidatorsId};
+use metatopia_types::{Certificate, Digest, Height, Now, SigningKey, Turn, ValidatorsId};
 
 use super::alone::{Alone, NOON, SNAPSHOT_TURNS, config, genesis};
 
@@ -99,7 +99,7 @@ fn changes_of_the_set_are_told_as_soon_as_they_are_decided() {
     decided.truncate(2);
     // Nothing but its header says that the second turn changes who votes.
     let (turn, certificate) = &mut decided[1];
-    turn.header.next_validators = ValidatorsId::default();
+    turn.header.next_validators = ValidatorsId(Digest::ZERO);
     certificate.header = turn.id();
     let records = decided.into_iter().flat_map(|(turn, certificate)| {
         [Record::Turn(Arc::new(turn)), Record::Decided(certificate)]

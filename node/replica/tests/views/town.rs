@@ -106,6 +106,7 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     };
     let ports: BTreeMap<PackageId, Arc<dyn Handler>> =
@@ -216,7 +217,7 @@ impl Town {
             time: Millis(1_700_000_000_000 + 50 * height.0),
             // The root that the header two heights later states; kept here by the state's height.
             root: world.root(),
-            ..Header::default()
+            ..Header::unstated()
         };
         let (before, turn) = (world.height(), Turn::of(header, body));
         self.headers.insert(before, turn.header.clone());

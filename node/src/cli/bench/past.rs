@@ -100,7 +100,7 @@ impl ChainBuilder {
         // It ends a minute ago.
         let time = Millis(now.0.saturating_sub(turns * TURN_MS + 60_000));
         let roots = vec![world.root()];
-        Ok(Self { world, set, signers, previous: HeaderId::default(), time, roots })
+        Ok(Self { world, set, signers, previous: HeaderId::BEFORE_FIRST, time, roots })
     }
 
     /// One more turn, as the log has it.
@@ -119,7 +119,7 @@ impl ChainBuilder {
             root: self.roots[lagging],
             validators: self.set.id(),
             next_validators: self.set.id(),
-            ..Header::default()
+            ..Header::unstated()
         };
         let turn = Turn::of(header, TurnBody::default());
         let root = self.world.apply(&turn, &Serial).root;

@@ -136,6 +136,7 @@ pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
         licence: "AGPL-3.0-or-later".to_owned(),
         lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     }
 }
@@ -196,7 +197,7 @@ pub(super) fn empty_turn(world: &World, server: PublicKey) -> Turn {
         proposer: server,
         time: Millis(50 * height.0),
         root: world.root(),
-        ..Header::default()
+        ..Header::unstated()
     };
     Turn::of(header, body)
 }

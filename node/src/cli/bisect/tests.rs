@@ -1,5 +1,5 @@
 use metatopia_audit::fixture::{genesis, honest_records, noted, steps};
-use metatopia_types::Root;
+use metatopia_types::{Digest, Root};
 
 use super::*;
 use crate::cli::fixture::{FixtureDirectory, pruned_directory};
@@ -22,7 +22,7 @@ fn equal_histories_are_exit_code_zero_and_different_ones_six() {
     let b = FixtureDirectory::write("bisect-b", &records[..3 * 9]);
     assert_eq!(command(&a.dir, &b.dir), Ok(()));
 
-    records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
+    records[3 * 16 + 2] = noted(&steps[16], Root(Digest::ZERO))[2].clone();
     let c = FixtureDirectory::write("bisect-c", &records);
     let (code, why) = exit(command(&a.dir, &c.dir));
     assert_eq!(code, Exit::Diverged, "{why}");
@@ -35,7 +35,7 @@ fn a_report_always_has_the_field_of_the_tick() {
     let steps = steps();
     let mut records = honest_records(&steps);
     let a = FixtureDirectory::write("bisect-tick-a", &records);
-    records[3 * 16 + 2] = noted(&steps[16], Root::default())[2].clone();
+    records[3 * 16 + 2] = noted(&steps[16], Root(Digest::ZERO))[2].clone();
     let b = FixtureDirectory::write("bisect-tick-b", &records);
     let [one, other] = [&a, &b].map(|kept| OpenedHistory::open(&kept.dir, None).unwrap());
     let report =

@@ -28,7 +28,7 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
 
     verify(&file, Some(genesis().id())).unwrap();
 
-    assert_eq!(exit(verify(&file, Some(SimId::default()))), Exit::Unverified);
+    assert_eq!(exit(verify(&file, Some(SimId(Digest::ZERO)))), Exit::Unverified);
     let mut flipped = file.clone();
     *flipped.last_mut().unwrap() ^= 1;
     assert_eq!(exit(verify(&flipped, None)), Exit::Unverified);

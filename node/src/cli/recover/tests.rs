@@ -11,8 +11,8 @@ use metatopia_replica::encode_snapshot;
 use metatopia_sim::{World, flipped};
 use metatopia_store::{Snapshot, list_snapshots, put_snapshot};
 use metatopia_types::{
-    HeaderId, Height, PublicKey, Recovery, Root, Round, Sign as _, SignedRecovery, Turn, Vote,
-    VoteKind,
+    Digest, HeaderId, Height, PublicKey, Recovery, Root, Round, Sign as _, SignedRecovery, Turn,
+    Vote, VoteKind,
 };
 
 use super::file;
@@ -170,7 +170,7 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     // Again is no harm, and an older one is refused.
     command(&["apply", &file, "--data-dir", &dir]).unwrap();
     let mut other = server.recovery(tip);
-    other.roots[1] = Root::default();
+    other.roots[1] = Root(Digest::ZERO);
     let other = server.file("other.recovery", other, &[1, 2, 3]);
     let (code, why) = exit(command(&["apply", &other, "--data-dir", &dir]));
     assert!(code == Exit::Refused && why.contains("older"), "{why}");
@@ -230,7 +230,7 @@ fn what_is_certified_or_precommitted_is_not_recovered_to_anything_else() {
     assert!(at(0).1.contains("no state to go on from"), "{}", at(0).1);
 
     let mut other = server.recovery(tip);
-    other.roots[0] = Root::default();
+    other.roots[0] = Root(Digest::ZERO);
     let other = server.file("other.recovery", other, &[1, 2, 3]);
     for words in [["sign", &other, "--give-way"], ["apply", &other, "--genesis"]] {
         let genesis = server.path(GENESIS).display().to_string();
@@ -266,7 +266,7 @@ fn files_that_were_changed_and_foreign_ones_are_refused() {
     fs::write(&file, bytes).unwrap();
     assert_eq!(exit(command(&["show", &file])).0, Exit::Unverified);
     let mut foreign = server.recovery(tip);
-    foreign.sim = metatopia_types::SimId::default();
+    foreign.sim = metatopia_types::SimId(Digest::ZERO);
     let foreign = server.file("foreign.recovery", foreign, &[1, 2, 3]);
     let (code, why) = exit(command(&["apply", &foreign, "--data-dir", &dir]));
     assert!(code == Exit::Unverified && why.contains("is for sim"), "{why}");
@@ -284,7 +284,7 @@ fn files_that_were_changed_and_foreign_ones_are_refused() {
 fn before_the_first_turn_nothing_is_recovered_and_it_is_said_what_to_do() {
     let server = Server::with("first", &[Record::Voice]);
     let (dir, out) = (server.dir(), server.path("own.recovery").display().to_string());
-    let (height, header) = (Height(0), HeaderId::default());
+    let (height, header) = (Height(0), HeaderId::BEFORE_FIRST);
     let none = Recovery { height, header, ..server.recovery(2) };
     let none = server.file("none.recovery", none, &[1, 2, 3]);
     let words: [&[&str]; 4] = [

@@ -3,7 +3,7 @@ use metatopia_audit::{
     tools,
 };
 use metatopia_sim::flipped;
-use metatopia_types::LeafKey;
+use metatopia_types::{Digest, LeafKey};
 
 use super::*;
 use crate::cli::fixture::{FixtureDirectory, directory, pruned_directory};
@@ -121,7 +121,7 @@ fn what_is_wrong_goes_before_what_is_not_there() {
     assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::Unverified);
 
     let path = kept.dir.join("some.capsule");
-    let capsule = capsule(&steps, vec![Root::default()]);
+    let capsule = capsule(&steps, vec![Root(Digest::ZERO)]);
     fs::write(&path, capsule.encode()).unwrap();
     let args = ReplayArgs { path, ..args };
     assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::Diverged);
@@ -131,7 +131,7 @@ fn what_is_wrong_goes_before_what_is_not_there() {
 fn a_root_that_is_not_what_the_turns_give_is_exit_code_five() {
     let steps = steps();
     let mut records = honest_records(&steps);
-    records[3 * 7 + 2] = noted(&steps[7], Root::default())[2].clone();
+    records[3 * 7 + 2] = noted(&steps[7], Root(Digest::ZERO))[2].clone();
     let kept = FixtureDirectory::write("replay-noted", &records);
     let failure = run(&args(kept.dir.clone()), Console::quiet()).unwrap_err();
     assert_eq!(failure.exit, Exit::Unverified);

@@ -197,7 +197,7 @@ fn a_patch_of_a_later_version_is_not_damaged() {
 #[test]
 fn a_file_of_a_later_version_is_found_among_many_and_damage_is_none() {
     let mut disk = filled(&[1; 9]);
-    let snapshot = Snapshot { height: Height(600), root: Root::default(), bytes: vec![5; 40] };
+    let snapshot = Snapshot { height: Height(600), root: Root(Digest::ZERO), bytes: vec![5; 40] };
     put_snapshot(&mut disk, &snapshot).expect("a good disk");
     assert_eq!(unknown_format(&disk), Ok(None));
     let kinds = [

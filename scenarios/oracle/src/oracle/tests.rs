@@ -45,10 +45,10 @@ fn evidence_that_proves_nothing_is_slander_and_good_evidence_is_not() {
     };
     let nil = vote(0, None);
 
-    oracle.saw_evidence(0, &Evidence::votes(nil.clone(), vote(0, Some(HeaderId::default()))));
+    oracle.saw_evidence(0, &Evidence::votes(nil.clone(), vote(0, Some(HeaderId(Digest::ZERO)))));
     oracle.saw_accusation(0, key(3).public());
     assert!(oracle.faults().is_empty());
-    oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId::default()))));
+    oracle.saw_evidence(1, &Evidence::votes(nil.clone(), vote(1, Some(HeaderId(Digest::ZERO)))));
     oracle.saw_evidence(1, &Evidence::votes(nil.clone(), nil));
     oracle.saw_accusation(2, key(1).public());
 
@@ -73,7 +73,7 @@ fn decide(oracle: &mut Oracle, seat: usize, turn: &Turn, signers: &[u8]) {
 fn what_is_decided_is_what_the_logs_of_honest_servers_hold() {
     let mut oracle = Oracle::new(founding(), &[3]);
     assert_eq!(oracle.last_decided(), Height(0));
-    let first = turn(1, 50, HeaderId::default());
+    let first = turn(1, 50, HeaderId::BEFORE_FIRST);
     let second = turn(2, 100, first.id());
 
     decide(&mut oracle, 0, &first, &[0, 1, 2]);
@@ -92,16 +92,16 @@ fn what_is_decided_in_a_log_is_looked_at_whoever_is_told_of_it() {
     let watched = |signers: &[u8], second: &Turn| {
         let mut oracle = Oracle::new(founding(), &[]);
         oracle.watch_clocks(Duration::ZERO, |_| Millis(100));
-        decide(&mut oracle, 0, &turn(1, 50, HeaderId::default()), signers);
+        decide(&mut oracle, 0, &turn(1, 50, HeaderId::BEFORE_FIRST), signers);
         decide(&mut oracle, 1, second, &[0, 1, 2]);
         broken(&oracle)
     };
-    let first = turn(1, 50, HeaderId::default());
+    let first = turn(1, 50, HeaderId::BEFORE_FIRST);
 
     assert_eq!(watched(&[0, 1, 2], &first), []);
     assert_eq!(watched(&[0, 1], &first), [Law::Certificate]);
     assert_eq!(watched(&[0, 0, 1], &first), [Law::Certificate], "each vote counts once");
-    let other = turn(1, 100, HeaderId::default());
+    let other = turn(1, 100, HeaderId::BEFORE_FIRST);
     assert_eq!(watched(&[0, 1, 2], &other), [Law::Agreement]);
     assert_eq!(watched(&[0, 1, 2], &turn(2, 120, first.id())), [Law::Time]);
     assert_eq!(watched(&[0, 1, 2], &turn(2, 700, first.id())), [Law::Time], "no clock is there");
@@ -128,7 +128,8 @@ impl LogDisk for PutBack {
 /// back since: the oracle knew the log alone.
 #[test]
 fn turns_that_lie_beside_the_log_may_be_told_and_no_others() {
-    let (first, other) = (turn(1, 50, HeaderId::default()), turn(1, 100, HeaderId::default()));
+    let (first, other) =
+        (turn(1, 50, HeaderId::BEFORE_FIRST), turn(1, 100, HeaderId::BEFORE_FIRST));
     let told = |disk: &dyn LogDisk, let_go: bool| {
         let mut oracle = Oracle::new(founding(), &[]);
         if let_go {
@@ -148,7 +149,7 @@ fn turns_that_lie_beside_the_log_may_be_told_and_no_others() {
 #[test]
 fn a_receipt_of_a_turn_that_may_be_lost_breaks_a_law_once() {
     let mut oracle = Oracle::new(founding(), &[]);
-    let turn = turn(1, 50, HeaderId::default());
+    let turn = turn(1, 50, HeaderId::BEFORE_FIRST);
     oracle.watch_clocks(Duration::ZERO, |_| Millis(100));
     decide(&mut oracle, 0, &turn, &[0, 1, 2]);
 
@@ -166,7 +167,7 @@ fn roots_of_a_server_that_healed_do_not_count_and_later_ones_do() {
         let mut oracle = Oracle::new(founding(), &[]);
         let wrong = Root(Digest([1; 32]));
         for (seat, height) in (0..4).flat_map(|seat| (1..4).map(move |height| (seat, height))) {
-            let root = if seat == 2 && height >= 2 { wrong } else { Root::default() };
+            let root = if seat == 2 && height >= 2 { wrong } else { Root(Digest::ZERO) };
             let height = Height(height);
             write(&mut oracle, seat, &Record::Applied { height, root, validators: None });
         }
@@ -184,7 +185,7 @@ fn roots_of_a_server_that_healed_do_not_count_and_later_ones_do() {
 
 #[test]
 fn a_log_may_begin_late_if_it_held_what_came_before_or_its_server_took_a_state() {
-    let first = turn(1, 50, HeaderId::default());
+    let first = turn(1, 50, HeaderId::BEFORE_FIRST);
     let second = turn(2, 100, first.id());
     let decision = |turn: &Turn| {
         let (height, header) = (turn.header.height, turn.id());
@@ -216,7 +217,7 @@ fn a_clock_that_was_wrong_and_is_right_again_allows_nothing_any_more() {
     const HOUR: u64 = 3_600_000;
     let faults = |jumps_at: u64, jumpers: &[usize], decided_by: &[u8]| {
         let mut oracle = Oracle::new(founding(), &[3]);
-        let mut previous = HeaderId::default();
+        let mut previous = HeaderId::BEFORE_FIRST;
         for height in 1..=12 {
             let wall = |seat: usize| {
                 let ahead = height == jumps_at && jumpers.contains(&seat);

@@ -35,7 +35,7 @@ const SPAN: Duration = Duration::from_secs(40);
 
 /// Where a bug is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Site {
+pub enum BugSite {
     /// In the agreement that all servers run.
     Agreement,
     /// In the log on every server's disk.
@@ -108,12 +108,12 @@ impl BrokenRules {
 impl Bug {
     /// Where it is.
     #[must_use]
-    pub const fn site(&self) -> Site {
+    pub const fn site(&self) -> BugSite {
         match self.rule {
-            Rule::Agreement(_) => Site::Agreement,
-            Rule::Log(_) => Site::Log,
-            Rule::Sim(_) => Site::Sim,
-            Rule::Replica(_) => Site::Replica,
+            Rule::Agreement(_) => BugSite::Agreement,
+            Rule::Log(_) => BugSite::Log,
+            Rule::Sim(_) => BugSite::Sim,
+            Rule::Replica(_) => BugSite::Replica,
         }
     }
 

@@ -277,7 +277,7 @@ mod tests {
     use metatopia_types::{
         Act, Digest, Envelope, Header, HeaderId, Height, Lane, Member, Millis, NodeContact,
         PublicKey, Root, Roster, Round, Seq, SetChange, Sign, SignedEnvelope, SimId, Turn,
-        TurnBody,
+        TurnBody, ValidatorsId,
     };
     use std::sync::Arc;
 
@@ -315,7 +315,7 @@ mod tests {
             sim: SIM,
             engine: 1,
             height: Height(height),
-            previous: HeaderId::default(),
+            previous: HeaderId::BEFORE_FIRST,
             proposer: PublicKey::default(),
             round: Round(0),
             time: Millis(height),
@@ -323,10 +323,10 @@ mod tests {
             act_count,
             blobs,
             blob_count,
-            root: Default::default(),
-            validators: Default::default(),
-            next_validators: Default::default(),
-            reserved: Default::default(),
+            root: Root(Digest::ZERO),
+            validators: ValidatorsId(Digest::ZERO),
+            next_validators: ValidatorsId(Digest::ZERO),
+            reserved: Digest::ZERO,
         };
         Turn { header, body }
     }
@@ -361,7 +361,7 @@ mod tests {
         };
         let expired = act(5, 1, Act::Heartbeat);
         let mut foreign = expired.clone();
-        foreign.envelope.sim = SimId::default();
+        foreign.envelope.sim = SimId(Digest::ZERO);
         let mut forged = expired.clone();
         forged.envelope.last_valid = Height(101);
 
@@ -380,7 +380,7 @@ mod tests {
         let AppliedTurn { height, root, validators } = ledger.apply_next().unwrap();
         assert!(validators.get(&key).is_none(), "a standby does not vote");
 
-        let other = Root::default();
+        let other = Root(Digest::ZERO);
         for (seq, height, root) in [(1, height, other), (2, Height(9), root), (3, height, root)] {
             let before = ledger.state().height;
             assert!(ledger.state().roster.members().get(&key).is_none(), "before {seq}");

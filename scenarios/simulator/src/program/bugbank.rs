@@ -1,7 +1,7 @@
 //! `bugbank`: would the world see it?
 
 use clap::Args;
-use metatopia_simulator::agreement::bugs::{self, BUGS, Bug, Site};
+use metatopia_simulator::agreement::bugs::{self, BUGS, Bug, BugSite};
 use metatopia_simulator::agreement::stories::ExpectedEnding;
 use metatopia_simulator::survive;
 use serde::Serialize;
@@ -105,10 +105,10 @@ fn canary_fails() -> bool {
 
 fn look_for(bug: &Bug, budget: u64) -> BugLine {
     let site = match bug.site() {
-        Site::Agreement => "agreement",
-        Site::Log => "log",
-        Site::Sim => "sim",
-        Site::Replica => "replica",
+        BugSite::Agreement => "agreement",
+        BugSite::Log => "log",
+        BugSite::Sim => "sim",
+        BugSite::Replica => "replica",
     };
     let mut found = BugLine {
         bug: bug.name,

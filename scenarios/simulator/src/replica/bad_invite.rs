@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metatopia_protocol::{Grant, InviteError, JoinRefusal, SignedInvite};
 use metatopia_types::{
-    Certificate, Header, PublicKey, Sign, SimId, Validator, ValidatorSet, Vote, VoteKind,
+    Certificate, Digest, Header, PublicKey, Sign, SimId, Validator, ValidatorSet, Vote, VoteKind,
 };
 
 use super::setting::ReplicaSetting;
@@ -72,7 +72,7 @@ impl BadInvite {
                 return SignedInvite { invite, signature };
             }
             Self::OtherSim => {
-                invite.header.sim = SimId::default();
+                invite.header.sim = SimId(Digest::ZERO);
                 // A server that runs twice has one key.
                 let servers = setting.keys.iter().map(|key| (key.public(), &**key));
                 let servers: BTreeMap<PublicKey, &dyn Sign> = servers.collect();

@@ -7,8 +7,8 @@ use metatopia_scripting::{
     limits::{SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Outcome,
-    PackageId, PublicKey, ScriptId, Seq, Tick,
+    ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Origin, Outcome,
+    PackageId, PublicKey, ScriptId, Seq, SimId, Tick,
     limits::{ACTS_PER_TURN_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS, TICKS_PER_SECOND},
     wire,
 };
@@ -20,11 +20,12 @@ use crate::{
         UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
-    state::{Object, Player, PlayerSession, SNAPSHOT_BYTES_MAX, Since},
+    state::{Object, Player, PlayerSession, Presence, SNAPSHOT_BYTES_MAX, Since},
 };
 
 const KEY: PublicKey = PublicKey([0xff; 32]);
 const MAX: u64 = u64::MAX;
+const ORIGIN: Origin = Origin { sim: SimId(Digest([0xff; 32])), number: ObjectId(MAX) };
 const FAR: Tick = Tick(MAX);
 const MIB: usize = 1_024 * 1_024;
 
@@ -46,7 +47,9 @@ fn object() -> Object {
         scripts: vec![ScriptId(MAX); SCRIPTS_PER_OBJECT_MAX],
         licence: AssetLicence::default(),
         author: Some(KEY),
-        parent: Some(ObjectId(MAX)),
+        birth: Some(ORIGIN),
+        parent: Some(ORIGIN),
+        travels: true,
     }
 }
 
@@ -54,7 +57,7 @@ fn player() -> Player {
     let far = Fx::from_bits(i64::MIN);
     let session = PlayerSession {
         lane: Lane(MAX),
-        avatar: Some(ObjectId(MAX)),
+        presence: Presence::Away { to: ORIGIN.sim, number: MAX },
         heading: Vec2::new(far, far),
         lease: FAR,
         acted: FAR,

@@ -1,14 +1,17 @@
 //! The lists are held against plain counts over all players, after any steps.
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_types::{Height, Lane, Look, ObjectId, PublicKey, Tick};
+use metatopia_types::{Digest, Height, Lane, Look, Millis, ObjectId, PublicKey, SimId, Tick};
 
 use super::super::governance::DAY_MS;
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
     space::{Area, Land, Title},
-    state::{Genesis, Parameters, Player, PlayerSession, Since, State},
+    state::{Genesis, Parameters, Player, PlayerSession, Presence, Since, State},
 };
+
+/// A neighbour, from which somebody comes or to which somebody goes.
+const SIM: SimId = SimId(Digest([0xb; 32]));
 
 fn key(n: u64) -> PublicKey {
     let mut key = [7; 32];
@@ -33,6 +36,7 @@ fn state() -> State {
         lands: vec![Land { name: "lot".to_owned(), area, title }],
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
+        site: None,
         parent: None,
     };
     State::from_genesis(&genesis).expect("a small genesis")
@@ -51,15 +55,16 @@ fn player(days: u32, first_seen: u64, last_login: u64) -> Player {
     }
 }
 
-fn session(avatar: Option<ObjectId>, acted: Tick) -> PlayerSession {
+fn session(presence: Presence, acted: Tick) -> PlayerSession {
     let (lane, heading, lease) = (Lane(1), Vec2::ZERO, Tick(u64::MAX / 2));
-    PlayerSession { lane, avatar, heading, lease, acted, pushed: None, gesture: None }
+    PlayerSession { lane, presence, heading, lease, acted, pushed: None, gesture: None }
 }
 
 /// Who gives up a seat, by a look at everybody.
 fn idlest(state: &State, now: Tick) -> Option<PublicKey> {
     let seats = state.players.iter().filter_map(|(key, player)| {
-        let session = player.session.as_ref().filter(|session| session.avatar.is_some())?;
+        let session = player.session.as_ref()?;
+        session.presence.avatar()?;
         let idle = session.acted.0 + SEAT_TICKS <= now.0;
         idle.then_some((!player.bot, session.acted, *key))
     });
@@ -111,7 +116,9 @@ fn thing(owner: PublicKey) -> crate::state::Object {
         scripts: Vec::new(),
         licence: metatopia_types::AssetLicence::default(),
         author: None,
+        birth: None,
         parent: None,
+        travels: false,
     }
 }
 
@@ -126,8 +133,13 @@ fn step(state: &mut State, dice: &mut Stream, now: Tick) {
         }
         (0 | 1, Some(known)) => {
             let days = known.days + dice.below(2) as u32;
-            let avatar = (dice.below(3) > 0).then_some(ObjectId(1_000 + dice.below(9)));
-            let session = Some(session(avatar, now));
+            let presence = match dice.below(9) {
+                0 => Presence::Seatless,
+                1 => Presence::Expected { from: SIM, until: Millis(7) },
+                2 => Presence::Away { to: SIM, number: 7 },
+                n => Presence::Here(ObjectId(1_000 + n)),
+            };
+            let session = Some(session(presence, now));
             state.put_player(who, Player { session, days, last_login: now_ms, ..known });
         }
         (2, Some(_)) => state.despawn(&who),
@@ -184,7 +196,7 @@ fn the_lists_are_what_a_look_at_everybody_finds_after_any_steps() {
 fn bots_give_up_their_seats_before_people_and_nobody_within_a_minute() {
     let mut state = state();
     let seated = |acted, bot| {
-        let session = Some(session(Some(ObjectId(1)), Tick(acted)));
+        let session = Some(session(Presence::Here(ObjectId(1)), Tick(acted)));
         Player { session, bot, ..player(0, 0, 0) }
     };
     state.put_player(key(10), seated(5, false));
@@ -202,8 +214,13 @@ fn bots_give_up_their_seats_before_people_and_nobody_within_a_minute() {
 #[test]
 fn so_many_are_logged_in_without_an_avatar_and_stewards_beside_them() {
     let mut state = state();
-    for n in 0..=SEATLESS_MAX as u64 {
-        let session = Some(session(None, Tick(n)));
+    let without = [
+        Presence::Seatless,
+        Presence::Expected { from: SIM, until: Millis(7) },
+        Presence::Away { to: SIM, number: 7 },
+    ];
+    for (n, presence) in (0..=SEATLESS_MAX as u64).zip(without.into_iter().cycle()) {
+        let session = Some(session(presence, Tick(n)));
         state.put_player(key(n), Player { session, ..player(0, 0, 0) });
     }
 
@@ -231,7 +248,7 @@ fn who_was_seen_on_the_fewest_days_is_forgotten_first_then_who_was_away_for_long
     }
     state.own(key(4), ObjectId(1));
     // Who is present.
-    let session = Some(session(None, Tick(0)));
+    let session = Some(session(Presence::Seatless, Tick(0)));
     state.put_player(key(5), Player { session, ..player(1, 0, 0) });
 
     let mut gone = Vec::new();

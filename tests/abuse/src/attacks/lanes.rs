@@ -106,7 +106,7 @@ fn unsigned(envelope: Envelope) -> SignedEnvelope {
 
 fn turn(height: u64, proposer: PublicKey, acts: Vec<Envelope>) -> Turn {
     let body = TurnBody::new(acts.into_iter().map(unsigned).collect(), Vec::new());
-    let header = Header { sim: SIM, height: Height(height), proposer, ..Header::default() };
+    let header = Header { sim: SIM, height: Height(height), proposer, ..Header::unstated() };
     Turn { header, body: body.expect("limits were counted") }
 }
 

@@ -50,7 +50,7 @@ impl LoneWorld {
             height,
             proposer: set.proposer(height, Round(0)),
             time: Millis(BEGIN + self.turn_ms * height.0),
-            ..Header::default()
+            ..Header::unstated()
         };
         Turn::of(header, TurnBody::new(acts, blobs).expect("less than a turn takes"))
     }

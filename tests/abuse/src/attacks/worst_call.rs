@@ -10,7 +10,7 @@ use metatopia_scripting::{
     Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
     RhaiHandler, ScriptState, WorldView, check, limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
 use super::Play;
 use crate::{attacks::processor, finding::Finding};
@@ -143,7 +143,7 @@ struct Nowhere;
 impl WorldView for Nowhere {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         (id.0 <= 17).then_some(ObjectView {
-            id,
+            origin: Origin { sim: SimId(Digest([9; 32])), number: id },
             name: "stone",
             kind: "stone",
             pos: Vec2::ZERO,

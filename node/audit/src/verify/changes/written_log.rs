@@ -7,8 +7,8 @@ use metatopia_replica::{encode_patch, keeper::AGREEMENT};
 use metatopia_sim::{Serial, World};
 use metatopia_store::{Opening, Patch, Snapshot, Store, memory::MemoryDisk, put_snapshot};
 use metatopia_types::{
-    HeaderId, Height, Millis, Proposal, PublicKey, Root, Round, Sign as _, SigningKey, Turn, Vote,
-    VoteKind,
+    Digest, HeaderId, Height, Millis, Proposal, PublicKey, Root, Round, Sign as _, SigningKey,
+    Turn, Vote, VoteKind,
 };
 
 use crate::{
@@ -105,17 +105,17 @@ impl WrittenLog {
             match Record::decode(&raw.payload) {
                 Ok(Record::Turn(turn)) if turn.header.height.0 == height && forged.is_none() => {
                     let mut turn = turn.as_ref().clone();
-                    turn.header.root = Root::default();
+                    turn.header.root = Root(Digest::ZERO);
                     forged = Some(turn.id());
                     raw.payload = Record::Turn(turn.into()).encode();
                 }
                 Ok(Record::Decided(mut certificate)) if certificate.height.0 == height => {
-                    certificate.header = forged.unwrap_or_default();
+                    certificate.header = forged.unwrap_or(HeaderId::BEFORE_FIRST);
                     raw.payload = Record::Decided(certificate).encode();
                 }
                 // A record that names the old turn would give it away.
                 Ok(Record::Verdict(mut verdict)) if verdict.height.0 == height => {
-                    verdict.header = forged.unwrap_or_default();
+                    verdict.header = forged.unwrap_or(HeaderId::BEFORE_FIRST);
                     raw.payload = Record::Verdict(verdict).encode();
                 }
                 _ => {}

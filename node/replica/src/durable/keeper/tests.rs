@@ -192,7 +192,7 @@ pub(super) fn decision(height: u64) -> Decision {
         previous: HeaderId(Digest::of("a test", &(height - 1).to_le_bytes())),
         proposer: PublicKey([1; 32]),
         time: Millis(height),
-        ..Header::default()
+        ..Header::unstated()
     };
     let turn = Turn { header, body: TurnBody::default() };
     let certificate = Certificate {

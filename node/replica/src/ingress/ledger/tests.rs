@@ -30,7 +30,7 @@ fn envelope() -> Envelope {
 /// Returns the turn of a height with these acts, in this order.
 fn turn(height: Height, acts: Vec<SignedEnvelope>) -> Turn {
     let body = TurnBody::new(acts, Vec::new()).expect("a small turn");
-    Turn::of(Header { sim: SIM, height, ..Header::default() }, body)
+    Turn::of(Header { sim: SIM, height, ..Header::unstated() }, body)
 }
 
 /// Returns the ledger of a sim in which the first turn is decided: one act in one lane.

@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_protocol::Submission;
 use metatopia_types::{ActId, Height, PublicKey};
 
-use super::{Mempool, Origin, Pending};
+use super::{ActSource, Mempool, Pending};
 use crate::FOLLOWER_FRAMES_PER_SECOND;
 
 /// Acts that a server hands on in a second. What its clients say beyond waits for the next turns, or
@@ -60,7 +60,7 @@ impl Mempool {
         let rotation = self.authors.range(self.next_handed_on..);
         for (author, lanes) in rotation.chain(self.authors.range(..self.next_handed_on)) {
             let due = lanes.values().rev().filter(|id| match self.pending.get(*id) {
-                Some(Pending { origin: Origin::Server, .. }) | None => false,
+                Some(Pending { source: ActSource::Server, .. }) | None => false,
                 Some(Pending { handed_on: None, .. }) => true,
                 Some(Pending { handed_on: Some(handed_on), .. }) => {
                     handed_on.0.saturating_add(AGAIN_TURNS) <= height.0
@@ -107,10 +107,10 @@ impl Mempool {
         let acts = first.into_iter().chain(others).flat_map(|(_, lanes)| lanes.values().copied());
         let (mut submissions, mut left) = (Vec::new(), Vec::new());
         for act in acts {
-            let Some(Pending { submission, origin, .. }) = self.pending.get(&act) else {
+            let Some(Pending { submission, source, .. }) = self.pending.get(&act) else {
                 continue;
             };
-            let is_clients = matches!(origin, Origin::Client(_));
+            let is_clients = matches!(source, ActSource::Client(_));
             if !(all || is_clients || submission.act.envelope.author == own) {
                 continue;
             }

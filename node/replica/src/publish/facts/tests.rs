@@ -83,6 +83,7 @@ fn plan() -> (Genesis, PackageId) {
         lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
+        site: None,
         parent: None,
     };
     (genesis, id)
@@ -104,7 +105,7 @@ fn play(world: &mut World, n: u8, seq: u64, act: Act) {
         time: Millis(1_700_000_000_000 + height.0 * 50),
         validators: set,
         next_validators: set,
-        ..Header::default()
+        ..Header::unstated()
     };
     world.apply(&Turn::of(header, body), &Serial);
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metatopia_types::{
-    Act, Envelope, Header, Height, Lane, Seq, Signature, SignedEnvelope, SimId, TurnBody,
+    Act, Digest, Envelope, Header, Height, Lane, Seq, Signature, SignedEnvelope, SimId, TurnBody,
 };
 
 use super::*;
@@ -11,13 +11,13 @@ use super::*;
 /// A turn of some 200 KiB, signed by nobody.
 fn long(height: u64) -> Decision {
     let author = PublicKey([7; 32]);
-    let (sim, lane, last_valid) = (SimId::default(), Lane(1), Height(height));
+    let (sim, lane, last_valid) = (SimId(Digest::ZERO), Lane(1), Height(height));
     let act = |seq| SignedEnvelope {
         envelope: Envelope { sim, author, lane, seq: Seq(seq), last_valid, act: Act::Heartbeat },
         signature: Signature::from_bytes([1; 64]),
     };
     let body = TurnBody::new((0..1_000).map(act).collect(), Vec::new()).expect("a body");
-    let turn = Turn { header: Header { height: Height(height), ..Header::default() }, body };
+    let turn = Turn { header: Header { height: Height(height), ..Header::unstated() }, body };
     let certificate = Certificate {
         height: Height(height),
         round: turn.header.round,

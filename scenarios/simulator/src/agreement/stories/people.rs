@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use metatopia_consensus::{JoinPack, JoinPackError};
 use metatopia_oracle::Law;
-use metatopia_types::{Act, Height, NodeContact, SetChange};
+use metatopia_types::{Act, Digest, Height, NodeContact, SetChange, SimId};
 
 use super::weather::lossy;
 use super::{ExpectedEnding, SeedStory};
@@ -251,6 +251,6 @@ pub fn join_refusals(seed: Seed) -> Vec<(&'static str, JoinPackError)> {
         ("another root", forge(&|p| p.headers[2].root = p.headers[1].root)),
         ("a header between is changed", forge(&|p| p.headers[1].engine = 9)),
         ("a header from another place", forge(&|p| p.headers[0].height = Height(1))),
-        ("another sim", forge(&|p| p.headers[2].sim = Default::default())),
+        ("another sim", forge(&|p| p.headers[2].sim = SimId(Digest::ZERO))),
     ]
 }

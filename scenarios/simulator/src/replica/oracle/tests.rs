@@ -7,7 +7,7 @@ use metatopia_sim::{Applied, ENGINE, Received, Sender};
 use metatopia_store::memory::MemoryDisk;
 use metatopia_types::{
     Certificate, Digest, Header, HeaderId, Height, Millis, Outcome, Root, Round, ScriptId, Turn,
-    TurnBody,
+    TurnBody, ValidatorsId,
 };
 
 use super::{Law, ReplicaOracle, TurnLog};
@@ -28,7 +28,7 @@ fn turn(setting: &ReplicaSetting) -> Turn {
         sim: setting.sim,
         engine: ENGINE,
         height: Height(1),
-        previous: HeaderId::default(),
+        previous: HeaderId::BEFORE_FIRST,
         proposer: setting.name(0),
         round: Round(0),
         time: Millis(50),
@@ -37,9 +37,9 @@ fn turn(setting: &ReplicaSetting) -> Turn {
         blobs,
         blob_count,
         root: setting.beginning().root(),
-        validators: Default::default(),
-        next_validators: Default::default(),
-        reserved: Default::default(),
+        validators: ValidatorsId(Digest::ZERO),
+        next_validators: ValidatorsId(Digest::ZERO),
+        reserved: Digest::ZERO,
     };
     Turn { header, body }
 }

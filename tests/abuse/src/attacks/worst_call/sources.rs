@@ -243,6 +243,7 @@ fn crowds() -> Vec<ScriptSource> {
         ),
         one("nothing at all", "fn on_start() { loop { } }".to_owned()),
         one("additions", "fn on_start() { let i = 0; loop { i += 1; } }".to_owned()),
+        one("origins", "fn on_start() { loop { self_.origin; self_.origin; } }".to_owned()),
         one("calls", "fn f() { } fn on_start() { loop { f(); } }".to_owned()),
         one("empty lists", "fn on_start() { loop { []; []; []; []; [[[[[[]]]]]]; } }".to_owned()),
         one("empty maps", "fn on_start() { loop { #{}; #{}; #{a: #{}}; } }".to_owned()),

@@ -6,7 +6,7 @@ use metatopia_types::{ActId, Outcome, Seq};
 /// From a certified login to the next leave there is an avatar. That it has left of itself, because
 /// nothing was heard of the viewer, only the node says: a liar would say the same.
 #[derive(Debug, Default)]
-pub(super) struct Presence {
+pub(super) struct Attendance {
     /// The latest login, unless it was refused.
     login: Option<Login>,
     /// The last certified login that was not refused.
@@ -24,7 +24,7 @@ struct Login {
     before: Option<Seq>,
 }
 
-impl Presence {
+impl Attendance {
     pub(super) const fn is_present(&self) -> bool {
         match (self.came, self.left) {
             (Some(came), Some(left)) => came.0 > left.0,

@@ -1,0 +1,46 @@
+//! Presence: how a player who is logged in takes part in the sim.
+
+use metatopia_types::{Millis, ObjectId, SimId};
+use serde::{Deserialize, Serialize};
+
+/// The presence of a player who is logged in. It is a lease, and no thing: when it ends, or when somebody
+/// far away loses it, a login makes it anew.
+///
+/// Being without a seat is one of its cases, and not the lack of a presence, so that a match cannot pass
+/// over it, and so that there is one way to write it down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Presence {
+    /// Without an avatar: there is no seat, or somebody else got it. The player's next act takes a seat
+    /// that is free.
+    Seatless,
+    /// With this avatar.
+    Here(ObjectId),
+    /// On the way from a neighbour, without an avatar before the border is crossed.
+    Expected {
+        /// The neighbour.
+        from: SimId,
+        /// The time of the turn after which nobody is expected any more.
+        until: Millis,
+    },
+    /// Gone to a neighbour, where the avatar is now. Only a login makes one here.
+    Away {
+        /// The neighbour.
+        to: SimId,
+        /// The number of the departure, among those to this neighbour.
+        number: u64,
+    },
+}
+
+impl Presence {
+    /// Returns the avatar, which nobody has who is without a seat, expected, or away.
+    #[must_use]
+    pub const fn avatar(self) -> Option<ObjectId> {
+        match self {
+            Self::Here(avatar) => Some(avatar),
+            Self::Seatless | Self::Expected { .. } | Self::Away { .. } => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
