@@ -87,7 +87,8 @@ const parameters = struct({
 
 /** What a genesis begins with; objects and licences follow. */
 export const genesisHead = struct({
-  name: text, engine: u32, parameters, admins: seq(id), validators: seq(tuple(id, contact)),
+  name: text, engine: u32, rules: id, parameters, admins: seq(id),
+  validators: seq(tuple(id, contact)),
   packages: seq(tuple(id, bytes)),
 });
 

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use metatopia_audit::capsule::explain;
 use metatopia_sim::{Capsule, CapsuleError};
 
-use super::{console::Console, failure::Failure, sources::SourceKind};
+use super::{console::Console, exit::Exit, failure::Failure, sources::SourceKind};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CapsuleCommand {
@@ -42,5 +42,6 @@ pub(super) fn run(command: CapsuleCommand, console: Console) -> Result<(), Failu
 }
 
 fn broken(file: &str, error: &CapsuleError) -> Failure {
-    Failure::unverified(format!("{file}: {error}"))
+    let exit = if error.other_engine().is_some() { Exit::OtherEngine } else { Exit::Unverified };
+    Failure::new(exit, format!("{file}: {error}"))
 }

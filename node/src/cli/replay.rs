@@ -271,7 +271,8 @@ fn report(
 }
 
 fn broken(error: CapsuleError) -> Failure {
-    Failure::unverified(error.to_string())
+    let exit = if error.other_engine().is_some() { Exit::OtherEngine } else { Exit::Unverified };
+    Failure::new(exit, error.to_string())
 }
 
 fn report_capsule(

@@ -118,3 +118,46 @@ fn a_note_that_is_too_long_is_none() {
     fs::write(&path, text).unwrap();
     assert_eq!(BuildNote::read(&folder.0), None);
 }
+
+#[test]
+fn a_directory_that_a_later_engine_went_on_from_is_that_ones() {
+    let folder = Scratch::new("engine-later");
+    let commit = "0123456789abcdef0123456789abcdef01234567";
+    let later = ENGINE + 1;
+    let text =
+        format!("engine = {later}\nversion = \"9\"\ncommit = \"{commit}\"\nmodified = \"no\"\n");
+    fs::write(folder.0.join(NOTE), text).unwrap();
+
+    let other = check(&folder.0, &genesis(ENGINE).encode()).unwrap_err();
+
+    assert_eq!((other.found, other.commit.as_deref()), (later, Some(commit)));
+}
+
+#[test]
+fn a_genesis_of_other_rules_under_the_same_number_is_told_with_both() {
+    let folder = Scratch::new("engine-rules");
+    let rules = Digest([7; 32]);
+    let genesis = Genesis { rules, ..genesis(ENGINE) };
+
+    let other = check(&folder.0, &genesis.encode()).unwrap_err();
+
+    assert_eq!((other.found, other.rules), (ENGINE, Some(rules)));
+    let told = other.to_string();
+    assert!(told.contains(&format!("is of engine {ENGINE} by rules {rules}")), "{told}");
+    assert!(told.contains(&format!("runs engine {ENGINE} by rules unreleased")), "{told}");
+}
+
+#[test]
+fn a_state_of_another_engine_is_told_with_its_file_and_a_damaged_one_is_not() {
+    let folder = Scratch::new("engine-state");
+    let damaged = PassedOver::Unusable("the file is not what was written".to_owned());
+    assert_eq!(check_states(&folder.0, &[damaged.clone()]), Ok(()));
+    let file = metatopia_store::FileName::segment(0);
+    let state = PassedOver::OtherEngine { file, found: ENGINE + 1 };
+
+    let error = check_states(&folder.0, &[damaged, state.clone()]).unwrap_err();
+
+    let name = folder.0.display().to_string();
+    assert_eq!(error, OtherFile::State { name, state, commit: None });
+    assert!(error.to_string().contains("nothing there is changed"), "{error}");
+}

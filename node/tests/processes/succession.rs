@@ -93,6 +93,7 @@ fn a_world_whose_servers_are_gone_is_carried_on_from_the_state_that_one_of_them_
     let verified = json(&["sim", "verify", "--json", &own, "--parent", &genesis]);
     assert_eq!((&verified["certified"], &verified["sim"]), (&true.into(), &founded["sim"]));
     let shown = json(&["sim", "show", "--json", &again]);
+    assert_eq!(shown["rules"], "unreleased", "{shown}");
     assert_eq!(shown["parent"], founded["parent"]);
     // The old word answers for one release, and names the new one.
     let old_word = run(&["world", "show", "--json", &again]);

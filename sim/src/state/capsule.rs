@@ -108,6 +108,17 @@ pub enum CapsuleError {
     },
 }
 
+impl CapsuleError {
+    /// Returns the engine of the capsule's state, if that is why it cannot be replayed here.
+    #[must_use]
+    pub const fn other_engine(&self) -> Option<u32> {
+        match self {
+            Self::State(StateRestoreError::OtherEngine(found)) => Some(*found),
+            _ => None,
+        }
+    }
+}
+
 impl Capsule {
     /// Encodes the capsule as it is kept in a file.
     #[must_use]

@@ -68,8 +68,11 @@ fn a_capsule_whose_parts_do_not_belong_together_is_refused() {
     let genesis = replayed(|capsule| capsule.genesis.clear());
     assert!(matches!(genesis, Err(CapsuleError::Genesis(_))), "{genesis:?}");
     let state = replayed(|capsule| capsule.snapshot.truncate(capsule.snapshot.len() - 1));
-    let cut = Err(CapsuleError::State(StateRestoreError::Snapshot(wire::DecodeError::Malformed)));
-    assert_eq!(state, cut);
+    let cut: Result<(), _> =
+        Err(CapsuleError::State(StateRestoreError::Snapshot(wire::DecodeError::Malformed)));
+    assert_eq!(state.as_ref().err(), cut.as_ref().err());
+    let later = CapsuleError::State(StateRestoreError::OtherEngine(99));
+    assert_eq!((state.unwrap_err().other_engine(), later.other_engine()), (None, Some(99)));
     let other = Genesis { name: "elsewhere".to_owned(), ..Builder::new().genesis };
     let other = replayed(|capsule| capsule.genesis = other.encode());
     assert_eq!(other, Err(CapsuleError::OtherSim));

@@ -14,8 +14,9 @@ use metatopia_scenarios::{golden, plaza};
 use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
 use metatopia_types::{
-    Certificate, Digest, Evidence, HeaderId, Height, Millis, ObjectId, Recovery, Round, Sign as _,
-    SignedRecovery, SimId, Turn, ValidatorSet, Vote, VoteKind, wire,
+    Act, Certificate, Digest, Envelope, Evidence, HeaderId, Height, Lane, Millis, ObjectId,
+    Recovery, Round, Seq, Sign as _, SignedRecovery, SimId, Turn, TurnBody, ValidatorSet, Vote,
+    VoteKind, wire,
 };
 
 use crate::states::tools;
@@ -63,7 +64,16 @@ fn voters() -> ValidatorSet {
 }
 
 pub(crate) fn turns() -> Vec<Vec<u8>> {
-    lively().iter().map(wire::encode).collect()
+    let mut turns = lively();
+    // One with an act that this program does not know: its shell is decoded all the same.
+    let key = golden::server_key(1);
+    let act = Act::Unknown { number: 300, bytes: vec![1, 2, 3] };
+    let (author, lane, seq) = (key.public(), Lane(1), Seq(1));
+    let envelope =
+        Envelope { sim: sim(), author, lane, seq, last_valid: Height(100), act }.sign(&key);
+    let body = TurnBody::new(vec![envelope], Vec::new()).expect("a small body");
+    turns.push(Turn::of(turns[0].header.clone(), body));
+    turns.iter().map(wire::encode).collect()
 }
 
 pub(crate) fn certificates() -> Vec<Vec<u8>> {

@@ -136,8 +136,11 @@ impl<'a> BisectSide<'a> {
     /// # Errors
     /// When the capsule holds no state of this engine.
     pub fn capsule(name: &str, capsule: Capsule) -> Result<Self, BisectSideError> {
-        // A state of another engine is refused here already.
-        let (genesis, world) = capsule.begin(&tools())?;
+        let begun = capsule.begin(&tools());
+        let (genesis, world) = begun.map_err(|error| match error.other_engine() {
+            Some(engine) => BisectSideError::OtherEngine(engine),
+            None => error.into(),
+        })?;
         if genesis.engine != ENGINE {
             return Err(BisectSideError::OtherEngine(genesis.engine));
         }

@@ -5,10 +5,13 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_protocol::{
     Answer, GENESIS_PART_BYTES, Question, SNAPSHOT_PART_BYTES, SnapshotOffer,
 };
-use metatopia_replica::{OFFERS_MAX, base_of, encode_snapshot, keeper::newest_state};
-use metatopia_sim::{Genesis, ObjectSpec, World};
-use metatopia_store::{Snapshot, memory::MemoryDisk, put_snapshot};
-use metatopia_types::{AssetLicence, Ed25519, Height, Look, limits::ROOT_LAG};
+use metatopia_replica::{
+    OFFERS_MAX, base_of, encode_snapshot,
+    keeper::{PassedOver, newest_state},
+};
+use metatopia_sim::{ENGINE, Genesis, LeafEntry, ObjectSpec, World};
+use metatopia_store::{FileKind, FileName, Snapshot, memory::MemoryDisk, put_snapshot};
+use metatopia_types::{AssetLicence, Digest, Ed25519, Height, Look, limits::ROOT_LAG, wire};
 
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis, tools};
 
@@ -132,6 +135,30 @@ fn a_whole_snapshot_that_is_none_is_named_and_an_older_one_is_started_from() {
         passed_over.len() == 1 && passed_over[0].to_string().contains("height 7"),
         "{passed_over:?}"
     );
+}
+
+#[test]
+fn a_snapshot_of_another_engine_is_told_as_such_and_not_as_damage() {
+    let world = World::genesis(&genesis(), &tools()).expect("a small sim");
+    let (mut base, mut manifest) = (base_of(&world), world.manifest());
+    let content = |leaf: &LeafEntry| world.leaf(&leaf.key).expect("a leaf of the manifest");
+    let mut leaves: Vec<Vec<u8>> = manifest.leaves.iter().map(content).collect();
+    let place = manifest.leaves.iter().position(|leaf| leaf.key.0 == "engine");
+    let place = place.expect("every state names its engine");
+    leaves[place] = wire::encode(&(ENGINE + 1, "and more than this program knows"));
+    manifest.leaves[place].hash = Digest(*blake3::hash(&leaves[place]).as_bytes());
+    let root = manifest.root();
+    base.roots[1] = root;
+    let snapshot =
+        Snapshot { height: Height(0), root, bytes: wire::encode(&(base, manifest, leaves)) };
+    let mut disk = MemoryDisk::new();
+    put_snapshot(&mut disk, &snapshot).expect("a good disk");
+
+    let (state, passed_over) = newest_state(&disk, &tools());
+
+    assert!(state.is_none());
+    let file = FileName::new(FileKind::Snapshot(Height(0), root));
+    assert_eq!(passed_over, [PassedOver::OtherEngine { file, found: ENGINE + 1 }]);
 }
 
 #[test]
