@@ -17,14 +17,14 @@ pub enum Presence {
     Here(ObjectId),
     /// On the way from a neighbour, without an avatar before the border is crossed.
     Expected {
-        /// The neighbour.
+        /// The neighbour that the player comes from.
         from: SimId,
         /// The time of the turn after which nobody is expected any more.
         until: Millis,
     },
     /// Gone to a neighbour, where the avatar is now. Only a login makes one here.
     Away {
-        /// The neighbour.
+        /// The neighbour that the player went to.
         to: SimId,
         /// The number of the departure, among those to this neighbour.
         number: u64,
