@@ -313,7 +313,7 @@ fn spoil(
     let height = turn.header.height;
     let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
     let soon = height.plus(100);
-    match number % 16 {
+    match number % 14 {
         0 => {
             turn.header.root = Root(Digest::of("no such root", &[]));
             "another root"
@@ -369,15 +369,6 @@ fn spoil(
         12 => {
             put(turn, vec![player(1, height.plus(2_000))]);
             "an act that is valid for too long"
-        }
-        13 => {
-            turn.header.reserved = Digest::of("no such engine", &[]);
-            "a header with what only later engines know"
-        }
-        14 => {
-            let later = Act::Unknown { number: 300, bytes: vec![1] };
-            put(turn, vec![ground.act(900, 1, soon, later)]);
-            "an act of a later program"
         }
         _ => {
             (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
