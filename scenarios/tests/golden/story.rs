@@ -245,6 +245,9 @@ impl Teller {
             102 => self.act(1, Act::SetChange(add(5))),
             103 => self.act(0, Act::Ticket(TicketOrder::Issue { ticket, uses: 3, days: 7 })),
             104 => self.act(1, Act::Ticket(TicketOrder::Withdraw { ticket })),
+            105 => self.act(0, amend("admin_days", "31")),
+            106 => self.act(0, amend("ticks_per_turn", "4")),
+            107 => self.act(1, amend("admin_days", "1")),
             202 | 203 => self.act(0, Act::Ticket(TicketOrder::Withdraw { ticket })),
             204 => self.act(0, Act::Ticket(TicketOrder::Issue { ticket, uses: 0, days: 7 })),
             110 => {
@@ -333,6 +336,11 @@ fn look(dice: &mut Stream) -> Look {
     let shapes = [BodyShape::Round, BodyShape::Square, BodyShape::Arrow, BodyShape::Star];
     let color = u32::try_from(dice.below((1 << 24) + (1 << 19))).expect("below 2^25");
     Look { color, shape: *dice.pick(&shapes).expect("there are some") }
+}
+
+/// Returns the act that gives the value of this name another one.
+fn amend(name: &str, value: &str) -> Act {
+    Act::Amend { name: name.to_owned(), value: value.to_owned() }
 }
 
 fn kind(act: &Act) -> &'static str {

@@ -161,7 +161,10 @@ pub enum GenesisError {
         found: u32,
     },
     /// This program runs other rules under the same number.
-    #[error("the sim runs by rules {found} of engine {ENGINE}, this program by {}", rules_name(&RULES))]
+    #[error(
+        "the sim runs by rules {found} of engine {ENGINE}, this program by {}",
+        rules_name(&RULES)
+    )]
     Rules {
         /// What the genesis says.
         found: Digest,

@@ -9,7 +9,7 @@ use metatopia_consensus::Message;
 use metatopia_oracle::Forbidden;
 use metatopia_types::{
     Act, Blob, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
-    SignedEnvelope, SimId, Turn, TurnBody, ValidatorsId,
+    SignedEnvelope, SimId, Turn, TurnBody,
 };
 
 use crate::class::Class;
@@ -310,17 +310,17 @@ fn spoil(
     recent: &[Arc<Turn>],
     number: usize,
 ) -> &'static str {
-    match number % 16 {
+    match number % 14 {
         0 => {
             turn.header.root = Root(Digest::of("no such root", &[]));
             "another root"
         }
         1 => {
-            turn.header.next_validators = ValidatorsId(Digest::ZERO);
+            turn.header.next_validators = Default::default();
             "other next validators"
         }
         2 => {
-            turn.header.validators = ValidatorsId(Digest::ZERO);
+            turn.header.validators = Default::default();
             "other validators"
         }
         3 => {
@@ -347,11 +347,7 @@ fn spoil(
             turn.header.proposer = PublicKey([9; 32]);
             "built by somebody else"
         }
-        9 => {
-            turn.header.reserved = Digest::of("no such engine", &[]);
-            "a header with what only later engines know"
-        }
-        kind @ 10..=14 => spoil_acts(ground, turn, recent, kind),
+        9..=12 => spoil_acts(ground, turn, recent, number % 14),
         _ => {
             (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
             "a blob that is not there"
@@ -370,26 +366,21 @@ fn spoil_acts(
     let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
     let soon = height.plus(100);
     match number {
-        10 => {
+        9 => {
             let mut forged = player(1, soon);
             forged.signature = Signature::from_bytes([7; 64]);
             put(turn, vec![forged]);
             "an act with a wrong signature"
         }
-        11 => {
+        10 => {
             put(turn, vec![player(1, Height(height.0 - 1))]);
             "an act that expired"
         }
-        12 => {
+        11 => {
             let again = ancestors(turn, recent).find_map(|turn| turn.body.acts().first());
             let twice = [player(1, soon), ground.act(900, 1, soon, Act::Leave)];
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
-        }
-        13 => {
-            let later = Act::Unknown { number: 300, bytes: vec![1] };
-            put(turn, vec![ground.act(900, 1, soon, later)]);
-            "an act of a later program"
         }
         _ => {
             put(turn, vec![player(1, height.plus(2_000))]);
