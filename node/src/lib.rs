@@ -20,7 +20,6 @@
 mod atomic_file;
 pub mod authority;
 pub mod bind;
-pub mod carrier;
 pub mod certificates;
 pub mod cli;
 pub mod client_driver;
@@ -33,7 +32,6 @@ pub mod driver;
 pub mod engine;
 pub mod executor;
 pub mod first_state;
-pub mod framing;
 pub mod gateway;
 pub mod http;
 pub mod joining;
@@ -45,4 +43,5 @@ pub mod peer_set;
 pub mod peers;
 pub mod repair_log;
 pub mod server;
-pub mod tls;
+
+pub use metatopia_transport::{carrier, framing, tls};
