@@ -9,6 +9,7 @@ use metatopia_client::{
     ProvenSight, Scene, UnprovenSight,
     text::{heard, printable},
 };
+use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError};
 use metatopia_protocol::SubmitRefusal;
 use metatopia_sim::Land;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
@@ -18,10 +19,7 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{
-    cli::{Failure, console::Console},
-    client_driver::{ClientDriver, DriveError, DriverEvent, ProofError},
-};
+use crate::cli::{Failure, console::Console};
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
 const DECIDED: Duration = Duration::from_secs(20);
