@@ -16,7 +16,6 @@ mod entry;
 mod evidence;
 mod exit;
 mod failure;
-mod first_login;
 #[cfg(test)]
 mod fixture;
 mod genesis_file;

@@ -18,6 +18,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_client_driver::{GenesisTrust, NodeEndpoint, NodeUrl};
 use metatopia_protocol::{Answer, Applicant, JoinRefusal, JoinRequest, Question, SignedInvite};
 use metatopia_replica::{
     JoinTarget,
@@ -37,7 +38,6 @@ use self::{
     provider::{ProviderConnection, ProviderError, ProviderEvent},
     waiting::UnaskedServers,
 };
-use crate::client_driver::{GenesisTrust, NodeEndpoint, NodeUrl};
 
 /// Servers that are asked at once. More would not make it faster.
 pub const PROVIDERS_MAX: usize = 16;

@@ -3,8 +3,7 @@
 //! [`server::run`] is one server: it puts a disk ([`disk_thread`], [`disk`]), a thread for the world
 //! ([`executor`]), sessions with other servers ([`peers`]) and with clients ([`gateway`]), and HTTP
 //! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
-//! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
-//! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
+//! what it wants. [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
 //! tells worlds of other programs. [`cli`] is the command line. What is decided, and what a world is,
 //! is not known here.
 //!
@@ -20,10 +19,8 @@
 mod atomic_file;
 pub mod authority;
 pub mod bind;
-pub mod carrier;
 pub mod certificates;
 pub mod cli;
-pub mod client_driver;
 pub mod clock;
 pub mod config;
 pub mod diagnostics;
@@ -33,7 +30,6 @@ pub mod driver;
 pub mod engine;
 pub mod executor;
 pub mod first_state;
-pub mod framing;
 pub mod gateway;
 pub mod http;
 pub mod joining;
@@ -45,4 +41,5 @@ pub mod peer_set;
 pub mod peers;
 pub mod repair_log;
 pub mod server;
-pub mod tls;
+
+pub use metatopia_transport::{carrier, framing, tls};

@@ -17,7 +17,9 @@ use std::{
 };
 
 use metatopia::{
+    carrier,
     config::{LogFormat, LogLevel, PeerConfig, Settings},
+    gateway::{self, CloseCode},
     http::Origins,
     keys,
     networks::Networks,
@@ -464,4 +466,9 @@ async fn a_server_whose_log_is_damaged_puts_it_aside_catches_up_and_votes_again(
     let told = said(&all[3], "/api/status", |told| told["root_height"].is_number()).await;
     assert!(told.contains("\"disk\":null"), "{told}");
     again.stop().await;
+}
+
+#[test]
+fn the_gateway_offers_what_clients_ask_for_and_knows_the_code_by_which_they_leave() {
+    assert_eq!((carrier::ALPN, carrier::LEFT_CODE), (gateway::ALPN, CloseCode::DONE.0));
 }

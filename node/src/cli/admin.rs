@@ -9,6 +9,7 @@ use std::{
 
 use clap::{Args, Subcommand};
 use futures::{StreamExt as _, stream::FuturesUnordered};
+use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::is_line;
 use metatopia_types::{
@@ -27,7 +28,6 @@ use super::{
     session::{ANSWER, PlayerArgs},
     status::ServerStatus,
 };
-use crate::client_driver::ClientDriver;
 
 /// What to look at after a change that was refused.
 const WHO_VOTES: &str = "`metatopia status --json` lists who votes";
@@ -340,10 +340,11 @@ async fn finish(
 #[cfg(test)]
 mod tests {
     use axum::{Json, Router, http::StatusCode, routing::get};
+    use metatopia_client_driver::NodeUrl;
     use tokio::net::TcpListener;
 
     use super::*;
-    use crate::{cli::session::NodeArgs, client_driver::NodeUrl};
+    use crate::cli::session::NodeArgs;
 
     /// All of these were told as `the validator set does not allow it`.
     #[test]

@@ -9,13 +9,13 @@ use std::{fmt, time::Duration};
 
 use clap::Args;
 use futures::future::join_all;
+use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use serde::Serialize;
 use tokio::time::Instant;
 
 pub(super) use self::tally::ActTally;
 use self::{pattern::Pattern, player::BotPlayer};
 use super::{arguments, console::Console, exit::Exit, failure::Failure, session::NodeArgs};
-use crate::client_driver::{GenesisTrust, NodeUrl};
 
 /// Time for all players to come in.
 const ENTER: Duration = Duration::from_secs(30);

@@ -52,12 +52,13 @@ impl Console {
 
     /// A line on standard output.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
+        self.write(text).map_err(|error| unwritten(&error))
+    }
+
+    /// Writes a line on standard output; see [`unwritten`].
+    pub(crate) fn write(&self, text: &str) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        writeln!(out, "{text}").and_then(|()| out.flush()).map_err(|error| match error.kind() {
-            // Whoever read has enough.
-            io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
-            _ => Failure::failed(format!("cannot write to standard output: {error}")),
-        })
+        writeln!(out, "{text}").and_then(|()| out.flush())
     }
 
     /// Progress, for people who watch: nothing when objects are wanted.
@@ -89,5 +90,14 @@ impl Console {
             (true, true) => format!("\x1b[32m{word}\x1b[0m"),
             (true, false) => format!("\x1b[1;31m{word}\x1b[0m"),
         }
+    }
+}
+
+/// Returns the failure of a command whose result could not be written.
+pub(crate) fn unwritten(error: &io::Error) -> Failure {
+    match error.kind() {
+        // Whoever read has enough.
+        io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
+        _ => Failure::failed(format!("cannot write to standard output: {error}")),
     }
 }

@@ -9,6 +9,7 @@ use std::{
 };
 
 use clap::{Args, Subcommand, ValueEnum};
+use metatopia_client_driver::{ClientDriver, NodeUrl, random};
 use metatopia_protocol::{
     Answer, Grant, INVITE_ADDRESSES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS, Invite, InviteError,
     InviteTextError, Question, SignedInvite,
@@ -25,7 +26,6 @@ use super::{
     session::{ANSWER, NODE, NodeArgs},
 };
 use crate::{
-    client_driver::{ClientDriver, NodeUrl, random},
     clock::SystemClock,
     config,
     joining::{ShortInvite, ShortInviteError},

@@ -8,8 +8,9 @@ use std::{
 };
 
 use libp2p::{Multiaddr, multiaddr::Protocol};
+use metatopia_client_driver::NodeUrl;
 
-use crate::{cli::Failure, client_driver::NodeUrl};
+use crate::cli::Failure;
 
 /// Passing connections get theirs from above: Linux lends from 32,768 on (`ip_local_port_range`),
 /// others from 49,152 (RFC 6335). A server that is down for a second would find its port lent.

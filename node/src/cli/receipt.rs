@@ -1,6 +1,7 @@
 //! `receipt`: fetch the proof that an act was decided, from any server, and check it.
 
 use clap::Args;
+use metatopia_client_driver::{ClientDriver, ProofError};
 use metatopia_types::{Lane, PublicKey, Seq};
 
 use super::{
@@ -11,7 +12,6 @@ use super::{
     say::PROVEN,
     session::{ANSWER, NodeArgs},
 };
-use crate::client_driver::{ClientDriver, ProofError};
 
 /// Arguments of `metatopia receipt`.
 #[derive(Debug, Args)]

@@ -4,12 +4,12 @@ use std::{collections::BTreeMap, time::Duration};
 
 use clap::Args;
 use metatopia_client::text;
+use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 use metatopia_sim::is_line;
 use metatopia_types::{ActId, Height, Outcome, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
 use super::{console::Console, entry::ActEntry, failure::Failure, session::PlayerArgs};
-use crate::client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 
 /// Time for an act to be decided. It is valid for half a minute; beyond that it never will be.
 const DECIDED: Duration = Duration::from_secs(40);

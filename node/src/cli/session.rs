@@ -3,18 +3,15 @@
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
-use metatopia_protocol::{Answer, Goodbye, Question};
-use metatopia_types::{Act, Look, PublicKey, Sign, SigningKey, SimId};
-
-use super::{console::Console, exit::Exit, failure::Failure, first_login, ticket::TicketSecret};
-use crate::{
-    carrier::ConnectError,
-    client_driver::{
-        ClientDriver, DriveError, End, GenesisTrust, HttpError, LearnError, NodeEndpoint,
-        NodeEndpointError, NodeUrl, ProofError, random,
-    },
-    keys,
+use metatopia_client_driver::{
+    ClientDriver, DriveError, End, FirstLoginError, GenesisTrust, HttpError, LearnError,
+    NodeEndpointError, NodeUrl, ProofError, login, passing_key,
 };
+use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_types::{Act, Sign, SimId};
+
+use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
+use crate::{carrier::ConnectError, keys};
 
 /// Time for one question.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
@@ -51,19 +48,8 @@ pub(super) struct PlayerArgs {
 
 impl NodeArgs {
     /// Finds the first node that answers, and learns the sim's genesis from it.
-    pub(super) async fn learn(&self) -> Result<GenesisTrust, Failure> {
-        let mut first = None;
-        for url in &self.node {
-            let learned = async {
-                let endpoint = NodeEndpoint::ask(url, self.sim).await.map_err(Failure::from)?;
-                GenesisTrust::learn(&endpoint).await.map_err(Failure::from)
-            };
-            match learned.await {
-                Ok(trust) => return Ok(trust),
-                Err(failure) => first = first.or(Some(failure)),
-            }
-        }
-        Err(first.unwrap_or_else(|| Failure::usage("no node was given")))
+    pub(super) async fn learn(&self) -> Result<GenesisTrust, LearnError> {
+        GenesisTrust::learn_from(&self.node, self.sim).await
     }
 
     /// Opens a session with a key.
@@ -100,25 +86,12 @@ impl PlayerArgs {
         console: Console,
     ) -> Result<Act, Failure> {
         let login = login(self.name.as_deref(), &driver.author());
-        first_login::with_pass(driver, login, self.ticket.as_ref(), Some(console)).await
+        let ticket = self.ticket.as_ref().map(TicketSecret::key);
+        let told = move || {
+            console.note("Your key is new here; the sim asks it for some seconds of work.");
+        };
+        Ok(driver.with_pass(login, ticket.as_ref(), ANSWER, told).await?)
     }
-}
-
-/// A key that nobody will use again.
-pub(super) fn passing_key() -> Arc<dyn Sign> {
-    Arc::new(SigningKey::from_seed(random()))
-}
-
-/// The act that begins a session; a player without a name is called by the key.
-pub(super) fn login(name: Option<&str>, author: &PublicKey) -> Act {
-    let name = match name {
-        Some(name) => name.to_owned(),
-        None => format!("guest {}", &author.to_string()[..6]),
-    };
-    let [red, green, blue, ..] = author.0;
-    // Colours from the key, so that guests can be told apart; never too dark to be seen.
-    let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
-    Act::login(name, Look { color, ..Look::default() })
 }
 
 impl From<NodeEndpointError> for Failure {
@@ -166,6 +139,7 @@ const fn goodbye_exit(why: Goodbye) -> Exit {
 impl From<LearnError> for Failure {
     fn from(error: LearnError) -> Self {
         let exit = match &error {
+            LearnError::NoNode => Exit::Usage,
             LearnError::Endpoint(_) => match error {
                 LearnError::Endpoint(error) => return error.into(),
                 _ => Exit::Failed,
@@ -204,6 +178,20 @@ impl From<DriveError> for Failure {
     }
 }
 
+impl From<FirstLoginError> for Failure {
+    fn from(error: FirstLoginError) -> Self {
+        let message = error.to_string();
+        match error {
+            FirstLoginError::Drive(error) => error.into(),
+            FirstLoginError::Busy => Self::timed_out(message),
+            FirstLoginError::Unsaid => Self::failed(message),
+            FirstLoginError::Closed => Self::refused(message),
+            FirstLoginError::NoTicket => Self::refused(message)
+                .hint("ask one of its admins for one, and give it by --ticket"),
+        }
+    }
+}
+
 impl From<ProofError> for Failure {
     fn from(error: ProofError) -> Self {
         let message = error.to_string();
@@ -218,16 +206,6 @@ impl From<ProofError> for Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_guest_is_named_by_its_key_and_can_be_seen() {
-        let Act::Login { name, look, .. } = login(None, &PublicKey([0; 32])) else {
-            panic!("not a login")
-        };
-        assert_eq!(name, "guest 000000");
-        assert!(metatopia_sim::is_name(&name));
-        assert_eq!(look.color, 0x40_4040);
-    }
 
     #[test]
     fn failures_of_nodes_have_the_documented_codes() {

@@ -5,11 +5,11 @@ mod table;
 use std::{env, fmt, path::PathBuf};
 
 use clap::Args;
+use metatopia_client_driver::{NodeUrl, http};
 use metatopia_types::Height;
 use serde::{Deserialize, Serialize};
 
 use super::{arguments, console::Console, exit::Exit, failure::Failure, session::http_exit, up};
-use crate::client_driver::{NodeUrl, http};
 
 /// Arguments of `metatopia status`.
 #[derive(Debug, Args)]

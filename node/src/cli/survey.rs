@@ -7,15 +7,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_client_driver::{NodeUrl, http};
 use metatopia_types::Sign as _;
 use serde::Deserialize;
 use tokio::task::JoinSet;
 
 use super::{failure::Failure, status::ServerStatus, up::world};
-use crate::{
-    client_driver::{NodeUrl, http},
-    config, keys,
-};
+use crate::{config, keys};
 
 /// The HTTP port of a configuration that names none.
 const HTTP_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);

@@ -5,6 +5,7 @@ mod secret;
 use std::fmt;
 
 use clap::{Args, Subcommand};
+use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question, TicketEntry};
 use metatopia_types::{
     Act, Outcome, PublicKey, Sign as _, TicketOrder,
@@ -21,7 +22,6 @@ use super::{
     say::{decide_in_time, prove},
     session::{NodeArgs, PlayerArgs},
 };
-use crate::client_driver::ClientDriver;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum TicketCommand {

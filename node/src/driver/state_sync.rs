@@ -8,7 +8,7 @@ use metatopia_replica::{
 use metatopia_store::Snapshot;
 
 use super::{Driver, DriverError, LoopState, order};
-use crate::{client_driver::random, disk_thread};
+use crate::disk_thread;
 
 impl Driver {
     /// Has a fetched state stored. On a full disk that waits until there is room.
@@ -38,7 +38,7 @@ impl Driver {
         let Replacement { reason, from, base, world, .. } = *replacement;
         let height = world.height();
         disk_thread::log_unread(unread.as_ref());
-        self.config.seed = random();
+        getrandom::fill(&mut self.config.seed).expect("the operating system has randomness");
         let (config, now) = (self.config.clone(), self.clock.now());
         let replica = Replica::open(config, base, world, past, records, now);
         self.replica = replica.map_err(|error| DriverError::NotReplaced(error.to_string()))?;

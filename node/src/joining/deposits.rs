@@ -12,10 +12,11 @@ use std::{
     str::FromStr,
 };
 
+use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{INVITE_BYTES_MAX, SignedInvite};
 use metatopia_types::{Digest, Millis, wire};
 
-use crate::{atomic_file, client_driver::NodeUrl};
+use crate::atomic_file;
 
 /// In the data directory: a file for each, named by its hash.
 const FOLDER: &str = "invites";

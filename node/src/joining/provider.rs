@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use metatopia_client_driver::{LearnError, NodeEndpoint, NodeEndpointError, NodeUrlError};
 use metatopia_protocol::{
     Answer, ClientMessage, Goodbye, Hello, Question, ServerMessage, VERSION, decode_server,
     encode_client,
@@ -9,10 +10,7 @@ use metatopia_protocol::{
 use metatopia_types::{PublicKey, Sign, wire::DecodeError};
 use tokio::{sync::mpsc, time::timeout};
 
-use crate::{
-    carrier::{Carrier, CarrierError},
-    client_driver::{LearnError, NodeEndpoint, NodeEndpointError, NodeUrlError},
-};
+use crate::carrier::{Carrier, CarrierError};
 
 /// Time for the session to open, and for each of the first questions.
 const ANSWER: Duration = Duration::from_secs(10);

@@ -7,11 +7,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{EndpointAnnouncement, Invite, SignedAnnouncement};
 use metatopia_replica::JoinTarget;
 use metatopia_types::{PublicKey, Verify, limits::VALIDATORS_MAX};
-
-use crate::client_driver::NodeUrl;
 
 /// Servers that are not asked yet.
 #[derive(Debug)]

@@ -11,7 +11,8 @@ use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
-    merkle, wire,
+    merkle,
+    wire::{self, DecodeError},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -64,7 +65,7 @@ pub const SNAPSHOT_BYTES_MAX: usize = 200 * 1_024 * 1_024;
 pub enum StateRestoreError {
     /// The bytes are no manifest with leaves.
     #[error("snapshot: {0}")]
-    Snapshot(wire::DecodeError),
+    Snapshot(DecodeError),
     /// The manifest lists more leaves than a state has.
     #[error("{0} leaves are more than a state has")]
     TooManyLeaves(usize),
@@ -98,7 +99,7 @@ pub enum StateRestoreError {
         /// The key of the leaf.
         key: LeafKey,
         /// What is wrong.
-        error: wire::DecodeError,
+        error: DecodeError,
     },
     /// A package in the state breaks a rule: the state was never one.
     #[error(transparent)]
@@ -115,6 +116,32 @@ pub enum StateRestoreError {
 }
 
 impl Manifest {
+    /// Reads the manifest that a snapshot begins with. Returns none yet if the bytes end within it. It is
+    /// not believed: the root that it must have is another matter.
+    ///
+    /// # Errors
+    /// [`StateRestoreError::Snapshot`] of what is no manifest, or [`StateRestoreError::TooManyLeaves`] if
+    /// it announces more leaves than a state has.
+    pub fn decode_beginning(beginning: &[u8]) -> Result<Option<Self>, StateRestoreError> {
+        // The number of leaves comes first, so that nobody waits for what is refused in the end.
+        if let Ok((leaves, _)) = postcard::take_from_bytes::<u64>(beginning)
+            && leaves > u64::from(LEAVES_MAX)
+        {
+            let leaves = usize::try_from(leaves).unwrap_or(usize::MAX);
+            return Err(StateRestoreError::TooManyLeaves(leaves));
+        }
+        let (manifest, rest): (Self, _) = match postcard::take_from_bytes(beginning) {
+            Ok(found) => found,
+            Err(postcard::Error::DeserializeUnexpectedEnd) => return Ok(None),
+            Err(_) => return Err(StateRestoreError::Snapshot(DecodeError::Malformed)),
+        };
+        // Postcard reads longer forms of a number as well.
+        if beginning.strip_suffix(rest) != Some(&wire::encode(&manifest)) {
+            return Err(StateRestoreError::Snapshot(DecodeError::NotCanonical));
+        }
+        Ok(Some(manifest))
+    }
+
     /// Returns the root of the state that it lists.
     #[must_use]
     pub fn root(&self) -> Root {

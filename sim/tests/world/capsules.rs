@@ -99,6 +99,23 @@ fn a_manifest_of_more_leaves_than_a_state_has_is_refused_before_it_is_looked_thr
     assert_eq!(manifest.check(root), Err(StateRestoreError::TooManyLeaves(most + 1)));
 }
 
+#[test]
+fn a_manifest_is_read_from_the_beginning_of_a_snapshot_that_is_still_on_its_way() {
+    let (course, _) = start();
+    let (manifest, snapshot) = (course.world().manifest(), course.world().snapshot());
+    let length = wire::encode(&manifest).len();
+
+    assert_eq!(Manifest::decode_beginning(&snapshot[..length - 1]), Ok(None));
+    assert_eq!(Manifest::decode_beginning(&snapshot), Ok(Some(manifest)));
+
+    let many = wire::encode(&(u64::from(LEAVES_MAX) + 1));
+    let refused = StateRestoreError::TooManyLeaves(LEAVES_MAX as usize + 1);
+    assert_eq!(Manifest::decode_beginning(&many), Err(refused));
+    // No leaves, in two bytes instead of one.
+    let longer = StateRestoreError::Snapshot(wire::DecodeError::NotCanonical);
+    assert_eq!(Manifest::decode_beginning(&[0x80, 0]), Err(longer));
+}
+
 /// Restores a world with other contents of some leaves, or without them, under the root that these
 /// leaves have.
 fn restored_with(

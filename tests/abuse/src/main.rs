@@ -9,7 +9,7 @@ mod finding;
 use std::{path::PathBuf, process::ExitCode, time::Duration};
 
 use clap::Parser;
-use metatopia::client_driver::NodeUrl;
+use metatopia_client_driver::NodeUrl;
 
 use crate::{
     attacks::{ATTACKS, Attack, Play, rage},

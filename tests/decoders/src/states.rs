@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_consensus::{JoinPack, Trust};
-use metatopia_replica::{decode_patch, decode_snapshot, encode_patch, fetch::decode_manifest};
+use metatopia_replica::{decode_patch, decode_snapshot, encode_patch};
 use metatopia_scenarios::golden;
 use metatopia_sim::{Capsule, Genesis, LeafEntry, Manifest, Tools, World};
 use metatopia_types::{Digest, Ed25519, Height, LeafKey, wire};
@@ -57,12 +57,12 @@ pub(crate) fn snapshot(bytes: &[u8]) -> bool {
 
 /// The beginning of a snapshot, as a peer sends it: leaves come after the manifest.
 pub(crate) fn manifest(bytes: &[u8]) -> bool {
-    let Ok(Some(manifest)) = decode_manifest(bytes) else {
+    let Ok(Some(manifest)) = Manifest::decode_beginning(bytes) else {
         return false;
     };
     let again = wire::encode(&manifest);
     assert!(bytes.starts_with(&again), "two encodings of one manifest");
-    let cut = again.split_last().map(|(_, cut)| decode_manifest(cut));
+    let cut = again.split_last().map(|(_, cut)| Manifest::decode_beginning(cut));
     assert!(matches!(cut, Some(Ok(None))), "a manifest within another: {cut:?}");
     manifest.check(manifest.root()).is_ok()
 }

@@ -34,7 +34,6 @@ use metatopia_types::{
 
 pub use self::fetched::{Fetched, FetchedError};
 pub use self::provider::{ProviderFault, ProviderState};
-pub use self::target::decode_manifest;
 use self::{
     provider::{Provider, ProviderStage},
     target::Target,

@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_client_driver::NodeUrl;
 use metatopia_types::PublicKey;
 use tokio::time::{sleep, timeout};
 
@@ -13,14 +14,11 @@ use super::{
     on_a_plaza,
     plaza::{millis, voted},
 };
-use crate::{
-    cli::{
-        Failure,
-        console::Console,
-        status::ServerStatus,
-        up::{cluster::ServerProcesses, world::LocalWorld},
-    },
-    client_driver::NodeUrl,
+use crate::cli::{
+    Failure,
+    console::Console,
+    status::ServerStatus,
+    up::{cluster::ServerProcesses, world::LocalWorld},
 };
 
 /// Between two looks at a server.

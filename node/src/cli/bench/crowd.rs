@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl, passing_key};
 use metatopia_types::Height;
 
 use super::{
@@ -12,15 +13,11 @@ use super::{
     micros, on_a_plaza, onlooker,
     process::cpu_time,
 };
-use crate::{
-    cli::{
-        Failure,
-        bots::{self, BotsSummary, CrowdSettings},
-        console::Console,
-        session::passing_key,
-        status::ServerStatus,
-    },
-    client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl},
+use crate::cli::{
+    Failure,
+    bots::{self, BotsSummary, CrowdSettings},
+    console::Console,
+    status::ServerStatus,
 };
 
 /// Bots around the onlooker.

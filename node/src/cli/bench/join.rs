@@ -8,6 +8,7 @@ use std::{
     time::Duration,
 };
 
+use metatopia_client_driver::NodeUrl;
 use metatopia_replica::SNAPSHOT_TURNS;
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
@@ -18,17 +19,14 @@ use super::{
     past,
     process::resident_mb,
 };
-use crate::{
-    cli::{
-        Failure,
-        console::Console,
-        status::ServerStatus,
-        up::{
-            cluster::ServerProcesses,
-            world::{LocalWorld, SERVERS},
-        },
+use crate::cli::{
+    Failure,
+    console::Console,
+    status::ServerStatus,
+    up::{
+        cluster::ServerProcesses,
+        world::{LocalWorld, SERVERS},
     },
-    client_driver::NodeUrl,
 };
 
 /// The longest that the servers may take to make a snapshot.

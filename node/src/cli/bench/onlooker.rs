@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_client_driver::{NodeEndpoint, login, random};
 use metatopia_protocol::{
     BYTES_PER_SECOND, ClientMessage, Hello, ServerMessage, Submission, TileName, TileUpdate, View,
     Watching, decode_server, encode_client,
@@ -13,10 +14,7 @@ use metatopia_sim::TileEntry;
 use metatopia_types::{Envelope, Height, Lane, ObjectId, PublicKey, Seq, Sign as _, SigningKey};
 use tokio::time::timeout;
 
-use crate::{
-    cli::{Failure, session::login},
-    client_driver::{NodeEndpoint, random},
-};
+use crate::cli::Failure;
 
 /// Turns for which the login may wait.
 const LOGIN: u64 = 400;

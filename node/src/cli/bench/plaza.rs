@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl, passing_key};
 use metatopia_types::{Height, PublicKey};
 use tokio::time::{sleep, timeout};
 
@@ -13,16 +14,12 @@ use super::{
     micros, on_a_plaza,
     process::{cpu_time, resident_mb},
 };
-use crate::{
-    cli::{
-        Failure,
-        bots::{self, BotsSummary, CrowdSettings},
-        console::Console,
-        session::passing_key,
-        status::ServerStatus,
-        up::{cluster::ServerProcesses, world::LocalWorld},
-    },
-    client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl},
+use crate::cli::{
+    Failure,
+    bots::{self, BotsSummary, CrowdSettings},
+    console::Console,
+    status::ServerStatus,
+    up::{cluster::ServerProcesses, world::LocalWorld},
 };
 
 /// Acts a second of each bot.

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use metatopia_client::Scene;
+use metatopia_client_driver::{
+    ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, passing_key,
+};
 use metatopia_protocol::{PROOF_TURNS, Watching};
 use metatopia_types::{Act, ActId, Look, Outcome, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::ActTally};
-use crate::{
-    cli::{Failure, first_login, session::passing_key},
-    client_driver::{ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl},
-};
+use crate::cli::{Failure, session::ANSWER};
 
 /// After the last act, receipts are waited for this long: acts are valid for half a minute.
 const DRAIN: Duration = Duration::from_secs(40);
@@ -49,7 +49,7 @@ impl BotPlayer {
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
         let look = Look { color, ..Look::default() };
         let act = Act::Login { name: format!("bot {index}"), look, bot: true, pass: None };
-        let act = first_login::with_pass(&mut player.driver, act, None, None).await?;
+        let act = player.driver.with_pass(act, None, ANSWER, || ()).await?;
         let mut login = player.submit(act.clone()).await?;
         while !player.over {
             match player.driver.news().await {

@@ -6,12 +6,10 @@ use std::{
 };
 
 use futures::future::join_all;
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, passing_key};
 use metatopia_types::{ActId, HeaderId, Height, SignedEnvelope};
 
-use crate::{
-    cli::{Exit, Failure, session::passing_key},
-    client_driver::{ClientDriver, GenesisTrust, NodeUrl},
-};
+use crate::cli::{Exit, Failure};
 
 /// Time for a server to have a turn: one that was started again may have to catch up.
 const TURN: Duration = Duration::from_secs(20);

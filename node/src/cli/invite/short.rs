@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use metatopia_client_driver::{ClientDriver, NodeEndpoint, NodeUrl, http, random};
 use metatopia_protocol::{Answer, Question, SignedInvite};
 use metatopia_types::Millis;
 use serde::Deserialize;
 
 use crate::{
     cli::{Exit, Failure, session::ANSWER},
-    client_driver::{ClientDriver, NodeEndpoint, NodeUrl, http, random},
     joining::{InviteStore, SHORT_CHARS_MAX, ShortInvite, ShortInviteError},
 };
 

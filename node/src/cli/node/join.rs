@@ -11,6 +11,7 @@ use std::{
 
 use clap::Args;
 use libp2p::Multiaddr;
+use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
 use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
@@ -27,7 +28,6 @@ use super::{log_to_stderr, stop_signal};
 use crate::{
     atomic_file,
     cli::{Failure, console::Console, exit::Exit, invite, ports},
-    client_driver::{GenesisTrust, NodeUrl, http},
     clock::SystemClock,
     config::{self, Layer, LogLevel, PeerConfig, WrittenConfig},
     disk::RealDisk,

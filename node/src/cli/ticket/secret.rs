@@ -2,10 +2,9 @@
 
 use std::{fmt, str::FromStr};
 
+use metatopia_client_driver::{NodeUrl, random};
 use metatopia_types::{Digest, SigningKey};
 use zeroize::Zeroizing;
-
-use crate::client_driver::{NodeUrl, random};
 
 /// What comes before a ticket in a link. The part behind `#` is sent to no server.
 const MARK: &str = "#ticket=";

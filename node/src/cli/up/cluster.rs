@@ -13,6 +13,7 @@ use std::{
 };
 
 use futures::future::select_all;
+use metatopia_client_driver::{HttpError, NodeUrl, http};
 use tokio::{
     process::{Child, ChildStdin, Command},
     task::JoinSet,
@@ -28,7 +29,6 @@ use crate::{
         Failure,
         ports::{self, Ports},
     },
-    client_driver::{HttpError, NodeUrl, http},
     config::ENVIRONMENT_PREFIX,
 };
 

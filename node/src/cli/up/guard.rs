@@ -3,6 +3,7 @@
 
 use std::{fmt, time::Duration};
 
+use metatopia_client_driver::http;
 use serde::Serialize;
 use tokio::time::{Instant, sleep_until};
 
@@ -10,14 +11,11 @@ use super::{
     cluster::{ServerExit, ServerProcesses},
     world::LocalWorld,
 };
-use crate::{
-    cli::{
-        console::Console,
-        exit::Exit,
-        failure::Failure,
-        survey::{LocalServer, Quorum, Survey},
-    },
-    client_driver::http,
+use crate::cli::{
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    survey::{LocalServer, Quorum, Survey},
 };
 
 /// Seconds before a server is started again that has ended this often in a row.

@@ -4,7 +4,7 @@ mod enemy;
 
 use std::{env, fs, path::Path, process::Stdio, time::Duration};
 
-use metatopia::client_driver::{NodeEndpoint, NodeUrl};
+use metatopia_client_driver::{NodeEndpoint, NodeUrl};
 use serde::{Deserialize, Serialize};
 use tokio::{
     process::{Child, Command},

@@ -4,11 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use metatopia_protocol::{LEAVES_PER_QUESTION_MAX, SNAPSHOT_PART_BYTES, SnapshotOffer};
 use metatopia_sim::{Manifest, StateRestoreError};
-use metatopia_types::{
-    Digest, Header, Height, PublicKey,
-    limits::LEAVES_MAX,
-    wire::{self, DecodeError},
-};
+use metatopia_types::{Digest, Header, Height, PublicKey, wire::DecodeError};
 
 use super::provider::ProviderFault;
 
@@ -29,29 +25,12 @@ pub(super) struct Target {
     bytes: u64,
 }
 
-/// Reads the manifest that a snapshot begins with. Returns none yet if the bytes end within it. It is
-/// not believed: the root that it must have is another matter.
-///
-/// # Errors
-/// [`ProviderFault::NoManifest`], or [`ProviderFault::Manifest`] if it announces more leaves than a state has.
-pub fn decode_manifest(beginning: &[u8]) -> Result<Option<Manifest>, ProviderFault> {
-    // The number of leaves comes first, so that nobody waits for what is refused in the end.
-    if let Ok((leaves, _)) = postcard::take_from_bytes::<u64>(beginning)
-        && leaves > u64::from(LEAVES_MAX)
-    {
-        let leaves = usize::try_from(leaves).unwrap_or(usize::MAX);
-        return Err(ProviderFault::Manifest(StateRestoreError::TooManyLeaves(leaves)));
+/// Returns what this fault of a manifest says of whoever gave it.
+fn fault(why: StateRestoreError) -> ProviderFault {
+    match why {
+        StateRestoreError::Snapshot(why) => ProviderFault::NoManifest(why),
+        why => ProviderFault::Manifest(why),
     }
-    let (manifest, rest): (Manifest, _) = match postcard::take_from_bytes(beginning) {
-        Ok(found) => found,
-        Err(postcard::Error::DeserializeUnexpectedEnd) => return Ok(None),
-        Err(_) => return Err(ProviderFault::NoManifest(DecodeError::Malformed)),
-    };
-    // Postcard reads longer forms of a number as well.
-    if beginning.strip_suffix(rest) != Some(&wire::encode(&manifest)) {
-        return Err(ProviderFault::NoManifest(DecodeError::NotCanonical));
-    }
-    Ok(Some(manifest))
 }
 
 impl Target {
@@ -150,7 +129,7 @@ impl Target {
             return Err(ProviderFault::Unasked);
         }
         self.beginning.extend_from_slice(bytes);
-        let Some(manifest) = decode_manifest(&self.beginning)? else {
+        let Some(manifest) = Manifest::decode_beginning(&self.beginning).map_err(fault)? else {
             let more = (self.beginning.len() as u64) < self.offer.bytes;
             return if more {
                 Ok(())

@@ -3,10 +3,8 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use metatopia::{
-    carrier::{Carrier, CarrierReceiver, CarrierSender},
-    client_driver::NodeEndpoint,
-};
+use metatopia::carrier::{Carrier, CarrierReceiver, CarrierSender};
+use metatopia_client_driver::NodeEndpoint;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
     ClientMessage, Hello, Question, ServerMessage, Submission, decode_server, encode_client,

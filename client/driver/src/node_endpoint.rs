@@ -1,15 +1,15 @@
 //! The way into a node: ask it over HTTP who it is, then open a session by QUIC.
 
+use metatopia_transport::{
+    carrier::{self, Carrier, ConnectError},
+    tls::CertificateHash,
+};
 use metatopia_types::{PublicKey, SimId};
 use serde::Deserialize;
 
 use super::{
     NodeUrl,
     http::{self, HttpError},
-};
-use crate::{
-    carrier::{self, Carrier, ConnectError},
-    tls::CertificateHash,
 };
 
 /// What `/api/session` says.
@@ -96,7 +96,8 @@ impl NodeEndpoint {
 
     /// Returns the endpoint, if it is that of the server that signed it: the server has to show a
     /// certificate that is named there.
-    pub(crate) fn shown_by(
+    #[must_use]
+    pub fn shown_by(
         mut self,
         announcement: &metatopia_protocol::EndpointAnnouncement,
     ) -> Option<Self> {

@@ -1,4 +1,4 @@
-//! The client's end of a session with a node's [gateway](crate::gateway).
+//! The client's end of a session with a node's gateway.
 //!
 //! [`connect`] accepts certificates that are named by their hashes, and waits for the server to speak: the
 //! first frame is there when it returns, or on its way. The two halves of a [`Carrier`] can be used
@@ -22,9 +22,14 @@ use tokio::time::timeout;
 
 use crate::{
     framing::{self, Decoder, Oversize},
-    gateway::{ALPN, CloseCode},
     tls::{self, CertificateHash, Pin},
 };
+
+/// What a raw connection asks for in its handshake: the name of the application protocol.
+pub const ALPN: &[u8] = b"metatopia/1";
+
+/// The code by which a client closes a session with which nothing is wrong.
+pub const LEFT_CODE: u32 = 0;
 
 /// Time for the handshake and the server's first word.
 pub const CONNECT: Duration = Duration::from_secs(5);
@@ -64,7 +69,7 @@ pub enum ConnectError {
     /// The server closed the connection.
     #[error("closed by the server: {reason} (code {code})")]
     Closed {
-        /// The code of the close, see [`CloseCode`].
+        /// The code of the close, as the gateway numbers them.
         code: u64,
         /// What it said.
         reason: String,
@@ -86,7 +91,7 @@ pub enum CarrierError {
     /// The server closed it.
     #[error("closed by the server: {reason} (code {code})")]
     Closed {
-        /// The code of the close, see [`CloseCode`].
+        /// The code of the close, as the gateway numbers them.
         code: u64,
         /// What it said.
         reason: String,
@@ -162,7 +167,7 @@ impl CarrierSender {
             }
         };
         let _ = timeout(LINGER, arrived).await;
-        self.connection.close(VarInt::from_u32(CloseCode::DONE.0), b"left");
+        self.connection.close(VarInt::from_u32(LEFT_CODE), b"left");
         let _ = timeout(LINGER, self.endpoint.wait_idle()).await;
     }
 
@@ -252,7 +257,12 @@ pub async fn connect(
     })
 }
 
-pub(crate) fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
+/// Returns the QUIC settings of a client that speaks `alpn` with the server whose certificate is pinned.
+///
+/// # Panics
+/// When ring has no TLS 1.3, which it has.
+#[must_use]
+pub fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
     let tls = tls::client(pin.clone(), alpn).expect("ring has TLS 1.3");
     let crypto = QuicClientConfig::try_from(tls).expect("ring has the suite of first packets");
     let mut transport = TransportConfig::default();

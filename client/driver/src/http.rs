@@ -2,11 +2,10 @@
 
 use std::{io, time::Duration};
 
+use metatopia_transport::tls::provider;
 use serde::de::DeserializeOwned;
 use tokio::task::spawn_blocking;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
-
-use crate::tls::provider;
 
 /// Largest body that is read.
 const BODY_BYTES_MAX: u64 = 1024 * 1024;
@@ -15,7 +14,7 @@ const BODY_BYTES_MAX: u64 = 1024 * 1024;
 const SAID_CHARS_MAX: usize = 200;
 
 /// Time for a whole request.
-pub(crate) const REQUEST: Duration = Duration::from_secs(5);
+pub const REQUEST: Duration = Duration::from_secs(5);
 
 /// Why a node did not answer as it should.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,13 +39,19 @@ pub enum HttpError {
 }
 
 /// Gets a path of a node and reads the JSON.
-pub(crate) async fn get<T: DeserializeOwned>(url: String) -> Result<T, HttpError> {
+///
+/// # Errors
+/// See [`HttpError`].
+pub async fn get<T: DeserializeOwned>(url: String) -> Result<T, HttpError> {
     let body = get_text(url).await?;
     serde_json::from_str(&body).map_err(|error| HttpError::Malformed(error.to_string()))
 }
 
 /// Gets a path of a node.
-pub(crate) async fn get_text(url: String) -> Result<String, HttpError> {
+///
+/// # Errors
+/// See [`HttpError`].
+pub async fn get_text(url: String) -> Result<String, HttpError> {
     let request = spawn_blocking(move || blocking(&url));
     request.await.map_err(|error| HttpError::Unreachable(error.to_string()))?
 }

@@ -1,4 +1,4 @@
-//! Certificates without authorities: a server makes [its own](crate::certificates), and says their
+//! Certificates without authorities: a server makes its own, and says their
 //! hashes where clients trust it (`/api/session`); a client accepts those and no others.
 //!
 //! Everything here names its cryptography (ring) and protocol version (TLS 1.3) itself. rustls'
@@ -73,7 +73,10 @@ impl<'de> Deserialize<'de> for CertificateHash {
 
 /// Returns the TLS settings of a client that speaks `alpn` with the server whose certificate is
 /// pinned.
-pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
+///
+/// # Errors
+/// When the cryptography has no TLS 1.3.
+pub fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
         .dangerous()
@@ -84,27 +87,32 @@ pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> 
     Ok(config)
 }
 
-pub(crate) fn provider() -> Arc<CryptoProvider> {
+/// Returns the cryptography that all TLS here uses.
+#[must_use]
+pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
 /// Accepts certificates that were announced, whoever signed them and whatever names and dates they
 /// carry. The server must still prove that it holds the certificate's key.
 #[derive(Debug)]
-pub(crate) struct Pin {
+pub struct Pin {
     expected: Vec<CertificateHash>,
     found: OnceLock<CertificateHash>,
     provider: CryptoProvider,
 }
 
 impl Pin {
-    pub(crate) fn new(expected: &[CertificateHash]) -> Arc<Self> {
+    /// Returns a pin that accepts the certificates with these hashes.
+    #[must_use]
+    pub fn new(expected: &[CertificateHash]) -> Arc<Self> {
         let provider = ring::default_provider();
         Arc::new(Self { expected: expected.to_vec(), found: OnceLock::new(), provider })
     }
 
     /// Returns the certificate that was shown, if it was none of those.
-    pub(crate) fn mismatch(&self) -> Option<CertificateHash> {
+    #[must_use]
+    pub fn mismatch(&self) -> Option<CertificateHash> {
         self.found.get().copied().filter(|found| !self.expected.contains(found))
     }
 }
@@ -152,11 +160,15 @@ impl ServerCertVerifier for Pin {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::Millis;
-    use rustls::{ClientConnection, ServerConfig, ServerConnection};
+    use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
+    use rustls::{
+        ClientConnection, ServerConfig, ServerConnection,
+        crypto::ring::sign::any_ecdsa_type,
+        pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
+        sign::CertifiedKey,
+    };
 
     use super::*;
-    use crate::certificates::{self, TlsIdentity};
 
     const ALPN: &[u8] = b"test/1";
 
@@ -183,25 +195,36 @@ mod tests {
         Ok(())
     }
 
-    fn identity(at: u64) -> TlsIdentity {
-        TlsIdentity::generate(Millis(at)).unwrap()
+    /// A certificate that nobody signed but its own key, as servers make them.
+    fn certified() -> CertifiedKey {
+        let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap();
+        let certificate = CertificateParams::new([NAME.to_owned()]).unwrap().self_signed(&key);
+        let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let key = any_ecdsa_type(&key).unwrap();
+        CertifiedKey::new(vec![certificate.unwrap().der().clone()], key)
     }
 
-    fn server(identity: &TlsIdentity) -> ServerConfig {
-        shows(identity.certified().unwrap())
+    fn hash(certified: &CertifiedKey) -> CertificateHash {
+        CertificateHash::of(&certified.cert[0])
     }
 
-    fn shows(key: rustls::sign::CertifiedKey) -> ServerConfig {
-        certificates::server_config(Arc::new(PresentedCertificate(Arc::new(key))), &[ALPN]).unwrap()
+    fn shows(certified: CertifiedKey) -> ServerConfig {
+        let mut config = ServerConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&TLS13])
+            .unwrap()
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(PresentedCertificate(Arc::new(certified))));
+        config.alpn_protocols = vec![ALPN.to_vec()];
+        config
     }
 
     #[test]
     fn every_pinned_certificate_is_accepted() {
-        let (now, next) = (identity(0), identity(1));
-        for identity in [&now, &next] {
-            let pin = Pin::new(&[now.hash(), next.hash()]);
+        let (now, next) = (certified(), certified());
+        for shown in [&now, &next] {
+            let pin = Pin::new(&[hash(&now), hash(&next)]);
 
-            handshake(server(identity), client(pin.clone(), ALPN).unwrap()).unwrap();
+            handshake(shows(shown.clone()), client(pin.clone(), ALPN).unwrap()).unwrap();
 
             assert_eq!(pin.mismatch(), None);
         }
@@ -209,23 +232,20 @@ mod tests {
 
     #[test]
     fn another_certificate_is_refused_and_named() {
-        let (expected, shown) = (identity(0), identity(0));
-        let pin = Pin::new(&[expected.hash()]);
+        let (expected, shown) = (certified(), certified());
+        let pin = Pin::new(&[hash(&expected)]);
 
-        let refused = handshake(server(&shown), client(pin.clone(), ALPN).unwrap());
+        let refused = handshake(shows(shown.clone()), client(pin.clone(), ALPN).unwrap());
 
         assert!(matches!(refused, Err(Error::InvalidCertificate(_))), "{refused:?}");
-        assert_eq!(pin.mismatch(), Some(shown.hash()));
+        assert_eq!(pin.mismatch(), Some(hash(&shown)));
     }
 
     #[derive(Debug)]
-    struct PresentedCertificate(Arc<rustls::sign::CertifiedKey>);
+    struct PresentedCertificate(Arc<CertifiedKey>);
 
     impl rustls::server::ResolvesServerCert for PresentedCertificate {
-        fn resolve(
-            &self,
-            _: rustls::server::ClientHello<'_>,
-        ) -> Option<Arc<rustls::sign::CertifiedKey>> {
+        fn resolve(&self, _: rustls::server::ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
             Some(self.0.clone())
         }
     }
@@ -233,10 +253,9 @@ mod tests {
     /// By a thief who has the certificate, which everybody sees, but not its key.
     #[test]
     fn the_pinned_certificate_without_its_key_is_refused() {
-        let (victim, thief) = (identity(0), identity(0));
-        let pin = Pin::new(&[victim.hash()]);
-        let mut stolen = thief.certified().unwrap();
-        stolen.cert = victim.certified().unwrap().cert;
+        let (victim, thief) = (certified(), certified());
+        let pin = Pin::new(&[hash(&victim)]);
+        let stolen = CertifiedKey { cert: victim.cert, ..thief };
 
         let refused = handshake(shows(stolen), client(pin, ALPN).unwrap());
 

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use metatopia_protocol::{Answer, Question, SNAPSHOT_PART_BYTES, SnapshotOffer};
-use metatopia_replica::fetch::decode_manifest;
 use metatopia_sim::{Charter, Manifest};
 use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
 
@@ -54,7 +53,7 @@ impl ClientDriver {
                 return Err(ProofError::instead(&answer));
             };
             beginning.extend(bytes);
-            match decode_manifest(&beginning) {
+            match Manifest::decode_beginning(&beginning) {
                 Ok(Some(manifest)) => return Ok(manifest),
                 Ok(None) => {}
                 Err(_) => break,

@@ -12,8 +12,8 @@ use metatopia_scripting::Package;
 use metatopia_sim::Land;
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
-use super::room::{ActProgress, LineKind, TextClient};
-use crate::cli::Failure;
+use super::room::{ActProgress, TextClient};
+use crate::{LineKind, TextClientError};
 
 /// Time for one question.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -28,7 +28,7 @@ struct Thing {
     round: bool,
 }
 
-type BuilderResult = Result<(), Failure>;
+type BuilderResult = Result<(), TextClientError>;
 
 pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderResult {
     match building {
@@ -71,7 +71,7 @@ async fn deed(
     room: &mut TextClient,
     thing: &Thing,
     building: Building,
-) -> Result<Option<(Build, String)>, Failure> {
+) -> Result<Option<(Build, String)>, TextClientError> {
     let (object, name) = (thing.id, printable(&thing.name));
     let to = |way: Way| match way {
         Way::By(way) => thing.position.saturating_add(way),
@@ -183,7 +183,7 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
 }
 
 /// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.
-async fn meant(room: &mut TextClient, typed: &str) -> Result<Option<Thing>, Failure> {
+async fn meant(room: &mut TextClient, typed: &str) -> Result<Option<Thing>, TextClientError> {
     let Some(scene) = room.look_around().await? else {
         room.tell(LineKind::Refused, "The node shows nothing.")?;
         return Ok(None);
@@ -232,7 +232,7 @@ async fn meant(room: &mut TextClient, typed: &str) -> Result<Option<Thing>, Fail
     }))
 }
 
-async fn things(room: &mut TextClient) -> Result<Vec<ThingEntry>, Failure> {
+async fn things(room: &mut TextClient) -> Result<Vec<ThingEntry>, TextClientError> {
     let owner = room.driver.author();
     Ok(match room.driver.ask(Question::Things { owner }, ANSWER).await? {
         Answer::Things(things) => things,
@@ -272,7 +272,7 @@ async fn mine(room: &mut TextClient) -> BuilderResult {
 
 /// The sim's lands. Those of a successor came with the state that it carries on, and its genesis
 /// names none.
-async fn lands(room: &mut TextClient) -> Result<Vec<Land>, Failure> {
+async fn lands(room: &mut TextClient) -> Result<Vec<Land>, TextClientError> {
     if room.driver.trust().genesis.parent.is_none() {
         return Ok(room.driver.trust().genesis.lands.clone());
     }
@@ -309,7 +309,7 @@ async fn land(room: &mut TextClient) -> BuilderResult {
 async fn player(
     room: &mut TextClient,
     typed: &str,
-) -> Result<Option<(PublicKey, String)>, Failure> {
+) -> Result<Option<(PublicKey, String)>, TextClientError> {
     if let Ok(key) = typed.parse::<PublicKey>() {
         return Ok(Some((key, format!("key {}..", &typed[..8]))));
     }
@@ -345,7 +345,7 @@ fn packages(room: &TextClient) -> Vec<(String, PackageId)> {
     packages.iter().filter_map(name).collect()
 }
 
-fn shipped(room: &TextClient, typed: &str) -> Result<Option<PackageId>, Failure> {
+fn shipped(room: &TextClient, typed: &str) -> Result<Option<PackageId>, TextClientError> {
     let packages = packages(room);
     let found = packages.iter().find(|(name, _)| *name == typed.to_lowercase());
     if found.is_none() {
@@ -361,7 +361,7 @@ async fn script_on(
     room: &mut TextClient,
     object: ObjectId,
     package: &str,
-) -> Result<Option<ScriptId>, Failure> {
+) -> Result<Option<ScriptId>, TextClientError> {
     let Some(package) = shipped(room, package)? else {
         return Ok(None);
     };

@@ -8,11 +8,11 @@ use metatopia_protocol::{
     decode_server, encode_client,
 };
 use metatopia_sim::{Genesis, GenesisError, limits::GENESIS_BYTES_MAX};
+use metatopia_transport::carrier::{Carrier, CarrierError};
 use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
 use tokio::time::timeout;
 
-use super::node_endpoint::{NodeEndpoint, NodeEndpointError};
-use crate::carrier::{Carrier, CarrierError};
+use super::{NodeEndpoint, NodeEndpointError, NodeUrl};
 
 /// Time for the whole exchange.
 const LEARN: Duration = Duration::from_secs(10);
@@ -30,6 +30,9 @@ pub struct GenesisTrust {
 /// Why a sim is not known.
 #[derive(Debug, thiserror::Error)]
 pub enum LearnError {
+    /// There is nobody to ask.
+    #[error("no node was given")]
+    NoNode,
     /// There is no way into the node.
     #[error(transparent)]
     Endpoint(#[from] NodeEndpointError),
@@ -93,6 +96,23 @@ impl GenesisTrust {
             return Err(LearnError::OtherGenesis { expected, found });
         }
         Ok(Self::of(genesis)?)
+    }
+
+    /// Finds the first of these nodes that answers and serves `sim`, if one is given, and learns the sim's
+    /// genesis from it.
+    ///
+    /// # Errors
+    /// What was wrong with the first node, if none is left.
+    pub async fn learn_from(nodes: &[NodeUrl], sim: Option<SimId>) -> Result<Self, LearnError> {
+        let mut first = None;
+        for url in nodes {
+            let learned = async { Self::learn(&NodeEndpoint::ask(url, sim).await?).await };
+            match learned.await {
+                Ok(trust) => return Ok(trust),
+                Err(error) => first = first.or(Some(error)),
+            }
+        }
+        Err(first.unwrap_or(LearnError::NoNode))
     }
 
     /// Returns a light client that begins at genesis.

@@ -1,14 +1,34 @@
-//! A client of a sim over real sockets: drives [`metatopia_client::Session`] over QUIC.
+//! A client of a sim over real sockets: drives [`metatopia_client::Session`] over QUIC, by tokio.
 //!
 //! [`ClientDriver`] keeps one session open: it finds the node's address by HTTP, pins the certificate that
 //! the node names there, goes on with the next node when one is gone, and hands the session's events
-//! to its owner as [`DriverEvent`]. It does not decide what to do; commands and bots do.
+//! to its owner as [`DriverEvent`]. It submits acts, asks questions, and follows headers as far as a proof
+//! needs them. It does not decide what to do, and knows no command line, no key file and no disk; the
+//! text client, bots and commands do.
 //!
 //! What is believed is no node's word: [`GenesisTrust`] holds the genesis, whose digest is the sim's id, and
 //! receipts and outcomes are checked against signatures that lead back to it.
+//!
+//! ```
+//! use metatopia_client_driver::{GenesisTrust, LearnError, NodeUrl};
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() {
+//! // A port that was free a moment ago: nobody listens there.
+//! let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+//! let node: NodeUrl = format!("http://{free}").parse().unwrap();
+//!
+//! let learned = GenesisTrust::learn_from(&[node], None).await;
+//!
+//! let Err(LearnError::Endpoint(error)) = learned else { panic!("nobody is there") };
+//! assert!(error.to_string().ends_with("is not reached: nobody listens there"), "{error}");
+//! # }
+//! ```
+#![forbid(unsafe_code)]
 
 mod charter;
-pub(crate) mod http;
+mod first_login;
+pub mod http;
 mod link;
 mod news;
 mod node_endpoint;
@@ -31,6 +51,7 @@ use tokio::{
 
 use self::link::{DriverCommand, SessionTask};
 pub use self::{
+    first_login::{FirstLoginError, login, passing_key},
     http::HttpError,
     news::{DriveError, DriverEvent, End},
     node_endpoint::{NodeEndpoint, NodeEndpointError, SessionOffer},
@@ -257,11 +278,12 @@ impl ClientDriver {
     }
 }
 
-/// Bytes from the operating system's randomness.
+/// Returns bytes from the operating system's randomness.
 ///
 /// # Panics
 /// When the system has none: then no key or nonce may be made.
-pub(crate) fn random<const N: usize>() -> [u8; N] {
+#[must_use]
+pub fn random<const N: usize>() -> [u8; N] {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes).expect("the operating system has randomness");
     bytes

@@ -5,15 +5,15 @@ use std::time::Duration;
 use metatopia_protocol::{Answer, DelayedEntry, Question};
 use metatopia_types::{PublicKey, SetChange};
 
-use super::room::{LineKind, TextClient};
-use crate::cli::Failure;
+use super::room::TextClient;
+use crate::{LineKind, TextClientError};
 
 /// Time for one question.
 const ANSWER: Duration = Duration::from_secs(5);
 
 const HOUR_MS: u64 = 3_600 * 1_000;
 
-pub(super) async fn rules(room: &mut TextClient) -> Result<(), Failure> {
+pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> {
     let Answer::Governance(told) = room.driver.ask(Question::Governance, ANSWER).await? else {
         return room.tell(LineKind::Refused, "The node does not say who decides.");
     };

@@ -9,19 +9,16 @@ use metatopia_client::{
     ProvenSight, Scene, UnprovenSight,
     text::{heard, printable},
 };
+use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError};
 use metatopia_protocol::SubmitRefusal;
 use metatopia_sim::Land;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
-use serde::Serialize;
 use tokio::{
     sync::mpsc::{self, error::TryRecvError},
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{
-    cli::{Failure, console::Console},
-    client_driver::{ClientDriver, DriveError, DriverEvent, ProofError},
-};
+use crate::{LineKind, TextClientError, TextOutput};
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
 const DECIDED: Duration = Duration::from_secs(20);
@@ -48,28 +45,6 @@ pub(super) enum ActProgress {
     Refused(SubmitRefusal),
 }
 
-/// What a line is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum LineKind {
-    /// Somebody said something.
-    Heard,
-    /// Somebody came or went.
-    Seen,
-    /// What a command did.
-    Done,
-    /// What a command asked for.
-    Answer,
-    /// A command that was not carried out.
-    Refused,
-}
-
-#[derive(Serialize)]
-struct OutputLine<'a> {
-    kind: LineKind,
-    text: &'a str,
-}
-
 /// A text client under way.
 pub(super) struct TextClient {
     pub(super) driver: ClientDriver,
@@ -79,7 +54,7 @@ pub(super) struct TextClient {
     pub(super) it: Option<ObjectId>,
     /// Those of a successor, once they were asked for: no act changes them.
     pub(super) lands: Option<Vec<Land>>,
-    console: Console,
+    output: Box<dyn TextOutput>,
     people: Option<BTreeMap<ObjectId, String>>,
     /// How the session began, in case that it must begin again.
     login: Option<Act>,
@@ -100,7 +75,7 @@ pub(super) struct TextClient {
 impl TextClient {
     pub(super) fn new(
         driver: ClientDriver,
-        console: Console,
+        output: Box<dyn TextOutput>,
         lines: mpsc::Receiver<String>,
         interactive: bool,
     ) -> Self {
@@ -110,7 +85,7 @@ impl TextClient {
             proof: Err(UnprovenSight::NoneYet),
             it: None,
             lands: None,
-            console,
+            output,
             people: None,
             login: None,
             fates: BTreeMap::new(),
@@ -153,17 +128,13 @@ impl TextClient {
     }
 
     /// A line for the person.
-    pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), Failure> {
-        if self.console.is_json() {
-            self.console.json(&OutputLine { kind, text })
-        } else {
-            self.console.line(text)
-        }
+    pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), TextClientError> {
+        Ok(self.output.tell(kind, text)?)
     }
 
     /// Something beside the story.
     pub(super) fn note(&self, text: &str) {
-        self.console.note(text);
+        self.output.note(text);
     }
 
     /// Waits for news or a line, and keeps it; nothing is lost when this is cancelled.
@@ -178,7 +149,7 @@ impl TextClient {
     }
 
     /// Tells what happened.
-    pub(super) fn report(&mut self) -> Result<(), Failure> {
+    pub(super) fn report(&mut self) -> Result<(), TextClientError> {
         while let Some(news) = self.unread.pop_front() {
             self.note_news(news)?;
         }
@@ -186,7 +157,7 @@ impl TextClient {
     }
 
     /// Waits for one piece of news, until `end` at the latest; whether there was one.
-    pub(super) async fn hear_until(&mut self, end: Instant) -> Result<bool, Failure> {
+    pub(super) async fn hear_until(&mut self, end: Instant) -> Result<bool, TextClientError> {
         self.report()?;
         match timeout_at(end, self.driver.news()).await {
             Ok(news) => self.note_news(news).map(|()| true),
@@ -194,7 +165,7 @@ impl TextClient {
         }
     }
 
-    fn note_news(&mut self, news: DriverEvent) -> Result<(), Failure> {
+    fn note_news(&mut self, news: DriverEvent) -> Result<(), TextClientError> {
         match news {
             DriverEvent::Open { url, .. } => {
                 self.note(&format!("connected with {url}"));
@@ -225,7 +196,7 @@ impl TextClient {
             // One's own words are told by the command that said them.
             DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
             DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
-            DriverEvent::Ended(end) => Err(end.into()),
+            DriverEvent::Ended(end) => Err(DriveError::Ended(end).into()),
         }
     }
 
@@ -242,7 +213,7 @@ impl TextClient {
     }
 
     /// Takes a scene, and tells who came and went since the last one.
-    fn see(&mut self, scene: Scene) -> Result<(), Failure> {
+    fn see(&mut self, scene: Scene) -> Result<(), TextClientError> {
         let others = scene.objects.iter().filter(|o| o.player.is_some() && Some(o.id) != scene.me);
         let now: BTreeMap<ObjectId, String> =
             others.map(|object| (object.id, printable(&object.name))).collect();
@@ -262,7 +233,7 @@ impl TextClient {
     }
 
     /// Submits an act and does not wait for it.
-    pub(super) async fn send(&mut self, act: Act) -> Result<(), Failure> {
+    pub(super) async fn send(&mut self, act: Act) -> Result<(), TextClientError> {
         self.last_act = Instant::now();
         match self.driver.submit(act, Vec::new()).await {
             // The world stands still, or it would have taken some of them: this one is not missed.
@@ -272,7 +243,7 @@ impl TextClient {
     }
 
     /// Logs in and enters the room.
-    pub(super) async fn enter(&mut self, login: Act) -> Result<ActProgress, Failure> {
+    pub(super) async fn enter(&mut self, login: Act) -> Result<ActProgress, TextClientError> {
         self.login = Some(login.clone());
         self.try_once(login, Vec::new()).await
     }
@@ -283,7 +254,7 @@ impl TextClient {
         &mut self,
         act: Act,
         blobs: Vec<Blob>,
-    ) -> Result<ActProgress, Failure> {
+    ) -> Result<ActProgress, TextClientError> {
         let fate = self.try_once(act.clone(), blobs.clone()).await?;
         match (fate, self.login.clone()) {
             (ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login)) => {
@@ -297,7 +268,11 @@ impl TextClient {
         }
     }
 
-    async fn try_once(&mut self, act: Act, blobs: Vec<Blob>) -> Result<ActProgress, Failure> {
+    async fn try_once(
+        &mut self,
+        act: Act,
+        blobs: Vec<Blob>,
+    ) -> Result<ActProgress, TextClientError> {
         self.last_act = Instant::now();
         let id = self.driver.submit(act, blobs).await?.act;
         self.fates.insert(id, ActProgress::Waiting);
@@ -323,7 +298,7 @@ impl TextClient {
         &mut self,
         act: ActId,
         place: (Height, u32),
-    ) -> Result<ActProgress, Failure> {
+    ) -> Result<ActProgress, TextClientError> {
         match self.driver.prove_outcome(place, act, TOLD).await {
             Ok(outcome) => {
                 self.changed = self.changed.max(place.0);
@@ -339,13 +314,13 @@ impl TextClient {
     }
 
     /// The next scene; nothing if none comes, or a line interrupts.
-    pub(super) async fn next_scene(&mut self) -> Result<Option<Scene>, Failure> {
+    pub(super) async fn next_scene(&mut self) -> Result<Option<Scene>, TextClientError> {
         let before = self.scene.as_ref().map_or(Height(0), |scene| scene.height);
         let waited = timeout(SCENE, async {
             loop {
                 self.report()?;
                 if self.interactive && self.has_line() {
-                    return Ok::<_, Failure>(());
+                    return Ok::<_, TextClientError>(());
                 }
                 if self.scene.as_ref().is_some_and(|scene| scene.height > before) {
                     return Ok(());
@@ -369,7 +344,7 @@ impl TextClient {
     pub(super) async fn proof_of(
         &mut self,
         height: Height,
-    ) -> Result<Result<ProvenSight, UnprovenSight>, Failure> {
+    ) -> Result<Result<ProvenSight, UnprovenSight>, TextClientError> {
         let end = Instant::now() + PROOF;
         loop {
             let of = self.proof.as_ref().map_or(Height(0), |proven| proven.of);
@@ -384,7 +359,7 @@ impl TextClient {
     }
 
     /// What is in sight, after everything that was done so far.
-    pub(super) async fn look_around(&mut self) -> Result<Option<Scene>, Failure> {
+    pub(super) async fn look_around(&mut self) -> Result<Option<Scene>, TextClientError> {
         let end = Instant::now() + SCENE;
         loop {
             let fresh =

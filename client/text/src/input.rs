@@ -13,11 +13,11 @@ const LINE_BYTES_MAX: u64 = 4_096;
 /// Lines that wait while others are carried out.
 const LINES_MAX: usize = 16;
 
-/// Starts reading. The channel closes at the end of the input.
+/// Starts to read the lines of standard input. The channel closes at the end of the input.
 ///
 /// # Errors
 /// When no thread can be started.
-pub(super) fn lines() -> io::Result<mpsc::Receiver<String>> {
+pub fn lines() -> io::Result<mpsc::Receiver<String>> {
     let (tell, lines) = mpsc::channel(LINES_MAX);
     thread::Builder::new().name("input".into()).spawn(move || {
         let mut input = io::stdin().lock();

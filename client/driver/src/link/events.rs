@@ -6,7 +6,7 @@ use metatopia_protocol::{Answer, Goodbye, Question, SubmitRefusal};
 use metatopia_types::ActId;
 
 use super::{AnswerTarget, SessionTask};
-use crate::client_driver::{DriverEvent, End};
+use crate::{DriverEvent, End};
 
 /// How far a person sees, in whole metres.
 const SIGHT: i32 = 24;

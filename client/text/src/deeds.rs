@@ -13,11 +13,11 @@ use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
 use tokio::time::{Instant, sleep};
 
 use super::{
-    room::{ActProgress, LineKind, TextClient},
+    room::{ActProgress, TextClient},
     walk::{AvatarWalk, Goal, WalkStep},
     words,
 };
-use crate::cli::Failure;
+use crate::{LineKind, TextClientError};
 
 /// Time for one question.
 const ANSWER: Duration = Duration::from_secs(5);
@@ -34,7 +34,7 @@ const AT_REST: Fx = Fx::from_ratio(1, 10);
 /// Between two pushes there must be a quarter of a second of the world's time.
 const PUSH_AGAIN: Duration = Duration::from_millis(400);
 
-pub(super) async fn look(room: &mut TextClient) -> Result<(), Failure> {
+pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
@@ -45,7 +45,7 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), Failure> {
     room.tell(LineKind::Answer, &text::proof(&proof))
 }
 
-pub(super) async fn proof(room: &mut TextClient) -> Result<(), Failure> {
+pub(super) async fn proof(room: &mut TextClient) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
@@ -68,7 +68,7 @@ pub(super) async fn proof(room: &mut TextClient) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), Failure> {
+pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing to walk to.");
     };
@@ -92,12 +92,12 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), Failu
     Ok(())
 }
 
-pub(super) async fn stop(room: &mut TextClient) -> Result<(), Failure> {
+pub(super) async fn stop(room: &mut TextClient) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     conclude(room, fate, "You stand still.")
 }
 
-pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
+pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing to push.");
     };
@@ -137,7 +137,7 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), Failu
 }
 
 /// Watches something until it rests; where it is then, if it can be seen.
-async fn slide(room: &mut TextClient, id: ObjectId) -> Result<Option<Vec2>, Failure> {
+async fn slide(room: &mut TextClient, id: ObjectId) -> Result<Option<Vec2>, TextClientError> {
     let end = Instant::now() + SLIDE;
     let mut last = room.look_around().await?;
     while Instant::now() < end {
@@ -155,7 +155,7 @@ async fn slide(room: &mut TextClient, id: ObjectId) -> Result<Option<Vec2>, Fail
     Ok(room.scene.as_ref().and_then(|scene| place_of(scene, id)))
 }
 
-pub(super) async fn touch(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
+pub(super) async fn touch(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing to touch.");
     };
@@ -173,19 +173,19 @@ pub(super) async fn speak(
     room: &mut TextClient,
     everywhere: bool,
     said: &str,
-) -> Result<(), Failure> {
+) -> Result<(), TextClientError> {
     let (act, blobs) = text::say(u8::from(everywhere), said);
     let fate = room.perform(act, blobs).await?;
     let verb = if everywhere { "shout" } else { "say" };
     conclude(room, fate, &format!("You {verb}: {}", printable(said)))
 }
 
-pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), Failure> {
+pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Emote(emote), Vec::new()).await?;
     conclude(room, fate, words::gesture(emote))
 }
 
-pub(super) async fn who(room: &mut TextClient) -> Result<(), Failure> {
+pub(super) async fn who(room: &mut TextClient) -> Result<(), TextClientError> {
     let Answer::Players(players) = room.driver.ask(Question::Players, ANSWER).await? else {
         return room.tell(LineKind::Refused, "The node does not say who is here.");
     };
@@ -197,7 +197,7 @@ pub(super) async fn who(room: &mut TextClient) -> Result<(), Failure> {
     Ok(())
 }
 
-pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), Failure> {
+pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
     let Some(scene) = room.look_around().await? else {
         return room.tell(LineKind::Refused, "The node shows nothing.");
     };
@@ -216,8 +216,7 @@ pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), Fai
         };
         let package = Package::decode(&bytes).ok().filter(|package| package.id() == id);
         let Some(package) = package else {
-            let message = format!("the node gave another source than that of package {id}");
-            return Err(Failure::unverified(message));
+            return Err(TextClientError::OtherSource(id));
         };
         tell_package(room, id, &package)?;
     }
@@ -228,7 +227,7 @@ pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), Fai
 async fn packages(
     room: &mut TextClient,
     thing: &SceneObject,
-) -> Result<BTreeSet<PackageId>, Failure> {
+) -> Result<BTreeSet<PackageId>, TextClientError> {
     let Some(scripts) = room.driver.scripts(ANSWER).await? else {
         room.tell(LineKind::Refused, "The node does not say what runs here.")?;
         return Ok(BTreeSet::new());
@@ -237,7 +236,11 @@ async fn packages(
     Ok(own.map(|entry| entry.package).collect())
 }
 
-fn tell_package(room: &TextClient, id: PackageId, package: &Package) -> Result<(), Failure> {
+fn tell_package(
+    room: &TextClient,
+    id: PackageId,
+    package: &Package,
+) -> Result<(), TextClientError> {
     let manifest = package.manifest();
     let authors: Vec<&str> = manifest.authors.iter().map(|author| author.name.as_str()).collect();
     let (name, licence) = (&manifest.name, &manifest.licence.expression);
@@ -254,7 +257,11 @@ fn tell_package(room: &TextClient, id: PackageId, package: &Package) -> Result<(
 }
 
 /// What was meant, or a word that there is no such thing.
-fn seen(room: &TextClient, scene: &Scene, typed: &str) -> Result<Option<SceneObject>, Failure> {
+fn seen(
+    room: &TextClient,
+    scene: &Scene,
+    typed: &str,
+) -> Result<Option<SceneObject>, TextClientError> {
     let found = find(scene, typed).cloned();
     if found.is_none() {
         let line = format!("There is no {} in sight.", printable(typed));
@@ -268,7 +275,7 @@ fn place_of(scene: &Scene, id: ObjectId) -> Option<Vec2> {
 }
 
 /// Walks into reach of something; false, with a word why, if that was not possible.
-async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Failure> {
+async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, TextClientError> {
     let avatar = &room.driver.trust().genesis.parameters.avatar;
     // Half of the reach to spare: both may move until the act is decided.
     let close = avatar.radius.saturating_add(avatar.reach.saturating_mul(Fx::HALF));
@@ -291,7 +298,7 @@ async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Fa
 async fn walk(
     room: &mut TextClient,
     goal: Goal,
-) -> Result<(Option<WalkStep>, Option<Vec2>), Failure> {
+) -> Result<(Option<WalkStep>, Option<Vec2>), TextClientError> {
     let speed = room.driver.trust().genesis.parameters.avatar.speed;
     let (mut walk, end) = (AvatarWalk::new(goal, speed), Instant::now() + WALK);
     let mut scene = room.look_around().await?;
@@ -314,7 +321,11 @@ async fn walk(
 }
 
 /// The line that an act ends with.
-pub(super) fn conclude(room: &TextClient, fate: ActProgress, done: &str) -> Result<(), Failure> {
+pub(super) fn conclude(
+    room: &TextClient,
+    fate: ActProgress,
+    done: &str,
+) -> Result<(), TextClientError> {
     match fate {
         ActProgress::Done(Outcome::Ok | Outcome::Made(_)) => room.tell(LineKind::Done, done),
         ActProgress::Done(Outcome::Refused(why)) => {

@@ -1,36 +1,25 @@
 //! A driver against nodes that are not what they should be. The time-out only keeps a broken test
 //! from hanging.
 
+mod fake_node;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_protocol::{
-    Challenge, ChatMessage, ClientMessage, GENESIS_PART_BYTES, ReceiptAnswer,
-    SERVER_FRAME_BYTES_MAX, ServerMessage, SubmitRefusal, VERSION, Welcome, decode_client,
-    encode_server,
+    ChatMessage, ClientMessage, LoginTerms, ReceiptAnswer, SERVER_FRAME_BYTES_MAX, ServerMessage,
+    SubmitRefusal,
 };
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis};
 use metatopia_types::{
-    Certificate, Digest, Header, Height, Millis, NodeContact, ObjectId, Outcome, Receipt, Round,
-    SignedEnvelope, SigningKey, SimId, Turn, TurnBody, ValidatorsId, merkle,
+    Certificate, Digest, Header, HeaderId, Height, Millis, NodeContact, ObjectId, Outcome, Pass,
+    Receipt, Round, SignedEnvelope, SigningKey, SimId, Turn, TurnBody, ValidatorsId, merkle,
 };
-use tokio::sync::watch;
 
 use super::*;
-use crate::{
-    certificates::Certificates,
-    clock::SystemClock,
-    gateway::{
-        self, DeliveryMode, GatewayClientId, GatewayEvent, GatewayHandle, GatewayLimits,
-        ListenConfig,
-    },
-    http as node_http,
-};
+use fake_node::{Fake, Reply};
 
 const GUARD: Duration = Duration::from_secs(30);
-
-/// What a node says to a client's message, besides opening sessions and handing out its genesis.
-type Reply = Box<dyn FnMut(&ClientMessage) -> Vec<ServerMessage> + Send>;
 
 fn server() -> SigningKey {
     SigningKey::from_seed([9; 32])
@@ -43,108 +32,6 @@ fn genesis() -> Genesis {
 
 fn player() -> Arc<dyn Sign> {
     Arc::new(SigningKey::from_seed([1; 32]))
-}
-
-/// A node that says what a test wants.
-struct Fake {
-    url: NodeUrl,
-    gateway: GatewayHandle,
-    http: node_http::HttpServer,
-    _status: watch::Sender<Option<node_http::StatusAnswer>>,
-}
-
-impl Fake {
-    async fn start(sim: SimId, reply: Reply) -> Self {
-        Self::with(sim, genesis(), reply).await
-    }
-
-    /// It hands out this genesis.
-    async fn with(sim: SimId, genesis: Genesis, mut reply: Reply) -> Self {
-        let genesis = genesis.encode();
-        let any = "127.0.0.1:0".parse().unwrap();
-        let metrics = Arc::default();
-        let certificates = Certificates::generate(SystemClock::default().now().wall).unwrap();
-        let allowed = Default::default();
-        let listen_config =
-            ListenConfig { allowed, ..ListenConfig::new(any, certificates.clone()) };
-        let (gateway, mut events) =
-            gateway::start(listen_config, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
-        let session = node_http::SessionAnswer {
-            parent: None,
-            sim,
-            name: "fake".to_owned(),
-            server: server().public(),
-            quic: gateway.address(),
-            announced_quic: None,
-            certificates,
-            wire_version: VERSION,
-        };
-        let (status, published) = watch::channel(None);
-        let node = node_http::Node {
-            status: published,
-            queries: mpsc::channel(1).0,
-            session: Arc::new(session),
-            sockets: gateway.sockets(),
-            metrics,
-            source: Arc::new(node_http::SourceOffer::new(None)),
-            invites: Default::default(),
-        };
-        let bound = node_http::bind(any).unwrap();
-        let allowed = node_http::Allowed::new(Default::default(), bound.address(), None);
-        let http = node_http::start(bound, allowed, node);
-        let url = format!("http://{}/", http.address()).parse().unwrap();
-        let answering = gateway.clone();
-        tokio::spawn(async move {
-            while let Some(event) = events.recv().await {
-                let (id, said) = match event {
-                    GatewayEvent::ClientUp { id, .. } => (id, vec![challenge(sim)]),
-                    GatewayEvent::ClientFrame { id, bytes } => {
-                        let message = decode_client(&bytes).unwrap();
-                        (id, answer(&message, &genesis).unwrap_or_else(|| reply(&message)))
-                    }
-                    GatewayEvent::ClientDown { .. } => continue,
-                };
-                said.iter().for_each(|message| say(&answering, id, message));
-            }
-        });
-        Self { url, gateway, http, _status: status }
-    }
-
-    async fn honest(reply: Reply) -> Self {
-        Self::start(genesis().id(), reply).await
-    }
-
-    async fn stop(self) {
-        self.gateway.shutdown().await;
-        self.http.shutdown().await;
-    }
-}
-
-fn say(gateway: &GatewayHandle, id: GatewayClientId, message: &ServerMessage) {
-    let _gone = gateway.send(id, DeliveryMode::Reliable, encode_server(message).into());
-}
-
-fn challenge(sim: SimId) -> ServerMessage {
-    let (version, nonce) = (VERSION, [0; 32]);
-    ServerMessage::Challenge(Challenge { version, sim, server: server().public(), nonce })
-}
-
-/// What every node does alike.
-fn answer(message: &ClientMessage, genesis: &[u8]) -> Option<Vec<ServerMessage>> {
-    let part = |n: usize| genesis.chunks(GENESIS_PART_BYTES).nth(n).unwrap_or_default().to_vec();
-    Some(vec![match message {
-        ClientMessage::Hello(_) => {
-            ServerMessage::Welcome(Welcome { height: Height(10), turns_per_second: 20 })
-        }
-        ClientMessage::Ask { id, question: Question::Genesis } => {
-            ServerMessage::Answer { id: *id, answer: Box::new(Answer::Genesis(part(0))) }
-        }
-        ClientMessage::Ask { id, question: Question::GenesisPart { part: n } } => {
-            let answer = Box::new(Answer::GenesisPart(part(*n as usize)));
-            ServerMessage::Answer { id: *id, answer }
-        }
-        _ => return None,
-    }])
 }
 
 fn silent() -> Reply {
@@ -388,4 +275,74 @@ async fn of_a_flood_of_words_the_newest_are_kept_and_a_question_still_gets_its_a
         }
     })
     .await;
+}
+
+/// A node that says this of what a login takes.
+fn asking(answer: Answer) -> Reply {
+    Box::new(move |message| match message {
+        ClientMessage::Ask { id, question: Question::LoginTerms { .. } } => {
+            vec![ServerMessage::Answer { id: *id, answer: Box::new(answer.clone()) }]
+        }
+        _ => Vec::new(),
+    })
+}
+
+/// The login of a key that is new to a sim with these terms, by a ticket or without.
+async fn pass(answer: Answer, ticket: Option<&SigningKey>) -> Result<Act, FirstLoginError> {
+    let node = Fake::honest(asking(answer)).await;
+    let mut driver = open(&[&node]).await;
+    let login = login(None, &driver.author());
+    within(driver.with_pass(login, ticket, Duration::from_millis(200), || ())).await
+}
+
+#[tokio::test]
+async fn a_login_shows_what_the_sim_asks_of_a_new_key() {
+    let terms = |terms| Answer::LoginTerms(terms);
+    let shown = |act: Act| match act {
+        Act::Login { pass, .. } => pass,
+        other => panic!("{other:?}"),
+    };
+    let ticket = SigningKey::from_seed([5; 32]);
+
+    assert_eq!(shown(pass(terms(LoginTerms::Free), None).await.unwrap()), None);
+    let by_ticket = shown(pass(terms(LoginTerms::Ticket), Some(&ticket)).await.unwrap());
+    assert!(matches!(by_ticket, Some(Pass::Ticket(_))), "{by_ticket:?}");
+    let work = LoginTerms::Work { height: Height(20), header: HeaderId::default(), tries: 2 };
+    let by_work = shown(pass(terms(work), None).await.unwrap());
+    assert!(matches!(by_work, Some(Pass::Work(work)) if work.height == Height(20)), "{by_work:?}");
+}
+
+#[tokio::test]
+async fn a_sim_that_lets_nobody_in_says_why() {
+    let terms = |terms| Answer::LoginTerms(terms);
+    let closed = pass(terms(LoginTerms::Closed), None).await;
+    assert!(matches!(closed, Err(FirstLoginError::Closed)), "{closed:?}");
+    let invited = pass(terms(LoginTerms::Ticket), None).await;
+    assert!(matches!(invited, Err(FirstLoginError::NoTicket)), "{invited:?}");
+    let unsaid = pass(Answer::Unknown, None).await;
+    assert!(matches!(unsaid, Err(FirstLoginError::Unsaid)), "{unsaid:?}");
+}
+
+/// So that commands can say that trying again helps.
+#[tokio::test]
+async fn a_node_that_stays_busy_ends_a_first_login() {
+    let busy = pass(Answer::Busy, None).await;
+    let is_busy = matches!(busy, Err(FirstLoginError::Busy))
+        || matches!(busy, Err(FirstLoginError::Drive(DriveError::NoAnswer(_))));
+    assert!(is_busy, "{busy:?}");
+}
+
+#[tokio::test]
+async fn a_genesis_is_learned_from_the_first_node_that_answers() {
+    let gone = Fake::honest(silent()).await;
+    let (node, urls) =
+        (Fake::honest(silent()).await, |nodes: [&Fake; 2]| nodes.map(|n| n.url.clone()));
+    let urls = urls([&gone, &node]);
+    gone.stop().await;
+
+    let trust = within(GenesisTrust::learn_from(&urls, None)).await.unwrap();
+    assert_eq!(trust.sim, genesis().id());
+
+    let nobody = GenesisTrust::learn_from(&[], None).await;
+    assert!(matches!(nobody, Err(LearnError::NoNode)), "{nobody:?}");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use tokio::time::sleep;
 
 use super::{Dialled, Probed, SILENCE, SessionTask};
-use crate::client_driver::{
+use crate::{
     DriverEvent, End, NodeUrl,
     http::{self, HttpError},
     node_endpoint::NodeEndpoint,

@@ -1,0 +1,140 @@
+//! Coming into a sim: the act that begins a session, and what a sim asks of a key that is new to it, which
+//! is a ticket or some seconds of work.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use metatopia_protocol::{Answer, LoginTerms, Question};
+use metatopia_types::{Act, Look, Pass, PublicKey, Puzzle, Sign, SigningKey, TicketPass, Work};
+
+use super::{ClientDriver, DriveError, random};
+
+/// Numbers that are tried before somebody is told how it goes.
+const STEP: u64 = 1 << 20;
+
+/// A person is told of work that takes longer than this.
+const SILENT: Duration = Duration::from_secs(1);
+
+/// Why there is no login that the sim would take.
+#[derive(Debug, thiserror::Error)]
+pub enum FirstLoginError {
+    /// The session failed.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// The node was too busy all the time.
+    #[error("the node is busy; try again")]
+    Busy,
+    /// The node answered something else.
+    #[error("the node does not say what a login takes")]
+    Unsaid,
+    /// The sim takes no new keys.
+    #[error("this sim lets in nobody new; ask one of its admins")]
+    Closed,
+    /// The sim takes new keys that show a ticket, and there is none.
+    #[error("your key is new to this sim, which lets in who has a ticket")]
+    NoTicket,
+}
+
+impl ClientDriver {
+    /// Returns the login with the pass that the sim asks of this session's key, if it asks for any: by
+    /// the key of a ticket if there is one, else by some seconds of a processor. `told` is called once
+    /// if these get long.
+    ///
+    /// # Errors
+    /// See [`FirstLoginError`].
+    ///
+    /// # Panics
+    /// When `told` does.
+    pub async fn with_pass(
+        &mut self,
+        login: Act,
+        ticket: Option<&SigningKey>,
+        wait: Duration,
+        told: impl FnOnce() + Send + 'static,
+    ) -> Result<Act, FirstLoginError> {
+        let key = self.author();
+        let terms = match self.ask(Question::LoginTerms { key }, wait).await? {
+            Answer::LoginTerms(terms) => terms,
+            Answer::Busy => return Err(FirstLoginError::Busy),
+            _ => return Err(FirstLoginError::Unsaid),
+        };
+        let sim = self.trust().sim;
+        let (height, header, tries) = match (terms, ticket) {
+            (LoginTerms::Free, _) => return Ok(login),
+            (LoginTerms::Closed, _) => return Err(FirstLoginError::Closed),
+            (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
+                let pass = TicketPass::new(ticket, sim, &key);
+                return Ok(showing(login, Pass::Ticket(pass)));
+            }
+            (LoginTerms::Ticket, None) => return Err(FirstLoginError::NoTicket),
+            (LoginTerms::Work { height, header, tries }, None) => (height, header, tries),
+        };
+        let puzzle = Puzzle::new(sim, &key, &header, tries);
+        let nonce = tokio::task::spawn_blocking(move || solve(&puzzle, told));
+        let nonce = nonce.await.expect("nobody aborts this work, and only `told` may panic");
+        Ok(showing(login, Pass::Work(Work { height, nonce })))
+    }
+}
+
+/// Returns a number that solves the puzzle. Many seconds may pass.
+fn solve(puzzle: &Puzzle, told: impl FnOnce()) -> u64 {
+    let (began, mut told, mut from) = (Instant::now(), Some(told), 0);
+    loop {
+        if let Some(nonce) = puzzle.solve(from, STEP) {
+            return nonce;
+        }
+        from += STEP;
+        if began.elapsed() > SILENT
+            && let Some(tell) = told.take()
+        {
+            tell();
+        }
+    }
+}
+
+/// Returns the login with this pass.
+fn showing(login: Act, pass: Pass) -> Act {
+    match login {
+        Act::Login { name, look, bot, .. } => Act::Login { name, look, bot, pass: Some(pass) },
+        other => other,
+    }
+}
+
+/// Returns a key that nobody will use again.
+///
+/// # Panics
+/// When the operating system has no randomness.
+#[must_use]
+pub fn passing_key() -> Arc<dyn Sign> {
+    Arc::new(SigningKey::from_seed(random()))
+}
+
+/// Returns the act that begins a session; a player without a name is called by the key.
+#[must_use]
+pub fn login(name: Option<&str>, author: &PublicKey) -> Act {
+    let name = match name {
+        Some(name) => name.to_owned(),
+        None => format!("guest {}", &author.to_string()[..6]),
+    };
+    let [red, green, blue, ..] = author.0;
+    // Colours from the key, so that guests can be told apart; never too dark to be seen.
+    let color = u32::from_be_bytes([0, red | 0x40, green | 0x40, blue | 0x40]);
+    Act::login(name, Look { color, ..Look::default() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guest_is_named_by_its_key_and_can_be_seen() {
+        let Act::Login { name, look, .. } = login(None, &PublicKey([0; 32])) else {
+            panic!("not a login")
+        };
+        assert_eq!(name, "guest 000000");
+        assert!(metatopia_sim::is_name(&name));
+        assert_eq!(look.color, 0x40_4040);
+    }
+}

@@ -1,0 +1,221 @@
+//! The world in words, for terminals, pipes and screen readers.
+//!
+//! [`run`] lives in a sim by a [`ClientDriver`]: it carries out typed lines one after the other, and tells a
+//! [`TextOutput`] what is seen and heard. Walks, pushes and buildings that take several acts are made of
+//! single ones here. It parses no arguments, reads no key and opens no session: the program does that, and
+//! says where lines come from ([`lines`] reads standard input). What is believed is the driver's matter.
+//!
+//! ```
+//! use std::{cell::RefCell, io};
+//!
+//! use metatopia_text_client::{LineKind, TextOutput};
+//!
+//! /// Keeps what is heard.
+//! #[derive(Default)]
+//! struct Diary(RefCell<Vec<String>>);
+//!
+//! impl TextOutput for Diary {
+//!     fn tell(&self, kind: LineKind, text: &str) -> io::Result<()> {
+//!         if kind == LineKind::Heard {
+//!             self.0.borrow_mut().push(text.to_owned());
+//!         }
+//!         Ok(())
+//!     }
+//!
+//!     fn note(&self, _: &str) {}
+//! }
+//!
+//! let diary = Diary::default();
+//! diary.tell(LineKind::Heard, "Ada says: hello").unwrap();
+//! diary.tell(LineKind::Seen, "Ada comes into sight.").unwrap();
+//! assert_eq!(*diary.0.borrow(), ["Ada says: hello"]);
+//! ```
+#![forbid(unsafe_code)]
+
+mod builder;
+mod deeds;
+mod input;
+mod output;
+mod room;
+mod rules;
+mod walk;
+mod words;
+
+use std::{io, time::Duration};
+
+use metatopia_client::text::{self, TextCommand, printable};
+use metatopia_client_driver::{ClientDriver, DriveError, ProofError};
+use metatopia_protocol::{PROOF_TURNS, SubmitRefusal, Watching};
+use metatopia_types::{Act, Outcome, PackageId, Refusal};
+use tokio::{
+    sync::mpsc,
+    time::{Instant, sleep_until},
+};
+
+use self::room::{ActProgress, TextClient};
+pub use self::{
+    input::lines,
+    output::{LineKind, TextOutput},
+};
+
+/// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.
+const HEARTBEAT: Duration = Duration::from_secs(4);
+
+/// After the last line the world is listened to for so long: whoever was spoken to may answer.
+const LINGER: Duration = Duration::from_secs(1);
+
+/// Why a life in words ended before its lines did.
+#[derive(Debug, thiserror::Error)]
+pub enum TextClientError {
+    /// The session failed.
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+    /// What the node said is not proved.
+    #[error(transparent)]
+    Proof(#[from] ProofError),
+    /// Nobody takes what is told.
+    #[error("cannot write to standard output: {0}")]
+    Output(#[from] io::Error),
+    /// The sim refused the login.
+    #[error("the login was refused: {0}")]
+    LoginRefused(Refusal),
+    /// The node did not take the login.
+    #[error("the node refused the login: {0}")]
+    LoginNotTaken(SubmitRefusal),
+    /// The login did not take effect in time.
+    #[error("the login is not decided")]
+    LoginNotDecided,
+    /// The node gave another source than that of a package.
+    #[error("the node gave another source than that of package {0}")]
+    OtherSource(PackageId),
+}
+
+/// Logs in, and carries out lines until they end, or until `interrupted` does.
+///
+/// In a terminal, where it is `interactive`, a new line ends a walk that is still going on.
+///
+/// # Errors
+/// See [`TextClientError`].
+pub async fn run(
+    driver: ClientDriver,
+    login: Act,
+    (lines, interactive): (mpsc::Receiver<String>, bool),
+    output: Box<dyn TextOutput>,
+    interrupted: impl Future<Output = ()>,
+) -> Result<(), TextClientError> {
+    let mut room = TextClient::new(driver, output, lines, interactive);
+    let lived = tokio::select! {
+        lived = live(&mut room, login) => lived,
+        () = interrupted => {
+            // The session closes behind it; the words have a second to arrive.
+            room.send(Act::Leave).await
+        }
+    };
+    room.leave().await;
+    lived
+}
+
+async fn live(room: &mut TextClient, login: Act) -> Result<(), TextClientError> {
+    enter(room, login).await?;
+    let mut line = room.typed();
+    loop {
+        match line.take() {
+            Some(line) if obey(room, &line).await? == After::Quit => break,
+            Some(_) => {}
+            None if room.is_input_over() => {
+                listen(room, LINGER).await?;
+                break;
+            }
+            None => wait(room).await?,
+        }
+        line = room.typed();
+    }
+    // The avatar goes with its player, instead of standing about for a while.
+    room.perform(Act::Leave, Vec::new()).await?;
+    Ok(())
+}
+
+async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError> {
+    room.driver.view(Some(watching())).await?;
+    match room.enter(login).await? {
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_)) => {}
+        ActProgress::Done(Outcome::Refused(why)) => {
+            return Err(TextClientError::LoginRefused(why));
+        }
+        ActProgress::Refused(why) => {
+            return Err(TextClientError::LoginNotTaken(why));
+        }
+        ActProgress::Waiting | ActProgress::Placed { .. } => {
+            return Err(TextClientError::LoginNotDecided);
+        }
+    }
+    let place = printable(&room.driver.trust().genesis.name);
+    room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
+    Ok(())
+}
+
+/// Five views a second are enough for words; each of them is proved.
+fn watching() -> Watching {
+    let turns_apart = PROOF_TURNS as u16;
+    let (proofs, at, have) = (true, None, Vec::new());
+    Watching { bytes_per_second: 100_000, turns_apart, proofs, at, have }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    GoOn,
+    Quit,
+}
+
+async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientError> {
+    if line.trim().is_empty() {
+        return Ok(After::GoOn);
+    }
+    let command = match text::parse(line) {
+        Ok(command) => command,
+        Err(error) => {
+            room.tell(LineKind::Refused, &printable(&error.to_string()))?;
+            return Ok(After::GoOn);
+        }
+    };
+    match command {
+        TextCommand::Look => deeds::look(room).await?,
+        TextCommand::Go(towards) => deeds::go(room, &towards).await?,
+        TextCommand::Stop => deeds::stop(room).await?,
+        TextCommand::Push(thing) => deeds::push(room, &thing).await?,
+        TextCommand::Touch(thing) => deeds::touch(room, &thing).await?,
+        TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
+        TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
+        TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
+        TextCommand::Who => deeds::who(room).await?,
+        TextCommand::Rules => rules::rules(room).await?,
+        TextCommand::Source(thing) => deeds::source(room, &thing).await?,
+        TextCommand::Proof => deeds::proof(room).await?,
+        TextCommand::Help => room.tell(LineKind::Answer, text::HELP)?,
+        TextCommand::Build(building) => builder::obey(room, building).await?,
+        TextCommand::Quit => return Ok(After::Quit),
+    }
+    Ok(After::GoOn)
+}
+
+/// Until a line is typed; the world is told of, and told that somebody is there.
+async fn wait(room: &mut TextClient) -> Result<(), TextClientError> {
+    while !room.has_line() && !room.is_input_over() {
+        let beat = room.last_act() + HEARTBEAT;
+        tokio::select! {
+            () = room.hear_or_read() => {}
+            () = sleep_until(beat) => room.send(Act::Heartbeat).await?,
+        }
+        room.report()?;
+    }
+    Ok(())
+}
+
+/// For a while.
+async fn listen(room: &mut TextClient, time: Duration) -> Result<(), TextClientError> {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        room.hear_until(end).await?;
+    }
+    Ok(())
+}

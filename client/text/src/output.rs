@@ -1,0 +1,33 @@
+//! What a text client tells, and to whom.
+
+use std::io;
+
+use serde::Serialize;
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LineKind {
+    /// Somebody said something.
+    Heard,
+    /// Somebody came or went.
+    Seen,
+    /// What a command did.
+    Done,
+    /// What a command asked for.
+    Answer,
+    /// A command that was not carried out.
+    Refused,
+}
+
+/// Whoever reads what a text client tells: a person at a terminal, or a program.
+pub trait TextOutput {
+    /// Tells a line of the story.
+    ///
+    /// # Errors
+    /// When nobody can be told any more; the text client ends with that.
+    fn tell(&self, kind: LineKind, text: &str) -> io::Result<()>;
+
+    /// Tells something beside the story, such as a lost connection.
+    fn note(&self, text: &str);
+}
