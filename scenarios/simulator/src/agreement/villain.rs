@@ -9,7 +9,7 @@ use metatopia_consensus::Message;
 use metatopia_oracle::Forbidden;
 use metatopia_types::{
     Act, Blob, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
-    SignedEnvelope, SimId, Turn, TurnBody,
+    SignedEnvelope, SimId, Turn, TurnBody, ValidatorsId,
 };
 
 use crate::class::Class;
@@ -316,11 +316,11 @@ fn spoil(
             "another root"
         }
         1 => {
-            turn.header.next_validators = Default::default();
+            turn.header.next_validators = ValidatorsId(Digest::ZERO);
             "other next validators"
         }
         2 => {
-            turn.header.validators = Default::default();
+            turn.header.validators = ValidatorsId(Digest::ZERO);
             "other validators"
         }
         3 => {
@@ -347,7 +347,7 @@ fn spoil(
             turn.header.proposer = PublicKey([9; 32]);
             "built by somebody else"
         }
-        9..=12 => spoil_acts(ground, turn, recent, number % 14),
+        kind @ 9..=12 => spoil_acts(ground, turn, recent, kind),
         _ => {
             (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
             "a blob that is not there"
