@@ -7,12 +7,10 @@ use std::{
 
 /// A listener could not be opened.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {address} (set by {flag}): {source}")]
+#[error("cannot listen on {address}: {source}")]
 pub struct BindError {
     /// What was asked for.
     pub address: String,
-    /// The command line flag that sets it.
-    pub flag: &'static str,
     /// What the system said.
     pub source: io::Error,
 }

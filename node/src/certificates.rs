@@ -11,14 +11,11 @@
 //! | use begins + [`USE`] | the next one takes over; a new one is made and announced |
 //! | valid from + [`VALIDITY`] | it ends, nearly a day later, for clocks that are ahead |
 //!
-//! Both are kept in a file of the data directory, so that a restart breaks no hash that was
-//! announced. Connections that are there when a certificate is replaced notice nothing.
+//! Both are kept in a [storage](CertificateStorage) that whoever runs the server lends, so that a
+//! restart breaks no hash that was announced. Connections that are there when a certificate is replaced notice nothing.
 
 use std::{
-    fmt,
-    fs::File,
-    io::{self, Read as _},
-    path::{Path, PathBuf},
+    fmt, io,
     sync::{Arc, PoisonError, RwLock, RwLockReadGuard},
 };
 
@@ -37,7 +34,6 @@ use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
 use crate::{
-    atomic_file,
     authority::Authority,
     gateway::PAGES_ALPN,
     tls::{CertificateHash, NAME, provider},
@@ -56,8 +52,25 @@ pub const USE: u64 = 12 * 24 * HOUR_MS;
 
 const _: () = assert!(USE + BACKDATE < VALIDITY, "it would end while it is used");
 
-/// Longest file of certificates and keys, in bytes; two of each are about 1,200.
-pub const FILE_BYTES_MAX: u64 = 16 * 1024;
+/// Most bytes of certificates and keys that are taken from a storage; two of each are about 1,200.
+pub const STORED_BYTES_MAX: usize = 16 * 1024;
+
+/// Where the certificates of a server and their keys outlast its process. Its text names it to people.
+pub trait CertificateStorage: fmt::Display + Send + Sync {
+    /// Returns what was stored last, if there is something. Of more than [`STORED_BYTES_MAX`] bytes
+    /// it may return any part that is longer than that.
+    ///
+    /// # Errors
+    /// What the system says.
+    fn load(&self) -> io::Result<Option<Zeroizing<Vec<u8>>>>;
+
+    /// Stores this as a whole, in the place of what was stored before. It lasts once this returns. It
+    /// holds secrets.
+    ///
+    /// # Errors
+    /// What the system says; then what was stored before is still there, or this is.
+    fn store(&self, bytes: &[u8]) -> io::Result<()>;
+}
 
 /// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
@@ -68,11 +81,11 @@ pub enum TlsCertificateError {
     /// Its key cannot be used.
     #[error("a certificate cannot be used: {0}")]
     Use(#[from] rustls::Error),
-    /// The file cannot be written or read.
-    #[error("certificates in {}: {source}", path.display())]
-    File {
-        /// The path of the file.
-        path: PathBuf,
+    /// The storage cannot be written or read.
+    #[error("certificates in {place}: {source}")]
+    Storage {
+        /// The storage, as it names itself.
+        place: String,
         /// What the system said.
         source: io::Error,
     },
@@ -164,7 +177,7 @@ pub struct Certificates {
 }
 
 struct CertificateStore {
-    path: Option<PathBuf>,
+    storage: Option<Box<dyn CertificateStorage>>,
     current: RwLock<Current>,
 }
 
@@ -200,38 +213,44 @@ impl Certificates {
         Self::new(None, CertificatePair::generate(now)?)
     }
 
-    /// Opens the certificates of a file, as far as they are of use at `now`. What is missing is
-    /// made and kept there. A file that makes no sense is replaced, which breaks the hashes that
-    /// were announced.
+    /// Opens the certificates of a storage, as far as they are of use at `now`. What is missing is
+    /// made and stored there. What makes no sense is replaced, which breaks the hashes that were
+    /// announced.
     ///
     /// # Errors
-    /// When they cannot be made, read or kept.
-    pub fn open(path: &Path, now: Millis) -> Result<Self, TlsCertificateError> {
-        let failed = |source| TlsCertificateError::File { path: path.to_owned(), source };
-        let kept = match read(path).map_err(failed)? {
+    /// When they cannot be made, loaded or stored.
+    pub fn open(
+        storage: Box<dyn CertificateStorage>,
+        now: Millis,
+    ) -> Result<Self, TlsCertificateError> {
+        let stored = match load(&*storage)? {
             Some(Ok(pair)) => Some(pair),
             Some(Err(why)) => {
-                tracing::warn!(path = %path.display(), why, "certificates passed over");
+                tracing::warn!(path = %storage, why, "certificates passed over");
                 None
             }
             None => None,
         };
-        let certificates = match kept {
-            Some(pair) => Self::new(Some(path), pair)?,
+        let pair = match stored {
+            Some(pair) => pair,
             None => {
                 let pair = CertificatePair::generate(now)?;
-                write(path, &pair).map_err(failed)?;
-                Self::new(Some(path), pair)?
+                store(&*storage, &pair)?;
+                pair
             }
         };
+        let certificates = Self::new(Some(storage), pair)?;
         certificates.renew(now)?;
         Ok(certificates)
     }
 
-    fn new(path: Option<&Path>, pair: CertificatePair) -> Result<Self, TlsCertificateError> {
+    fn new(
+        storage: Option<Box<dyn CertificateStorage>>,
+        pair: CertificatePair,
+    ) -> Result<Self, TlsCertificateError> {
         let shown = Arc::new(pair.now.certified()?);
         let current = RwLock::new(Current { pair, shown });
-        let kept = Arc::new(CertificateStore { path: path.map(Path::to_owned), current });
+        let kept = Arc::new(CertificateStore { storage, current });
         Ok(Self { kept, authority: None })
     }
 
@@ -259,16 +278,15 @@ impl Certificates {
     /// and then; what it costs when there is nothing to do is one comparison.
     ///
     /// # Errors
-    /// When none can be made or kept; then the one in use stays.
+    /// When none can be made or stored; then the one in use stays.
     pub fn renew(&self, now: Millis) -> Result<bool, TlsCertificateError> {
         let replaced = self.kept.read().pair.replaced(now)?;
         let Some(pair) = replaced else {
             return Ok(false);
         };
         let shown = Arc::new(pair.now.certified()?);
-        if let Some(path) = &self.kept.path {
-            let failed = |source| TlsCertificateError::File { path: path.clone(), source };
-            write(path, &pair).map_err(failed)?;
+        if let Some(storage) = &self.kept.storage {
+            store(&**storage, &pair)?;
         }
         *self.kept.current.write().unwrap_or_else(PoisonError::into_inner) =
             Current { pair, shown };
@@ -307,29 +325,31 @@ pub(crate) fn server_config(
     Ok(config)
 }
 
-/// Reads a file: none if there is none, or the reason why it makes no sense.
-fn read(path: &Path) -> io::Result<Option<Result<CertificatePair, &'static str>>> {
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(error),
+/// Returns what a storage holds: none if nothing, or the reason why it makes no sense.
+fn load(
+    storage: &dyn CertificateStorage,
+) -> Result<Option<Result<CertificatePair, &'static str>>, TlsCertificateError> {
+    let failed = |source| TlsCertificateError::Storage { place: storage.to_string(), source };
+    let Some(bytes) = storage.load().map_err(failed)? else {
+        return Ok(None);
     };
-    let mut bytes = Zeroizing::new(Vec::new());
-    file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Ok(Some(Err("the file is too long")));
+    if bytes.len() > STORED_BYTES_MAX {
+        return Ok(Some(Err("it is too long")));
     }
     let Ok(pair) = postcard::from_bytes::<CertificatePair>(&bytes) else {
-        return Ok(Some(Err("the file is not what this version writes")));
+        return Ok(Some(Err("it is not what this version writes")));
     };
     let usable = pair.now.certified().is_ok() && pair.next.certified().is_ok();
     Ok(Some(if usable { Ok(pair) } else { Err("a key in it cannot be used") }))
 }
 
-/// Writes the file whole or not at all; it is on the disk when this returns.
-fn write(path: &Path, pair: &CertificatePair) -> io::Result<()> {
-    let bytes = postcard::to_allocvec(pair).map_err(io::Error::other)?;
-    atomic_file::replace(path, &Zeroizing::new(bytes))
+fn store(
+    storage: &dyn CertificateStorage,
+    pair: &CertificatePair,
+) -> Result<(), TlsCertificateError> {
+    let encoded = postcard::to_allocvec(pair).map_err(io::Error::other);
+    let stored = encoded.and_then(|bytes| storage.store(&Zeroizing::new(bytes)));
+    stored.map_err(|source| TlsCertificateError::Storage { place: storage.to_string(), source })
 }
 
 #[cfg(test)]

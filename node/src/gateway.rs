@@ -79,9 +79,9 @@ use self::{
 use crate::{
     bind::BindError,
     certificates::Certificates,
+    figures::{Counter, Gauge, TransportFigures},
     framing::{Oversize, SendError},
     http::Allowed,
-    metrics::{Counter, Gauge, Metrics},
     networks::Networks,
 };
 
@@ -131,7 +131,7 @@ pub enum CarrierKind {
 }
 
 impl CarrierKind {
-    fn gauge(self, metrics: &Metrics) -> &Gauge {
+    fn gauge(self, metrics: &TransportFigures) -> &Gauge {
         match self {
             Self::Quic => &metrics.clients_quic,
             Self::WebTransport => &metrics.clients_webtransport,
@@ -139,7 +139,7 @@ impl CarrierKind {
         }
     }
 
-    fn total(self, metrics: &Metrics) -> &Counter {
+    fn total(self, metrics: &TransportFigures) -> &Counter {
         match self {
             Self::Quic => &metrics.clients_accepted_quic_total,
             Self::WebTransport => &metrics.clients_accepted_webtransport_total,
@@ -322,7 +322,7 @@ struct Inner {
     address: SocketAddr,
     sockets: WebSockets,
     clients: Arc<Clients>,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
     tasks: TaskTracker,
     stop: CancellationToken,
     linger: Duration,
@@ -441,7 +441,7 @@ impl GatewayHandle {
 #[derive(Debug)]
 pub struct GatewayEvents {
     items: mpsc::Receiver<ClientTaskEvent>,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 }
 
 impl GatewayEvents {
@@ -513,7 +513,7 @@ impl ListenConfig {
 pub fn start(
     listen_config: ListenConfig,
     limits: GatewayLimits,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 ) -> Result<(GatewayHandle, GatewayEvents), StartGatewayError> {
     for (frame, budget) in [
         (limits.frame_out_bytes_max, limits.reliable_bytes_max),

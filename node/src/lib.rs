@@ -19,8 +19,10 @@
 
 mod atomic_file;
 pub mod authority;
+pub mod authority_files;
 pub mod bind;
 pub mod carrier;
+pub mod certificate_file;
 pub mod certificates;
 pub mod cli;
 pub mod client_driver;
@@ -32,6 +34,7 @@ pub mod disk_thread;
 pub mod driver;
 pub mod engine;
 pub mod executor;
+pub mod figures;
 pub mod first_state;
 pub mod framing;
 pub mod gateway;
@@ -44,5 +47,6 @@ mod pace;
 pub mod peer_set;
 pub mod peers;
 pub mod repair_log;
+pub mod routes;
 pub mod server;
 pub mod tls;

@@ -65,8 +65,8 @@ use tokio::sync::mpsc;
 use self::{frame::SessionNumber, outbox::SendQueue, swarm::SwarmCommand};
 use crate::{
     bind::BindError,
+    figures::TransportFigures,
     framing::{Oversize, SendError},
-    metrics::Metrics,
 };
 
 mod events;
@@ -194,7 +194,7 @@ pub struct PeersHandle {
     orders: mpsc::Sender<SwarmCommand>,
     up: UpPeers,
     trips: Trips,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 }
 
 impl fmt::Debug for PeersHandle {
@@ -275,7 +275,7 @@ pub async fn start(
     keypair: Keypair,
     listen: &Multiaddr,
     config: PeersConfig,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 ) -> Result<(PeersHandle, PeerEvents), StartPeersError> {
     let limits = config.limits;
     for budget in [limits.send_bytes_max, limits.receive_bytes_max] {

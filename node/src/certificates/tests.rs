@@ -1,12 +1,8 @@
-use std::{
-    fs,
-    os::unix::fs::PermissionsExt as _,
-    sync::atomic::{AtomicU32, Ordering},
-};
+use std::sync::{Mutex, MutexGuard};
 
 use super::*;
 use crate::{
-    authority::tests::{Files, shake},
+    authority::tests::{Issuer, shake},
     gateway::ALPN,
     tls::{self, Pin},
 };
@@ -20,27 +16,57 @@ fn after(ms: u64) -> Millis {
     Millis(BEGIN.0 + ms)
 }
 
-/// A directory of its own, removed at the end.
-struct Scratch(PathBuf);
+/// Memory that outlasts the certificates in it. Fails while it is shut.
+#[derive(Clone, Default)]
+struct MemoryStorage(Arc<Mutex<MemoryShelf>>);
 
-impl Scratch {
-    fn new() -> Self {
-        static NEXT: AtomicU32 = AtomicU32::new(0);
-        let name =
-            format!("certificates-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
-        let path = std::env::temp_dir().join(name);
-        fs::create_dir(&path).unwrap();
-        Self(path)
+#[derive(Default)]
+struct MemoryShelf {
+    bytes: Option<Vec<u8>>,
+    is_shut: bool,
+}
+
+impl MemoryStorage {
+    fn shelf(&self) -> MutexGuard<'_, MemoryShelf> {
+        self.0.lock().unwrap()
     }
 
-    fn file(&self) -> PathBuf {
-        self.0.join("certificates")
+    /// Returns what was put there.
+    fn bytes(&self) -> Option<Vec<u8>> {
+        self.shelf().bytes.clone()
+    }
+
+    fn open(&self, now: Millis) -> Result<Certificates, TlsCertificateError> {
+        Certificates::open(Box::new(self.clone()), now)
+    }
+
+    fn hashes(&self, now: Millis) -> [CertificateHash; 2] {
+        self.open(now).unwrap().hashes()
     }
 }
 
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        fs::remove_dir_all(&self.0).unwrap();
+impl fmt::Display for MemoryStorage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("memory")
+    }
+}
+
+impl CertificateStorage for MemoryStorage {
+    fn load(&self) -> io::Result<Option<Zeroizing<Vec<u8>>>> {
+        let shelf = self.shelf();
+        if shelf.is_shut {
+            return Err(io::ErrorKind::ResourceBusy.into());
+        }
+        Ok(shelf.bytes.clone().map(Zeroizing::new))
+    }
+
+    fn store(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut shelf = self.shelf();
+        if shelf.is_shut {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        shelf.bytes = Some(bytes.to_vec());
+        Ok(())
     }
 }
 
@@ -90,50 +116,59 @@ fn after_too_long_a_pause_both_are_new() {
 
 #[test]
 fn a_restart_keeps_what_was_announced() {
-    let scratch = Scratch::new();
-    let announced = Certificates::open(&scratch.file(), BEGIN).unwrap().hashes();
+    let storage = MemoryStorage::default();
+    let announced = storage.hashes(BEGIN);
 
-    let again = Certificates::open(&scratch.file(), after(DAY_MS)).unwrap().hashes();
-    let later = Certificates::open(&scratch.file(), after(15 * DAY_MS)).unwrap().hashes();
-    let last = Certificates::open(&scratch.file(), after(15 * DAY_MS)).unwrap().hashes();
+    let again = storage.hashes(after(DAY_MS));
+    let later = storage.hashes(after(15 * DAY_MS));
+    let last = storage.hashes(after(15 * DAY_MS));
 
     assert_eq!(again, announced);
     assert_eq!(later[0], announced[1]);
     assert_eq!(last, later);
-    let mode = fs::metadata(scratch.file()).unwrap().permissions().mode();
-    assert_eq!(mode & 0o777, 0o600);
 }
 
 #[test]
-fn a_file_that_makes_no_sense_is_replaced() {
-    let scratch = Scratch::new();
-    let whole = {
-        Certificates::open(&scratch.file(), BEGIN).unwrap();
-        fs::read(scratch.file()).unwrap()
-    };
-    let too_long = vec![7; usize::try_from(FILE_BYTES_MAX).unwrap() + 1];
+fn what_makes_no_sense_is_replaced() {
+    let storage = MemoryStorage::default();
+    storage.hashes(BEGIN);
+    let whole = storage.bytes().unwrap();
+    let mut too_long = whole.clone();
+    too_long.resize(STORED_BYTES_MAX + 1, 7);
     for wrong in [&[][..], b"garbage", &whole[..whole.len() / 2], &too_long] {
-        fs::write(scratch.file(), wrong).unwrap();
-        let made = Certificates::open(&scratch.file(), BEGIN).unwrap().hashes();
-        assert_eq!(Certificates::open(&scratch.file(), BEGIN).unwrap().hashes(), made);
+        storage.shelf().bytes = Some(wrong.to_vec());
+        let made = storage.hashes(BEGIN);
+        assert_eq!(storage.hashes(BEGIN), made);
+        assert_ne!(storage.bytes().as_deref(), Some(wrong));
     }
 }
 
 #[test]
-fn a_directory_that_is_not_there_is_an_error_that_names_the_file() {
-    let missing = Path::new("/nonexistent/certificates");
-    let error = Certificates::open(missing, BEGIN).unwrap_err().to_string();
-    assert!(error.contains("/nonexistent/certificates"), "{error}");
+fn a_storage_that_fails_is_an_error_that_names_it_and_the_certificate_in_use_stays() {
+    let storage = MemoryStorage::default();
+    let certificates = storage.open(BEGIN).unwrap();
+    let (announced, stored) = (certificates.hashes(), storage.bytes());
+    storage.shelf().is_shut = true;
+
+    for failed in [certificates.renew(after(USE)).map(drop), storage.open(BEGIN).map(drop)] {
+        let error = failed.unwrap_err();
+        assert!(matches!(error, TlsCertificateError::Storage { .. }), "{error}");
+        assert!(error.to_string().starts_with("certificates in memory: "), "{error}");
+    }
+
+    assert_eq!((certificates.hashes(), storage.bytes()), (announced, stored));
+    storage.shelf().is_shut = false;
+    assert!(certificates.renew(after(USE)).unwrap());
 }
 
 #[test]
 fn pages_are_shown_the_certificate_of_an_authority_and_programs_ours() {
-    let files = Files::new("certificates-authority");
-    let authority = Authority::open(&files.chain(), &files.key()).unwrap();
+    let issuer = Issuer::new();
+    let authority = issuer.give("plaza.example").authority();
     let own = Certificates::generate(BEGIN).unwrap().with(Some(authority));
     let shake = |client| shake(own.server(&[ALPN, PAGES_ALPN]).unwrap(), client, "plaza.example");
     let trusting = |alpn: &[u8]| {
-        let mut client = rustls::ClientConfig::clone(&files.client());
+        let mut client = rustls::ClientConfig::clone(&issuer.client());
         client.alpn_protocols = vec![alpn.to_vec()];
         Arc::new(client)
     };

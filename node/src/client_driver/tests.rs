@@ -25,6 +25,8 @@ use crate::{
         ListenConfig,
     },
     http as node_http,
+    metrics::Metrics,
+    routes,
 };
 
 const GUARD: Duration = Duration::from_secs(30);
@@ -50,7 +52,7 @@ struct Fake {
     url: NodeUrl,
     gateway: GatewayHandle,
     http: node_http::HttpServer,
-    _status: watch::Sender<Option<node_http::StatusAnswer>>,
+    _status: watch::Sender<Option<routes::StatusAnswer>>,
 }
 
 impl Fake {
@@ -62,14 +64,15 @@ impl Fake {
     async fn with(sim: SimId, genesis: Genesis, mut reply: Reply) -> Self {
         let genesis = genesis.encode();
         let any = "127.0.0.1:0".parse().unwrap();
-        let metrics = Arc::default();
+        let metrics = Arc::<Metrics>::default();
         let certificates = Certificates::generate(SystemClock::default().now().wall).unwrap();
         let allowed = Default::default();
         let listen_config =
             ListenConfig { allowed, ..ListenConfig::new(any, certificates.clone()) };
         let (gateway, mut events) =
-            gateway::start(listen_config, GatewayLimits::default(), Arc::clone(&metrics)).unwrap();
-        let session = node_http::SessionAnswer {
+            gateway::start(listen_config, GatewayLimits::default(), Arc::clone(&metrics.transport))
+                .unwrap();
+        let session = routes::SessionAnswer {
             parent: None,
             sim,
             name: "fake".to_owned(),
@@ -80,18 +83,18 @@ impl Fake {
             wire_version: VERSION,
         };
         let (status, published) = watch::channel(None);
-        let node = node_http::Node {
+        let node = routes::Node {
             status: published,
             queries: mpsc::channel(1).0,
             session: Arc::new(session),
             sockets: gateway.sockets(),
             metrics,
-            source: Arc::new(node_http::SourceOffer::new(None)),
+            source: Arc::new(routes::SourceOffer::new(None)),
             invites: Default::default(),
         };
         let bound = node_http::bind(any).unwrap();
         let allowed = node_http::Allowed::new(Default::default(), bound.address(), None);
-        let http = node_http::start(bound, allowed, node);
+        let http = routes::start(bound, allowed, node);
         let url = format!("http://{}/", http.address()).parse().unwrap();
         let answering = gateway.clone();
         tokio::spawn(async move {

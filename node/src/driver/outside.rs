@@ -2,7 +2,7 @@
 
 use std::future::{Future, pending};
 
-use crate::{gateway::GatewayEvent, http::Query, peers::PeerEvent};
+use crate::{gateway::GatewayEvent, peers::PeerEvent, routes::Query};
 
 /// Something that came.
 #[derive(Debug)]

@@ -26,7 +26,7 @@ use super::{
     webtransport::{self, Http3, SessionRefusal},
     wire::{Receive, Transmit},
 };
-use crate::{http::Allowed, metrics::Metrics, pace::FrameLimiter};
+use crate::{figures::TransportFigures, http::Allowed, pace::FrameLimiter};
 
 /// What holding one received frame costs beside its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;
@@ -57,7 +57,7 @@ pub(super) struct Gateway {
     /// Which frames ask for a login.
     pub(super) is_login: IsLogin,
     pub(super) held: SharedBytes,
-    pub(super) metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<TransportFigures>,
     pub(super) names: AtomicU64,
     /// All clients, from their first packet to their end.
     pub(super) tasks: TaskTracker,

@@ -33,8 +33,7 @@ const INCOMING_MAX: usize = 256;
 const INCOMING_BYTES_MAX: u64 = 1024 * 1024;
 
 pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartGatewayError {
-    let (address, flag) = (listen.to_string(), "--client-listen");
-    StartGatewayError::Bind(BindError { address, flag, source })
+    StartGatewayError::Bind(BindError { address: listen.to_string(), source })
 }
 
 /// Opens an endpoint at `listen`, and if that is a loopback address another one of the other family

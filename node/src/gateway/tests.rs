@@ -23,7 +23,7 @@ const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 struct Node {
     handle: GatewayHandle,
     events: GatewayEvents,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
     certificates: Certificates,
 }
 
@@ -42,7 +42,7 @@ impl Node {
 
     /// One where some frames are logins.
     fn with(limits: GatewayLimits, is_login: IsLogin) -> Self {
-        let (metrics, certificates) = (Arc::<Metrics>::default(), certificates());
+        let (metrics, certificates) = (Arc::<TransportFigures>::default(), certificates());
         let listen_config =
             ListenConfig { is_login, ..listen_config(&certificates, Allowed::default()) };
         let (handle, events) = start(listen_config, limits, metrics.clone()).unwrap();

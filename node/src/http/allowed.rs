@@ -76,7 +76,8 @@ impl Allowed {
     }
 
     /// Returns the origins of the sim's servers, as far as they are known.
-    pub(crate) fn servers(&self) -> Vec<String> {
+    #[must_use]
+    pub fn servers(&self) -> Vec<String> {
         let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
         servers.iter().map(ToString::to_string).collect()
     }
@@ -122,7 +123,8 @@ impl Allowed {
 }
 
 /// Returns the host of an address, as it is written in a URL.
-pub(crate) fn in_url(address: SocketAddr) -> String {
+#[must_use]
+pub fn in_url(address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) => address.ip().to_string(),
         SocketAddr::V6(address) => format!("[{}]", address.ip()),

@@ -16,11 +16,13 @@ use axum::{
 };
 
 use super::{Allowed, BODY_BYTES_MAX, ErrorAnswer, allowed::Page, listener::Caller, origin::host};
-use crate::metrics::Metrics;
+use crate::figures::TransportFigures;
 
 pub(super) struct Guard {
     pub(super) allowed: Allowed,
-    pub(super) metrics: Arc<Metrics>,
+    pub(super) plain: &'static [&'static str],
+    pub(super) origins_setting: &'static str,
+    pub(super) figures: Arc<TransportFigures>,
 }
 
 /// Returns a header's text, or an error if the header is there twice or is no text.
@@ -42,8 +44,9 @@ impl Guard {
     /// Returns the origin that may read the answer, if it is another one than the server's own.
     fn judge(&self, headers: &HeaderMap) -> Result<Option<HeaderValue>, ErrorAnswer> {
         let foreign = |what: &str, which: &str| {
-            self.metrics.http_requests_foreign_total.inc();
-            let message = format!("{what} `{which}` is not allowed here; see http_origins");
+            self.figures.http_requests_foreign_total.inc();
+            let setting = self.origins_setting;
+            let message = format!("{what} `{which}` is not allowed here; see {setting}");
             ErrorAnswer::new(StatusCode::FORBIDDEN, "foreign_origin", message)
         };
         let called =
@@ -75,16 +78,13 @@ fn check_body(headers: &HeaderMap) -> Result<(), ErrorAnswer> {
     Err(ErrorAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
 }
 
-/// What programs of this machine ask without TLS. Pages, and what they are made of, are not there.
-const PLAIN: [&str; 4] = ["/api/", "/health/", "/metrics", "/source"];
-
 /// Did the request come without TLS, where it should not?
-fn is_to_go(request: &Request) -> bool {
+fn is_to_go(plain: &[&str], request: &Request) -> bool {
     let caller = request.extensions().get::<ConnectInfo<Caller>>();
     let Some(is_here) = caller.and_then(|ConnectInfo(caller)| caller.plain()) else {
         return false;
     };
-    let is_question = PLAIN.iter().any(|path| request.uri().path().starts_with(path));
+    let is_question = plain.iter().any(|path| request.uri().path().starts_with(path));
     // Only pages say where they are from.
     !is_here || !is_question || request.headers().contains_key(ORIGIN)
 }
@@ -107,11 +107,11 @@ pub(super) async fn check(
     request: Request,
     next: Next,
 ) -> Response {
-    guard.metrics.http_requests_total.inc();
+    guard.figures.http_requests_total.inc();
     let headers = request.headers();
     let judged = guard.judge(headers).and_then(|origin| check_body(headers).map(|()| origin));
     let (mut response, reader) = match judged {
-        Ok(_) if is_to_go(&request) => (to_https(&request), None),
+        Ok(_) if is_to_go(guard.plain, &request) => (to_https(&request), None),
         Ok(origin) => (next.run(request).await, origin),
         Err(failure) => (failure.into_response(), None),
     };

@@ -100,7 +100,7 @@ impl Listener for Limited {
 
 /// Who made a request, and on which connection.
 #[derive(Clone, Debug)]
-pub(super) struct Caller {
+pub struct Caller {
     pub(super) address: SocketAddr,
     /// Is it on this very machine?
     is_here: bool,

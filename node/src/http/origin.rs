@@ -47,7 +47,8 @@ impl WebOrigin {
     }
 
     /// Returns the origin of pages from this host (as it is written in a URL) and port.
-    pub(crate) fn at(scheme: UrlScheme, host: &str, port: u16) -> Self {
+    #[must_use]
+    pub fn at(scheme: UrlScheme, host: &str, port: u16) -> Self {
         if port == scheme.parts().1 {
             return Self::own(scheme, host);
         }
@@ -61,7 +62,8 @@ impl WebOrigin {
 }
 
 /// Returns the host of `host` or `host:port`. Brackets of IPv6 addresses stay.
-pub(crate) fn host(authority: &str) -> &str {
+#[must_use]
+pub fn host(authority: &str) -> &str {
     match authority.rsplit_once(':') {
         Some((host, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => host,
         _ => authority,
@@ -78,7 +80,8 @@ pub(crate) fn is_address(host: &str) -> bool {
 }
 
 /// Is it a host as in an origin: an address, or a name in lowercase?
-pub(crate) fn is_host(host: &str) -> bool {
+#[must_use]
+pub fn is_host(host: &str) -> bool {
     let names =
         |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b".-".contains(&byte);
     is_address(host) || !host.is_empty() && host.bytes().all(names)

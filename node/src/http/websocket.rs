@@ -8,16 +8,19 @@ use axum::{
     response::Response,
 };
 
-use super::{ErrorAnswer, Node, listener::Caller};
-use crate::gateway::{NotAdmitted, WEBSOCKET_PROTOCOL};
+use super::{ErrorAnswer, listener::Caller};
+use crate::gateway::{NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 
 /// Bytes of frames that are gathered for one connection before they are given to the system, and
 /// that are taken from it at once.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// Turns a connection into a session. The guard has looked at who asks.
-pub(super) async fn upgrade(
-    State(node): State<Node>,
+/// Turns a connection into a session; a route for GET. The guard has looked at who asks.
+///
+/// # Errors
+/// When the request asks for something else, or there is no room for a client.
+pub async fn upgrade(
+    State(sockets): State<WebSockets>,
     ConnectInfo(caller): ConnectInfo<Caller>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ErrorAnswer> {
@@ -27,7 +30,7 @@ pub(super) async fn upgrade(
         let message = format!("the subprotocol {WEBSOCKET_PROTOCOL} must be asked for");
         return Err(ErrorAnswer::bad_request(message));
     }
-    let admitted = node.sockets.admit(caller.address).map_err(|why| match why {
+    let admitted = sockets.admit(caller.address).map_err(|why| match why {
         NotAdmitted::Full => ErrorAnswer::unavailable("there is no room for more clients"),
         NotAdmitted::Stopped => ErrorAnswer::unavailable("the node has stopped"),
     })?;

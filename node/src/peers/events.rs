@@ -10,7 +10,7 @@ use super::{
     frame::{SessionNumber, SessionTaskEvent, SessionTaskEventKind},
     outbox::SendQueue,
 };
-use crate::metrics::Metrics;
+use crate::figures::TransportFigures;
 
 /// Receives the events of all peers.
 #[derive(Debug)]
@@ -21,14 +21,14 @@ pub struct PeerEvents {
     newest: BTreeMap<PeerId, SessionNumber>,
     /// A session to announce after the end of the one it replaces.
     next: Option<(PeerId, SessionNumber, Arc<SendQueue>)>,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 }
 
 impl PeerEvents {
     pub(super) fn new(
         items: mpsc::Receiver<SessionTaskEvent>,
         up: UpPeers,
-        metrics: Arc<Metrics>,
+        metrics: Arc<TransportFigures>,
     ) -> Self {
         Self { items, up, newest: BTreeMap::new(), next: None, metrics }
     }

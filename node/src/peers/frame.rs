@@ -17,8 +17,8 @@ use super::{
     outbox::{SendQueue, cost},
 };
 use crate::{
+    figures::TransportFigures,
     framing::{self, Decoder},
-    metrics::Metrics,
     pace::FrameLimiter,
 };
 
@@ -52,7 +52,7 @@ pub(super) struct Pump {
     pub(super) outbox: Arc<SendQueue>,
     pub(super) items: mpsc::Sender<SessionTaskEvent>,
     pub(super) limits: PeerLimits,
-    pub(super) metrics: Arc<Metrics>,
+    pub(super) metrics: Arc<TransportFigures>,
 }
 
 impl Pump {

@@ -37,7 +37,7 @@ use super::{
     Redial,
     handler::{FromHandler, SessionHandler},
 };
-use crate::metrics::Metrics;
+use crate::figures::TransportFigures;
 
 /// A session is ready: write to `write`, read from `read`, report its end with
 /// [`MeshBehaviour::close`].
@@ -103,7 +103,7 @@ pub(super) struct MeshBehaviour {
     queue: VecDeque<ToSwarm<OpenedSession, Infallible>>,
     timer: Pin<Box<Sleep>>,
     waker: Option<Waker>,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 }
 
 impl MeshBehaviour {
@@ -111,7 +111,7 @@ impl MeshBehaviour {
         local: PeerId,
         protocol: StreamProtocol,
         redial: Redial,
-        metrics: Arc<Metrics>,
+        metrics: Arc<TransportFigures>,
     ) -> Self {
         Self {
             local,

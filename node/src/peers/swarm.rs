@@ -23,7 +23,7 @@ use super::{
     handshakes, mesh,
     outbox::SendQueue,
 };
-use crate::{bind::BindError, metrics::Metrics};
+use crate::{bind::BindError, figures::TransportFigures};
 
 /// The protocol of frames between servers; another number is another, incompatible, framing.
 const PROTOCOL: StreamProtocol = StreamProtocol::new("/metatopia/lane/1");
@@ -65,7 +65,7 @@ pub(super) struct PeerSwarm {
     orders: mpsc::Receiver<SwarmCommand>,
     items: mpsc::Sender<SessionTaskEvent>,
     trips: Trips,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
     sessions: SessionNumber,
     pumps: JoinSet<()>,
 }
@@ -77,7 +77,7 @@ impl PeerSwarm {
         orders: mpsc::Receiver<SwarmCommand>,
         items: mpsc::Sender<SessionTaskEvent>,
         trips: Trips,
-        metrics: Arc<Metrics>,
+        metrics: Arc<TransportFigures>,
     ) -> Result<Self, StartPeersError> {
         let limits = ConnectionLimits::default()
             .with_max_established_per_peer(Some(CONNECTIONS_PER_PEER_MAX));
@@ -112,10 +112,8 @@ impl PeerSwarm {
         &mut self,
         address: &Multiaddr,
     ) -> Result<Multiaddr, StartPeersError> {
-        let bind = |source| {
-            let (address, flag) = (address.to_string(), "--p2p-listen");
-            StartPeersError::Bind(BindError { address, flag, source })
-        };
+        let bind =
+            |source| StartPeersError::Bind(BindError { address: address.to_string(), source });
         match self.swarm.listen_on(address.clone()) {
             Ok(_) => {}
             Err(TransportError::MultiaddrNotSupported(address)) => {

@@ -23,12 +23,12 @@ fn id(n: u8) -> PeerId {
 struct Server {
     handle: PeersHandle,
     events: PeerEvents,
-    metrics: Arc<Metrics>,
+    metrics: Arc<TransportFigures>,
 }
 
 impl Server {
     async fn new(n: u8, config: PeersConfig) -> Self {
-        let metrics = Arc::<Metrics>::default();
+        let metrics = Arc::<TransportFigures>::default();
         let local = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
         let (handle, events) = start(key(n), &local, config, metrics.clone()).await.unwrap();
         Self { handle, events, metrics }

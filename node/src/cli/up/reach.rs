@@ -11,7 +11,7 @@ use clap::Args;
 use serde::Serialize;
 
 use crate::{
-    authority::Authority,
+    authority_files::AuthorityFiles,
     cli::{Failure, code, ports::Ports},
     http::{UrlScheme, WebOrigin, in_url, is_host},
 };
@@ -97,7 +97,8 @@ impl Reach {
         };
         let tls = match (&args.tls_cert, &args.tls_key) {
             (Some(chain), Some(key)) => {
-                Authority::open(chain, key).map_err(|error| Failure::failed(error.to_string()))?;
+                AuthorityFiles::open(chain, key)
+                    .map_err(|error| Failure::failed(error.to_string()))?;
                 // The servers look from their own directories.
                 let whole = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
                 Some((whole(chain), whole(key)))

@@ -1,5 +1,6 @@
 //! Pages: sessions over WebTransport and WebSocket, by clients that we did not write.
 
+use axum::{Router, routing::get};
 use futures::{SinkExt as _, StreamExt as _};
 use quinn::TransportConfig;
 use tokio::net::TcpStream;
@@ -20,7 +21,10 @@ use web_transport_quinn::{
 };
 
 use super::*;
-use crate::{framing, http};
+use crate::{
+    framing,
+    http::{self, HttpRoutes},
+};
 
 /// The origin of pages that may come in.
 pub(super) const PAGE: &str = "https://plaza.example";
@@ -29,39 +33,20 @@ pub(super) const PAGE: &str = "https://plaza.example";
 pub(super) struct Site {
     pub(super) node: Node,
     pub(super) http: http::HttpServer,
-    _status: tokio::sync::watch::Sender<Option<http::StatusAnswer>>,
 }
 
 impl Site {
     pub(super) fn new(limits: GatewayLimits) -> Self {
         let bound = http::bind(LOOPBACK.into()).unwrap();
         let allowed = Allowed::new(PAGE.parse().unwrap(), bound.address(), None);
-        let (metrics, certificates) = (Arc::<Metrics>::default(), certificates());
+        let (metrics, certificates) = (Arc::<TransportFigures>::default(), certificates());
         let listen_config = listen_config(&certificates, allowed.clone());
         let (handle, events) = start(listen_config, limits, metrics.clone()).unwrap();
-        let session = http::SessionAnswer {
-            parent: None,
-            sim: metatopia_types::SimId(metatopia_types::Digest([0; 32])),
-            name: String::new(),
-            server: metatopia_types::PublicKey([0; 32]),
-            quic: handle.address(),
-            announced_quic: None,
-            certificates: certificates.clone(),
-            wire_version: 1,
-        };
-        let (status, published) = tokio::sync::watch::channel(None);
-        let site = http::Node {
-            status: published,
-            queries: mpsc::channel(1).0,
-            session: Arc::new(session),
-            sockets: handle.sockets(),
-            metrics: metrics.clone(),
-            source: Arc::new(http::SourceOffer::new(None)),
-            invites: Default::default(),
-        };
-        let http = http::start(bound, allowed, site);
+        let router = Router::new().route("/ws", get(http::upgrade)).with_state(handle.sockets());
+        let routes = HttpRoutes { router, plain: &[], origins_setting: "the origins" };
+        let http = http::start(bound, allowed, routes, metrics.clone());
         let node = Node { handle, events, metrics, certificates };
-        Self { node, http, _status: status }
+        Self { node, http }
     }
 
     /// A connection of a client that speaks HTTP/3.

@@ -26,7 +26,7 @@ async fn until_taken(node: &Running, places: usize) {
 
 #[tokio::test]
 async fn who_holds_all_other_places_is_in_nobodys_way_but_its_own() {
-    let node = run("", 1).await;
+    let node = run("").await;
     let mut lone = open(&node, "127.0.0.1", "GET /health/live HTTP/1.1\r\n").await;
     until_taken(&node, 1).await;
     let mut crowd = Vec::new();

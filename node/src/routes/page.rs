@@ -26,7 +26,8 @@ use axum::{
 use metatopia_types::SimId;
 use serde::Serialize;
 
-use super::{Allowed, ErrorAnswer, Node};
+use super::Node;
+use crate::http::{Allowed, ErrorAnswer};
 
 mod lean;
 mod module;

@@ -10,7 +10,7 @@ use axum::{
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::ErrorAnswer;
+use crate::http::ErrorAnswer;
 
 /// The source that this program was built from, as the build packed it; empty if it could not.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/source.tar.gz"));
@@ -132,7 +132,7 @@ mod tests {
         assert!(ARCHIVE.len() < ARCHIVE_BYTES_MAX, "{} bytes", ARCHIVE.len());
         let files = unpacked();
         for (name, own) in [
-            ("node/src/http/source.rs", include_str!("source.rs")),
+            ("node/src/routes/source.rs", include_str!("source.rs")),
             ("Cargo.lock", include_str!("../../../Cargo.lock")),
             ("LICENSE", include_str!("../../../LICENSE")),
             ("client/web/index.html", include_str!("../../../client/web/index.html")),

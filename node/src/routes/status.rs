@@ -12,8 +12,11 @@ use metatopia_types::{Height, PublicKey, Root, SetChange, SimId, Tick};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
-use super::{Allowed, Node, in_url, origin::host, page};
-use crate::certificates::Certificates;
+use super::{Node, page};
+use crate::{
+    certificates::Certificates,
+    http::{Allowed, host, in_url},
+};
 
 fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)
@@ -230,7 +233,7 @@ pub(super) async fn session(
     Extension(allowed): Extension<Allowed>,
     headers: HeaderMap,
 ) -> Json<Value> {
-    let (session, metrics) = (&node.session, &node.metrics);
+    let (session, metrics) = (&node.session, &node.metrics.transport);
     let called = headers.get(HOST).and_then(|called| called.to_str().ok()).unwrap_or_default();
     let quic = session.quic_for(called);
     let clients = Carriers {

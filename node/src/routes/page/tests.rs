@@ -1,6 +1,6 @@
 //! Browsers' requests, on loopback.
 
-use crate::http::tests::{Running, run};
+use crate::routes::tests::{Running, run};
 
 /// The head of a response in small letters, and its body.
 async fn get(node: &Running, path: &str, headers: &[&str]) -> (String, String) {

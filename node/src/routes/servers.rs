@@ -4,8 +4,8 @@ use axum::{Json, extract::State};
 use metatopia_protocol::SignedAnnouncement;
 use serde::Serialize;
 
-use super::{ErrorAnswer, Node, Query};
-use crate::tls::CertificateHash;
+use super::{Node, Query};
+use crate::{http::ErrorAnswer, tls::CertificateHash};
 
 /// Where one server lets clients in. What it is made from is signed by that server; whoever does
 /// not trust the one that tells asks the question `Servers` in a session and checks.

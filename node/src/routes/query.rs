@@ -18,7 +18,8 @@ use tokio::{
     time::timeout,
 };
 
-use super::{ErrorAnswer, Node, status::FullStatus};
+use super::{Node, status::FullStatus};
+use crate::http::ErrorAnswer;
 
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);

@@ -8,8 +8,8 @@ use axum::{
 use metatopia_types::Digest;
 use serde_json::json;
 
-use super::{ErrorAnswer, Node};
-use crate::clock::SystemClock;
+use super::Node;
+use crate::{clock::SystemClock, http::ErrorAnswer};
 
 /// Returns the covered invite of a hash. Only somebody with the secret can read it.
 pub(super) async fn invite(
