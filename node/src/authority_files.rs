@@ -10,10 +10,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_transport::authority::{Authority, AuthorityError};
 use rustls::{Error, pki_types::pem};
 use zeroize::Zeroizing;
-
-use crate::authority::{Authority, AuthorityError};
 
 /// Longest file of certificates, or of a key, in bytes; chains of four take some 8 KiB.
 pub const PEM_BYTES_MAX: u64 = 64 * 1024;

@@ -7,12 +7,10 @@ use std::{
     path::PathBuf,
 };
 
+use metatopia_transport::certificates::{CertificateStorage, STORED_BYTES_MAX};
 use zeroize::Zeroizing;
 
-use crate::{
-    atomic_file,
-    certificates::{CertificateStorage, STORED_BYTES_MAX},
-};
+use crate::atomic_file;
 
 /// A file of certificates and their keys, which its owner alone may read. Its folder must exist.
 #[derive(Debug)]
@@ -56,12 +54,12 @@ mod tests {
     use metatopia_types::Millis;
 
     use super::*;
-    use crate::certificates::Certificates;
+    use metatopia_transport::certificates::Certificates;
 
     /// Some day in 2026.
     const NOW: Millis = Millis(1_790_000_000_000);
 
-    fn hashes(path: &Path) -> [crate::tls::CertificateHash; 2] {
+    fn hashes(path: &Path) -> [metatopia_transport::tls::CertificateHash; 2] {
         let file = CertificateFile::at(path.to_owned());
         Certificates::open(Box::new(file), NOW).unwrap().hashes()
     }

@@ -21,6 +21,13 @@ use metatopia_replica::{
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
+use metatopia_transport::{
+    certificates::Certificates,
+    framing::SendError,
+    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    http::Allowed,
+    peers::{PeerEvent, PeerEvents, PeersHandle},
+};
 use metatopia_types::{ActId, Height, NodeContact, PublicKey};
 use tokio::{
     sync::{mpsc, watch},
@@ -33,16 +40,11 @@ use self::{
     sending::{Followup, after},
 };
 use crate::{
-    certificates::Certificates,
     clock::SystemClock,
     diagnostics::Diagnostics,
     executor,
-    framing::SendError,
-    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
-    http::Allowed,
     joining::{self, JoinAnswer, JoinRequests},
     peer_set::{FollowerFile, PeerSet},
-    peers::{PeerEvent, PeerEvents, PeersHandle},
     repair_log::RepairLog,
     routes::{self, Query},
 };

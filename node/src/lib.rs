@@ -1,9 +1,10 @@
 //! The library behind the `metatopia` program: everything with an effect.
 //!
 //! [`server::run`] is one server: it puts a disk ([`disk_thread`], [`disk`]), a thread for the world
-//! ([`executor`]), sessions with other servers ([`peers`]) and with clients ([`gateway`]), and HTTP
-//! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
-//! what it wants. [`client_driver`] does the same for a client's session, over a [`carrier`].
+//! ([`executor`]), and the sessions and HTTP of [`metatopia_transport`], with what HTTP answers
+//! ([`routes`]), around a sans-IO replica, and [`driver`] brings to the replica what happens and does
+//! what it wants. [`client_driver`] does the same for a client's session, over one
+//! [carrier](metatopia_transport::carrier).
 //! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
 //! tells worlds of other programs. [`cli`] is the command line. What is decided, and what a world is,
 //! is not known here.
@@ -18,12 +19,8 @@
 #![forbid(unsafe_code)]
 
 mod atomic_file;
-pub mod authority;
 pub mod authority_files;
-pub mod bind;
-pub mod carrier;
 pub mod certificate_file;
-pub mod certificates;
 pub mod cli;
 pub mod client_driver;
 pub mod clock;
@@ -34,19 +31,11 @@ pub mod disk_thread;
 pub mod driver;
 pub mod engine;
 pub mod executor;
-pub mod figures;
 pub mod first_state;
-pub mod framing;
-pub mod gateway;
-pub mod http;
 pub mod joining;
 pub mod keys;
 pub mod metrics;
-pub mod networks;
-mod pace;
 pub mod peer_set;
-pub mod peers;
 pub mod repair_log;
 pub mod routes;
 pub mod server;
-pub mod tls;

@@ -3,14 +3,13 @@
 
 use std::sync::Arc;
 
+use metatopia_transport::figures::TransportFigures;
 use prometheus_client::{encoding::text, registry::Registry};
-
-use crate::figures::TransportFigures;
 
 /// The media type of [`Metrics::encode`].
 pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-crate::figures! {
+metatopia_transport::figures! {
     /// What the program finds out about itself.
     pub struct NodeFigures {
         /// Height of the last turn that was applied.

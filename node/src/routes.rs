@@ -6,7 +6,7 @@
 //! | `GET /api/session` | [`SessionAnswer`] as JSON: what a client needs to connect |
 //! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
 //! | `GET /api/invites/HASH` | an invite for who has the short one, covered |
-//! | `GET /ws` | a session over WebSocket, see [`gateway`](crate::gateway) |
+//! | `GET /ws` | a session over WebSocket, see [`gateway`](metatopia_transport::gateway) |
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
 //! | `GET /health/ready` | 200 while the node takes part, else 503 with the reason |
 //! | `GET /metrics` | [`Metrics`] for Prometheus |
@@ -18,7 +18,7 @@
 //! themselves know nothing of worlds. Errors are JSON:
 //! `{"error":{"code":"not_found","message":".."}}`.
 //!
-//! Who may ask at all, and how, is the matter of [`http`](crate::http).
+//! Who may ask at all, and how, is the matter of [`http`](metatopia_transport::http).
 
 use std::sync::Arc;
 
@@ -29,13 +29,15 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use metatopia_transport::{
+    authority::Authority,
+    gateway::WebSockets,
+    http::{self, Allowed, ErrorAnswer, HttpRoutes, HttpServer, ListeningSockets},
+};
 use serde_json::json;
 use tokio::sync::{mpsc, watch};
 
 use crate::{
-    authority::Authority,
-    gateway::WebSockets,
-    http::{self, Allowed, ErrorAnswer, HttpRoutes, HttpServer, ListeningSockets},
     joining::InviteStore,
     metrics::{Metrics, OPEN_METRICS},
 };

@@ -9,11 +9,18 @@ use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
 use metatopia_replica::{
-    Config, OwnEndpoint,
+    Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
     keeper::{Done, HISTORY_TURNS, History, Order},
+    mempool::RELAYED_PER_SECOND,
 };
 use metatopia_sim::{ENGINE, Genesis, World};
 use metatopia_store::Store;
+use metatopia_transport::{
+    certificates::{Certificates, TlsCertificateError},
+    gateway::{self, GatewayLimits, ListenConfig},
+    http::{self, Allowed, HttpServer, UrlScheme, WebOrigin, in_url},
+    peers,
+};
 use metatopia_types::{
     Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
 };
@@ -28,7 +35,6 @@ pub use self::error::ServerError;
 use crate::{
     authority_files::{AuthorityFileError, AuthorityFiles},
     certificate_file::CertificateFile,
-    certificates::{Certificates, TlsCertificateError},
     clock::SystemClock,
     config::{PeerConfig, Settings},
     diagnostics::Diagnostics,
@@ -37,13 +43,10 @@ use crate::{
     driver::{Driver, QUERIES_MAX},
     engine,
     executor::{self, Meddle, Pool},
-    gateway::{self, GatewayLimits, ListenConfig},
-    http::{self, Allowed, HttpServer, UrlScheme, WebOrigin, in_url},
     joining::{InviteFile, InviteStore, JoinRequests},
     keys,
     metrics::Metrics,
     peer_set::FollowerFile,
-    peers,
     repair_log::RepairLog,
     routes::{self, SessionAnswer, SourceOffer},
 };
@@ -166,6 +169,11 @@ fn open_data_dir(
 fn history(settings: &Settings) -> History {
     if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) }
 }
+
+// Peers are read by limits that know nothing of what the replica says: its longest message fits into a
+// frame, and who relays as much as it may is not slowed.
+const _: () = assert!(peers::FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
+const _: () = assert!(peers::FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
 
 /// Starts the connections with other servers.
 async fn start_peers(

@@ -16,12 +16,11 @@ use std::{
     time::{Duration, Instant},
 };
 
+use metatopia_transport::{http::Origins, networks::Networks};
+
 use metatopia::{
     config::{LogFormat, LogLevel, PeerConfig, Settings},
-    http::Origins,
-    keys,
-    networks::Networks,
-    server,
+    keys, server,
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters, RULES};

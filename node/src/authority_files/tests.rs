@@ -1,12 +1,12 @@
 use std::{fs, sync::Arc};
 
+use metatopia_transport::tls::provider;
 use rcgen::{
     BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair, PKCS_ECDSA_P256_SHA256,
 };
 use rustls::{ClientConfig, RootCertStore, version::TLS13};
 
 use super::*;
-use crate::tls::provider;
 
 /// An authority of a test, and the files of a certificate that it gave.
 pub(crate) struct Files {

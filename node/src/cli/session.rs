@@ -4,11 +4,11 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_transport::carrier::ConnectError;
 use metatopia_types::{Act, Look, PublicKey, Sign, SigningKey, SimId};
 
 use super::{console::Console, exit::Exit, failure::Failure, first_login, ticket::TicketSecret};
 use crate::{
-    carrier::ConnectError,
     client_driver::{
         ClientDriver, DriveError, End, GenesisTrust, HttpError, LearnError, NodeEndpoint,
         NodeEndpointError, NodeUrl, ProofError, random,

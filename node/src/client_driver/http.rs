@@ -2,11 +2,10 @@
 
 use std::{io, time::Duration};
 
+use metatopia_transport::tls::provider;
 use serde::de::DeserializeOwned;
 use tokio::task::spawn_blocking;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
-
-use crate::tls::provider;
 
 /// Largest body that is read.
 const BODY_BYTES_MAX: u64 = 1024 * 1024;

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use metatopia_client::{Output, Session, SubmitError};
 use metatopia_math::Vec2;
 use metatopia_protocol::{Answer, Question, SubmitRefusal, Watching};
+use metatopia_transport::carrier::{Carrier, CarrierError, CarrierReceiver};
 use metatopia_types::{Act, ActId, Blob, PublicKey, Seq, SimId};
 use tokio::{
     sync::{mpsc, oneshot},
@@ -23,7 +24,6 @@ use tokio::{
 use super::{
     DriverEvent, End, NodeUrl, Submitted, http::HttpError, node_endpoint::NodeEndpointError,
 };
-use crate::carrier::{Carrier, CarrierError, CarrierReceiver};
 
 /// News that wait for the owner. Beyond it nothing more is read from the node.
 const WAITING_MAX: usize = 1_024;

@@ -1,15 +1,15 @@
 //! The way into a node: ask it over HTTP who it is, then open a session by QUIC.
 
+use metatopia_transport::{
+    carrier::{self, Carrier, ConnectError},
+    tls::CertificateHash,
+};
 use metatopia_types::{PublicKey, SimId};
 use serde::Deserialize;
 
 use super::{
     NodeUrl,
     http::{self, HttpError},
-};
-use crate::{
-    carrier::{self, Carrier, ConnectError},
-    tls::CertificateHash,
 };
 
 /// What `/api/session` says.

@@ -10,6 +10,14 @@ use metatopia_protocol::{
 };
 use metatopia_scenarios::plaza;
 use metatopia_sim::{ENGINE, Genesis};
+use metatopia_transport::{
+    certificates::Certificates,
+    gateway::{
+        self, DeliveryMode, GatewayClientId, GatewayEvent, GatewayHandle, GatewayLimits,
+        ListenConfig,
+    },
+    http as node_http,
+};
 use metatopia_types::{
     Certificate, Digest, Header, Height, Millis, NodeContact, ObjectId, Outcome, Receipt, Round,
     SignedEnvelope, SigningKey, SimId, Turn, TurnBody, ValidatorsId, merkle,
@@ -17,17 +25,7 @@ use metatopia_types::{
 use tokio::sync::watch;
 
 use super::*;
-use crate::{
-    certificates::Certificates,
-    clock::SystemClock,
-    gateway::{
-        self, DeliveryMode, GatewayClientId, GatewayEvent, GatewayHandle, GatewayLimits,
-        ListenConfig,
-    },
-    http as node_http,
-    metrics::Metrics,
-    routes,
-};
+use crate::{clock::SystemClock, metrics::Metrics, routes};
 
 const GUARD: Duration = Duration::from_secs(30);
 

@@ -8,11 +8,11 @@ use metatopia_protocol::{
     decode_server, encode_client,
 };
 use metatopia_sim::{Genesis, GenesisError, limits::GENESIS_BYTES_MAX};
+use metatopia_transport::carrier::{Carrier, CarrierError};
 use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
 use tokio::time::timeout;
 
 use super::node_endpoint::{NodeEndpoint, NodeEndpointError};
-use crate::carrier::{Carrier, CarrierError};
 
 /// Time for the whole exchange.
 const LEARN: Duration = Duration::from_secs(10);

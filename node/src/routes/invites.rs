@@ -5,11 +5,12 @@ use axum::{
     extract::{Path, State},
     response::{IntoResponse as _, Response},
 };
+use metatopia_transport::http::ErrorAnswer;
 use metatopia_types::Digest;
 use serde_json::json;
 
 use super::Node;
-use crate::{clock::SystemClock, http::ErrorAnswer};
+use crate::clock::SystemClock;
 
 /// Returns the covered invite of a hash. Only somebody with the secret can read it.
 pub(super) async fn invite(

@@ -23,11 +23,11 @@ use axum::{
     },
     response::{Html, IntoResponse, Response},
 };
+use metatopia_transport::http::{Allowed, ErrorAnswer};
 use metatopia_types::SimId;
 use serde::Serialize;
 
 use super::Node;
-use crate::http::{Allowed, ErrorAnswer};
 
 mod lean;
 mod module;

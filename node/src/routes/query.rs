@@ -11,6 +11,7 @@ use axum::{
     http::StatusCode,
 };
 use metatopia_protocol::SignedAnnouncement;
+use metatopia_transport::http::ErrorAnswer;
 use metatopia_types::{Height, Root};
 use serde::Deserialize;
 use tokio::{
@@ -19,7 +20,6 @@ use tokio::{
 };
 
 use super::{Node, status::FullStatus};
-use crate::http::ErrorAnswer;
 
 /// Time that the node's loop has to answer.
 pub const QUERY: Duration = Duration::from_secs(5);

@@ -2,10 +2,10 @@
 
 use axum::{Json, extract::State};
 use metatopia_protocol::SignedAnnouncement;
+use metatopia_transport::{http::ErrorAnswer, tls::CertificateHash};
 use serde::Serialize;
 
 use super::{Node, Query};
-use crate::{http::ErrorAnswer, tls::CertificateHash};
 
 /// Where one server lets clients in. What it is made from is signed by that server; whoever does
 /// not trust the one that tells asks the question `Servers` in a session and checks.

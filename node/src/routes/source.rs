@@ -8,9 +8,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
+use metatopia_transport::http::ErrorAnswer;
 use serde::Serialize;
-
-use crate::http::ErrorAnswer;
 
 /// The source that this program was built from, as the build packed it; empty if it could not.
 const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/source.tar.gz"));

@@ -8,15 +8,15 @@ use axum::{
     http::{HeaderMap, header::HOST},
 };
 use metatopia_protocol::DelayedEntry;
+use metatopia_transport::{
+    certificates::Certificates,
+    http::{Allowed, host, in_url},
+};
 use metatopia_types::{Height, PublicKey, Root, SetChange, SimId, Tick};
 use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::{Node, page};
-use crate::{
-    certificates::Certificates,
-    http::{Allowed, host, in_url},
-};
 
 fn text<T: fmt::Display, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_str(value)

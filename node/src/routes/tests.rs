@@ -1,6 +1,7 @@
 //! Real requests on loopback. Time-outs here only keep a broken test from hanging.
 
 use metatopia_protocol::EndpointAnnouncement;
+use metatopia_transport::{certificates::Certificates, http::bind, tls::CertificateHash};
 use metatopia_types::{
     Digest, Height, Millis, PublicKey, Root, Sign as _, SigningKey, SimId, Tick,
 };
@@ -14,7 +15,7 @@ use tokio::{
 use std::{io, time::Duration};
 
 use super::{status::MissingTurns, *};
-use crate::{certificates::Certificates, clock::SystemClock, http::bind, tls::CertificateHash};
+use crate::clock::SystemClock;
 
 mod secure;
 

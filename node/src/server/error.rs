@@ -5,19 +5,16 @@ use std::{io, path::PathBuf};
 use metatopia_replica::keeper::{NoStart, StorageError};
 use metatopia_sim::GenesisError;
 use metatopia_store::{OpenStoreError, ReadError};
+use metatopia_transport::{bind::BindError, certificates::TlsCertificateError, gateway, peers};
 use metatopia_types::wire;
 
 use crate::{
     authority_files::AuthorityFileError,
-    bind::BindError,
-    certificates::TlsCertificateError,
     disk::OpenDiskError,
     driver::DriverError,
     engine::{OtherEngine, OtherFile},
     first_state::FirstStateError,
-    gateway,
     keys::LoadKeyError,
-    peers,
 };
 
 /// Why a server does not run, or stopped running.
@@ -180,7 +177,8 @@ mod tests {
     use std::net::{TcpListener, UdpSocket};
 
     use super::*;
-    use crate::{certificates::Certificates, clock::SystemClock, gateway::ListenConfig};
+    use crate::clock::SystemClock;
+    use metatopia_transport::{certificates::Certificates, gateway::ListenConfig};
 
     #[tokio::test]
     async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
@@ -189,7 +187,7 @@ mod tests {
         let (port, clients) = (tcp.local_addr().unwrap().port(), udp.local_addr().unwrap());
         let own = Certificates::generate(SystemClock::default().now().wall).unwrap();
         let listen_config = ListenConfig::new(clients, own);
-        let http = crate::http::bind(tcp.local_addr().unwrap()).unwrap_err();
+        let http = metatopia_transport::http::bind(tcp.local_addr().unwrap()).unwrap_err();
         let keypair = libp2p::identity::Keypair::generate_ed25519();
         let p2p = format!("/ip4/127.0.0.1/tcp/{port}");
 

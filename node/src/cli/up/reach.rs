@@ -8,12 +8,12 @@ use std::{
 };
 
 use clap::Args;
+use metatopia_transport::http::{UrlScheme, WebOrigin, in_url, is_host};
 use serde::Serialize;
 
 use crate::{
     authority_files::AuthorityFiles,
     cli::{Failure, code, ports::Ports},
-    http::{UrlScheme, WebOrigin, in_url, is_host},
 };
 
 /// Addresses for documents (RFC 5737, RFC 3849): nobody has them, and the way to them is the way to

@@ -1,12 +1,10 @@
 //! HTTPS, by a client that trusts the authority of a test and no other.
 
+use metatopia_transport::http::{Origins, UrlScheme, WebOrigin};
 use tokio_rustls::TlsConnector;
 
 use super::*;
-use crate::{
-    authority_files::{AuthorityFiles, tests::Files},
-    http::{Origins, UrlScheme, WebOrigin},
-};
+use crate::authority_files::{AuthorityFiles, tests::Files};
 
 const NAME: &str = "plaza.example";
 

@@ -25,14 +25,14 @@
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
-//! use metatopia::{
+//! use metatopia_transport::{
 //!     carrier,
 //!     certificates::Certificates,
-//!     clock::SystemClock,
 //!     gateway::{self, DeliveryMode, ListenConfig, GatewayEvent, GatewayLimits},
 //! };
+//! use metatopia_types::Millis;
 //!
-//! let certificates = Certificates::generate(SystemClock::default().now().wall).unwrap();
+//! let certificates = Certificates::generate(Millis(1_790_000_000_000)).unwrap();
 //! let listen = "127.0.0.1:0".parse().unwrap();
 //! let listen_config = ListenConfig::new(listen, certificates.clone());
 //! let (gateway, mut events) =

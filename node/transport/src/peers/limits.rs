@@ -2,17 +2,13 @@
 
 use std::time::Duration;
 
-use metatopia_replica::{PEER_FRAME_BYTES_MAX, mempool::RELAYED_PER_SECOND};
-
 /// Largest frame: the longest answer to a question, and what encodes around it.
 pub const FRAME_BYTES_MAX: usize = 528 * 1024;
-const _: () = assert!(FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
 
 /// Frames of one peer that are read in a second. Four tenths of all acts that turns have room for, or
 /// 32 MiB a second. Acts with wrong signatures, some 45 us each, take so at most 0.37 of a core from
 /// the one who looks. Whoever keeps the rules stays below: votes and parts are some dozens a turn.
-const FRAMES_PER_SECOND: u32 = 8_192;
-const _: () = assert!(FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
+pub const FRAMES_PER_SECOND: u32 = 8_192;
 
 /// The bounds of one session.
 #[derive(Debug, Clone, Copy)]

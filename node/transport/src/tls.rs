@@ -84,7 +84,9 @@ pub(crate) fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> 
     Ok(config)
 }
 
-pub(crate) fn provider() -> Arc<CryptoProvider> {
+/// Returns the cryptography that everything here uses.
+#[must_use]
+pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 

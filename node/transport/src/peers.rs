@@ -32,7 +32,7 @@
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
-//! use metatopia::peers::{self, PeerEvent, PeersConfig};
+//! use metatopia_transport::peers::{self, PeerEvent, PeersConfig};
 //!
 //! let local: libp2p::Multiaddr = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
 //! let keys = [(); 2].map(|()| libp2p::identity::Keypair::generate_ed25519());
@@ -80,7 +80,7 @@ mod swarm;
 
 pub use events::PeerEvents;
 pub use handshakes::{HANDSHAKES_MAX, HANDSHAKES_PER_SOURCE_MAX, STRANGE_HANDSHAKES_MAX};
-pub use limits::{FRAME_BYTES_MAX, PeerLimits, PeersConfig, Redial};
+pub use limits::{FRAME_BYTES_MAX, FRAMES_PER_SECOND, PeerLimits, PeersConfig, Redial};
 pub use swarm::CONNECTIONS_PER_PEER_MAX;
 
 /// Events of all peers that may wait for the receiver. Beyond it the peers' streams are not read,

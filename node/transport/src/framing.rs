@@ -66,8 +66,8 @@ pub fn encode(frame: &[u8], out: &mut Vec<u8>) {
 ///
 /// ```
 /// let mut wire = Vec::new();
-/// metatopia::framing::encode(b"hello", &mut wire);
-/// let mut decoder = metatopia::framing::Decoder::new(1024);
+/// metatopia_transport::framing::encode(b"hello", &mut wire);
+/// let mut decoder = metatopia_transport::framing::Decoder::new(1024);
 ///
 /// let (mut first, mut rest) = wire.split_at(3);
 /// assert_eq!(decoder.next(&mut first), Ok(None));
