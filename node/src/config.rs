@@ -38,13 +38,12 @@ use std::{
 use libp2p::Multiaddr;
 use metatopia_protocol::ADDRESS_BYTES_MAX;
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS, keeper::HISTORY_TURNS};
-use serde::Deserialize;
-
-use crate::{
+use metatopia_transport::{
     gateway::GatewayLimits,
     http::{Origins, WebOrigin},
     networks::Networks,
 };
+use serde::Deserialize;
 
 mod host_port;
 mod layer;

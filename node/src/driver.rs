@@ -21,6 +21,13 @@ use metatopia_replica::{
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
+use metatopia_transport::{
+    certificates::Certificates,
+    framing::SendError,
+    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
+    http::Allowed,
+    peers::{PeerEvent, PeerEvents, PeersHandle},
+};
 use metatopia_types::{ActId, Height, NodeContact, PublicKey};
 use tokio::{
     sync::{mpsc, watch},
@@ -33,17 +40,13 @@ use self::{
     sending::{Followup, after},
 };
 use crate::{
-    certificates::Certificates,
     clock::SystemClock,
     diagnostics::Diagnostics,
     executor,
-    framing::SendError,
-    gateway::{self, CloseCode, GatewayEvent, GatewayEvents, GatewayHandle},
-    http::{self, Allowed, Query},
     joining::{self, JoinAnswer, JoinRequests},
     peer_set::{FollowerFile, PeerSet},
-    peers::{PeerEvent, PeerEvents, PeersHandle},
     repair_log::RepairLog,
+    routes::{self, Query},
 };
 
 /// Questions from HTTP that may wait for the loop.
@@ -112,7 +115,7 @@ pub struct Driver {
     /// The folder of capsules and reports.
     pub diagnostics: Diagnostics,
     /// Publishes the status.
-    pub status: watch::Sender<Option<http::StatusAnswer>>,
+    pub status: watch::Sender<Option<routes::StatusAnswer>>,
     /// The addresses of servers in this node's configuration. They take the place of those in the sim.
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
     /// The followers that were let in, on the disk.
@@ -450,7 +453,7 @@ impl Driver {
             None if status.stalled => Some("no turn is being decided".to_owned()),
             None => None,
         };
-        self.status.send_replace(Some(http::StatusAnswer {
+        self.status.send_replace(Some(routes::StatusAnswer {
             server: status.server,
             sim: status.sim,
             height: status.height,
@@ -462,8 +465,8 @@ impl Driver {
             voting: status.voting,
             peers: status.peers,
             clients: status.clients,
-            missing: status.missing.as_ref().map(http::MissingTurns::from),
-            delayed: status.delayed.iter().map(http::DelayedChangeStatus::from).collect(),
+            missing: status.missing.as_ref().map(routes::MissingTurns::from),
+            delayed: status.delayed.iter().map(routes::DelayedChangeStatus::from).collect(),
             follows: self.follows(state),
             condition: match status.condition {
                 Condition::Sound if status.stalled => "stalled",

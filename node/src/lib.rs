@@ -1,9 +1,10 @@
 //! The library behind the `metatopia` program: everything with an effect.
 //!
 //! [`server::run`] is one server: it puts a disk ([`disk_thread`], [`disk`]), a thread for the world
-//! ([`executor`]), sessions with other servers ([`peers`]) and with clients ([`gateway`]), and HTTP
-//! ([`http`]) around a sans-IO replica, and [`driver`] brings to the replica what happens and does
-//! what it wants. [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
+//! ([`executor`]), and the sessions and HTTP of [`metatopia_transport`], with what HTTP answers
+//! ([`routes`]), around a sans-IO replica, and [`driver`] brings to the replica what happens and does
+//! what it wants.
+//! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
 //! tells worlds of other programs. [`cli`] is the command line. What is decided, and what a world is,
 //! is not known here.
 //!
@@ -17,9 +18,8 @@
 #![forbid(unsafe_code)]
 
 mod atomic_file;
-pub mod authority;
-pub mod bind;
-pub mod certificates;
+pub mod authority_files;
+pub mod certificate_file;
 pub mod cli;
 pub mod clock;
 pub mod config;
@@ -30,16 +30,10 @@ pub mod driver;
 pub mod engine;
 pub mod executor;
 pub mod first_state;
-pub mod gateway;
-pub mod http;
 pub mod joining;
 pub mod keys;
 pub mod metrics;
-pub mod networks;
-mod pace;
 pub mod peer_set;
-pub mod peers;
 pub mod repair_log;
+pub mod routes;
 pub mod server;
-
-pub use metatopia_transport::{carrier, framing, tls};

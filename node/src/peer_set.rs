@@ -8,9 +8,10 @@ use std::{
 
 use libp2p::{Multiaddr, PeerId, identity};
 use metatopia_replica::{Followers, Input};
+use metatopia_transport::peers::PeersHandle;
 use metatopia_types::{NodeContact, PublicKey};
 
-use crate::{atomic_file, peers::PeersHandle};
+use crate::atomic_file;
 
 /// The file in the data directory with the followers, and how often invites were used.
 const FILE_NAME: &str = "followers";

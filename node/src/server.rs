@@ -1,21 +1,28 @@
 //! One server process: puts disk, world, peers, gateway and HTTP around a replica, and runs it.
 
 mod data_dir;
+mod error;
 
-use std::{collections::BTreeMap, fs, io, net::SocketAddr, path::PathBuf, sync::Arc, thread};
+use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread};
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
 use metatopia_replica::{
-    Config, OwnEndpoint,
-    keeper::{Done, HISTORY_TURNS, History, NoStart, Order, StorageError},
+    Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
+    keeper::{Done, HISTORY_TURNS, History, Order},
+    mempool::RELAYED_PER_SECOND,
 };
-use metatopia_sim::{ENGINE, Genesis, GenesisError, World};
-use metatopia_store::{OpenStoreError, ReadError, Store};
+use metatopia_sim::{ENGINE, Genesis, World};
+use metatopia_store::Store;
+use metatopia_transport::{
+    certificates::{Certificates, TlsCertificateError},
+    gateway::{self, GatewayLimits, ListenConfig},
+    http::{self, Allowed, HttpServer, UrlScheme, WebOrigin, in_url},
+    peers,
+};
 use metatopia_types::{
     Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
-    wire,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -24,147 +31,25 @@ use tokio::{
 use tokio_util::task::AbortOnDropHandle;
 
 use self::data_dir::DataDir;
+pub use self::error::ServerError;
 use crate::{
-    authority::{Authority, AuthorityError},
-    bind::BindError,
-    certificates::{Certificates, TlsCertificateError},
+    authority_files::{AuthorityFileError, AuthorityFiles},
+    certificate_file::CertificateFile,
     clock::SystemClock,
     config::{PeerConfig, Settings},
     diagnostics::Diagnostics,
-    disk::{OpenDiskError, RealDisk},
+    disk::RealDisk,
     disk_thread::{self, ORDERS_MAX},
-    driver::{Driver, DriverError, QUERIES_MAX},
-    engine::{self, OtherEngine, OtherFile},
+    driver::{Driver, QUERIES_MAX},
+    engine,
     executor::{self, Meddle, Pool},
-    first_state::FirstStateError,
-    gateway::{self, GatewayLimits, ListenConfig},
-    http::{self, Allowed, HttpServer, SessionAnswer, SourceOffer, UrlScheme, WebOrigin, in_url},
     joining::{InviteFile, InviteStore, JoinRequests},
-    keys::{self, LoadKeyError},
+    keys,
     metrics::Metrics,
     peer_set::FollowerFile,
-    peers,
     repair_log::RepairLog,
+    routes::{self, SessionAnswer, SourceOffer},
 };
-
-/// Why a server does not run, or stopped running.
-#[derive(Debug, thiserror::Error)]
-pub enum ServerError {
-    /// The genesis cannot be read.
-    #[error("genesis {}: {source}", path.display())]
-    ReadGenesis {
-        /// The path of the file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The genesis is none.
-    #[error("genesis {}: {source}", path.display())]
-    Genesis {
-        /// The path of the file.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<GenesisError>,
-    },
-    /// The sim is of another engine.
-    #[error(transparent)]
-    OtherEngine(#[from] OtherEngine),
-    /// A file of the data directory is for another program.
-    #[error(transparent)]
-    OtherFile(#[from] OtherFile),
-    /// The sim's first state cannot be made.
-    #[error("genesis {}: {source}", path.display())]
-    FirstState {
-        /// The path of the genesis.
-        path: PathBuf,
-        /// The error behind it.
-        source: Box<FirstStateError>,
-    },
-    /// A key cannot be used.
-    #[error(transparent)]
-    Key(#[from] LoadKeyError),
-    /// The data directory cannot be opened.
-    #[error(transparent)]
-    Disk(#[from] OpenDiskError),
-    /// The data directory is not this server's, or is damaged.
-    #[error("data directory {}: {source}", path.display())]
-    Store {
-        /// The path of the directory.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: Box<OpenStoreError>,
-    },
-    /// The log cannot be read.
-    #[error("log in {}: {source}", path.display())]
-    Log {
-        /// The path of the directory.
-        path: PathBuf,
-        /// Where and why.
-        source: Box<ReadError>,
-    },
-    /// A record of the log is none of ours.
-    #[error("log in {}: a record is not of this version: {source}", path.display())]
-    Record {
-        /// The path of the directory.
-        path: PathBuf,
-        /// What is wrong with it.
-        source: wire::DecodeError,
-    },
-    /// There is no state to go on from, and no other server is known that could give one.
-    #[error(
-        "data directory {}: {source}; name servers of the sim by `peers` in the configuration, to \
-         fetch a state from them", path.display()
-    )]
-    NoStart {
-        /// The path of the directory.
-        path: PathBuf,
-        /// The error behind it.
-        source: NoStart,
-    },
-    /// The log cannot be begun.
-    #[error("log in {}: {source}", path.display())]
-    Begin {
-        /// The path of the directory.
-        path: PathBuf,
-        /// The error behind it.
-        source: Box<StorageError>,
-    },
-    /// The mark that a key was used cannot be set.
-    #[error("cannot write {}: {source}", path.display())]
-    Mark {
-        /// The path of the file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A thread cannot be started.
-    #[error("cannot start a thread: {0}")]
-    Thread(String),
-    /// Servers cannot be listened for.
-    #[error("for other servers: {0}")]
-    Peers(#[from] peers::StartPeersError),
-    /// There is no certificate for clients.
-    #[error(transparent)]
-    Certificate(#[from] TlsCertificateError),
-    /// Clients cannot be listened for.
-    #[error("for clients: {0}")]
-    Gateway(#[from] gateway::StartGatewayError),
-    /// HTTP cannot be listened for.
-    #[error("for HTTP: {0}")]
-    Http(#[from] BindError),
-    /// The certificate of an authority cannot be shown.
-    #[error(transparent)]
-    Authority(#[from] AuthorityError),
-    /// It can, but not by TLS 1.3.
-    #[error("https: {0}")]
-    Tls(#[from] rustls::Error),
-    /// Signals cannot be waited for.
-    #[error("cannot wait for signals: {0}")]
-    Signal(io::Error),
-    /// The server stopped by itself.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-}
 
 /// Runs one server until `stop` is true.
 ///
@@ -192,7 +77,7 @@ pub async fn run_meddled(
     let server = signer.public();
     let data_dir = open_data_dir(&settings, &genesis, server)?;
     // What fails most often comes before anything has to be taken down again.
-    let bound = http::bind(settings.http_listen)?;
+    let bound = http::bind(settings.http_listen).map_err(ServerError::http)?;
     let authority = authority(&settings)?;
 
     let clock = SystemClock::default();
@@ -206,10 +91,10 @@ pub async fn run_meddled(
         start_threads(store, history(&settings), meddle)?;
     let metrics = Arc::new(Metrics::default());
     let (peers, peer_events) = start_peers(&settings, &node_key, &metrics).await?;
-    let listen_config = listen_config(&settings, &bound, authority.clone(), clock)?;
+    let listen_config = listen_config(&settings, &bound, authority.as_ref(), clock)?;
     let ListenConfig { certificates, allowed, .. } = listen_config.clone();
     let (gateway, gateway_events) =
-        gateway::start(listen_config, gateway_limits(&settings), Arc::clone(&metrics))?;
+        gateway::start(listen_config, gateway_limits(&settings), Arc::clone(&metrics.transport))?;
     let own_endpoint = own_endpoint(&settings, bound.address(), gateway.address());
     let (status, told) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
@@ -217,7 +102,7 @@ pub async fn run_meddled(
     let (source, invites) = offers(&settings);
     let sockets = gateway.sockets();
     let node =
-        http::Node { status: told, queries: asked, session, sockets, metrics, source, invites };
+        routes::Node { status: told, queries: asked, session, sockets, metrics, source, invites };
     let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;
     let (clients, servers) = (gateway.address(), peers.address());
     tracing::info!(http = %http.address(), %clients, %servers, "listening");
@@ -285,6 +170,11 @@ fn history(settings: &Settings) -> History {
     if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) }
 }
 
+// Peers are read by limits that know nothing of what the replica says: its longest message fits into a
+// frame, and who relays as much as it may is not slowed.
+const _: () = assert!(peers::FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
+const _: () = assert!(peers::FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
+
 /// Starts the connections with other servers.
 async fn start_peers(
     settings: &Settings,
@@ -292,7 +182,7 @@ async fn start_peers(
     metrics: &Arc<Metrics>,
 ) -> Result<(peers::PeersHandle, peers::PeerEvents), ServerError> {
     let (limits, keypair) = (peers::PeersConfig::default(), keys::peer_keypair(node_key));
-    Ok(peers::start(keypair, &settings.p2p_listen, limits, Arc::clone(metrics)).await?)
+    Ok(peers::start(keypair, &settings.p2p_listen, limits, Arc::clone(&metrics.transport)).await?)
 }
 
 /// Returns what the HTTP server hands out: the program's source, and the invites of this node.
@@ -311,22 +201,23 @@ fn gateway_limits(settings: &Settings) -> GatewayLimits {
 }
 
 /// Returns the certificate for pages, if there is one.
-fn authority(settings: &Settings) -> Result<Option<Authority>, AuthorityError> {
-    settings.tls.as_ref().map(|(chain, key)| Authority::open(chain, key)).transpose()
+fn authority(settings: &Settings) -> Result<Option<AuthorityFiles>, AuthorityFileError> {
+    settings.tls.as_ref().map(|(chain, key)| AuthorityFiles::open(chain, key)).transpose()
 }
 
 /// Returns where the gateway listens, and whom it lets in.
 fn listen_config(
     settings: &Settings,
     bound: &http::ListeningSockets,
-    authority: Option<Authority>,
+    authority: Option<&AuthorityFiles>,
     clock: SystemClock,
 ) -> Result<ListenConfig, TlsCertificateError> {
-    let own = Certificates::open(&settings.data_dir.join(CERTIFICATES), clock.now().wall)?;
+    let file = CertificateFile::at(settings.data_dir.join(CERTIFICATES));
+    let own = Certificates::open(Box::new(file), clock.now().wall)?;
     let (listen, allowed) = (settings.client_listen, allowed(settings, bound));
     Ok(ListenConfig {
         listen,
-        certificates: own.with(authority),
+        certificates: own.with(authority.map(|files| files.authority().clone())),
         allowed,
         trusted: settings.trusted_sources.clone(),
         is_login: metatopia_protocol::is_login,
@@ -336,23 +227,23 @@ fn listen_config(
 /// Starts HTTP, under TLS if there is a certificate. Returns the task that reloads it, too.
 fn serve(
     bound: http::ListeningSockets,
-    authority: Option<Authority>,
+    authority: Option<AuthorityFiles>,
     allowed: Allowed,
-    node: http::Node,
+    node: routes::Node,
 ) -> Result<(HttpServer, Option<AbortOnDropHandle<()>>), ServerError> {
     let http = match &authority {
-        None => http::start(bound, allowed, node),
-        Some(authority) => http::start_secure(bound, authority, allowed, node)?,
+        None => routes::start(bound, allowed, node),
+        Some(files) => routes::start_secure(bound, files.authority(), allowed, node)?,
     };
     Ok((http, authority.map(reloads).transpose()?))
 }
 
 /// Reloads the certificate at each SIGHUP.
-fn reloads(authority: Authority) -> Result<AbortOnDropHandle<()>, ServerError> {
+fn reloads(files: AuthorityFiles) -> Result<AbortOnDropHandle<()>, ServerError> {
     let mut told = signal(SignalKind::hangup()).map_err(ServerError::Signal)?;
     Ok(AbortOnDropHandle::new(tokio::spawn(async move {
         while told.recv().await.is_some() {
-            match authority.reload() {
+            match files.reload() {
                 Ok(()) => tracing::info!("the certificate was read again"),
                 Err(error) => tracing::error!(%error, "the certificate in use stays"),
             }
@@ -400,7 +291,7 @@ fn session(
     Arc::new(SessionAnswer {
         sim: genesis.id(),
         name: genesis.name.clone(),
-        parent: genesis.parent.as_ref().map(http::ParentAnswer::from),
+        parent: genesis.parent.as_ref().map(routes::ParentAnswer::from),
         server,
         quic,
         announced_quic: settings.announce_quic.as_ref().map(ToString::to_string),

@@ -17,16 +17,17 @@ use std::{
 };
 
 use metatopia::{
-    carrier,
     config::{LogFormat, LogLevel, PeerConfig, Settings},
-    gateway::{self, CloseCode},
-    http::Origins,
-    keys,
-    networks::Networks,
-    server,
+    keys, server,
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
 use metatopia_sim::{ENGINE, Genesis, Parameters, RULES};
+use metatopia_transport::{
+    carrier,
+    gateway::{self, CloseCode},
+    http::Origins,
+    networks::Networks,
+};
 use metatopia_types::{NodeContact, Sign};
 use tokio::{sync::watch, task::JoinHandle, time::timeout};
 

@@ -17,6 +17,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("store", &["types"]),
     ("protocol", &["math", "types"]),
     ("sim", &["math", "types", "physics", "scripting"]),
+    ("transport", &["types", "protocol"]),
     ("client", &["math", "types", "protocol", "sim"]),
     ("transport", &["types", "protocol"]),
     ("client-driver", &["math", "types", "protocol", "sim", "client", "transport"]),
@@ -67,6 +68,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client-driver",
             "text-client",
             "scenarios",
+            "transport",
         ],
     ),
     (
@@ -84,6 +86,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "audit",
             "scenarios",
             "simulator",
+            "transport",
             "node",
         ],
     ),
@@ -99,6 +102,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client-driver",
             "scenarios",
             "simulator",
+            "transport",
             "node",
         ],
     ),
@@ -208,6 +212,36 @@ fn no_pure_crate_brings_sockets_clocks_or_an_async_runtime_of_its_own() {
     for PureCrate { name, .. } in PURE {
         for banned in ["tokio", "libp2p", "quinn", "mio", "rand", "getrandom", "rapier2d"] {
             assert!(!normal[*name].contains(banned), "{name} uses {banned}");
+        }
+    }
+}
+
+/// What only the transport may name of other people's code: whoever else did would speak to strangers
+/// past its limits.
+const CARRIERS: &[&str] =
+    &["quinn", "tokio-rustls", "tokio-tungstenite", "web-transport-proto", "rcgen"];
+
+#[test]
+fn the_program_speaks_to_strangers_by_the_transport_alone() {
+    let normal = normal();
+    for carrier in CARRIERS {
+        assert!(normal["transport"].contains(*carrier), "the transport does without {carrier}");
+        assert!(!normal["node"].contains(*carrier), "the program uses {carrier} itself");
+    }
+}
+
+/// Where things are kept, what time of day it is and how the program was called is the program's part.
+#[test]
+fn the_transport_knows_no_disk_no_command_line_and_no_time_of_day() {
+    let folder = root().join("node/transport/src");
+    let sources = files(&folder, ".rs").expect("the sources of the transport");
+    assert!(sources.len() > 40, "{sources:?}");
+    for path in sources {
+        let text = std::fs::read_to_string(&path).expect("a source file");
+        for word in
+            ["std::fs", "fs::", "std::env", "env::", "std::process", "SystemTime", "PathBuf"]
+        {
+            assert!(!text.contains(word), "{} names {word}", path.display());
         }
     }
 }

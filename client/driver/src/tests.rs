@@ -307,7 +307,7 @@ async fn a_login_shows_what_the_sim_asks_of_a_new_key() {
     assert_eq!(shown(pass(terms(LoginTerms::Free), None).await.unwrap()), None);
     let by_ticket = shown(pass(terms(LoginTerms::Ticket), Some(&ticket)).await.unwrap());
     assert!(matches!(by_ticket, Some(Pass::Ticket(_))), "{by_ticket:?}");
-    let work = LoginTerms::Work { height: Height(20), header: HeaderId::default(), tries: 2 };
+    let work = LoginTerms::Work { height: Height(20), header: HeaderId(Digest::ZERO), tries: 2 };
     let by_work = shown(pass(terms(work), None).await.unwrap());
     assert!(matches!(by_work, Some(Pass::Work(work)) if work.height == Height(20)), "{by_work:?}");
 }

@@ -81,7 +81,7 @@ impl From<TextClientError> for Failure {
 mod tests {
     use metatopia_client_driver::{DriveError, ProofError};
     use metatopia_protocol::SubmitRefusal;
-    use metatopia_types::{PackageId, Refusal};
+    use metatopia_types::{Digest, PackageId, Refusal};
 
     use super::*;
     use crate::cli::Exit;
@@ -95,7 +95,7 @@ mod tests {
         let replayed = SubmitRefusal::Replayed(1);
         assert_eq!(exit(TextClientError::LoginNotTaken(replayed)), Exit::Refused);
         assert_eq!(exit(TextClientError::LoginNotDecided), Exit::TimedOut);
-        assert_eq!(exit(TextClientError::OtherSource(PackageId::default())), Exit::Unverified);
+        assert_eq!(exit(TextClientError::OtherSource(PackageId(Digest::ZERO))), Exit::Unverified);
     }
 
     #[test]

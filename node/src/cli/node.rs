@@ -86,7 +86,7 @@ fn chosen(directives: Option<&str>, level: LogLevel) -> Result<EnvFilter, Failur
     };
     EnvFilter::builder().parse(directives).map_err(|error| {
         Failure::usage(format!("environment variable {RUST_LOG}: `{directives}` is wrong: {error}"))
-            .hint("an example is `info,metatopia::gateway=debug`")
+            .hint("an example is `info,metatopia_transport::gateway=debug`")
     })
 }
 
@@ -214,8 +214,8 @@ mod tests {
         let own = chosen(None, LogLevel::Info).unwrap().to_string();
         assert!(own.contains("arc_malachitebft_core_consensus=warn"), "{own}");
         assert_eq!(chosen(Some("  "), LogLevel::Info).unwrap().to_string(), own);
-        let asked = chosen(Some("metatopia::gateway=debug"), LogLevel::Off).unwrap();
-        assert_eq!(asked.to_string(), "metatopia::gateway=debug");
+        let asked = chosen(Some("metatopia_transport::gateway=debug"), LogLevel::Off).unwrap();
+        assert_eq!(asked.to_string(), "metatopia_transport::gateway=debug");
         let failure = chosen(Some("metatopia=loud"), LogLevel::Info).unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
         assert!(failure.message.contains("RUST_LOG") && failure.message.contains("loud"));

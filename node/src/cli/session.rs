@@ -8,10 +8,11 @@ use metatopia_client_driver::{
     NodeEndpointError, NodeUrl, ProofError, login, passing_key,
 };
 use metatopia_protocol::{Answer, Goodbye, Question};
+use metatopia_transport::carrier::ConnectError;
 use metatopia_types::{Act, Sign, SimId};
 
 use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
-use crate::{carrier::ConnectError, keys};
+use crate::keys;
 
 /// Time for one question.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);

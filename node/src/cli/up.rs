@@ -23,7 +23,7 @@ use self::{
     world::{LocalWorld, SERVERS},
 };
 use super::{arguments, console::Console, failure::Failure};
-use crate::http::module_warning;
+use crate::routes::module_warning;
 
 /// The port of the first server.
 const HTTP_PORT: u16 = 8080;

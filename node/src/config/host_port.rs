@@ -3,9 +3,8 @@
 use std::{fmt, str::FromStr};
 
 use metatopia_protocol::ADDRESS_BYTES_MAX;
+use metatopia_transport::http::is_host;
 use serde::{Deserialize, Deserializer, de::Error as _};
-
-use crate::http::is_host;
 
 /// A host, by name or address, and a port from 1 on: `node.example:8081`, `192.0.2.1:8081` or
 /// `[2001:db8::1]:8081`.

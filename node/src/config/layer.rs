@@ -3,13 +3,13 @@
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
 use libp2p::Multiaddr;
-use serde::{Deserialize, Serialize};
-
-use super::{HostPort, LogFormat, LogLevel, PeerConfig};
-use crate::{
+use metatopia_transport::{
     http::{Origins, WebOrigin},
     networks::Networks,
 };
+use serde::{Deserialize, Serialize};
+
+use super::{HostPort, LogFormat, LogLevel, PeerConfig};
 
 fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
 where

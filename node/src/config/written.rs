@@ -84,10 +84,8 @@ mod tests {
     use std::{fs, path::PathBuf};
 
     use super::*;
-    use crate::{
-        config::{self, Layer},
-        networks::Networks,
-    };
+    use crate::config::{self, Layer};
+    use metatopia_transport::networks::Networks;
 
     /// A file that is gone with its test.
     struct Scratch(PathBuf);

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::{Driver, LoopState};
 use crate::{
-    http::{FollowStatus, RefusingServer},
     joining::JoinAnswer,
+    routes::{FollowStatus, RefusingServer},
 };
 
 impl Driver {

@@ -2,7 +2,9 @@
 
 use std::future::{Future, pending};
 
-use crate::{gateway::GatewayEvent, http::Query, peers::PeerEvent};
+use metatopia_transport::{gateway::GatewayEvent, peers::PeerEvent};
+
+use crate::routes::Query;
 
 /// Something that came.
 #[derive(Debug)]
@@ -34,7 +36,7 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
-    use crate::gateway::{ClientEnd, GatewayClientId};
+    use metatopia_transport::gateway::{ClientEnd, GatewayClientId};
 
     /// A peer that flooded was heard before all others, and so alone.
     #[tokio::test]

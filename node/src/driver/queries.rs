@@ -5,7 +5,7 @@ use metatopia_replica::Input;
 use metatopia_types::{Height, Root, limits::ROOT_LAG};
 
 use super::LoopState;
-use crate::http::{Busy, Query, Reply, RootUnknown};
+use crate::routes::{Busy, Query, Reply, RootUnknown};
 
 /// Who waits for an answer.
 #[derive(Debug)]

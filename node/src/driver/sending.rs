@@ -1,8 +1,7 @@
 //! What is to be done once a frame was handed to a client's session.
 
 use metatopia_replica::Delivery;
-
-use crate::{framing::SendError, gateway::Sent};
+use metatopia_transport::{framing::SendError, gateway::Sent};
 
 /// What comes after a frame.
 #[derive(Debug, PartialEq, Eq)]

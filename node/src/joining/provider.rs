@@ -7,10 +7,9 @@ use metatopia_protocol::{
     Answer, ClientMessage, Goodbye, Hello, Question, ServerMessage, VERSION, decode_server,
     encode_client,
 };
+use metatopia_transport::carrier::{Carrier, CarrierError};
 use metatopia_types::{PublicKey, Sign, wire::DecodeError};
 use tokio::{sync::mpsc, time::timeout};
-
-use crate::carrier::{Carrier, CarrierError};
 
 /// Time for the session to open, and for each of the first questions.
 const ANSWER: Duration = Duration::from_secs(10);

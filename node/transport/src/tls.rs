@@ -87,7 +87,7 @@ pub fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// Returns the cryptography that all TLS here uses.
+/// Returns the cryptography that everything here uses.
 #[must_use]
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())

@@ -234,7 +234,7 @@ async fn upgrade(to: SocketAddr, from: IpAddr) -> Result<WebSocketStream<TcpStre
     stream.set_nodelay(true).map_err(|error| error.to_string())?;
     let url = format!("ws://{to}/ws");
     let mut request = url.into_client_request().map_err(|error| error.to_string())?;
-    let protocol = HeaderValue::from_static(metatopia::gateway::WEBSOCKET_PROTOCOL);
+    let protocol = HeaderValue::from_static(metatopia_transport::gateway::WEBSOCKET_PROTOCOL);
     request.headers_mut().insert("sec-websocket-protocol", protocol);
     let (socket, _) = client_async(request, stream).await.map_err(|error| error.to_string())?;
     Ok(socket)

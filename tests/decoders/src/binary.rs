@@ -1,12 +1,12 @@
 //! Frames and records.
 
-use metatopia::framing;
 use metatopia_consensus::{Message, Record};
 use metatopia_protocol::{decode_client, decode_server, encode_client, encode_server};
 use metatopia_replica::{Followers, PeerMessage};
 use metatopia_scripting::Package;
 use metatopia_sim::TileEntry;
 use metatopia_store::{Disk as _, FileName, memory::MemoryDisk, scan, survey};
+use metatopia_transport::framing;
 use metatopia_types::{Certificate, Evidence, Turn, limits, wire};
 use serde::{Serialize, de::DeserializeOwned};
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use metatopia::framing;
 use metatopia_audit::{evidence::EvidenceFile, recover::file};
 use metatopia_consensus::{Base, Decision, JoinPack, Message, Record, Want};
 use metatopia_protocol::{
@@ -13,6 +12,7 @@ use metatopia_replica::{Followers, PeerMessage, encode_patch, encode_snapshot};
 use metatopia_scenarios::{golden, plaza};
 use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
+use metatopia_transport::framing;
 use metatopia_types::{
     Act, Certificate, Digest, Envelope, Evidence, HeaderId, Height, Lane, Millis, ObjectId,
     Recovery, Round, Seq, Sign as _, SignedRecovery, SimId, Turn, TurnBody, ValidatorSet, Vote,

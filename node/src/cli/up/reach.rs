@@ -8,12 +8,12 @@ use std::{
 };
 
 use clap::Args;
+use metatopia_transport::http::{UrlScheme, WebOrigin, in_url, is_host};
 use serde::Serialize;
 
 use crate::{
-    authority::Authority,
+    authority_files::AuthorityFiles,
     cli::{Failure, code, ports::Ports},
-    http::{UrlScheme, WebOrigin, in_url, is_host},
 };
 
 /// Addresses for documents (RFC 5737, RFC 3849): nobody has them, and the way to them is the way to
@@ -97,7 +97,8 @@ impl Reach {
         };
         let tls = match (&args.tls_cert, &args.tls_key) {
             (Some(chain), Some(key)) => {
-                Authority::open(chain, key).map_err(|error| Failure::failed(error.to_string()))?;
+                AuthorityFiles::open(chain, key)
+                    .map_err(|error| Failure::failed(error.to_string()))?;
                 // The servers look from their own directories.
                 let whole = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
                 Some((whole(chain), whole(key)))

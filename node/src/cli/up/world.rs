@@ -11,6 +11,7 @@ use std::{
 use libp2p::PeerId;
 use metatopia_scenarios::plaza;
 use metatopia_sim::{FirstLogin, Genesis};
+use metatopia_transport::{gateway::GatewayLimits, networks::Networks};
 use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
 
@@ -21,9 +22,7 @@ use crate::{
     config::{Limits, PeerConfig, WrittenConfig},
     engine::{self, OtherEngine},
     first_state::state_beside,
-    gateway::GatewayLimits,
     keys,
-    networks::Networks,
 };
 
 /// Servers of a new world: the fewest of which one may lie or vanish.

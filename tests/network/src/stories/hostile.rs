@@ -14,7 +14,7 @@ use crate::{Bots, LabServers, servers::PORTS};
 
 /// Connections that say nothing, at each port. The port of servers takes 32 handshakes at once. The
 /// HTTP port has 256 places: with fewer the story shows what silence costs, and not who makes room
-/// for whom, which is the story of `node/src/http/tests/crowds.rs`.
+/// for whom, which is the story of `node/transport/src/http/tests/crowds.rs`.
 const SILENT: usize = 200;
 
 /// Bytes of one piece of nonsense.

@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use futures::future::join_all;
-use metatopia::carrier::{Carrier, CarrierReceiver, CarrierSender};
 use metatopia_client_driver::NodeEndpoint;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
     ClientMessage, Hello, Question, ServerMessage, Submission, decode_server, encode_client,
 };
 use metatopia_replica::ACTS_PER_TURN;
+use metatopia_transport::carrier::{Carrier, CarrierReceiver, CarrierSender};
 use metatopia_types::{
     Act, Envelope, Height, Lane, Seq, Sign as _, Signature, SignedEnvelope, SigningKey, limits,
 };

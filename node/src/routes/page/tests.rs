@@ -1,0 +1,127 @@
+//! Browsers' requests, on loopback.
+
+use crate::routes::tests::{Running, run};
+
+/// The head of a response in small letters, and its body.
+async fn get(node: &Running, path: &str, headers: &[&str]) -> (String, String) {
+    let host = format!("Host: {}", node.server.address());
+    let headers: Vec<&str> = [host.as_str()].into_iter().chain(headers.iter().copied()).collect();
+    let response = node.send(&format!("GET {path}"), &headers, b"").await;
+    let (head, body) = response.split_once("\r\n\r\n").unwrap();
+    (head.to_lowercase(), body.to_owned())
+}
+
+/// What follows `name` in a head.
+fn value<'a>(head: &'a str, name: &str) -> Option<&'a str> {
+    head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
+}
+
+/// The prefix of the assets that the page links to.
+async fn prefix(node: &Running) -> String {
+    let (_, html) = get(node, "/", &[]).await;
+    let (_, rest) = html.split_once("src=\"").unwrap();
+    rest.split_once("/main.js").unwrap().0.to_owned()
+}
+
+#[tokio::test]
+async fn the_page_is_never_kept_and_may_load_nothing_from_elsewhere() {
+    let node = run("", 1).await;
+    for path in ["/", &format!("/w/{}", "02".repeat(32)), "/?node=x&at=1,2"] {
+        let (head, html) = get(&node, path, &[]).await;
+        assert!(head.starts_with("http/1.1 200 "), "{path}: {head}");
+        assert_eq!(value(&head, "content-type"), Some("text/html; charset=utf-8"));
+        assert_eq!(value(&head, "cache-control"), Some("no-store"));
+        assert_eq!(value(&head, "referrer-policy"), Some("no-referrer"));
+        assert_eq!(value(&head, "x-content-type-options"), Some("nosniff"));
+        let policy = value(&head, "content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
+        assert!(!html.contains("{{"), "{html}");
+    }
+}
+
+#[tokio::test]
+async fn the_page_is_told_where_its_assets_are_and_which_sim_this_is() {
+    let node = run("", 1).await;
+    node.allowed.set_servers(["http://192.0.2.7:8080".parse().unwrap()]);
+    let (_, html) = get(&node, "/", &[]).await;
+    let (_, rest) = html.split_once("id=\"config\">").unwrap();
+    let config: serde_json::Value =
+        serde_json::from_str(rest.split_once("</script>").unwrap().0).unwrap();
+    assert_eq!(config["assets"], prefix(&node).await);
+    assert_eq!(config["sim"], "02".repeat(32));
+    assert_eq!(config["servers"], serde_json::json!(["http://192.0.2.7:8080"]));
+    assert_eq!(config["version"], env!("CARGO_PKG_VERSION"));
+    assert!(config["wasm"].is_null() || config["wasm"].as_str().unwrap().ends_with(".wasm"));
+    assert!(config["stale"] == false || config["wasm"].is_string(), "{config}");
+}
+
+#[tokio::test]
+async fn assets_are_kept_for_ever_under_the_digest_of_all() {
+    let node = run("", 1).await;
+    let prefix = prefix(&node).await;
+    assert_eq!(prefix.len(), "/assets/".len() + 32);
+
+    let path = format!("{prefix}/main.js");
+    let (head, script) = get(&node, &path, &[]).await;
+    assert!(head.starts_with("http/1.1 200 "), "{head}");
+    assert_eq!(value(&head, "content-type"), Some("text/javascript; charset=utf-8"));
+    assert_eq!(value(&head, "cache-control"), Some("public, max-age=31536000, immutable"));
+    assert!(value(&head, "content-security-policy").is_some(), "workers take theirs from it");
+    assert!(script.contains("new Page(") && !script.contains("@ts-check"));
+
+    let known = format!("If-None-Match: {}", value(&head, "etag").unwrap());
+    let (head, body) = get(&node, &path, &[&known]).await;
+    assert!(head.starts_with("http/1.1 304 "), "{head}");
+    assert_eq!(body, "");
+}
+
+#[tokio::test]
+async fn assets_are_packed_for_those_who_unpack() {
+    let node = run("", 1).await;
+    // Any text that is long enough to shrink.
+    let path = format!("{}/icon.svg", prefix(&node).await);
+    for (accepts, packed) in [
+        ("Accept-Encoding: gzip, deflate, br", true),
+        ("Accept-Encoding: br, gzip;q=0.5", true),
+        ("Accept-Encoding: gzip;q=0", false),
+        ("Accept-Encoding: br", false),
+    ] {
+        let (head, _) = get(&node, &path, &[accepts]).await;
+        let encoding = value(&head, "content-encoding");
+        assert_eq!(encoding, packed.then_some("gzip"), "{accepts}");
+        assert_eq!(value(&head, "vary"), Some("origin, accept-encoding"));
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_in_the_tree_is_not_served() {
+    let node = run("", 1).await;
+    let prefix = prefix(&node).await;
+    for path in [
+        format!("/assets/{}/main.js", "0".repeat(32)),
+        format!("{prefix}/index.html"),
+        format!("{prefix}/nothing.js"),
+        format!("{prefix}/../main.js"),
+        format!("{prefix}/..%2f..%2fCargo.toml"),
+        format!("{prefix}/%2e%2e/%2e%2e/Cargo.toml"),
+        "/w/1234".to_owned(),
+        "/w/".to_owned(),
+        "/elsewhere".to_owned(),
+    ] {
+        let (head, body) = get(&node, &path, &["Accept: text/html,*/*;q=0.8"]).await;
+        assert!(head.starts_with("http/1.1 404 "), "{path}: {head}");
+        assert!(body.starts_with("<!doctype html>"), "{path}: {body}");
+        let (head, body) = get(&node, &path, &["Accept: */*"]).await;
+        assert!(head.starts_with("http/1.1 404 "), "{path}: {head}");
+        assert!(body.starts_with("{\"error\":"), "{path}: {body}");
+    }
+}
+
+#[tokio::test]
+async fn the_icon_is_there_for_who_has_not_read_the_page() {
+    let (head, body) = get(&run("", 1).await, "/favicon.ico", &[]).await;
+    assert_eq!(value(&head, "content-type"), Some("image/svg+xml"));
+    assert_eq!(value(&head, "cache-control"), Some("no-cache"));
+    assert!(body.contains("<svg"));
+}

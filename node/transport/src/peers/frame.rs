@@ -1,0 +1,158 @@
+//! One session: frames, heartbeats and budgets over two byte streams.
+//!
+//! A frame of length zero is a heartbeat and is never delivered. Each side writes one at least
+//! every [`PeerLimits::heartbeat`], so silence means that the other side hangs, or is gone.
+
+use std::{io, sync::Arc, time::Duration};
+
+use futures::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use libp2p::PeerId;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc},
+    time::timeout,
+};
+
+use super::{
+    PeerEnd, PeerLimits,
+    outbox::{SendQueue, cost},
+};
+use crate::{
+    figures::TransportFigures,
+    framing::{self, Decoder},
+    pace::FrameLimiter,
+};
+
+/// Bytes asked of the transport at once.
+const READ_BYTES: usize = 16 * 1024;
+
+/// Counts sessions, so that a leftover of an older one is told from the current one.
+pub(super) type SessionNumber = u64;
+
+/// What one session tells the receiver that all sessions share.
+#[derive(Debug)]
+pub(super) struct SessionTaskEvent {
+    pub(super) peer: PeerId,
+    pub(super) session: SessionNumber,
+    pub(super) what: SessionTaskEventKind,
+}
+
+#[derive(Debug)]
+pub(super) enum SessionTaskEventKind {
+    Opened(Arc<SendQueue>),
+    /// The permit returns the frame's share of the peer's budget when it is dropped.
+    Frame(bytes::Bytes, OwnedSemaphorePermit),
+    Ended(PeerEnd),
+}
+
+/// The two halves of a session and what they share.
+#[derive(Debug)]
+pub(super) struct Pump {
+    pub(super) peer: PeerId,
+    pub(super) session: SessionNumber,
+    pub(super) outbox: Arc<SendQueue>,
+    pub(super) items: mpsc::Sender<SessionTaskEvent>,
+    pub(super) limits: PeerLimits,
+    pub(super) metrics: Arc<TransportFigures>,
+}
+
+impl Pump {
+    /// Drives the session until it fails; after that its outbox refuses frames.
+    pub(super) async fn run<R, W>(&self, read: R, write: W) -> PeerEnd
+    where
+        R: AsyncRead + Unpin + Send,
+        W: AsyncWrite + Unpin + Send,
+    {
+        if !self.tell(SessionTaskEventKind::Opened(self.outbox.clone())).await {
+            return PeerEnd::Stopped;
+        }
+        let end = tokio::select! {
+            end = self.read_frames(read) => end,
+            end = self.write_frames(write) => end,
+            () = self.outbox.overflowed() => PeerEnd::TooSlow,
+        };
+        self.outbox.close();
+        end
+    }
+
+    /// Sends an event. Returns false when nobody listens any more.
+    pub(super) async fn tell(&self, what: SessionTaskEventKind) -> bool {
+        let (peer, session) = (self.peer, self.session);
+        self.items.send(SessionTaskEvent { peer, session, what }).await.is_ok()
+    }
+
+    /// Reads frames. While the receiver is behind, or the remote too fast, the stream is not read,
+    /// and the remote feels it.
+    async fn read_frames<R: AsyncRead + Unpin>(&self, mut read: R) -> PeerEnd {
+        let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
+        let mut decoder = Decoder::new(self.limits.frame_bytes_max);
+        let mut pace = FrameLimiter::new(self.limits.frames_per_second);
+        let mut chunk = vec![0; READ_BYTES];
+        loop {
+            let got = match timeout(self.limits.silence, read.read(&mut chunk)).await {
+                Err(_) => return PeerEnd::Silent,
+                Ok(Err(error)) => return PeerEnd::Lost(error.kind()),
+                Ok(Ok(0)) => return PeerEnd::Closed,
+                Ok(Ok(got)) => got,
+            };
+            let mut input = &chunk[..got];
+            loop {
+                let frame = match decoder.next(&mut input) {
+                    Ok(Some(frame)) if frame.is_empty() => continue,
+                    Ok(Some(frame)) => frame,
+                    Ok(None) => break,
+                    Err(oversize) => return PeerEnd::Oversize(oversize),
+                };
+                self.metrics.lane_frames_received_total.inc();
+                self.metrics.lane_bytes_received_total.inc_by(frame.len() as u64);
+                let bytes = frame.len();
+                let share = u32::try_from(cost(&frame)).expect("budgets are below 4 GiB");
+                let Ok(permit) = budget.clone().acquire_many_owned(share).await else {
+                    return PeerEnd::Stopped;
+                };
+                if !self.tell(SessionTaskEventKind::Frame(frame, permit)).await {
+                    return PeerEnd::Stopped;
+                }
+                pace.take(bytes).await;
+            }
+        }
+    }
+
+    async fn write_frames<W: AsyncWrite + Unpin>(&self, mut write: W) -> PeerEnd {
+        let mut batch = Vec::new();
+        loop {
+            batch.clear();
+            let taken = match timeout(self.limits.heartbeat, self.outbox.take(&mut batch)).await {
+                Ok(taken) => taken,
+                Err(_) => {
+                    batch.extend_from_slice(&framing::EMPTY);
+                    0
+                }
+            };
+            if let Err(end) = write_all(&mut write, &batch, self.limits.silence).await {
+                return end;
+            }
+            self.outbox.written(taken);
+        }
+    }
+}
+
+/// Writes all of `bytes`. Each part that the transport takes renews the time it has, so that a slow
+/// link is not mistaken for one that hangs.
+async fn write_all<W: AsyncWrite + Unpin>(
+    write: &mut W,
+    mut bytes: &[u8],
+    silence: Duration,
+) -> Result<(), PeerEnd> {
+    let fault = |error: io::Error| PeerEnd::Lost(error.kind());
+    while !bytes.is_empty() {
+        let taken = timeout(silence, write.write(bytes)).await;
+        match taken.map_err(|_| PeerEnd::Stuck)?.map_err(fault)? {
+            0 => return Err(PeerEnd::Closed),
+            taken => bytes = &bytes[taken..],
+        }
+    }
+    timeout(silence, write.flush()).await.map_err(|_| PeerEnd::Stuck)?.map_err(fault)
+}
+
+#[cfg(test)]
+mod tests;
