@@ -381,6 +381,7 @@ fn outcomes() -> Vec<Outcome> {
         .collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "a list")]
 fn answers() -> Vec<Answer> {
     let act = signed(Act::Heartbeat);
     let receipt = receipt();

@@ -151,7 +151,7 @@ fn a_genesis_of_other_rules_under_the_same_number_is_told_with_both() {
 fn a_state_of_another_engine_is_told_with_its_file_and_a_damaged_one_is_not() {
     let folder = Scratch::new("engine-state");
     let damaged = PassedOver::Unusable("the file is not what was written".to_owned());
-    assert_eq!(check_states(&folder.0, &[damaged.clone()]), Ok(()));
+    assert_eq!(check_states(&folder.0, std::slice::from_ref(&damaged)), Ok(()));
     let file = metatopia_store::FileName::segment(0);
     let state = PassedOver::OtherEngine { file, found: ENGINE + 1 };
 

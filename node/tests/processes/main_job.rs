@@ -16,6 +16,7 @@ fn verify(dir: &std::path::Path) -> Vec<Value> {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story of one life")]
 fn four_servers_carry_on_when_the_proposer_is_killed_and_agree_with_it_when_it_is_back() {
     let folder = Folder::new("main-job");
     let plaza = Plaza::start(&folder.join("world"), 4);

@@ -1,4 +1,5 @@
-//! How fast the frames of one client, or of one peer, are taken.
+//! How fast something may come: frames of one client or peer, bytes and logins of one source, control
+//! frames of one page.
 
 use std::{
     sync::{
@@ -10,6 +11,38 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
+/// What came, against a steady rate (the generic cell rate algorithm of ITU-T I.371). Everything is
+/// counted by the time that it takes at that rate; how far it may be ahead, each caller says.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct SteadyRate {
+    /// When all that came would have come at the steady rate.
+    due: Option<Instant>,
+}
+
+impl SteadyRate {
+    /// Returns when one more thing is due at the steady rate; that is now, after a quiet time.
+    pub(crate) fn due(self, now: Instant) -> Instant {
+        self.due.map_or(now, |due| due.max(now))
+    }
+
+    /// Returns when all that came would have come at the steady rate, if anything came.
+    pub(crate) fn whole(self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Counts what takes so long at the steady rate. Returns when all that came would have come.
+    pub(crate) fn count(&mut self, takes: Duration, now: Instant) -> Instant {
+        let due = self.due(now) + takes;
+        self.due = Some(due);
+        due
+    }
+
+    /// Returns until when nothing more is to come, if so, of somebody who may be so far ahead.
+    pub(crate) fn pause(self, ahead: Duration, now: Instant) -> Option<Instant> {
+        self.due?.checked_sub(ahead).filter(|until| *until > now)
+    }
+}
+
 /// A frame counts once for each of these that it begins, so that long ones are not cheap.
 pub(crate) const UNIT_BYTES: u32 = 4 * 1024;
 
@@ -20,15 +53,13 @@ const EXCESS_FRAMES: u32 = 8;
 /// For such frames nobody is left unread for longer than this.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Takes frames at a steady rate, and those of one second at once after a quiet one (the generic
-/// cell rate algorithm of ITU-T I.371). Who is faster is not read meanwhile: it waits, and nobody
-/// else does.
+/// Takes frames at a steady rate, and those of one second at once after a quiet one. Who is faster is
+/// not read meanwhile: it waits, and nobody else does.
 #[derive(Debug)]
 pub(crate) struct FrameLimiter {
     /// What one unit takes at the steady rate.
     gap: Duration,
-    /// When all that was taken would be done at the steady rate.
-    due: Instant,
+    rate: SteadyRate,
     /// Frames beyond what the client may have, counted by those who refuse them.
     excess: Arc<AtomicU32>,
 }
@@ -40,7 +71,7 @@ impl FrameLimiter {
     /// Returns a pace of so many units a second, at least one.
     pub(crate) fn new(per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
-        Self { gap, due: Instant::now(), excess: Arc::default() }
+        Self { gap, rate: SteadyRate::default(), excess: Arc::default() }
     }
 
     /// Counts frames beyond what the client may have in this counter.
@@ -59,11 +90,11 @@ impl FrameLimiter {
     /// Returns until when to wait, if at all.
     fn count(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES as usize).max(1)).unwrap_or(u32::MAX);
-        self.due = self.due.max(now) + self.gap.saturating_mul(units);
+        let due = self.rate.count(self.gap.saturating_mul(units), now);
         let excess = self.excess.swap(0, Ordering::Relaxed).saturating_mul(EXCESS_FRAMES);
-        let slowed = self.due + self.gap.saturating_mul(excess);
-        self.due = self.due.max(slowed.min(now + AHEAD + PAUSE_MAX));
-        self.due.checked_sub(AHEAD).filter(|until| *until > now)
+        let longest = (now + AHEAD + PAUSE_MAX).saturating_duration_since(due);
+        self.rate.count(self.gap.saturating_mul(excess).min(longest), now);
+        self.rate.pause(AHEAD, now)
     }
 }
 
@@ -71,8 +102,8 @@ impl FrameLimiter {
 mod tests {
     use super::*;
 
-    fn pace(start: Instant) -> FrameLimiter {
-        FrameLimiter { gap: Duration::from_millis(10), due: start, excess: Arc::default() }
+    fn pace() -> FrameLimiter {
+        FrameLimiter::new(100)
     }
 
     fn taken_within(pace: &mut FrameLimiter, start: Instant, time: Duration, bytes: usize) -> u32 {
@@ -85,9 +116,25 @@ mod tests {
     }
 
     #[test]
+    fn who_is_ahead_of_a_steady_rate_pauses_until_it_is_not_and_quiet_time_is_not_saved_up() {
+        let (start, second) = (Instant::now(), Duration::from_secs(1));
+        let mut rate = SteadyRate::default();
+        assert_eq!((rate.due(start), rate.whole(), rate.pause(second, start)), (start, None, None));
+
+        assert_eq!(rate.count(second, start), start + second);
+        assert_eq!(rate.pause(second, start), None);
+        assert_eq!(rate.count(second, start), start + 2 * second);
+        assert_eq!(rate.pause(second, start), Some(start + second));
+
+        let later = start + 9 * second;
+        assert_eq!((rate.due(later), rate.pause(second, later)), (later, None));
+        assert_eq!(rate.count(second, later), later + second);
+    }
+
+    #[test]
     fn a_second_of_frames_is_taken_at_once_and_then_the_steady_rate() {
         let start = Instant::now();
-        let mut pace = pace(start);
+        let mut pace = pace();
         assert_eq!(taken_within(&mut pace, start, Duration::from_millis(1), 1), 101);
         let later = start + Duration::from_millis(1);
         let taken = taken_within(&mut pace, later, Duration::from_secs(1), 1);
@@ -97,7 +144,7 @@ mod tests {
     #[test]
     fn frames_beyond_what_one_may_have_count_several_times() {
         let start = Instant::now();
-        let mut pace = pace(start);
+        let mut pace = pace();
         taken_within(&mut pace, start, Duration::from_millis(1), 1);
         let (mut now, mut taken) = (start, 0);
         while now < start + Duration::from_secs(9) {
@@ -115,7 +162,7 @@ mod tests {
     #[test]
     fn long_frames_count_by_their_bytes() {
         let start = Instant::now();
-        let mut pace = pace(start);
+        let mut pace = pace();
         let taken =
             taken_within(&mut pace, start, Duration::from_millis(1), 10 * UNIT_BYTES as usize);
         assert_eq!(taken, 11);

@@ -67,7 +67,7 @@ fn each_number_keeps_its_act() {
 #[test]
 fn an_act_of_a_later_program_is_decoded_named_and_checked_and_is_the_same_bytes_again() {
     let later = envelope(Act::Unknown { number: 300, bytes: vec![7; 200] });
-    let signed = later.clone().sign(&key(1));
+    let signed = later.sign(&key(1));
     let bytes = wire::encode(&signed);
 
     let read: SignedEnvelope = wire::decode(&bytes, limits::ENVELOPE_BYTES_MAX).expect("a shell");

@@ -16,7 +16,7 @@ use std::{
 use tokio::time::{Instant, sleep_until};
 
 use super::admission::Block;
-use crate::networks::Networks;
+use crate::{networks::Networks, pace::SteadyRate};
 
 /// Sources that are remembered at once. Each that has a client here is one, at most
 /// [`clients_max`](super::GatewayLimits::clients_max); of the others those are forgotten first whose
@@ -26,8 +26,7 @@ pub const SOURCES_MAX: usize = 4_096;
 /// Who waits looks again at least so often: somebody before it may have gone.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often something may happen: at a steady rate, and so many times at once after a quiet time
-/// (the generic cell rate algorithm of ITU-T I.371).
+/// How often something may happen: at a steady rate, and so many times at once after a quiet time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ration {
     /// In a second, at least once.
@@ -80,29 +79,16 @@ impl Default for SourceLimits {
 /// Bytes of a source may be ahead of their rate by so much.
 const BYTES_AHEAD: Duration = Duration::from_secs(4);
 
-/// Bytes against a steady rate: those that came count, and what comes next waits.
-#[derive(Debug, Clone, Copy, Default)]
-struct Bytes {
-    /// When all that came would have come at the steady rate.
-    due: Option<Instant>,
-}
-
-impl Bytes {
-    /// Counts bytes. Says until when nothing more is to be read, if so.
-    fn count(&mut self, bytes: usize, rate: (u32, Duration), now: Instant) -> Option<Instant> {
-        let (per_second, ahead) = rate;
-        let nanos = (bytes as u64).saturating_mul(1_000_000_000) / u64::from(per_second.max(1));
-        let due = self.due.unwrap_or(now).max(now) + Duration::from_nanos(nanos);
-        self.due = Some(due);
-        due.checked_sub(ahead).filter(|until| *until > now)
-    }
+/// Returns how long bytes take at a rate.
+fn time_of(bytes: usize, per_second: u32) -> Duration {
+    let nanos = (bytes as u64).saturating_mul(1_000_000_000) / u64::from(per_second.max(1));
+    Duration::from_nanos(nanos)
 }
 
 /// A line of those who wait for something that is rationed.
 #[derive(Debug, Default)]
 struct RationQueue {
-    /// When all that happened would have happened at the steady rate.
-    due: Option<Instant>,
+    rate: SteadyRate,
     /// Known people before strangers, and then in the order in which they came.
     waiting: BTreeSet<(bool, u64)>,
     next: u64,
@@ -112,10 +98,10 @@ impl RationQueue {
     /// Takes one if it is this one's turn; else says when to look again.
     fn step(&mut self, own: (bool, u64), ration: Ration, now: Instant) -> Result<(), Instant> {
         let before = self.waiting.range(..own).count();
-        let due = self.due.unwrap_or(now).max(now);
+        let due = self.rate.due(now);
         let (gap, ahead) = (ration.gap(), ration.ahead());
         if before == 0 && due <= now + ahead {
-            self.due = Some(due + gap);
+            self.rate.count(gap, now);
             self.waiting.remove(&own);
             return Ok(());
         }
@@ -130,14 +116,15 @@ struct Lines {
     sessions: RationQueue,
     logins: RationQueue,
     first_logins: RationQueue,
-    bytes: Bytes,
+    bytes: SteadyRate,
 }
 
 impl Lines {
     /// Returns when the last of its rations is whole again.
     fn whole(&self) -> Option<Instant> {
-        let lines = [self.sessions.due, self.logins.due, self.first_logins.due, self.bytes.due];
-        lines.into_iter().flatten().max()
+        let Self { sessions, logins, first_logins, bytes } = self;
+        let rates = [sessions.rate, logins.rate, first_logins.rate, *bytes];
+        rates.into_iter().filter_map(SteadyRate::whole).max()
     }
 }
 
@@ -188,7 +175,9 @@ impl ClientSource {
     }
 
     fn count(&self, bytes: usize, now: Instant) -> Option<Instant> {
-        self.lock().bytes.count(bytes, (self.limits.bytes_per_second, BYTES_AHEAD), now)
+        let mut lines = self.lock();
+        lines.bytes.count(time_of(bytes, self.limits.bytes_per_second), now);
+        lines.bytes.pause(BYTES_AHEAD, now)
     }
 }
 
@@ -240,7 +229,7 @@ impl Rations {
 /// is on the wire, and not frames: some cost a byte or two to send and as much as others to read.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    own: Mutex<Bytes>,
+    own: Mutex<SteadyRate>,
     own_per_second: u32,
     rations: Rations,
 }
@@ -257,8 +246,8 @@ impl Meter {
     pub(crate) fn count(&self, bytes: usize) -> Option<Instant> {
         let now = Instant::now();
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = own.count(bytes, (self.own_per_second, OWN_AHEAD), now);
-        own.max(self.rations.count(bytes, now))
+        own.count(time_of(bytes, self.own_per_second), now);
+        own.pause(OWN_AHEAD, now).max(self.rations.count(bytes, now))
     }
 }
 

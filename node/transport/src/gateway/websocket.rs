@@ -28,7 +28,7 @@ use super::{
     sources::Meter,
     wire::{Receive, Transmit},
 };
-use crate::{framing::Oversize, http::WrittenBytes};
+use crate::{framing::Oversize, http::WrittenBytes, pace::SteadyRate};
 
 /// The subprotocol of a session. Browsers take no slash in it, so it is not that of the others.
 pub const WEBSOCKET_PROTOCOL: &str = "metatopia.1";
@@ -108,7 +108,7 @@ impl Admitted {
         let (sink, stream) = socket.split();
         let idle = gateway.limits.idle;
         let max = gateway.limits.frame_in_bytes_max;
-        let controls = ControlFrameRate::default();
+        let controls = SteadyRate::default();
         let recv = SocketReceiver { stream, idle, max, controls };
         let (every, next) = (idle / 4, Instant::now() + idle / 4);
         let send = SocketSender { sink, written, every, next };
@@ -123,7 +123,7 @@ struct SocketReceiver {
     stream: SplitStream<WebSocket>,
     idle: Duration,
     max: usize,
-    controls: ControlFrameRate,
+    controls: SteadyRate,
 }
 
 /// Pings and pongs of a session in a second, and at once after a quiet time. Our own pings are
@@ -131,20 +131,10 @@ struct SocketReceiver {
 const CONTROLS_PER_SECOND: u32 = 4;
 const CONTROLS_BURST: u32 = 16;
 
-/// How many control frames a session sent of late, against a steady rate.
-#[derive(Debug, Default)]
-struct ControlFrameRate {
-    due: Option<Instant>,
-}
-
-impl ControlFrameRate {
-    /// Counts one more. False when these are too many.
-    fn take(&mut self, now: Instant) -> bool {
-        let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
-        let due = self.due.unwrap_or(now).max(now) + gap;
-        self.due = Some(due);
-        due <= now + gap * CONTROLS_BURST
-    }
+/// Counts one more control frame. Returns false when these are too many.
+fn is_control_due(rate: &mut SteadyRate, now: Instant) -> bool {
+    let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
+    rate.count(gap, now) <= now + gap * CONTROLS_BURST
 }
 
 impl Receive for SocketReceiver {
@@ -163,7 +153,7 @@ impl Receive for SocketReceiver {
                 }
                 // Pings are answered below us, which costs as much as reading them.
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {
-                    if !self.controls.take(Instant::now()) {
+                    if !is_control_due(&mut self.controls, Instant::now()) {
                         return Err(ClientEnd::Malformed("too many pings and pongs"));
                     }
                 }

@@ -347,15 +347,14 @@ async fn sessions_stop_when_the_handle_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
+async fn a_port_in_use_is_an_error_that_names_the_address() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port();
     let listen: Multiaddr = format!("/ip4/127.0.0.1/tcp/{port}").parse().unwrap();
 
     let error = start(key(1), &listen, PeersConfig::default(), Arc::default()).await.unwrap_err();
 
-    let text = error.to_string();
-    assert!(text.contains(&listen.to_string()) && text.contains("--p2p-listen"), "{text}");
+    assert!(error.to_string().starts_with(&format!("cannot listen on {listen}: ")), "{error}");
 }
 
 #[tokio::test]

@@ -150,7 +150,7 @@ async fn nobody_is_at_home_when_nothing_listens() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
+async fn a_port_in_use_is_an_error_that_names_the_address() {
     let taken = UdpSocket::bind(LOOPBACK).await.unwrap();
     let listen = taken.local_addr().unwrap();
 
@@ -158,5 +158,5 @@ async fn a_port_in_use_is_an_error_that_names_address_and_flag() {
         ListenConfig { listen, ..listen_config(&certificates(), Allowed::default()) };
     let error = start(listen_config, limits(), Arc::default()).unwrap_err().to_string();
 
-    assert!(error.contains(&listen.to_string()) && error.contains("--client-listen"), "{error}");
+    assert!(error.starts_with(&format!("cannot listen on {listen}: ")), "{error}");
 }
