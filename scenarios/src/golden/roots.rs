@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "4894d6ef336dd65f7beaa29042b941fc4df315554cb4d4682bcedbc91998fac9"),
-    (Height(1), "1f02d19acb02ccc32da183585b2cd89da3a85fe032244bd8c8da6f8897a6bc08"),
-    (Height(2), "d40ebd5ea2d27c0f566c28d4f891d8d16acf352e134eb2c1197fb75c9a3b0c77"),
-    (Height(10), "cfb2510abc4d76cdedd6a5633e830250a65dca5cbae64d58b965157b40cc8d39"),
-    (Height(50), "4d1bee2c8de08d8b815689c4264a7837c6d18eda7f602d29e20f0165c8af424a"),
-    (Height(100), "314ffc7aa181efbd22d1ae245c3ed6fd9a92df5681b576bec98f7bedc1fda4c1"),
-    (Height(200), "2c40a24e4cb164e391589df8913785b41b8fb334e020e62e9c2b71ef7001388a"),
-    (Height(300), "151a6eb8c6ecfbf2372c8c62186a1d51e79b5362962a4a39883a7aa03f9d838b"),
-    (Height(399), "c9b47e4bae631b8023a510cd3404b0bb5cc4f943b299becab993e515507b9ccf"),
-    (Height(400), "135dd854f5b9e23b66ab79462df78da03bacea2b9475d0750ee598a0dacb4d65"),
+    (Height(0), "3152ab4adb475aa00443720f89a5928f6c4eeda9bb962138300c0885444fafef"),
+    (Height(1), "2cd1ab8609a17b1da3803d445d8bca968a8d9b406096005f813c10a8493b50ed"),
+    (Height(2), "c2790cd2e0878ee9e6fff3573fa8fcc27644fa7e5c56710b20e01ce03a8f1ebc"),
+    (Height(10), "facad3f1b7377e2982a8c739685d82753f6ed05d7882f82d8b44a7f615bd608f"),
+    (Height(50), "296ebc24f6435e1f99721dad9dddaa4d497661287afe67672374ee6ee5a50c23"),
+    (Height(100), "df057bb68b1f68f2e1b93bab73ae0df3a17538d267d40c299235342fde93f421"),
+    (Height(200), "f1985f7f6ba9a397788948f6e8947850c5d1e7e329b99b4c24f3a156f1c110b4"),
+    (Height(300), "44206a3512ba87a864ddcd529ffaf6b34725c12455e207c70827ff0eaeea36f2"),
+    (Height(399), "65b50c1a85594487bace86c67c0c4485eb1f217469197b376ff6e736912c7aef"),
+    (Height(400), "222519328013cf0eff4c7f4f678d17d0fa622255a7e6c9e4fd02e42a44e1a305"),
 ];

@@ -28,9 +28,9 @@ pub(in crate::cli) struct SetArgs {
 /// The values that can be changed, for `--help`.
 pub(super) fn names() -> String {
     let mut text = "Values:".to_owned();
-    let mut width = usize::MAX;
-    for name in AMENDABLE {
-        if width + name.len() > 90 {
+    let mut width = 0;
+    for (n, name) in AMENDABLE.into_iter().enumerate() {
+        if n == 0 || width + name.len() > 90 {
             text.push_str("\n ");
             width = 0;
         }
