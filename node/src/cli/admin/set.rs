@@ -28,7 +28,8 @@ pub(in crate::cli) struct SetArgs {
 /// The values that can be changed, for `--help`.
 pub(super) fn names() -> String {
     let mut text = "Values:".to_owned();
-    let mut width = usize::MAX;
+    // The first name begins a line.
+    let mut width = 90;
     for name in AMENDABLE {
         if width + name.len() > 90 {
             text.push_str("\n ");
