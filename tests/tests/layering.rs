@@ -66,10 +66,8 @@ const ARROWS: &[(&str, &[&str])] = &[
     (
         "node",
         &[
-            "math",
             "types",
             "sim",
-            "physics",
             "scripting",
             "consensus",
             "store",
