@@ -130,9 +130,9 @@ pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance, IssuedTicket, Judging,
-    LaneKey, LaneWindows, Register, Right, Standing, Standings, Target, Tickets, TurnAdmission,
-    TurnFault, Window, judge_act, judge_turn, limits,
+    ActFault, ActTarget, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance,
+    IssuedTicket, Judging, LaneKey, LaneWindows, Register, Right, Standing, Standings, Tickets,
+    TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
 };
 pub use scripts::{
     ForkJoin, Inbox, QueuedEvent, Script, Sender, Serial, SpeechRate, gas, group_key,

@@ -19,7 +19,7 @@ mod tickets;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
-pub use authority::{Denied, Right, Target};
+pub use authority::{ActTarget, Denied, Right};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
 pub use first_logins::{Anchor, Basis, FirstLogins};

@@ -2,15 +2,9 @@
 
 mod absence;
 mod crowd;
-mod figure;
 mod join;
-mod large;
-mod machine;
-mod onlooker;
 mod past;
 mod plaza;
-mod process;
-mod thousand;
 
 use std::{
     env, fs,
@@ -19,9 +13,9 @@ use std::{
 };
 
 use clap::{Args, Subcommand};
+use metatopia_load::{figure::Figure, machine::MachineSpec, thousand};
 use serde::Serialize;
 
-use self::{figure::Figure, machine::MachineSpec};
 use super::{
     arguments,
     console::Console,
@@ -181,8 +175,4 @@ fn tell(figures: &[Figure], console: Console) -> Result<(), Failure> {
         [] => Ok(()),
         names => Err(Failure::failed(format!("past twice the bound: {}", names.join(", ")))),
     }
-}
-
-fn micros(time: Duration) -> u64 {
-    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }

@@ -59,7 +59,6 @@ impl ActContext<'_> {
                 on(*object, ObjectEdit::Rotate(*angle))
             }
             Build::Resize { object, outline } => {
-                check_size(self.rules(), *outline)?;
                 self.check_moved(build, *object)?;
                 let shape = shape(*outline);
                 on(*object, ObjectEdit::Resize(shape, mass(shape), drawn(*outline)))
@@ -107,7 +106,6 @@ impl ActContext<'_> {
         }
         check_text(text)?;
         check_color(*color)?;
-        check_size(self.rules(), *outline)?;
         let motion = if *movable { Motion::Dynamic } else { Motion::Static };
         let shape = shape(*outline);
         let mut body = BodySpec::new(shape, motion, *position);
@@ -234,7 +232,7 @@ fn check_text(text: &str) -> Result<(), Refusal> {
 }
 
 /// Checks that an outline is neither too small nor too large.
-fn check_size(rules: &BuildingParameters, outline: Outline) -> Result<(), Refusal> {
+pub(super) fn check_size(rules: &BuildingParameters, outline: Outline) -> Result<(), Refusal> {
     check_shape(rules, shape(outline))
 }
 

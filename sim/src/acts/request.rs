@@ -3,9 +3,13 @@
 use metatopia_physics::{Body, Pose};
 use metatopia_types::{Act, Build, ObjectId, Refusal};
 
-use super::{build::shape, context::ActContext, history::Inverse};
+use super::{
+    build::{check_size, shape},
+    context::ActContext,
+    history::Inverse,
+};
 use crate::{
-    rules::{Right, Target},
+    rules::{ActTarget, Right},
     space::Footprint,
     state::Object,
 };
@@ -14,8 +18,8 @@ impl ActContext<'_> {
     /// Returns the right that the act needs, and what it is done to.
     ///
     /// # Errors
-    /// When the act names something that is not there.
-    pub(super) fn request(&self) -> Result<(Right, Target<'_>), Refusal> {
+    /// When the act names something that is not there, or a size that no thing may have.
+    pub(super) fn request(&self) -> Result<(Right, ActTarget<'_>), Refusal> {
         Ok(match &self.envelope.act {
             Act::Login { .. }
             | Act::Leave
@@ -24,22 +28,22 @@ impl ActContext<'_> {
             | Act::Touch { .. }
             | Act::Push { .. }
             | Act::Emote(_)
-            | Act::SetLook(_) => (Right::Attend, Target::SIM),
-            Act::Say { .. } => (Right::Speak, Target::SIM),
-            Act::Ready { .. } | Act::Report(_) => (Right::Testify, Target::SIM),
-            Act::SetChange(_) => (Right::Servers, Target::SIM),
-            Act::Ticket(_) => (Right::Admit, Target::SIM),
-            Act::Amend { .. } => (Right::Charter, Target::SIM),
+            | Act::SetLook(_) => (Right::Attend, ActTarget::SIM),
+            Act::Say { .. } => (Right::Speak, ActTarget::SIM),
+            Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
+            Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
+            Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
+            Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             // A turn with an act that is unknown here is void, so no right is needed for it.
-            Act::Unknown { .. } => (Right::Attend, Target::SIM),
+            Act::Unknown { .. } => (Right::Attend, ActTarget::SIM),
             Act::Build(build) => self.build_request(build)?,
         })
     }
 
     /// Returns the right that a building act needs, with the thing and the ground that it changes.
-    fn build_request(&self, build: &Build) -> Result<(Right, Target<'_>), Refusal> {
+    fn build_request(&self, build: &Build) -> Result<(Right, ActTarget<'_>), Refusal> {
         let thing = |id: &ObjectId| {
-            Ok::<_, Refusal>(Target { thing: Some(self.thing(*id)?), ground: None })
+            Ok::<_, Refusal>(ActTarget { thing: Some(self.thing(*id)?), ground: None })
         };
         let ground = |id: &ObjectId| {
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
@@ -47,20 +51,25 @@ impl ActContext<'_> {
         };
         match build {
             Build::Place(blueprint) => {
+                // Without a size that a thing may have there is no ground to ask for.
+                check_size(self.rules(), blueprint.outline)?;
                 let pose = Pose { position: blueprint.position, angle: blueprint.angle };
                 let area = Footprint { shape: shape(blueprint.outline), pose }.area();
-                Ok((Right::Build, Target { thing: None, ground: Some(area) }))
+                Ok((Right::Build, ActTarget { thing: None, ground: Some(area) }))
             }
             // Whether a thing may be copied is a matter of its licence, not of whose it is.
             Build::Copy { object, .. } => {
-                Ok((Right::Build, Target { thing: None, ground: Some(ground(object)?) }))
+                Ok((Right::Build, ActTarget { thing: None, ground: Some(ground(object)?) }))
             }
             Build::Move { object, .. }
             | Build::Rotate { object, .. }
             | Build::Resize { object, .. } => {
+                if let Build::Resize { outline, .. } = build {
+                    check_size(self.rules(), *outline)?;
+                }
                 let thing = self.thing(*object)?;
                 let ground = ground(object)?;
-                Ok((Right::Build, Target { thing: Some(thing), ground: Some(ground) }))
+                Ok((Right::Build, ActTarget { thing: Some(thing), ground: Some(ground) }))
             }
             Build::Attach { object, .. } | Build::Detach { object, .. } => {
                 Ok((Right::Script, thing(object)?))
@@ -75,17 +84,17 @@ impl ActContext<'_> {
     }
 
     /// Returns the thing that an undo changes. A step that cannot be undone changes none.
-    fn undo_target(&self, skip: u8) -> Result<Target<'_>, Refusal> {
+    fn undo_target(&self, skip: u8) -> Result<ActTarget<'_>, Refusal> {
         let history = self.state.histories.get(&self.author());
         let Some(entry) = history.and_then(|history| history.entry(skip)) else {
-            return Ok(Target::SIM);
+            return Ok(ActTarget::SIM);
         };
         let thing = match &entry.inverse {
-            Inverse::Nothing => return Ok(Target::SIM),
+            Inverse::Nothing => return Ok(ActTarget::SIM),
             Inverse::Restore(deleted) => &deleted.object,
             _ => self.thing(entry.object)?,
         };
-        Ok(Target { thing: Some(thing), ground: None })
+        Ok(ActTarget { thing: Some(thing), ground: None })
     }
 
     /// Returns a thing that can be built with: any object but people.

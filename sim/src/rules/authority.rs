@@ -32,7 +32,7 @@ pub enum Right {
 }
 
 impl Right {
-    /// Every right.
+    /// Every right that there is.
     pub const ALL: [Self; 8] = [
         Self::Attend,
         Self::Speak,
@@ -47,14 +47,14 @@ impl Right {
 
 /// To what somebody does it.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Target<'a> {
+pub struct ActTarget<'a> {
     /// The thing that is changed; none if it is about the sim, or about a thing that is made.
     pub thing: Option<&'a Object>,
     /// The ground that is covered afterwards, if it is new ground.
     pub ground: Option<Area>,
 }
 
-impl Target<'_> {
+impl ActTarget<'_> {
     /// The sim as a whole.
     pub const SIM: Self = Self { thing: None, ground: None };
 }
@@ -96,7 +96,7 @@ impl State {
         &self,
         author: &PublicKey,
         right: Right,
-        target: &Target<'_>,
+        target: &ActTarget<'_>,
     ) -> Result<(), Denied> {
         let is_permanent = self.governance.admins.contains(author);
         let is_admin = is_permanent || self.governance.temp_admin == Some(*author);
@@ -132,7 +132,12 @@ impl World {
     ///
     /// # Errors
     /// The rule by which it is denied.
-    pub fn may(&self, author: &PublicKey, right: Right, target: &Target<'_>) -> Result<(), Denied> {
+    pub fn may(
+        &self,
+        author: &PublicKey,
+        right: Right,
+        target: &ActTarget<'_>,
+    ) -> Result<(), Denied> {
         self.state.may(author, right, target)
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_types::{ObjectId, PublicKey, Tick};
 
 use super::{
-    authority::{Right, Target},
+    authority::{ActTarget, Right},
     governance::DAY_MS,
 };
 use crate::{
@@ -202,7 +202,7 @@ impl State {
     /// Says whether the sim stops without this key: it is of an admin, the temp admin or the next in line,
     /// of a server or a standby.
     pub(crate) fn is_steward(&self, key: &PublicKey) -> bool {
-        let is_one = self.may(key, Right::Servers, &Target::SIM).is_ok()
+        let is_one = self.may(key, Right::Servers, &ActTarget::SIM).is_ok()
             || self.roster.members().contains_key(key)
             || self.roster.standbys().contains_key(key)
             || self.census.line().take(FIRST_IN_LINE).any(|next| next == key);

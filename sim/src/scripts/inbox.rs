@@ -24,7 +24,7 @@ pub enum Sender {
     Core,
     /// A player, by an act.
     Player(PublicKey),
-    /// Physics: contacts.
+    /// Physics, by a contact of two bodies.
     Physics,
     /// A script, by a message.
     Script(ScriptId),

@@ -23,7 +23,7 @@ pub enum AmendError {
 }
 
 /// A value of the parameters, with its kind.
-enum Value<'a> {
+enum AmendableValue<'a> {
     Number(&'a mut Fx),
     Count(&'a mut u32),
     Amount(&'a mut u64),
@@ -84,11 +84,11 @@ impl Charter {
         }
         let mut parameters = self.parameters.clone();
         Some(match parameters.value(name)? {
-            Value::Number(number) => number.to_string(),
-            Value::Count(count) => count.to_string(),
-            Value::Amount(amount) => amount.to_string(),
-            Value::Switch(switch) => switch.to_string(),
-            Value::FirstLogin(rule) => rule.name().to_owned(),
+            AmendableValue::Number(number) => number.to_string(),
+            AmendableValue::Count(count) => count.to_string(),
+            AmendableValue::Amount(amount) => amount.to_string(),
+            AmendableValue::Switch(switch) => switch.to_string(),
+            AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
         })
     }
 }
@@ -107,45 +107,55 @@ impl Parameters {
     }
 
     /// Returns the value of this name.
-    fn value(&mut self, name: &str) -> Option<Value<'_>> {
+    fn value(&mut self, name: &str) -> Option<AmendableValue<'_>> {
         let Self { building, gas, .. } = self;
         Some(match name {
-            "lease_ticks" => Value::Amount(&mut self.lease_ticks),
-            "grace_ticks" => Value::Amount(&mut self.grace_ticks),
-            "objects_max" => Value::Count(&mut self.objects_max),
-            "avatars_max" => Value::Count(&mut self.avatars_max),
-            "building.objects_per_player" => Value::Count(&mut building.objects_per_player),
-            "building.movable_per_player" => Value::Count(&mut building.movable_per_player),
-            "building.movable_max" => Value::Count(&mut building.movable_max),
-            "building.scripts_per_player" => Value::Count(&mut building.scripts_per_player),
-            "building.text_bytes_per_player" => Value::Count(&mut building.text_bytes_per_player),
-            "building.reach" => Value::Number(&mut building.reach),
-            "building.size_max" => Value::Number(&mut building.size_max),
-            "building.open_ground" => Value::Switch(&mut building.open_ground),
-            "gas.tick" => Value::Amount(&mut gas.tick),
-            "gas.script_refill" => Value::Amount(&mut gas.script_refill),
-            "gas.script_capacity" => Value::Amount(&mut gas.script_capacity),
-            "gas.owner_refill" => Value::Amount(&mut gas.owner_refill),
-            "gas.owner_capacity" => Value::Amount(&mut gas.owner_capacity),
-            "admin_days" => Value::Count(&mut self.admin_days),
-            "player_days" => Value::Count(&mut self.player_days),
-            "seen_days" => Value::Count(&mut self.seen_days),
-            "first_login" => Value::FirstLogin(&mut self.first_login),
-            "first_login_tries" => Value::Amount(&mut self.first_login_tries),
+            "lease_ticks" => AmendableValue::Amount(&mut self.lease_ticks),
+            "grace_ticks" => AmendableValue::Amount(&mut self.grace_ticks),
+            "objects_max" => AmendableValue::Count(&mut self.objects_max),
+            "avatars_max" => AmendableValue::Count(&mut self.avatars_max),
+            "building.objects_per_player" => {
+                AmendableValue::Count(&mut building.objects_per_player)
+            }
+            "building.movable_per_player" => {
+                AmendableValue::Count(&mut building.movable_per_player)
+            }
+            "building.movable_max" => AmendableValue::Count(&mut building.movable_max),
+            "building.scripts_per_player" => {
+                AmendableValue::Count(&mut building.scripts_per_player)
+            }
+            "building.text_bytes_per_player" => {
+                AmendableValue::Count(&mut building.text_bytes_per_player)
+            }
+            "building.reach" => AmendableValue::Number(&mut building.reach),
+            "building.size_max" => AmendableValue::Number(&mut building.size_max),
+            "building.open_ground" => AmendableValue::Switch(&mut building.open_ground),
+            "gas.tick" => AmendableValue::Amount(&mut gas.tick),
+            "gas.script_refill" => AmendableValue::Amount(&mut gas.script_refill),
+            "gas.script_capacity" => AmendableValue::Amount(&mut gas.script_capacity),
+            "gas.owner_refill" => AmendableValue::Amount(&mut gas.owner_refill),
+            "gas.owner_capacity" => AmendableValue::Amount(&mut gas.owner_capacity),
+            "admin_days" => AmendableValue::Count(&mut self.admin_days),
+            "player_days" => AmendableValue::Count(&mut self.player_days),
+            "seen_days" => AmendableValue::Count(&mut self.seen_days),
+            "first_login" => AmendableValue::FirstLogin(&mut self.first_login),
+            "first_login_tries" => AmendableValue::Amount(&mut self.first_login_tries),
             _ => return None,
         })
     }
 }
 
 /// Writes the value that a text says.
-fn write(to: Value<'_>, text: &str) -> Result<(), AmendError> {
+fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
     let wrong = |_| AmendError::Value;
     match to {
-        Value::Number(number) => *number = Fx::parse(text).map_err(|_| AmendError::Value)?,
-        Value::Count(count) => *count = text.parse().map_err(wrong)?,
-        Value::Amount(amount) => *amount = text.parse().map_err(wrong)?,
-        Value::Switch(switch) => *switch = text.parse().map_err(|_| AmendError::Value)?,
-        Value::FirstLogin(rule) => {
+        AmendableValue::Number(number) => {
+            *number = Fx::parse(text).map_err(|_| AmendError::Value)?
+        }
+        AmendableValue::Count(count) => *count = text.parse().map_err(wrong)?,
+        AmendableValue::Amount(amount) => *amount = text.parse().map_err(wrong)?,
+        AmendableValue::Switch(switch) => *switch = text.parse().map_err(|_| AmendError::Value)?,
+        AmendableValue::FirstLogin(rule) => {
             let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
             *rule = found.ok_or(AmendError::Value)?.0;
         }

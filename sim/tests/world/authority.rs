@@ -2,7 +2,7 @@
 
 use metatopia_math::{Angle, Fx};
 use metatopia_physics::Motion;
-use metatopia_sim::{AMENDABLE, Denied, Right, Target};
+use metatopia_sim::{AMENDABLE, ActTarget, Denied, Right};
 use metatopia_types::{
     Act, Build, Look, NodeContact, ObjectId, Outcome, Outline, Refusal, SetChange, TicketOrder,
 };
@@ -73,7 +73,7 @@ fn what_belongs_to_the_sim_is_for_admins_alone() {
     for (act, right) in acts {
         for (author, may) in [(ADMIN, true), (OWNER, false), (OTHER, false)] {
             let (mut yard, _) = yard();
-            let told = yard.world.may(&public(author), right, &Target::SIM);
+            let told = yard.world.may(&public(author), right, &ActTarget::SIM);
             assert_eq!(told, if may { Ok(()) } else { Err(Denied::NotAdmin) });
             let outcome = yard.try_act(author, act.clone());
             let expected = if may { Outcome::Ok } else { Outcome::Refused(Refusal::NotAdmin) };
@@ -145,6 +145,6 @@ fn a_temp_admin_does_what_admins_do_but_changes_no_value() {
     assert_eq!(yard.try_act(heir, Act::Build(Build::Delete { object: thing })), Outcome::Ok);
     let outcome = yard.try_act(heir, amend("admin_days", "36500"));
     assert_eq!(outcome, Outcome::Refused(Refusal::NotPermanent));
-    let told = yard.world.may(&public(heir), Right::Charter, &Target::SIM);
+    let told = yard.world.may(&public(heir), Right::Charter, &ActTarget::SIM);
     assert_eq!(told, Err(Denied::NotPermanent));
 }

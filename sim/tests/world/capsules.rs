@@ -2,8 +2,8 @@
 
 use metatopia_physics::Motion;
 use metatopia_sim::{
-    Body, Capsule, CapsuleError, Genesis, GenesisError, Manifest, Object, ReplayVerdict,
-    StateRestoreError, Tools, Unsound, World,
+    Body, Capsule, CapsuleError, Charter, Genesis, GenesisError, Manifest, Object, ParametersError,
+    ReplayVerdict, StateRestoreError, Tools, Unsound, World,
 };
 use metatopia_types::{
     Digest, Height, ObjectId, PackageId, Root,
@@ -176,4 +176,22 @@ fn a_state_in_which_two_objects_have_one_body_is_refused() {
     });
 
     assert!(matches!(error, Some(StateRestoreError::Bodies(_))), "{error:?}");
+}
+
+/// Such numbers were never those of a sim: a turn of no ticks would be applied in no time.
+#[test]
+fn a_state_with_numbers_that_no_sim_may_have_is_refused() {
+    let world = Builder::new().build().world;
+
+    let error = restored_with(&world, |key, content| {
+        if key != "parameters" {
+            return Some(content);
+        }
+        let mut charter: Charter = wire::decode(&content, LEAF_BYTES_MAX).expect("a charter");
+        charter.parameters.ticks_per_turn = 0;
+        Some(wire::encode(&charter))
+    });
+
+    let refused = StateRestoreError::Parameters(ParametersError::TicksPerTurn(0));
+    assert_eq!(error, Some(refused));
 }

@@ -17,7 +17,7 @@ use metatopia_protocol::{
     Applicant, Grant, INVITE_VALID_MAX_MS, Invite, InviteError, JoinRefusal, JoinRequest,
     SignedInvite,
 };
-use metatopia_sim::{Right, Target, World};
+use metatopia_sim::{ActTarget, Right, World};
 use metatopia_types::{
     Digest, Millis, PublicKey, Verify, limits::CONTACT_BYTES_MAX, wire, wire::DecodeError,
 };
@@ -249,7 +249,7 @@ impl Followers {
 /// Returns whether this key may issue invites: servers and admins may.
 fn may_invite(world: &World, issuer: &PublicKey) -> bool {
     world.roster().members().contains_key(issuer)
-        || world.may(issuer, Right::Admit, &Target::SIM).is_ok()
+        || world.may(issuer, Right::Admit, &ActTarget::SIM).is_ok()
 }
 
 /// Checks all rules of a request that need no counting.

@@ -6,11 +6,11 @@ use std::{
 };
 
 use metatopia_client_driver::NodeUrl;
+use metatopia_load::figure::{Bound, Figure};
 use metatopia_types::PublicKey;
 use tokio::time::{sleep, timeout};
 
 use super::{
-    figure::{Bound, Figure},
     on_a_plaza,
     plaza::{millis, voted},
 };

@@ -6,19 +6,16 @@ use std::{
 };
 
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl, passing_key};
-use metatopia_types::Height;
-
-use super::{
+use metatopia_load::{
+    bots::{self, BotsSummary, CrowdSettings},
     figure::{Bound, Figure},
-    micros, on_a_plaza, onlooker,
+    micros, onlooker,
     process::cpu_time,
 };
-use crate::cli::{
-    Failure,
-    bots::{self, BotsSummary, CrowdSettings},
-    console::Console,
-    status::ServerStatus,
-};
+use metatopia_types::Height;
+
+use super::on_a_plaza;
+use crate::cli::{Failure, console::Console, status::ServerStatus};
 
 /// Bots around the onlooker.
 const IN_VIEW: u32 = 50;

@@ -9,16 +9,16 @@ use std::{
 };
 
 use metatopia_client_driver::NodeUrl;
+use metatopia_load::{
+    figure::{Bound, Figure},
+    large::{self, crate_at, with_room},
+    process::resident_mb,
+};
 use metatopia_replica::SNAPSHOT_TURNS;
 use serde::Deserialize;
 use tokio::time::{sleep, timeout};
 
-use super::{
-    figure::{Bound, Figure},
-    large::{self, crate_at, with_room},
-    past,
-    process::resident_mb,
-};
+use super::past;
 use crate::cli::{
     Failure,
     console::Console,

@@ -6,17 +6,18 @@ use std::{
 };
 
 use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeEndpoint, NodeUrl, passing_key};
+use metatopia_load::{
+    bots::{self, BotsSummary, CrowdSettings},
+    figure::{Bound, Figure},
+    micros,
+    process::{cpu_time, resident_mb},
+};
 use metatopia_types::{Height, PublicKey};
 use tokio::time::{sleep, timeout};
 
-use super::{
-    figure::{Bound, Figure},
-    micros, on_a_plaza,
-    process::{cpu_time, resident_mb},
-};
+use super::on_a_plaza;
 use crate::cli::{
     Failure,
-    bots::{self, BotsSummary, CrowdSettings},
     console::Console,
     status::ServerStatus,
     up::{cluster::ServerProcesses, world::LocalWorld},

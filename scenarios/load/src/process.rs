@@ -7,14 +7,16 @@ use super::machine::kilobytes;
 /// Linux counts processor time for `/proc` in hundredths of a second on every architecture.
 const TICKS_PER_SECOND: u64 = 100;
 
-/// Processor time that a process has used, in user mode and in the kernel.
-pub(super) fn cpu_time(pid: u32) -> Option<Duration> {
+/// Returns the processor time that a process has used, in user mode and in the kernel.
+#[must_use]
+pub fn cpu_time(pid: u32) -> Option<Duration> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     Some(Duration::from_millis(ticks(&stat)? * 1_000 / TICKS_PER_SECOND))
 }
 
-/// Memory that a process holds, in megabytes, rounded up.
-pub(super) fn resident_mb(pid: u32) -> Option<u64> {
+/// Returns the memory that a process holds, in megabytes, rounded up.
+#[must_use]
+pub fn resident_mb(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     Some(kilobytes(&status, "VmRSS:")?.div_ceil(1_024))
 }

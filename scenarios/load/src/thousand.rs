@@ -68,8 +68,9 @@ impl Watch for Stopwatch {
     }
 }
 
-/// Ticks a second on one thread, and the shares of what they are spent on.
-pub(super) fn measure() -> Vec<Figure> {
+/// Measures ticks a second on one thread, and the shares of what they are spent on.
+#[must_use]
+pub fn measure() -> Vec<Figure> {
     let server = SigningKey::from_seed([1; 32]).public();
     let genesis = genesis(server);
     let ticks = TURNS * u64::from(genesis.parameters.ticks_per_turn);
@@ -123,7 +124,7 @@ fn genesis(server: PublicKey) -> Genesis {
 }
 
 /// A world of these objects and nothing else.
-pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
+pub(crate) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     Genesis {
         name: "bench".to_owned(),
         engine: ENGINE,
@@ -141,7 +142,7 @@ pub(super) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     }
 }
 
-pub(super) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
+pub(crate) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
     ObjectSpec {
         kind: kind.to_owned(),
         name: kind.to_owned(),
@@ -155,7 +156,7 @@ pub(super) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
 }
 
 /// On a grid of 3 m, each with a velocity of its own that nothing ever damps.
-pub(super) fn thing(n: u32) -> ObjectSpec {
+pub(crate) fn thing(n: u32) -> ObjectSpec {
     let mut dice = Stream::new(&[1; 32], "metatopia bench v1", &[u64::from(n)]);
     let at = |n: u32| Fx::from_int(i32::try_from(n * 3).expect("a small grid") - 48);
     let shape = match n % 2 {
@@ -172,12 +173,12 @@ pub(super) fn thing(n: u32) -> ObjectSpec {
 }
 
 /// Where the walls around all things are.
-pub(super) const fn walls() -> [(i32, i32); 4] {
+pub(crate) const fn walls() -> [(i32, i32); 4] {
     const FAR: i32 = GROUND + 1;
     [(0, FAR), (0, -FAR), (FAR, 0), (-FAR, 0)]
 }
 
-pub(super) fn wall((x, y): (i32, i32)) -> ObjectSpec {
+pub(crate) fn wall((x, y): (i32, i32)) -> ObjectSpec {
     let long = |across: i32| Fx::from_int(if across == 0 { GROUND + 2 } else { 1 });
     let shape = Shape::Rect { half: Vec2::new(long(x), long(y)) };
     let place = Vec2::new(Fx::from_int(x), Fx::from_int(y));
@@ -187,7 +188,7 @@ pub(super) fn wall((x, y): (i32, i32)) -> ObjectSpec {
 }
 
 /// The next turn, without acts. What its header claims of roots and sets, nobody judges here.
-pub(super) fn empty_turn(world: &World, server: PublicKey) -> Turn {
+pub(crate) fn empty_turn(world: &World, server: PublicKey) -> Turn {
     let height = world.height().plus(1);
     let body = TurnBody::default();
     let header = Header {

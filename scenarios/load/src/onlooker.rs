@@ -14,7 +14,7 @@ use metatopia_sim::TileEntry;
 use metatopia_types::{Envelope, Height, Lane, ObjectId, PublicKey, Seq, Sign as _, SigningKey};
 use tokio::time::timeout;
 
-use crate::cli::Failure;
+use crate::LoadError;
 
 /// Turns for which the login may wait.
 const LOGIN: u64 = 400;
@@ -24,24 +24,25 @@ const SILENCE: Duration = Duration::from_secs(10);
 
 /// What came in a stretch of time.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Weights {
+pub struct Weights {
     /// Bytes of views.
-    pub(super) views: u64,
+    pub views: u64,
     /// Bytes of proofs.
-    pub(super) proofs: u64,
+    pub proofs: u64,
     /// Bytes that the views would have had, if each held all that was in sight.
-    pub(super) full: u64,
+    pub full: u64,
     /// The number of views.
-    pub(super) count: u64,
+    pub count: u64,
     /// Avatars and other objects that were in sight at the end.
-    pub(super) in_sight: u64,
+    pub in_sight: u64,
     /// How long it was.
-    pub(super) time: Duration,
+    pub time: Duration,
 }
 
 impl Weights {
-    /// So many bytes in all, in tenths of a kilobyte a second.
-    pub(super) fn per_second(&self, bytes: u64) -> Option<u64> {
+    /// Returns so many bytes in all as tenths of a kilobyte a second.
+    #[must_use]
+    pub fn per_second(&self, bytes: u64) -> Option<u64> {
         let millis = u64::try_from(self.time.as_millis()).ok().filter(|millis| *millis > 0)?;
         Some(bytes.saturating_mul(10) / millis)
     }
@@ -87,19 +88,20 @@ impl Sizes {
 }
 
 /// Enters, stands still and looks on. What comes in the first `warm_up` is not weighed.
-pub(super) async fn look_on(
+///
+/// # Errors
+/// See [`LoadError`].
+pub async fn look_on(
     endpoint: &NodeEndpoint,
     (warm_up, duration): (Duration, Duration),
-) -> Result<Weights, Failure> {
+) -> Result<Weights, LoadError> {
     let key = SigningKey::from_seed(random());
     let mut carrier = endpoint.dial().await?;
     let (start, mut weights, mut sizes) = (Instant::now(), Weights::default(), Sizes::default());
     while start.elapsed() < warm_up + duration {
         let frame = timeout(SILENCE, carrier.recv.recv()).await;
-        let silent = || Failure::timed_out("the server is silent".to_owned());
-        let lost = |error: &dyn std::error::Error| Failure::timed_out(error.to_string());
-        let frame = frame.map_err(|_| silent())?.map_err(|error| lost(&error))?;
-        let message = decode_server(&frame).map_err(|error| lost(&error))?;
+        let frame = frame.map_err(|_| LoadError::Silent)??;
+        let message = decode_server(&frame)?;
         let weighed = start.elapsed() >= warm_up;
         let bytes = if weighed { frame.len() as u64 } else { 0 };
         let replies = match message {
@@ -118,11 +120,11 @@ pub(super) async fn look_on(
                 weights.proofs += bytes;
                 Vec::new()
             }
-            ServerMessage::Goodbye(why) => return Err(Failure::failed(why.to_string())),
+            ServerMessage::Goodbye(why) => return Err(LoadError::Goodbye(why)),
             _ => Vec::new(),
         };
         for reply in replies {
-            carrier.send.send(&encode_client(&reply)).await.map_err(|error| lost(&error))?;
+            carrier.send.send(&encode_client(&reply)).await?;
         }
     }
     carrier.send.leave().await;

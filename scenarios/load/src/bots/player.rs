@@ -11,10 +11,13 @@ use metatopia_types::{Act, ActId, Look, Outcome, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::ActTally};
-use crate::cli::{Failure, session::ANSWER};
+use crate::LoadError;
 
 /// After the last act, receipts are waited for this long: acts are valid for half a minute.
 const DRAIN: Duration = Duration::from_secs(40);
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(10);
 
 /// One in so many bots looks around, and pushes what it sees.
 const LOOKERS: u32 = 5;
@@ -42,7 +45,7 @@ impl BotPlayer {
         trust: GenesisTrust,
         index: u32,
         pattern: Pattern,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, LoadError> {
         let driver = ClientDriver::open(nodes, trust, passing_key()).await?;
         let tally = ActTally::default();
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
@@ -61,14 +64,12 @@ impl BotPlayer {
                         login = player.submit(act.clone()).await?;
                     }
                     Outcome::Refused(why) => {
-                        let message = format!("the login of bot {index} was refused: {why}");
-                        return Err(Failure::refused(message));
+                        return Err(LoadError::LoginRefused { bot: index, why });
                     }
                 },
-                DriverEvent::Ended(end) => return Err(end.into()),
+                DriverEvent::Ended(end) => return Err(DriveError::Ended(end).into()),
                 DriverEvent::Refused { why, .. } => {
-                    let message = format!("the login of bot {index} was not taken: {why}");
-                    return Err(Failure::refused(message));
+                    return Err(LoadError::LoginNotTaken { bot: index, why });
                 }
                 news => player.note(news),
             }

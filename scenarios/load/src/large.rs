@@ -7,7 +7,7 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_sim::{Genesis, ObjectSpec, Parameters, Serial, Tools, World};
 use metatopia_types::{Ed25519, Sign as _, SigningKey};
 
-use super::{
+use crate::{
     figure::{Bound, Figure},
     micros,
     thousand::{bare, empty_turn, object, thing, wall, walls},
@@ -25,8 +25,9 @@ const SETTLE: u32 = 20;
 /// Turns that are measured.
 const TURNS: usize = 200;
 
-/// Microseconds of one turn on one thread, the median.
-pub(super) fn measure(objects: u32) -> Vec<Figure> {
+/// Measures the microseconds of one turn on one thread, the median.
+#[must_use]
+pub fn measure(objects: u32) -> Vec<Figure> {
     let turn = |name, moving| {
         let (one, rest) = (SigningKey::from_seed([1; 32]).public(), objects.saturating_sub(moving));
         let moving = (0..moving.min(objects)).map(thing).chain(walls().map(wall));
@@ -53,14 +54,18 @@ pub(super) fn measure(objects: u32) -> Vec<Figure> {
 }
 
 /// Gives a world room for its objects and so many more, and for all avatars.
-pub(super) fn with_room(genesis: &mut Genesis, more: u32) {
+pub fn with_room(genesis: &mut Genesis, more: u32) {
     let things = u32::try_from(genesis.objects.len()).unwrap_or(u32::MAX).saturating_add(more);
     let Parameters { objects_max, avatars_max, .. } = &mut genesis.parameters;
     *objects_max = things.saturating_add(*avatars_max).max(*objects_max);
 }
 
-/// Something that lies on the ground, off the plaza.
-pub(super) fn crate_at(n: u32) -> ObjectSpec {
+/// Returns something that lies on the ground, off the plaza.
+///
+/// # Panics
+/// When there are more than 2^30.
+#[must_use]
+pub fn crate_at(n: u32) -> ObjectSpec {
     let at = |n: u32, from: i32| {
         Fx::from_int(i32::try_from(2 * n).expect("a small grid").saturating_add(from))
     };

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What is promised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bound {
+pub enum Bound {
     /// Not more than this.
     AtMost(u64),
     /// Not less than this.
@@ -17,25 +17,24 @@ pub(super) enum Bound {
 
 /// A measured figure, in tenths of its unit, so that no more digits are told than were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Figure {
-    pub(super) figure: &'static str,
+pub struct Figure {
+    /// What was measured.
+    pub figure: &'static str,
     tenths: Option<u64>,
     unit: &'static str,
     bound: Bound,
 }
 
 impl Figure {
-    pub(super) const fn new(
-        figure: &'static str,
-        whole: u64,
-        unit: &'static str,
-        bound: Bound,
-    ) -> Self {
+    /// Returns a figure of whole units.
+    #[must_use]
+    pub const fn new(figure: &'static str, whole: u64, unit: &'static str, bound: Bound) -> Self {
         Self::tenths(figure, Some(whole.saturating_mul(10)), unit, bound)
     }
 
-    /// A figure with one decimal; nothing where it cannot be measured.
-    pub(super) const fn tenths(
+    /// Returns a figure with one decimal; nothing where it cannot be measured.
+    #[must_use]
+    pub const fn tenths(
         figure: &'static str,
         tenths: Option<u64>,
         unit: &'static str,
@@ -45,7 +44,8 @@ impl Figure {
     }
 
     /// Is it as promised, as far as anything is?
-    pub(super) fn holds(&self) -> bool {
+    #[must_use]
+    pub fn holds(&self) -> bool {
         let Some(tenths) = self.tenths else {
             return true;
         };
@@ -57,7 +57,8 @@ impl Figure {
     }
 
     /// Is it past twice the bound? Machines differ, and so much is no difference of machines.
-    pub(super) fn fails(&self) -> bool {
+    #[must_use]
+    pub fn fails(&self) -> bool {
         let Some(tenths) = self.tenths else {
             return false;
         };
@@ -68,7 +69,9 @@ impl Figure {
         }
     }
 
-    pub(super) fn verdict(&self) -> &'static str {
+    /// Returns the word for it; empty where nothing is promised.
+    #[must_use]
+    pub fn verdict(&self) -> &'static str {
         match (self.tenths, self.bound) {
             (None, _) => "not measured here",
             (_, Bound::None) => "",

@@ -11,7 +11,7 @@ use super::BotsSummary;
 
 /// What became of acts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(in crate::cli) struct ActTally {
+pub struct ActTally {
     sent: u64,
     refused: u64,
     receipts: BTreeMap<Height, BTreeSet<ActId>>,
@@ -48,12 +48,15 @@ impl ActTally {
         }
     }
 
-    /// Acts with a receipt, by the turn they are in.
-    pub(super) const fn receipts(&self) -> &BTreeMap<Height, BTreeSet<ActId>> {
+    /// Returns the acts with a receipt, by the turn they are in.
+    #[must_use]
+    pub const fn receipts(&self) -> &BTreeMap<Height, BTreeSet<ActId>> {
         &self.receipts
     }
 
-    pub(super) fn summary(mut self, lost: u64) -> BotsSummary {
+    /// Returns the counts, of which so many acts were found to be lost.
+    #[must_use]
+    pub fn summary(mut self, lost: u64) -> BotsSummary {
         self.waits.sort_unstable();
         BotsSummary {
             sent: self.sent,

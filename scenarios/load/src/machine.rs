@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// What figures depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct MachineSpec {
+pub struct MachineSpec {
     cpu: String,
     cores: usize,
     memory_mb: Option<u64>,
@@ -17,7 +17,9 @@ pub(super) struct MachineSpec {
 }
 
 impl MachineSpec {
-    pub(super) fn here() -> Self {
+    /// Returns what this machine and this build are.
+    #[must_use]
+    pub fn here() -> Self {
         let cpu = fs::read_to_string("/proc/cpuinfo").ok();
         let memory = fs::read_to_string("/proc/meminfo").ok();
         Self {
@@ -53,7 +55,7 @@ fn model(cpuinfo: &str) -> Option<&str> {
 }
 
 /// A line in kB of the forms of `/proc/meminfo` and `/proc/PID/status`.
-pub(super) fn kilobytes(text: &str, name: &str) -> Option<u64> {
+pub(crate) fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line[name.len()..].trim().strip_suffix("kB")?.trim().parse().ok()
 }
