@@ -31,6 +31,17 @@ pub(super) struct LocalServer {
 }
 
 impl LocalServer {
+    /// Returns the answer that came from where the server listens, if it is the server's own: where one
+    /// has ended, another program may have taken its port.
+    fn own_answer(&self, status: ServerStatus) -> Result<ServerStatus, String> {
+        match &self.key {
+            Some(own) if *own != status.server => {
+                Err(format!("another server answers at {}: {}", self.url, status.server))
+            }
+            _ => Ok(status),
+        }
+    }
+
     /// The servers of a directory: those of `metatopia up`, or the one that `node join` keeps there.
     ///
     /// # Errors
@@ -149,7 +160,10 @@ impl Survey {
         let mut reasons = vec!["it was not asked".to_owned(); places.len()];
         while let Some(asked) = asking.join_next().await {
             match asked {
-                Ok((index, Ok(status))) => answers[index] = Some(status),
+                Ok((index, Ok(status))) => match places[index].own_answer(status) {
+                    Ok(status) => answers[index] = Some(status),
+                    Err(reason) => reasons[index] = reason,
+                },
                 Ok((index, Err(failure))) => reasons[index] = failure.message,
                 Err(_) => {}
             }
@@ -298,6 +312,22 @@ pub(super) mod tests {
     fn counted(survey: &Survey) -> (usize, usize, usize) {
         let Quorum { voters, live, needed } = survey.quorum(|i| survey.servers[i].is_live());
         (voters, live, needed)
+    }
+
+    /// Two servers had ended, and a server of another sim listened on the port of one of them: it counted
+    /// as the one that was gone, and as one that votes elsewhere.
+    #[test]
+    fn a_server_of_another_sim_on_the_port_of_one_that_ended_is_not_that_one() {
+        let survey = survey("ab", "ab", "");
+        let (one, other) = (&survey.servers[0], &survey.servers[1]);
+        let (own, foreign) = (one.status.clone().unwrap(), other.status.clone().unwrap());
+        assert_eq!(one.place.own_answer(own.clone()), Ok(own));
+        let told = one.place.own_answer(foreign.clone()).unwrap_err();
+        assert_eq!(told, "another server answers at http://127.0.0.1:8080/: b");
+
+        // Without its key file a server is whoever answers.
+        let nameless = LocalServer { key: None, ..one.place.clone() };
+        assert_eq!(nameless.own_answer(foreign.clone()), Ok(foreign));
     }
 
     /// `up` once counted its own servers only: "3 live, 3 are needed", where five voted.

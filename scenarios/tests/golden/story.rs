@@ -206,7 +206,7 @@ impl Teller {
                 let package = dice.pick(&packages).expect("there are some").id();
                 Build::Attach { object, package }
             }
-            17 => {
+            17 | 18 => {
                 // Few things have scripts: one that has is looked for.
                 let running = own.iter().find_map(|seen| Some((seen.id, seen.scripts.first()?.0)));
                 let (object, script) = running.unwrap_or((object, script));

@@ -17,8 +17,9 @@ use crate::cli::{
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetArgs {
     /// The value to change.
-    #[arg(value_parser = PossibleValuesParser::new(AMENDABLE), hide_possible_values = true)]
-    name: String,
+    #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(AMENDABLE),
+        hide_possible_values = true)]
+    parameter: String,
     /// What it is from now on: a number, `true` or `false`, or a word.
     value: String,
     #[command(flatten)]
@@ -77,7 +78,7 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
 }
 
 pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> {
-    let SetArgs { name, value, admin } = args;
+    let SetArgs { parameter: name, value, admin } = args;
     check(&name, &value)?;
     let mut driver = admin.open().await?;
     let set = async {

@@ -16,6 +16,7 @@ fn bell() -> Package {
         version: "1.0.0".to_owned(),
         entry: "main.rhai".to_owned(),
         files: [("main.rhai".to_owned(), source)].into(),
+        api: 1,
         licence: "AGPL-3.0-or-later".to_owned(),
         authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
         ..Draft::default()
