@@ -8,7 +8,7 @@ use clap::{Args, Subcommand};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question, TicketEntry};
 use metatopia_types::{
-    Act, Outcome, PublicKey, Sign as _, TicketOrder,
+    Act, PublicKey, Sign as _, TicketOrder,
     limits::{TICKET_DAYS_MAX, TICKET_USES_MAX},
 };
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::{
     console::Console,
     failure::Failure,
     invite::called,
-    say::{decide_in_time, prove},
+    say::carry_through,
     session::{NodeArgs, PlayerArgs},
 };
 
@@ -174,15 +174,6 @@ async fn submit(
     order: TicketOrder,
     console: Console,
 ) -> Result<(), Failure> {
-    let login = admin.login(driver, console).await?;
-    let login = driver.submit(login, Vec::new()).await?.act;
-    let act = driver.submit(Act::Ticket(order), Vec::new()).await?.act;
-    let places = decide_in_time(driver, &[login, act]).await?;
-    for (what, act) in [("the login", login), ("the ticket", act)] {
-        let place = places.get(&act).copied().unwrap_or_default();
-        if let Outcome::Refused(why) = prove(driver, place, act).await? {
-            return Err(Failure::refused(format!("{what} was refused: {why}")));
-        }
-    }
+    carry_through(driver, admin, ("the ticket", Act::Ticket(order)), console).await?;
     Ok(())
 }

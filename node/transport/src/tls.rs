@@ -162,37 +162,20 @@ impl ServerCertVerifier for Pin {
 mod tests {
     use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
     use rustls::{
-        ClientConnection, ServerConfig, ServerConnection,
+        ServerConfig,
         crypto::ring::sign::any_ecdsa_type,
         pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
         sign::CertifiedKey,
     };
 
     use super::*;
+    use crate::authority::tests::shake;
 
     const ALPN: &[u8] = b"test/1";
 
     /// Runs a handshake in memory; the client's error, if it has one.
     fn handshake(server: ServerConfig, client: ClientConfig) -> Result<(), Error> {
-        let mut server = ServerConnection::new(Arc::new(server)).unwrap();
-        let name = ServerName::try_from(NAME).unwrap();
-        let mut client = ClientConnection::new(Arc::new(client), name).unwrap();
-        for _ in 0..8 {
-            let mut wire = Vec::new();
-            while client.wants_write() {
-                client.write_tls(&mut wire).unwrap();
-            }
-            server.read_tls(&mut &wire[..]).unwrap();
-            let _alert = server.process_new_packets();
-            let mut wire = Vec::new();
-            while server.wants_write() {
-                server.write_tls(&mut wire).unwrap();
-            }
-            client.read_tls(&mut &wire[..]).unwrap();
-            client.process_new_packets()?;
-        }
-        assert!(!client.is_handshaking() && !server.is_handshaking());
-        Ok(())
+        shake(server, Arc::new(client), NAME)
     }
 
     /// A certificate that nobody signed but its own key, as servers make them.

@@ -9,7 +9,8 @@ use super::{
 use crate::state::AmendError;
 
 impl ActContext<'_> {
-    /// Decides a change of one named value of the charter. It takes effect with the next turn.
+    /// Decides a change of one named value of the charter. The value counts for the acts after this one
+    /// and for the ticks of the turn, but not yet for judging turns.
     pub(super) fn amend(&self, name: &str, value: &str) -> ActResult {
         let player = self.renewed_player()?;
         let mut charter = self.state.charter.clone();

@@ -49,6 +49,8 @@ impl ActContext<'_> {
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
             Ok::<_, Refusal>(footprint_after(build, body).area())
         };
+        let onto =
+            |id: &ObjectId| Ok::<_, Refusal>(ActTarget { ground: Some(ground(id)?), ..thing(id)? });
         match build {
             Build::Place(blueprint) => {
                 // Without a size that a thing may have there is no ground to ask for.
@@ -61,15 +63,12 @@ impl ActContext<'_> {
             Build::Copy { object, .. } => {
                 Ok((Right::Build, ActTarget { thing: None, ground: Some(ground(object)?) }))
             }
-            Build::Move { object, .. }
-            | Build::Rotate { object, .. }
-            | Build::Resize { object, .. } => {
-                if let Build::Resize { outline, .. } = build {
-                    check_size(self.rules(), *outline)?;
-                }
-                let thing = self.thing(*object)?;
-                let ground = ground(object)?;
-                Ok((Right::Build, ActTarget { thing: Some(thing), ground: Some(ground) }))
+            Build::Resize { object, outline } => {
+                check_size(self.rules(), *outline)?;
+                Ok((Right::Build, onto(object)?))
+            }
+            Build::Move { object, .. } | Build::Rotate { object, .. } => {
+                Ok((Right::Build, onto(object)?))
             }
             Build::Attach { object, .. } | Build::Detach { object, .. } => {
                 Ok((Right::Script, thing(object)?))

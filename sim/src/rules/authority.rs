@@ -31,22 +31,8 @@ pub enum Right {
     Charter,
 }
 
-impl Right {
-    /// Every right that there is.
-    pub const ALL: [Self; 8] = [
-        Self::Attend,
-        Self::Speak,
-        Self::Testify,
-        Self::Build,
-        Self::Script,
-        Self::Admit,
-        Self::Servers,
-        Self::Charter,
-    ];
-}
-
 /// To what somebody does it.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct ActTarget<'a> {
     /// The thing that is changed; none if it is about the sim, or about a thing that is made.
     pub thing: Option<&'a Object>,
@@ -122,7 +108,7 @@ impl State {
 
     /// Says whether the ground is open to a player, or is the player's own.
     fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
-        let Self { charter, .. } = self;
+        let charter = &self.charter;
         may_build(&charter.lands, charter.parameters.building.open_ground, author, ground)
     }
 }

@@ -195,7 +195,7 @@ impl Default for Parameters {
             building: BuildingParameters {
                 objects_per_player: 50,
                 movable_per_player: 16,
-                // A heap of so many that never rests takes a turn some 2 ms of one core, a heap of
+                // A heap of so many that never rests takes a turn up to 3 ms of one core, a heap of
                 // 3,000 takes it 28 (`metatopia-abuse scripts`).
                 movable_max: 128,
                 // Each earns 300 gas a tick: together less than the 5,000 that their owner does.
@@ -207,8 +207,8 @@ impl Default for Parameters {
             },
             gas: GasParameters {
                 // Three ticks are a turn: 45,000 units, at worst 0.3 us each in a dev build, are 13.5 ms of
-                // one core; with all else that 64 keys put up, a heap that never rests included, a turn
-                // takes 13 to 18 of its 50 ms (docs/abuse.md).
+                // one core. With all else that 64 keys put up, a heap that never rests included, a turn
+                // of a release build took 13 of its 50 ms (docs/abuse.md).
                 tick: 15_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,

@@ -94,7 +94,7 @@ fn a_right_is_asked_for_before_anything_else() {
 }
 
 #[test]
-fn an_amended_value_counts_from_the_next_turn_on_and_is_in_the_state() {
+fn an_amended_value_counts_for_what_comes_after_it_and_is_in_the_state() {
     let (mut yard, _) = yard();
     let before = yard.world.root();
     assert_eq!(yard.try_act(ADMIN, amend("objects_max", "4")), Outcome::Ok);

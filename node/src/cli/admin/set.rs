@@ -4,15 +4,10 @@ use std::fmt;
 
 use clap::{Args, builder::PossibleValuesParser};
 use metatopia_sim::{AMENDABLE, AmendError, Parameters, is_name};
-use metatopia_types::{Act, Outcome};
+use metatopia_types::Act;
 use serde::Serialize;
 
-use crate::cli::{
-    console::Console,
-    failure::Failure,
-    say::{decide_in_time, prove},
-    session::PlayerArgs,
-};
+use crate::cli::{console::Console, failure::Failure, say::carry_through, session::PlayerArgs};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SetArgs {
@@ -81,25 +76,10 @@ pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> 
     let SetArgs { parameter: name, value, admin } = args;
     check(&name, &value)?;
     let mut driver = admin.open().await?;
-    let set = async {
-        let login = admin.login(&mut driver, console).await?;
-        let login = driver.submit(login, Vec::new()).await?.act;
-        let amend = Act::Amend { name: name.clone(), value: value.clone() };
-        let act = driver.submit(amend, Vec::new()).await?.act;
-        let places = decide_in_time(&mut driver, &[login, act]).await?;
-        let mut height = 0;
-        for (what, act) in [("the login", login), ("the change", act)] {
-            let place = places.get(&act).copied().unwrap_or_default();
-            if let Outcome::Refused(why) = prove(&mut driver, place, act).await? {
-                return Err(Failure::refused(format!("{what} was refused: {why}")));
-            }
-            height = place.0.0;
-        }
-        Ok(height)
-    };
-    let set = set.await;
+    let act = Act::Amend { name: name.clone(), value: value.clone() };
+    let set = carry_through(&mut driver, &admin, ("the change", act), console).await;
     driver.leave().await;
-    console.show(&Changed { name, value, height: set? + 1 })
+    console.show(&Changed { name, value, height: set?.0 })
 }
 
 #[cfg(test)]
