@@ -66,7 +66,7 @@ fn name_and_pack_source(root: &Path) {
 
 /// The module that is built in.
 struct Module {
-    /// Without one, the page checks nothing.
+    /// Without one, the page does not run.
     file: Option<PathBuf>,
     /// What everybody is to be told about it: how it is.
     fault: Option<String>,

@@ -7,7 +7,8 @@
 //!   connection broke, asks questions, and takes views in.
 //! * [`Sight`] holds copies of the tiles in sight, and draws a [`Scene`] from them.
 //! * [`LightClient`] follows the validator set from genesis and checks receipts, outcomes and what
-//!   was in sight.
+//!   was in sight. A [`TrustCheckpoint`] lets it begin from what somebody knew later than genesis.
+//! * [`SnapshotDownload`] fetches the whole state, and checks it.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
@@ -21,17 +22,21 @@
 extern crate alloc;
 
 pub mod build;
+mod checkpoint;
+mod download;
 mod light;
 mod prove;
 mod session;
 mod sight;
 pub mod text;
 
+pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
+pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};
 pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};
 pub use session::{
-    ENTRANCES_MAX, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session, SessionEvent,
-    SubmitError, UNCHECKED_MAX,
+    ENTRANCES_MAX, HEADER_FRESH, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session,
+    SessionEvent, SubmitError, TRUSTING_PERIOD, UNCHECKED_MAX,
 };
 pub use sight::{
     Disproof, ENTRIES_BYTES_MAX, ENTRIES_MAX, KEPT_MAX, OVERLAY_MAX, ProvenTiles, Scene,

@@ -9,7 +9,10 @@ use metatopia_types::{
     limits, wire,
 };
 
-use crate::sight::{Disproof, SightError};
+use crate::{
+    TrustCheckpoint,
+    sight::{Disproof, SightError},
+};
 
 /// Sets that are remembered; older receipts are asked for anew. 1,024 sets of 31 take 1.2 MiB.
 pub const SETS_MAX: usize = 1_024;
@@ -20,6 +23,7 @@ pub struct LightClient {
     sim: SimId,
     scheme: Arc<dyn Verify>,
     sets: Vec<(Height, ValidatorSet)>,
+    checkpoint: Option<TrustCheckpoint>,
 }
 
 impl core::fmt::Debug for LightClient {
@@ -84,7 +88,21 @@ impl LightClient {
     /// Trusts `first` to vote from `from` on: the genesis set from height 1, or a checkpoint's.
     #[must_use]
     pub fn new(sim: SimId, from: Height, first: ValidatorSet, scheme: Arc<dyn Verify>) -> Self {
-        Self { sim, scheme, sets: [(from, first)].into() }
+        Self { sim, scheme, sets: [(from, first)].into(), checkpoint: None }
+    }
+
+    /// Believes nothing from the checkpoint's height on that does not come from the validators that it
+    /// names, or from those who followed them. A checkpoint of another sim changes nothing.
+    #[must_use]
+    pub fn with_checkpoint(self, checkpoint: TrustCheckpoint) -> Self {
+        let checkpoint = Some(checkpoint).filter(|checkpoint| checkpoint.sim == self.sim);
+        Self { checkpoint, ..self }
+    }
+
+    /// Returns the checkpoint that it began with.
+    #[must_use]
+    pub const fn checkpoint(&self) -> Option<&TrustCheckpoint> {
+        self.checkpoint.as_ref()
     }
 
     /// The sim it follows.
@@ -114,6 +132,19 @@ impl LightClient {
         known.map(|(_, set)| set).ok_or(Distrust::TooOld(height))
     }
 
+    /// Does the validator set of this height lead through the checkpoint?
+    fn pass_checkpoint(&self, height: Height) -> Result<(), Distrust> {
+        let reached = self.checkpoint.as_ref().filter(|checkpoint| checkpoint.height <= height);
+        let Some(checkpoint) = reached else {
+            return Ok(());
+        };
+        match self.set(checkpoint.height) {
+            Ok(set) if set.id() != checkpoint.validators => Err(Distrust::OtherValidators(height)),
+            // So many changes later that it is forgotten: each of them passed here.
+            Ok(_) | Err(_) => Ok(()),
+        }
+    }
+
     /// Is this header decided?
     ///
     /// # Errors
@@ -127,6 +158,7 @@ impl LightClient {
         if header.validators != set.id() {
             return Err(Distrust::OtherValidators(header.height));
         }
+        self.pass_checkpoint(header.height)?;
         if (certificate.height, certificate.header) != (header.height, header.id()) {
             return Err(Distrust::OtherHeader(header.height));
         }
@@ -164,6 +196,7 @@ impl LightClient {
         if receipt.header.validators != set.id() {
             return Err(Distrust::OtherValidators(height));
         }
+        self.pass_checkpoint(height)?;
         Ok(receipt.verify(self.sim, act, set, &*self.scheme)?)
     }
 

@@ -1,8 +1,11 @@
 //! One client's session with one node, over whatever carrier; it outlives connections.
 
 mod acts;
+mod age;
 mod attendance;
+mod headers;
 mod links;
+mod questions;
 mod servers;
 mod views;
 
@@ -15,23 +18,30 @@ use alloc::{
 use core::time::Duration;
 
 use metatopia_protocol::{
-    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, Goodbye, Hello, Question,
-    ServerMessage, SubmitRefusal, ViewProof, Watching, decode_server, encode_client,
+    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, Goodbye, Hello,
+    ServerMessage, SubmitRefusal, TileName, ViewProof, Watching, Welcome, decode_server,
+    encode_client,
 };
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
 };
 
-use self::{acts::PendingAct, attendance::Attendance};
 pub use self::{
     acts::{PENDING_MAX, SubmitError},
+    age::TRUSTING_PERIOD,
+    headers::HEADER_FRESH,
     links::UNCHECKED_MAX,
+    questions::QUESTIONS_MAX,
     servers::ENTRANCES_MAX,
 };
+use self::{
+    acts::{PendingAct, UnsignedAct},
+    age::TrustAge,
+    attendance::Attendance,
+    headers::NewestHeader,
+    questions::AskedQuestion,
+};
 use crate::{Distrust, LightClient, ProvenSight, Sight, UnprovenSight, sight::ProvenTiles};
-
-/// Questions under way.
-pub const QUESTIONS_MAX: usize = 256;
 
 /// Pings under way; of more, the oldest is given up.
 pub const PINGS_MAX: usize = 8;
@@ -55,6 +65,13 @@ pub enum SessionEvent {
     },
     /// The node ended the session.
     Closed(Goodbye),
+    /// An act that waited for a header that could be believed is signed now.
+    Signed {
+        /// Its place in the lane, by which it is known since it was submitted.
+        seq: Seq,
+        /// The act that was signed.
+        act: ActId,
+    },
     /// The act is in a certified turn; this was checked.
     Receipted {
         /// The act that was decided.
@@ -105,6 +122,15 @@ pub enum SessionEvent {
         /// What the node answered.
         answer: Box<Answer>,
     },
+    /// The answer to a question of ours whose whole frame is wanted.
+    Frame {
+        /// The question's id.
+        id: u32,
+        /// The name of the kind of answer.
+        kind: &'static str,
+        /// The frame as it came.
+        frame: Vec<u8>,
+    },
     /// The node said something that is not true. Leave it.
     Distrusted(Distrust),
     /// The node sent what is no frame of this protocol. Leave it.
@@ -117,15 +143,20 @@ pub struct Session {
     light: LightClient,
     lane: Lane,
     next_seq: Seq,
-    /// The greatest height that this node spoke of, and so perhaps a lie.
-    height: Height,
-    /// The greatest of a header that was verified.
-    certain: Height,
+    /// The time of the last call.
+    now: Duration,
+    headers: NewestHeader,
+    age: TrustAge,
     open: bool,
     welcomed: bool,
+    /// Who is spoken with, and how fast its sim runs when nothing holds it up.
+    server: Option<PublicKey>,
+    turns_per_second: u32,
+    /// Acts that wait for a header that can be believed, in the order of the lane.
+    unsigned: VecDeque<UnsignedAct>,
     pending: BTreeMap<ActId, PendingAct>,
     order: BTreeMap<Seq, ActId>,
-    questions: BTreeMap<u32, Question>,
+    questions: BTreeMap<u32, AskedQuestion>,
     next_question: u32,
     links: Option<u32>,
     /// Receipts that wait for set changes to be followed.
@@ -139,6 +170,8 @@ pub struct Session {
     proven: Option<Box<ProvenSight>>,
     /// It was said already that proofs are late.
     late: bool,
+    /// Tiles in sight that were not proved the last time, and the first turn of which they were not.
+    missed: BTreeMap<TileName, Height>,
     /// Views are fetched anew; those before the answer to this ping are of what was asked before.
     anew: Option<u64>,
     pings: VecDeque<(u64, Duration)>,
@@ -160,13 +193,17 @@ impl Session {
     #[must_use]
     pub fn new(key: Arc<dyn Sign>, light: LightClient, lane: Lane) -> Self {
         Self {
+            age: TrustAge::since(light.checkpoint().map(|checkpoint| checkpoint.time)),
             light,
             lane,
             next_seq: Seq(1),
-            height: Height(0),
-            certain: Height(0),
+            now: Duration::ZERO,
+            headers: NewestHeader::default(),
             open: false,
             welcomed: false,
+            server: None,
+            turns_per_second: 0,
+            unsigned: VecDeque::new(),
             pending: BTreeMap::new(),
             order: BTreeMap::new(),
             questions: BTreeMap::new(),
@@ -180,6 +217,7 @@ impl Session {
             key,
             proven: None,
             late: false,
+            missed: BTreeMap::new(),
             anew: None,
             pings: VecDeque::new(),
             next_ping: 1,
@@ -208,33 +246,36 @@ impl Session {
         self.open
     }
 
+    /// Returns the key of the server that is spoken with, as its challenge names it.
+    #[must_use]
+    pub const fn server(&self) -> Option<PublicKey> {
+        self.server
+    }
+
+    /// Returns how many turns a second the sim runs when nothing holds it up, as the node says.
+    #[must_use]
+    pub const fn turns_per_second(&self) -> u32 {
+        self.turns_per_second
+    }
+
     /// Acts that have no receipt yet.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.pending.len()
+        self.pending.len().saturating_add(self.unsigned.len())
     }
 
-    /// The carrier broke. Acts are kept, and sent again on the next connection.
+    /// The carrier broke. Acts are kept, and sent again on the next connection; so are questions that
+    /// were asked by [`Session::inquire`].
     pub fn disconnected(&mut self) {
         self.open = false;
+        self.server = None;
         self.links = None;
         self.servers = None;
+        self.headers.disconnected();
         self.unchecked.clear();
         self.pings.clear();
-        self.questions.clear();
+        self.questions.retain(|_, asked| asked.kept);
         self.out.clear();
-    }
-
-    /// Asks a question; nothing while the session is closed or too many are under way.
-    pub fn ask(&mut self, question: Question) -> Option<u32> {
-        if !self.open || self.questions.len() >= QUESTIONS_MAX {
-            return None;
-        }
-        let id = self.next_question;
-        self.next_question = self.next_question.wrapping_add(1);
-        self.questions.insert(id, question.clone());
-        self.send(&ClientMessage::Ask { id, question });
-        Some(id)
     }
 
     /// Sends a ping; [`SessionEvent::Pong`] tells how long it took.
@@ -275,43 +316,43 @@ impl Session {
             return None;
         }
         let acts = self.pending.values().map(|pending| pending.resend_at).min();
-        acts.into_iter().chain(self.servers_at).min()
+        acts.into_iter().chain(self.servers_at).chain(self.seek_at()).min()
     }
 
     /// Sends acts again that have waited too long for a receipt, the very same bytes; and asks again
     /// where servers let clients in, if that is wanted.
     pub fn tick(&mut self, now: Duration) {
+        self.now = now;
         if self.open {
             self.resend(now, |pending| pending.resend_at <= now);
             self.ask_servers(now);
+            self.sign_or_seek();
         }
     }
 
     /// A frame from the node.
     pub fn handle(&mut self, now: Duration, frame: &[u8]) {
-        self.hear(now, decode_server(frame));
+        let said = decode_server(frame);
+        match &said {
+            Ok(ServerMessage::Answer { id, answer }) if self.is_wanted_raw(*id) => {
+                self.questions.remove(id);
+                let (id, kind, frame) = (*id, answer.kind(), frame.to_vec());
+                self.event(SessionEvent::Frame { id, kind, frame });
+            }
+            _ => self.hear(now, said),
+        }
     }
 
     /// A frame from the node, for those who have decoded it already.
     pub fn hear(&mut self, now: Duration, said: Result<ServerMessage, DecodeError>) {
+        self.now = now;
         let message = match said {
             Ok(message) => message,
             Err(error) => return self.event(SessionEvent::BadFrame(error)),
         };
         match message {
             ServerMessage::Challenge(challenge) => self.answer(&challenge),
-            ServerMessage::Welcome(welcome) => {
-                self.open = true;
-                self.welcomed = true;
-                // What another node said of heights may have been a lie, and acts that are valid until
-                // one far ahead are taken nowhere else.
-                self.height = self.certain.max(welcome.height);
-                self.event(SessionEvent::Open { height: welcome.height });
-                self.begin_views();
-                self.resend(now, |_| true);
-                self.servers_at = self.servers_at.map(|_| now);
-                self.ask_servers(now);
-            }
+            ServerMessage::Welcome(welcome) => self.welcome(now, &welcome),
             ServerMessage::Goodbye(why) => {
                 self.open = false;
                 self.event(SessionEvent::Closed(why));
@@ -319,7 +360,7 @@ impl Session {
             ServerMessage::Refused { act, why } => self.refused(act, why),
             ServerMessage::Receipt { act, receipt } => self.receipt(act, receipt),
             ServerMessage::Outcome { act, height, outcome } => {
-                self.height = self.height.max(height);
+                self.claimed(height);
                 self.ruled(act, outcome);
                 self.event(SessionEvent::Outcome { act, height, outcome });
             }
@@ -331,7 +372,22 @@ impl Session {
         }
     }
 
+    fn welcome(&mut self, now: Duration, welcome: &Welcome) {
+        self.open = true;
+        self.welcomed = true;
+        self.turns_per_second = welcome.turns_per_second;
+        self.headers.welcomed(welcome.height, now);
+        self.event(SessionEvent::Open { height: welcome.height });
+        self.begin_views();
+        self.resend(now, |_| true);
+        self.ask_again();
+        self.servers_at = self.servers_at.map(|_| now);
+        self.ask_servers(now);
+        self.seek_header();
+    }
+
     fn answer(&mut self, challenge: &Challenge) {
+        self.server = Some(challenge.server);
         if challenge.sim != self.light.sim() {
             return self.distrust(Distrust::OtherSim(challenge.sim));
         }
@@ -350,6 +406,9 @@ impl Session {
         if self.servers == Some(id) {
             self.servers = None;
             return self.servers_named(&answer);
+        }
+        if self.headers.asked == Some(id) {
+            return self.header_came(*answer);
         }
         self.receipt_found(&answer);
         self.event(SessionEvent::Answer { id, answer });

@@ -1,18 +1,24 @@
 // @ts-check
-/** Puts the page together: key, client, picture, panels. */
+/** Puts the page together: module, key, client, picture, panels. */
 
-import { Client } from './core/client.js';
+import { Engine } from './core/engine.js';
+import { checkpointOf, ticketOf } from './core/fragment.js';
 import { Identity } from './core/keys.js';
-import { ticketOf } from './core/ticket.js';
+import { loadModule } from './core/load.js';
+import { openStore } from './core/store.js';
 import { Minimap } from './draw/minimap.js';
 import { DAY, DUSK, Renderer } from './draw/renderer.js';
 import { refusal, t, why } from './strings.js';
+import { absence } from './ui/absence.js';
 import { Actions } from './ui/actions.js';
+import { askAge } from './ui/age.js';
 import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
+import { Code } from './ui/code.js';
 import { Dock } from './ui/dock.js';
 import { button, el } from './ui/dom.js';
+import { Elsewhere } from './ui/elsewhere.js';
 import { askWho, newcomer } from './ui/entry.js';
 import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
@@ -64,11 +70,24 @@ function placeOf(text) {
   return text && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
 }
 
+const query = new URLSearchParams(location.search);
+const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
+// `off` shows the page as it is where there is no module. The module gets the key to sign with, so it
+// is the page's own at any node.
+const wasm = query.get('wasm') === 'off' || !config.wasm ? null
+  // A page in a folder names its files from where it is.
+  : new URL(config.wasm, document.baseURI).pathname;
+
 export class Page {
-  /** @param {any} identity */
-  constructor(identity) {
-    const query = new URLSearchParams(location.search);
+  /**
+   * @param {Identity} identity
+   * @param {{module: import('./prove/module.js').Module, compiled: WebAssembly.Module}} loaded
+   * @param {import('./core/store.js').Store} store
+   */
+  constructor(identity, loaded, store) {
     this.identity = identity;
+    this.loaded = loaded;
+    this.store = store;
     this.person = recall(KEPT) ?? newcomer();
     this.settings = { light: 'auto', calm: null, hints: true, ...recall(SETTINGS) };
     this.entering = false;
@@ -79,19 +98,17 @@ export class Page {
     this.beat = 0;
     this.dark = matchMedia('(prefers-color-scheme: dark)');
     this.still = matchMedia('(prefers-reduced-motion: reduce)');
-    const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
     const sim = /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null;
     /** The module was made of other sources than the server that brings it. */
     this.stale = config.stale === true || query.get('wasm') === 'stale';
+    /** The first server to go to: the page's own, but for a page in a folder. */
+    this.origin = query.get('node') ?? config.origin ?? location.origin;
     // The world is there to be looked at before anybody enters it.
     const at = placeOf(query.get('at')) ?? { x: 0, y: 0 };
-    this.client = new Client({
-      origin: query.get('node') ?? location.origin, identity, at,
+    this.client = new Engine({
+      origin: this.origin, identity, at, sim, store, wasm: wasm ?? '',
       prefer: /** @type {any} */ (query.get('carrier') ?? undefined),
-      // `off` shows the page as it is where there is no module, `stale` as it is where that was made
-      // of other sources. The module gets the key to sign with, so it is the page's own at any node.
-      wasm: query.get('wasm') === 'off' ? null : config.wasm ?? null,
-      sim, ticket: ticketOf(location.hash),
+      compiled: loaded.compiled, ticket: ticketOf(location.hash), checkpoint: checkpointOf(location.hash),
       // Those of the page's own server, which may be another sim's than the one that is asked for.
       servers: query.get('node') === null && (sim === null || sim === config.sim) ? config.servers : [],
     });
@@ -103,6 +120,8 @@ export class Page {
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer();
     this.toasts = new Toasts();
+    this.code = new Code(config, this.toasts);
+    this.elsewhere = new Elsewhere(this, sim);
     this.chat = new Chat(this);
     this.tools = new Tools(this);
     this.input = new Input(this);
@@ -128,7 +147,7 @@ export class Page {
         el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-        this.chat.element, stick(this.input, el), this.actions.element, this.tools.bar, this.hint, this.toasts.box, this.announcer.element),
+        this.chat.element, stick(this.input, el), this.actions.element, this.tools.bar, this.hint, this.code.notice, this.toasts.box, this.announcer.element),
       el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
 
@@ -139,16 +158,21 @@ export class Page {
     this.layout();
     this.paint();
     window.addEventListener('resize', () => this.layout());
-    // A ticket that is pasted behind the address of an open page loads nothing by itself.
-    window.addEventListener('hashchange', () => ticketOf(location.hash) && location.reload());
+    // What is pasted behind the address of an open page loads nothing by itself.
+    window.addEventListener('hashchange', () => {
+      if (ticketOf(location.hash) || checkpointOf(location.hash)) location.reload();
+    });
     for (const query of [this.dark, this.still]) query.addEventListener('change', () => this.restyle());
     document.addEventListener('visibilitychange', () => this.watch());
     client.addEventListener('status', () => this.status());
     client.addEventListener('proof', () => this.badge.update());
+    client.addEventListener('age', (/** @type {any} */ event) => askAge(this, event.detail));
+    client.addEventListener('failed', (/** @type {any} */ event) => document.body.append(absence(event.detail, this.origin)));
     setInterval(() => this.update(), 200);
     this.restyle();
     this.watch();
     client.start();
+    this.code.start();
   }
 
   /** Draws while somebody looks. */
@@ -224,6 +248,7 @@ export class Page {
       document.title = t('title', { sim: name });
     }
     if (status.phase === 'open' && !this.entered && !this.entering && this.ready) this.enter();
+    this.elsewhere.update();
     this.badge.update();
   }
 
@@ -232,6 +257,7 @@ export class Page {
     this.actions.update();
     this.badge.update();
     this.progress.update();
+    this.tools.check();
     this.beat += 1;
     if (this.beat % 15 === 1) {
       const things = [...this.client.sight.objects.values()];
@@ -277,7 +303,7 @@ export class Page {
 
   /** Takes another key; the client is made anew with it. @param {string} text */
   async useKey(text) {
-    await Identity.import(text);
+    await Identity.import(this.loaded.module, text, { store: this.store });
     if (this.ready) return;
     location.reload();
   }
@@ -352,8 +378,23 @@ export class Page {
   }
 }
 
-const page = new Page((await Identity.load()) ?? (await Identity.create()));
-page.start();
-page.begin();
-// Whoever drives the page, as tests do, gets hold of it here; nothing in the page listens.
-window.dispatchEvent(new CustomEvent('metatopia', { detail: page }));
+/** Starts the page; without the module there is nothing to start. */
+async function open() {
+  let loaded;
+  try {
+    loaded = await loadModule(wasm);
+  } catch (/** @type {any} */ error) {
+    document.body.append(absence(error.code, config.origin));
+    return;
+  }
+  const store = await openStore();
+  const { module } = loaded;
+  const identity = (await Identity.load(module, { store })) ?? (await Identity.create(module, { store }));
+  const page = new Page(identity, loaded, store);
+  page.start();
+  page.begin();
+  // Whoever drives the page, as tests do, gets hold of it here; nothing in the page listens.
+  window.dispatchEvent(new CustomEvent('metatopia', { detail: page }));
+}
+
+await open();

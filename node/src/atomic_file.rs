@@ -1,7 +1,7 @@
-//! Atomic files and folders: a power cut leaves the old one or the new one, and never half of it.
+//! Atomic files and folders: a power cut leaves the old one or the new one, and never a part.
 //!
-//! The bytes of a file and its name reach the disk in any order, unless the program waits for them. A
-//! file that was renamed before its bytes were on the disk may be found empty.
+//! The bytes of a file and its name reach the disk in any order, unless the program waits for them.
+//! A file that was renamed before its bytes were on the disk may be found empty.
 
 use std::{
     fs::{self, File, OpenOptions},
@@ -10,15 +10,15 @@ use std::{
 };
 
 /// Writes a file as a whole: after a power cut at any moment it is the old one or the new one, and
-/// the new one once this returns. Its owner alone may read it.
+/// the new one once this returns. Only its owner may read it.
 ///
 /// # Errors
-/// What the system says; the file is the old one or the new one then.
+/// Returns what the system says. The file is the old one or the new one then.
 pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let draft = draft_of(path);
     let done = replace_by(&mut System, path, &draft, bytes);
     if done.is_err() {
-        // Gives the space back; the first error is the one to tell.
+        // Removing the draft gives its space back. The first error is the one to return.
         drop(fs::remove_file(&draft));
     }
     done
@@ -49,7 +49,7 @@ pub(crate) fn folder_of(path: &Path) -> &Path {
 trait Steps {
     type File: Write;
 
-    /// Creates an empty file, also where there was another one.
+    /// Creates an empty file, in place of another one if there is one.
     fn create(&mut self, path: &Path) -> io::Result<Self::File>;
 
     fn sync(&mut self, file: &Self::File) -> io::Result<()>;
@@ -59,7 +59,7 @@ trait Steps {
     fn sync_folder(&mut self, path: &Path) -> io::Result<()>;
 }
 
-/// The operating system.
+/// The steps as the operating system does them.
 struct System;
 
 impl Steps for System {
@@ -67,7 +67,7 @@ impl Steps for System {
 
     fn create(&mut self, path: &Path) -> io::Result<File> {
         let file = owner_only().write(true).create(true).truncate(true).open(path)?;
-        // The mode given at creation does not change a file that was there.
+        // The mode given at creation does not change the mode of a file that was there.
         #[cfg(unix)]
         file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
         Ok(file)
@@ -97,7 +97,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     match builder.create(path) {
-        // Somebody else was faster.
+        // Another process created the folder first.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists && path.is_dir() => {}
         done => done?,
     }
@@ -106,7 +106,7 @@ pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
 
 /// Makes the names in a folder durable.
 pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
-    // Elsewhere folders cannot be opened, and names are made durable by the file system.
+    // On other systems folders cannot be opened, and the file system makes names durable.
     if cfg!(unix) {
         File::open(path)?.sync_all()?;
     }

@@ -1,7 +1,8 @@
 //! The files of a certificate that an authority gave to the operator.
 //!
-//! It lies in two PEM files, as `certbot` and other clients of authorities write them, and is read
-//! again when the process gets SIGHUP. What cannot be used leaves the one in use in its place.
+//! The certificate lies in two PEM files, as `certbot` and other clients of authorities write them.
+//! It is read again when the process gets SIGHUP. If the new files cannot be used, the certificate
+//! in use stays in use.
 
 use std::{
     fs::File,
@@ -14,10 +15,10 @@ use metatopia_transport::authority::{Authority, AuthorityError};
 use rustls::{Error, pki_types::pem};
 use zeroize::Zeroizing;
 
-/// Longest file of certificates, or of a key, in bytes; chains of four take some 8 KiB.
+/// The longest file of certificates, or of a key, in bytes. Chains of four take some 8 KiB.
 pub const PEM_BYTES_MAX: u64 = 64 * 1024;
 
-/// Why a certificate cannot be shown.
+/// Says why a certificate cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityFileError {
     /// A file cannot be read.
@@ -25,7 +26,7 @@ pub enum AuthorityFileError {
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// A file is above [`PEM_BYTES_MAX`].
@@ -34,7 +35,7 @@ pub enum AuthorityFileError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// Whoever is on this machine could read the key.
+    /// Other users of this machine could read the key.
     #[error("key file {} has mode {mode:04o}, which lets everybody in: chmod o= it", path.display())]
     Exposed {
         /// The path of the file.
@@ -47,12 +48,12 @@ pub enum AuthorityFileError {
     Pem {
         /// The path of the file.
         path: PathBuf,
-        /// What was looked for.
+        /// The kind of content that was looked for.
         what: &'static str,
-        /// What is wrong.
+        /// The fault in the file.
         source: pem::Error,
     },
-    /// The key is of a kind that TLS does not know here.
+    /// TLS here does not know this kind of key.
     #[error("the key in {} cannot be used: {source}", path.display())]
     Key {
         /// The path of the file.
@@ -60,7 +61,7 @@ pub enum AuthorityFileError {
         /// The error behind it.
         source: Error,
     },
-    /// The key is another one's.
+    /// The key does not belong to the certificate.
     #[error("the certificate in {} does not belong to the key in {}", chain.display(), key.display())]
     Strangers {
         /// The file of the certificate.
@@ -70,7 +71,7 @@ pub enum AuthorityFileError {
     },
 }
 
-/// The two files, and what is shown of them.
+/// The two files, and the certificate that is shown of them.
 #[derive(Clone, Debug)]
 pub struct AuthorityFiles {
     chain: PathBuf,
@@ -90,7 +91,7 @@ impl AuthorityFiles {
         Ok(Self { chain: chain.to_owned(), key: key.to_owned(), authority })
     }
 
-    /// Reads the files again. Connections that are there notice nothing.
+    /// Reads the files again. Open connections are not affected.
     ///
     /// # Errors
     /// See [`AuthorityFileError`]; then the certificate in use stays.
@@ -100,7 +101,7 @@ impl AuthorityFiles {
         authority.replace(&chain_text, &key_text).map_err(|error| named(error, chain, key))
     }
 
-    /// Returns what is shown, which changes with each [reload](Self::reload).
+    /// Returns the certificate that is shown, which changes with each [reload](Self::reload).
     #[must_use]
     pub fn authority(&self) -> &Authority {
         &self.authority
@@ -120,7 +121,7 @@ fn named(error: AuthorityError, chain: &Path, key: &Path) -> AuthorityFileError 
     }
 }
 
-/// Returns what the file of a key holds, if nobody else can read it.
+/// Returns the content of a key file, if nobody else can read it.
 fn secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, AuthorityFileError> {
     let (text, mode) = content(path)?;
     if mode & 0o007 != 0 {
@@ -129,7 +130,7 @@ fn secret(path: &Path) -> Result<Zeroizing<Vec<u8>>, AuthorityFileError> {
     Ok(text)
 }
 
-/// Returns what a file holds, and its mode.
+/// Returns the content of a file, and its mode.
 fn content(path: &Path) -> Result<(Zeroizing<Vec<u8>>, u32), AuthorityFileError> {
     let failed = |source| AuthorityFileError::Read { path: path.to_owned(), source };
     let file = File::open(path).map_err(failed)?;

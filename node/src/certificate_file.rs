@@ -12,7 +12,7 @@ use zeroize::Zeroizing;
 
 use crate::atomic_file;
 
-/// A file of certificates and their keys, which its owner alone may read. Its folder must exist.
+/// A file of certificates and their keys, which only its owner may read. Its folder must exist.
 #[derive(Debug)]
 pub struct CertificateFile(PathBuf);
 

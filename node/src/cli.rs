@@ -24,6 +24,8 @@ mod keys;
 mod log;
 mod node;
 mod order;
+mod page;
+mod place;
 mod ports;
 mod receipt;
 mod recover;
@@ -141,10 +143,20 @@ enum Command {
         #[command(subcommand)]
         command: sim::SimCommand,
     },
+    /// Make places of your own, check them, and write running sims as places.
+    Place {
+        #[command(subcommand)]
+        command: place::PlaceCommand,
+    },
     /// In which order a script got its events.
     Order {
         #[command(subcommand)]
         command: order::OrderCommand,
+    },
+    /// The page that browsers load, apart from any server.
+    Page {
+        #[command(subcommand)]
+        command: page::PageFolderCommand,
     },
     /// Play stories of servers and faults in a simulated world.
     Scenario {
@@ -170,6 +182,7 @@ fn after_help() -> String {
         metatopia keys new --out me.key               a key of your own\n  \
         metatopia client --key me.key                 walk around; type `help` there\n  \
         metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
+        metatopia place new my-place                  a place of your own, to change\n  \
         metatopia status --watch                      all servers here, and turns a second\n  \
         metatopia log verify ~/.local/state/metatopia/plaza\n\n\
         Every command explains itself with --help.\n\n\
@@ -226,7 +239,9 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
             console.warn("`metatopia world` is called `metatopia sim` now; the next release drops the old word");
             sim::run(command, console)
         }
+        Command::Place { command } => place::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
+        Command::Page { command } => page::run(command, console),
         Command::Scenario { command } => scenario::run(command, console),
         Command::Script { command } => match command {
             script::ScriptCommand::Check(args) => script::check(&args, console),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use metatopia_types::{Millis, Now};
 
-/// Reads both clocks, the monotonic one counted from its own start.
+/// Reads both clocks. The monotonic one counts from its own start.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemClock {
     start: Instant,
@@ -17,7 +17,7 @@ impl Default for SystemClock {
 }
 
 impl SystemClock {
-    /// Returns what both clocks say now. A wall clock before 1970 counts as 1970.
+    /// Returns the time of both clocks now. A wall clock before 1970 counts as 1970.
     #[must_use]
     pub fn now(&self) -> Now {
         let wall = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();

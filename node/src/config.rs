@@ -1,9 +1,10 @@
-//! The configuration of one server: where it keeps, listens and connects. What rules its world has
-//! is not configuration; that is in the genesis.
+//! The configuration of one server: where it keeps its files, listens and connects. The rules of
+//! its sim are not configuration; they are in the genesis. A process that hosts several sims has
+//! one configuration for each ([`settle_together`]).
 //!
 //! A value is taken from the first place that has it: a command line flag (`--http-listen`), the
-//! environment (`METATOPIA_HTTP_LISTEN`), the configuration file (`http_listen`), a default. Keys
-//! that are not known are errors, in the file with their line. Paths in the file are taken from the
+//! environment (`METATOPIA_HTTP_LISTEN`), the configuration file (`http_listen`), a default.
+//! Unknown keys are errors, in the file with their line. Paths in the file are relative to the
 //! file's directory.
 //!
 //! ```
@@ -48,21 +49,23 @@ use serde::Deserialize;
 mod host_port;
 mod layer;
 mod peer;
+mod together;
 mod written;
 
 pub use host_port::{HostPort, ParseHostPortError};
 pub use layer::{Layer, Limits};
 pub use peer::{ContactError, PeerConfig};
+pub use together::{TogetherError, settle_together};
 pub use written::WrittenConfig;
 
-/// What every name of an environment variable of this program begins with.
+/// The prefix of every environment variable of this program.
 pub const ENVIRONMENT_PREFIX: &str = "METATOPIA_";
 
-/// Largest configuration file. 31 peers take 10 KiB.
+/// The largest configuration file, in bytes. 31 peers take 10 KiB.
 pub const FILE_BYTES_MAX: u64 = 256 * 1024;
 
-/// Turns between stored states, or behind the others, that make sense: half a second to an hour, the
-/// time for which others keep what they decided.
+/// The numbers of turns, between stored states or behind the others, that make sense: from half a
+/// second to an hour, which is how long others keep decided turns.
 pub const TURNS: RangeInclusive<u64> = 10..=HISTORY_TURNS;
 
 /// How much is logged.
@@ -71,15 +74,15 @@ pub const TURNS: RangeInclusive<u64> = 10..=HISTORY_TURNS;
 pub enum LogLevel {
     /// Nothing is logged.
     Off,
-    /// What stops the server or harms its world.
+    /// Errors are logged: what stops the server or harms its sim.
     Error,
-    /// And what an operator should look into.
+    /// Warnings too: what an operator should look into.
     Warn,
-    /// And what happens to sessions and turns.
+    /// Information too: what happens to sessions and turns.
     Info,
     /// Debug messages as well.
     Debug,
-    /// And each frame.
+    /// Each frame too.
     Trace,
 }
 
@@ -98,7 +101,7 @@ impl LogLevel {
     }
 }
 
-/// The text is no log level.
+/// The error of a text that is no log level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not one of off, error, warn, info, debug, trace")]
 pub struct ParseLogLevelError;
@@ -113,7 +116,7 @@ impl FromStr for LogLevel {
     }
 }
 
-/// In which form is logged.
+/// The form in which the program logs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
@@ -124,7 +127,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The text is no log format.
+/// The error of a text that is no log format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("neither text nor json")]
 pub struct ParseLogFormatError;
@@ -141,7 +144,7 @@ impl FromStr for LogFormat {
     }
 }
 
-/// Why there is no configuration.
+/// Says why there is no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
@@ -149,7 +152,7 @@ pub enum ConfigError {
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file cannot be written.
@@ -157,7 +160,7 @@ pub enum ConfigError {
     Write {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The file is above [`FILE_BYTES_MAX`].
@@ -166,12 +169,12 @@ pub enum ConfigError {
         /// The path of the file.
         path: PathBuf,
     },
-    /// The file has a wrong value, an unknown key, or is no TOML; the source says in which line.
+    /// The file has a wrong value, an unknown key, or is no TOML; the source names the line.
     #[error("configuration file {}: {source}", path.display())]
     File {
         /// The path of the file.
         path: PathBuf,
-        /// What and where.
+        /// The mistake and its place.
         source: Box<toml::de::Error>,
     },
     /// An environment variable has a wrong value.
@@ -181,16 +184,16 @@ pub enum ConfigError {
         name: String,
         /// The value of the variable.
         value: String,
-        /// What is wrong.
+        /// The reason why the value is wrong.
         why: String,
     },
-    /// An environment variable with our prefix that means nothing.
+    /// An environment variable has our prefix and no meaning.
     #[error("environment variable {name} is not known; known are {}", known_variables())]
     UnknownEnvironment {
         /// The name of the variable.
         name: String,
     },
-    /// A value without a default is nowhere.
+    /// A value without a default is not given anywhere.
     #[error(
         "`{key}` is not set: give --{}, {ENVIRONMENT_PREFIX}{}, or {key} in the file",
         key.replace('_', "-"), key.to_uppercase()
@@ -199,14 +202,25 @@ pub enum ConfigError {
         /// The key in the file.
         key: &'static str,
     },
-    /// A value that is well formed makes no sense.
+    /// A value is well formed and makes no sense.
     #[error("`{key}`: {why}")]
     Value {
         /// The key in the file.
         key: String,
-        /// What is wrong.
+        /// The reason why the value makes no sense.
         why: String,
     },
+    /// One of several files is wrong.
+    #[error("for the sim of {}: {source}", path.display())]
+    OfOne {
+        /// The path of the file.
+        path: PathBuf,
+        /// The fault in the file.
+        source: Box<Self>,
+    },
+    /// One process cannot use these two files.
+    #[error(transparent)]
+    Together(#[from] TogetherError),
 }
 
 fn known_variables() -> String {
@@ -214,57 +228,58 @@ fn known_variables() -> String {
     Layer::KEYS.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// The configuration of one server, complete.
+/// The complete configuration of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Where the log, snapshots and blobs are.
+    /// The directory of the log, snapshots and blobs.
     pub data_dir: PathBuf,
-    /// The genesis of the sim.
+    /// The genesis file of the sim.
     pub genesis: PathBuf,
-    /// The key this server votes with. Default: `vote.key` in the data directory.
+    /// The key that this server votes with. Default: `vote.key` in the data directory.
     pub vote_key: PathBuf,
-    /// The key of its peer id. Default: `node.key` in the data directory.
+    /// The key of the server's peer id. Default: `node.key` in the data directory.
     pub node_key: PathBuf,
     /// TCP address of the HTTP server. Default: 127.0.0.1:8080.
     pub http_listen: SocketAddr,
-    /// Web origins, besides its own, whose pages may talk to this server. Default: none.
+    /// Web origins, besides the server's own, whose pages may connect to it. Default: none.
     pub http_origins: Origins,
-    /// The origin that others are told for HTTP. Default: from the address that is listened on.
+    /// The origin that is announced for HTTP. Default: from the address that is listened on.
     pub announce_http: Option<WebOrigin>,
     /// UDP address for clients. Default: 127.0.0.1:8081.
     pub client_listen: SocketAddr,
-    /// Host and port that others are told for QUIC. Default: as for HTTP.
+    /// The host and port that are announced for QUIC. Default: as for HTTP.
     pub announce_quic: Option<HostPort>,
-    /// Clients at once. Default: 512.
+    /// The most clients at once. Default: 512.
     pub clients_max: u32,
-    /// Clients at once from one address that is not trusted. Default: 512.
+    /// The most clients at once from one address that is not trusted. Default: 512.
     pub clients_per_ip_max: u32,
-    /// Networks whose clients are free of rations by source. Default: none.
+    /// Networks whose clients are not rationed by source. Default: none.
     pub trusted_sources: Networks,
-    /// The files of a certificate that an authority gave, and of its key. Default: pages come by http.
+    /// The files of a certificate that an authority gave, and of its key. Default: pages come by
+    /// http.
     pub tls: Option<(PathBuf, PathBuf)>,
     /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
     pub p2p_listen: Multiaddr,
     /// Other servers, besides those that the genesis names.
     pub peers: Vec<PeerConfig>,
-    /// Keep all turns since genesis? Default: no.
+    /// Says whether all turns since genesis are kept. Default: no.
     pub archive: bool,
-    /// Turns between states that are stored. Default: 600.
+    /// The turns from one stored state to the next. Default: 600.
     pub snapshot_turns: u64,
-    /// Turns behind the others from which on a state is fetched from them. Default: 1500.
+    /// The turns behind the others from which on a state is fetched from them. Default: 1500.
     pub behind_turns: u64,
     /// How much is logged. Default: info.
     pub log: LogLevel,
-    /// In which form. Default: text.
+    /// The form in which the program logs. Default: text.
     pub log_format: LogFormat,
-    /// Where users get the source of this very program, if it is not the public one.
+    /// The URL of the source of this very program, if it is not the public one.
     pub source_url: Option<String>,
 }
 
 /// Reads a configuration file.
 ///
 /// # Errors
-/// When it cannot be read, is no TOML, or has an unknown key or a wrong value.
+/// Fails when the file cannot be read, is no TOML, or has an unknown key or a wrong value.
 pub fn read(path: &Path) -> Result<Layer, ConfigError> {
     parse(&read_text(path)?, path)
 }
@@ -284,7 +299,7 @@ fn read_text(path: &Path) -> Result<String, ConfigError> {
 /// Reads the text of the configuration file `path`.
 ///
 /// # Errors
-/// When it is no TOML, or has an unknown key or a wrong value.
+/// Fails when the text is no TOML, or has an unknown key or a wrong value.
 pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
     let mut layer: Layer = toml::from_str(text).map_err(|source| {
         let (path, source) = (path.to_owned(), Box::new(source));
@@ -300,7 +315,7 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
         &mut layer.tls_cert,
         &mut layer.tls_key,
     ] {
-        // An absolute path stays what it is.
+        // Joining leaves an absolute path as it is.
         *path = path.take().map(|path| directory.join(path));
     }
     Ok(layer)
@@ -310,16 +325,17 @@ pub fn parse(text: &str, path: &Path) -> Result<Layer, ConfigError> {
 #[must_use]
 pub fn variables() -> Vec<(String, String)> {
     let text = |(name, value): (std::ffi::OsString, std::ffi::OsString)| {
-        // What is not UTF-8 is shown with replacement characters by the error it will cause.
+        // A name or value that is not UTF-8 gets replacement characters, which its error then
+        // shows.
         (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
     };
     std::env::vars_os().map(text).filter(|(name, _)| name.starts_with(ENVIRONMENT_PREFIX)).collect()
 }
 
-/// Reads environment variables; those without [`ENVIRONMENT_PREFIX`] are not ours.
+/// Reads environment variables, and skips those without [`ENVIRONMENT_PREFIX`].
 ///
 /// # Errors
-/// When a variable is unknown, or its value is wrong.
+/// Fails when a variable is unknown, or its value is wrong.
 pub fn environment(
     variables: impl IntoIterator<Item = (String, String)>,
 ) -> Result<Layer, ConfigError> {
@@ -343,7 +359,7 @@ pub fn environment(
 /// Puts layers over each other, the strongest first, and fills in the defaults.
 ///
 /// # Errors
-/// When something is missing, or does not fit together.
+/// Fails when a value is missing, or values do not fit together.
 pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, ConfigError> {
     let layer = layers.into_iter().fold(Layer::default(), Layer::over);
     let data_dir = layer.data_dir.ok_or(ConfigError::Missing { key: "data_dir" })?;

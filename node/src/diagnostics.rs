@@ -15,7 +15,7 @@ use crate::atomic_file;
 /// The name of the folder in a data directory.
 pub const FOLDER_NAME: &str = "capsules";
 
-/// Files in that folder: a capsule and a report of each of the last eight times.
+/// The most files in that folder: a capsule and a report of each of the last eight repairs.
 pub const DIAGNOSTIC_FILES_KEPT: usize = 16;
 
 /// The folder of diagnostics of one server.
@@ -43,7 +43,7 @@ struct ReportFile<'a> {
 }
 
 impl Diagnostics {
-    /// Returns the folder of a data directory. It is created when it is needed.
+    /// Returns the folder in a data directory. The folder is created when it is needed.
     #[must_use]
     pub fn of(data_dir: &Path) -> Self {
         Self(data_dir.join(FOLDER_NAME))
@@ -52,7 +52,7 @@ impl Diagnostics {
     /// Writes a capsule, and returns its path.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns what the system says.
     pub fn keep_capsule(&self, height: Height, bytes: &[u8]) -> io::Result<PathBuf> {
         self.keep(&capsule_name(height), bytes)
     }
@@ -60,7 +60,7 @@ impl Diagnostics {
     /// Writes a report, and returns its path.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns what the system says.
     pub fn keep_report(&self, report: &RepairReport) -> io::Result<PathBuf> {
         let found = report.difference.as_ref();
         let written = ReportFile {
@@ -82,7 +82,7 @@ impl Diagnostics {
         self.keep(&format!("report-{}.json", report.looked_at), &text)
     }
 
-    /// Writes a file as a whole, and removes the oldest ones.
+    /// Writes a file as a whole, and removes the oldest files.
     fn keep(&self, name: &str, bytes: &[u8]) -> io::Result<PathBuf> {
         atomic_file::create_folder(&self.0)?;
         let path = self.0.join(name);

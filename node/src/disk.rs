@@ -1,7 +1,7 @@
 //! A server's data directory: real files under the store's [`Disk`].
 //!
-//! The names are the store's ([`FileName`]); this module adds only a file [`LOCK`], held as long as
-//! the process lives, so that two processes never vote from one log.
+//! The names are the store's ([`FileName`]). This module adds only a file [`LOCK`], which is held
+//! as long as the process lives, so that two processes never vote from one log.
 
 use std::{
     collections::BTreeMap,
@@ -14,10 +14,10 @@ use metatopia_store::{Cause, Disk, DiskError, FileName, Folder, Operation, ReadD
 
 use crate::atomic_file::{create_folder, owner_only, sync_folder};
 
-/// The file that who changes a data directory holds locked.
+/// The file that a process holds locked while it may change a data directory.
 const LOCK: &str = "lock";
 
-/// A data directory was not opened.
+/// The error of a data directory that was not opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("data directory {}: {cause}", path.display())]
 pub struct OpenDiskError {
@@ -37,7 +37,7 @@ fn cause(error: &io::Error) -> Cause {
     }
 }
 
-/// A data directory to be read only, also while a server uses it. Nothing is locked or changed.
+/// A data directory that is only read, also while a server uses it. Nothing is locked or changed.
 #[derive(Clone, Debug)]
 pub struct DataDirectory {
     path: PathBuf,
@@ -47,7 +47,7 @@ impl DataDirectory {
     /// Opens the directory at `path`, which must exist.
     ///
     /// # Errors
-    /// When it is no directory, or may not be looked into.
+    /// Fails when the path is no directory, or the directory cannot be read.
     pub fn open(path: &Path) -> Result<Self, OpenDiskError> {
         let path = path.to_owned();
         match fs::read_dir(&path) {
@@ -56,18 +56,19 @@ impl DataDirectory {
         }
     }
 
-    /// Returns where the directory is.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks that no process may change it at this moment. One may begin to afterwards.
+    /// Checks that no process may change the directory at this moment. A process may begin to
+    /// afterwards.
     ///
     /// # Errors
-    /// [`Cause::InUse`] when one may.
+    /// Returns [`Cause::InUse`] when a process may change it.
     pub fn is_free(&self) -> Result<(), OpenDiskError> {
-        // Without such a file no server was ever here, or the disk was copied without it.
+        // Without such a file no server ever ran here, or the disk was copied without the file.
         let lock = File::open(self.path.join(LOCK));
         match lock.map(|lock| lock.try_lock_shared()) {
             Ok(Err(TryLockError::WouldBlock)) => {
@@ -106,7 +107,7 @@ impl DataDirectory {
         let mut opened = File::open(self.file_path(file))?;
         opened.seek(SeekFrom::Start(offset))?;
         let mut bytes = Vec::new();
-        // Grows with what is read, so `length` allocates nothing by itself.
+        // The buffer grows with what is read, so `length` alone allocates nothing.
         opened.take(u64::from(length)).read_to_end(&mut bytes)?;
         Ok(bytes)
     }
@@ -135,19 +136,20 @@ impl ReadDisk for DataDirectory {
 #[derive(Debug)]
 pub struct RealDisk {
     directory: DataDirectory,
-    /// The file of each folder that was last appended to. A sync must go through the handle that
-    /// wrote: the kernel may tell a failed write only to handles that were open when it failed.
+    /// The file of each folder that was last appended to. A sync must use the handle that wrote:
+    /// the kernel may report a failed write only to handles that were open when it failed.
     written: BTreeMap<Folder, (FileName, File)>,
-    /// Locked until this is dropped or the process ends, however it ends.
+    /// The lock, held until this is dropped or the process ends in any way.
     _lock: File,
 }
 
 impl RealDisk {
-    /// Opens the data directory at `path` and locks it; creates it, for this user only, if it is not
-    /// there.
+    /// Opens the data directory at `path` and locks it. Creates it, for this user only, if it is
+    /// not there.
     ///
     /// # Errors
-    /// [`Cause::InUse`] when another process has it open, or what the operating system says.
+    /// Returns [`Cause::InUse`] when another process has the directory open, or what the operating
+    /// system says.
     pub fn open(path: &Path) -> Result<Self, OpenDiskError> {
         Self::try_open(path).map_err(|cause| OpenDiskError { path: path.to_owned(), cause })
     }
@@ -167,7 +169,7 @@ impl RealDisk {
         }
     }
 
-    /// Returns where the directory is.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         self.directory.path()
@@ -196,7 +198,7 @@ impl RealDisk {
         }
     }
 
-    /// Forgets what the name meant, because it may mean another file from now on.
+    /// Forgets the open handle of this name, because the name may mean another file from now on.
     fn forget(&mut self, file: FileName) {
         if self.written.get(&file.folder()).is_some_and(|(name, _)| *name == file) {
             self.written.remove(&file.folder());
@@ -237,7 +239,7 @@ impl Disk for RealDisk {
         done.map_err(|error| DiskError::file(Operation::Remove, file, cause(&error)))
     }
 
-    // A file is synced as a whole: operating systems offer no less.
+    // A file is synced as a whole, because operating systems offer nothing finer.
     fn sync(&mut self, file: FileName, _length: u64) -> Result<(), DiskError> {
         let done = self.try_sync(file);
         done.map_err(|error| DiskError::file(Operation::Sync, file, cause(&error)))

@@ -1,4 +1,5 @@
-//! The thread that owns the disk. It hands orders to a [`Keeper`], and passes on what the keeper reports.
+//! The thread that owns the disk. It hands orders to a [`Keeper`], and passes on what the keeper
+//! reports.
 
 use std::{collections::VecDeque, io, thread};
 
@@ -6,18 +7,18 @@ use metatopia_replica::keeper::{Done, Health, History, Keeper, News, Order};
 use metatopia_store::{Disk, ReadError, Store};
 use tokio::sync::mpsc;
 
-/// Orders that may wait: a second of a busy sim's records.
+/// The most orders that may wait: a second of a busy sim's records.
 pub const ORDERS_MAX: usize = 4_096;
 
-/// Orders to read turns that may wait while others are done: questions of clients, which are no more
-/// ([`QUESTIONS_MAX`](metatopia_replica::QUESTIONS_MAX)), and some of servers. With more, all orders
-/// wait.
+/// The most orders to read turns that may wait while other orders are done: questions of clients,
+/// which are at most [`QUESTIONS_MAX`](metatopia_replica::QUESTIONS_MAX), and some of servers. With
+/// more, all orders wait.
 pub const LOADS_MAX: usize = 2_048;
 
 /// Starts the thread. It ends when the orders end, after doing all of them.
 ///
 /// # Errors
-/// When no thread can be started.
+/// Fails when no thread can be started.
 pub fn start<D: Disk + Send + 'static>(
     store: Store<D>,
     history: History,
@@ -44,9 +45,9 @@ pub fn start<D: Disk + Send + 'static>(
     })
 }
 
-/// Returns the next orders: all that wait, but only one of those that read turns. The other reads stay
-/// in `loads`: clients may ask for a thousand old turns at once, and no vote has to wait for more than
-/// one read. Returns none once the orders have ended.
+/// Returns the next orders: all that wait, but only one of those that read turns. The other reads
+/// stay in `loads`: clients may ask for a thousand old turns at once, and no vote may wait for more
+/// than one read. Returns none once the orders have ended.
 fn round(orders: &mut mpsc::Receiver<Order>, loads: &mut VecDeque<Order>) -> Option<Vec<Order>> {
     let mut first = match loads.is_empty() {
         true => Some(orders.blocking_recv()?),
@@ -58,7 +59,7 @@ fn round(orders: &mut mpsc::Receiver<Order>, loads: &mut VecDeque<Order>) -> Opt
     {
         match order {
             Order::Load { .. } => loads.push_back(order),
-            // A replacement ends all reads, so those that came before it come first.
+            // A replacement ends all reads, so the reads that came before it are done first.
             Order::Replace { .. } => round.extend(loads.drain(..).chain([order])),
             order => round.push(order),
         }
@@ -71,7 +72,7 @@ fn log(news: &News) {
     match news {
         News::Stored(height) => tracing::info!(%height, "snapshot stored"),
         News::PutBack { first, last } => {
-            tracing::info!(%first, %last, "turns that were missing are put back");
+            tracing::info!(%first, %last, "missing turns were put back");
         }
         trouble => tracing::warn!("{trouble}"),
     }
@@ -88,7 +89,7 @@ fn log_health(health: &Health) {
     }
 }
 
-/// Logs why clients cannot get all turns that they may ask for after a start.
+/// Logs why clients cannot get all the turns that they may ask for after a start.
 pub(crate) fn log_unread(unread: Option<&ReadError>) {
     if let Some(error) = unread {
         tracing::error!(%error, "turns of the past cannot be read");
@@ -111,7 +112,7 @@ mod tests {
         round.iter().filter(|order| matches!(order, Order::Load { .. })).count()
     }
 
-    /// All questions that waited were once answered before the next vote was durable.
+    /// Once all questions that waited were answered before the next vote was durable.
     #[test]
     fn a_vote_waits_for_one_question_however_many_wait() {
         let (sender, mut orders) = mpsc::channel(ORDERS_MAX);

@@ -1,4 +1,4 @@
-//! The loop of one server: hands events to the replica, and carries out its effects.
+//! The loop of one server. It hands events to the replica, and carries out the replica's effects.
 
 mod join_retry;
 mod outside;
@@ -49,36 +49,35 @@ use crate::{
     routes::{self, Query},
 };
 
-/// Questions from HTTP that may wait for the loop.
+/// The most questions from HTTP that may wait for the loop.
 pub const QUERIES_MAX: usize = 256;
 
 /// The longest time between two publications of the status, also when no turn is decided.
 const PULSE: Duration = Duration::from_secs(1);
 
-/// The longest time between two announcements of where clients connect.
+/// The longest time between two announcements of the server's endpoint.
 const ANNOUNCE: Duration = Duration::from_secs(600);
 
-/// Acts that are traced at once for the log; newer ones are not traced.
+/// The most acts that are traced at once for the log. Newer ones are not traced.
 const FOLLOWED_MAX: usize = 4_096;
 
-/// Why the loop ended.
+/// Says why the loop ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
-    /// A thread of this process is gone.
+    /// A thread of this process has ended.
     #[error("the {0} thread ended")]
     Thread(&'static str),
-    /// A state that was fetched from other servers cannot be gone on from.
-    #[error("the state that was fetched cannot be gone on from: {0}")]
+    /// The server cannot continue from a state that was fetched from other servers.
+    #[error("the server cannot continue from the fetched state: {0}")]
     NotReplaced(String),
 }
 
 /// Everything that the loop works with.
 #[derive(Debug)]
 pub struct Driver {
-    /// The server itself.
+    /// The replica of this server.
     pub replica: Replica,
-    /// The configuration of the replica. Only the seed and the repairs change from one replica to the
-    /// next.
+    /// The configuration of the replica. Only its seed and repairs change between replicas.
     pub config: metatopia_replica::Config,
     /// The times of repairs, on the disk.
     pub repairs: RepairLog,
@@ -108,7 +107,7 @@ pub struct Driver {
     pub certificates: Certificates,
     /// The origins whose pages are let in. The loop adds those of the other servers.
     pub allowed: Allowed,
-    /// The addresses where clients connect, without the certificates. None if they are not known.
+    /// The addresses where clients connect, without the certificates; none if they are not known.
     pub own_endpoint: Option<OwnEndpoint>,
     /// The damage that was found in the data directory at the start, if there was any.
     pub damage: Option<String>,
@@ -116,15 +115,15 @@ pub struct Driver {
     pub diagnostics: Diagnostics,
     /// Publishes the status.
     pub status: watch::Sender<Option<routes::StatusAnswer>>,
-    /// The addresses of servers in this node's configuration. They take the place of those in the sim.
+    /// The configured addresses of servers, which take the place of those in the sim.
     pub addresses: BTreeMap<PublicKey, Vec<Multiaddr>>,
     /// The followers that were let in, on the disk.
     pub followers: FollowerFile,
-    /// The requests to be let in by this node's invite. None if it has no invite.
+    /// The requests to be let in by this node's invite; none if it has no invite.
     pub join_requests: Option<JoinRequests>,
 }
 
-/// What the loop keeps from one pass to the next.
+/// The state that the loop keeps from one pass to the next.
 #[derive(Debug, Default)]
 struct LoopState {
     peer_set: PeerSet,
@@ -134,7 +133,7 @@ struct LoopState {
     /// The answer of a server to a request to be let in, which the next pass handles.
     join_answer: Option<JoinAnswer>,
     askers: BTreeMap<u64, QueryReply>,
-    /// When this server last announced where clients connect, in monotonic time.
+    /// The time when this server last announced its endpoint, in monotonic time.
     announced: Duration,
     next_token: u64,
     acts: BTreeMap<ActId, (tracing::Span, Instant)>,
@@ -153,7 +152,7 @@ impl Driver {
     /// Runs until `stop` is true. Carries out every effect before it takes the next event.
     ///
     /// # Errors
-    /// See [`DriverError`]. A server whose agreement halted goes on answering, and does not end.
+    /// See [`DriverError`]. A server whose agreement halted continues to answer, and does not end.
     pub async fn run(mut self, mut stop: watch::Receiver<bool>) -> Result<(), DriverError> {
         let mut state = LoopState::default();
         if self.replica.has_no_state() {
@@ -170,10 +169,10 @@ impl Driver {
             let swamped = state.disk == Some(Health::Swamped);
             let deadline = self.replica.deadline().filter(|_| !swamped);
             let deadline = deadline.map(|at| self.clock.instant(at).into());
-            // The order of the arms carries weight. The disk comes first, because votes and receipts
-            // wait for it. Then comes the world, because the next turn waits for it. Then the deadline,
-            // so that a flood of frames does not delay a timeout. What comes from outside is last:
-            // none of the arms above is ready all the time, and a flood from outside may be.
+            // The order matters. Votes and receipts wait for the disk, and the next turn waits for
+            // the world. The deadline comes before frames, so that a flood of them delays no
+            // timeout. The outside is last: only a flood from there may keep an arm ready all the
+            // time.
             let input = tokio::select! {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => break,
@@ -202,14 +201,14 @@ impl Driver {
                     self.gateway_events.recv(),
                     self.queries.recv(),
                 ) => match state.came(came) {
-                    // Agreement asks for what it misses here, once the disk has room.
+                    // Agreement asks for missed frames again once the disk has room.
                     Some(Input::PeerFrame { .. }) if swamped => continue,
                     Some(input) => input,
                     None => continue,
                 }
             };
-            // No event is taken between an input and its effects: the replica orders appends to the log
-            // before the sync that they wait for, and the disk must get them in that order.
+            // No event is taken between an input and its effects: the replica orders appends to the
+            // log before the sync that they wait for, and the disk must get them in that order.
             self.replica.handle(self.clock.now(), input);
             self.carry_out(&mut state).await?;
         }
@@ -233,7 +232,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Does what is due every second. Returns the announcement for the other servers, if one is due.
+    /// Does what is due every second. Returns an announcement if one is due.
     fn beat(&mut self, state: &mut LoopState) -> Option<Input> {
         self.retry_joins(state);
         self.followers.write();
@@ -241,13 +240,13 @@ impl Driver {
             self.publish(state, status);
         }
         if matches!(state.disk, Some(Health::Full | Health::Swamped)) {
-            // If there is no room for the order either, the next pulse brings another.
+            // If there is no room for this order either, the next pulse sends another.
             let _busy = self.orders.try_send(Order::Retry);
         }
         self.is_announcement_due(state).then(|| self.announce_own_endpoint(state)).flatten()
     }
 
-    /// Is an announcement due, because the certificate was renewed, or because the last one is old?
+    /// Returns whether an announcement is due: the certificate was renewed, or the last one is old.
     fn is_announcement_due(&self, state: &LoopState) -> bool {
         let now = self.clock.now();
         let renewed = self.certificates.renew(now.wall).unwrap_or_else(|error| {
@@ -257,7 +256,7 @@ impl Driver {
         renewed || now.monotonic >= state.announced + ANNOUNCE
     }
 
-    /// Returns the announcement of where clients of this server connect now.
+    /// Returns the announcement of this server's endpoint as it is now.
     fn announce_own_endpoint(&self, state: &mut LoopState) -> Option<Input> {
         state.announced = self.clock.now().monotonic;
         let certificates = self.certificates.hashes().map(|hash| hash.0).to_vec();
@@ -323,7 +322,7 @@ impl Driver {
                     self.followers.keep(*followers);
                     self.connect(state).await;
                 }
-                // Nobody here asks other servers.
+                // Only replicas in the simulator ask other servers.
                 Effect::PeerAnswer { .. } => {}
                 Effect::Traced { act, stage } => state.trace(act, stage),
                 Effect::Status(status) => self.publish(state, *status),
@@ -331,7 +330,7 @@ impl Driver {
                     tracing::warn!(%server, "signed two things at once; reported");
                 }
                 Effect::Diverged(halt) => {
-                    tracing::error!(reason = %halt, "this server's state is not the others'");
+                    tracing::error!(reason = %halt, "this server's state differs from the others'");
                 }
                 Effect::Capsule { height, bytes } => self
                     .keep("capsule", move |diagnostics| diagnostics.keep_capsule(height, &bytes)),
@@ -365,7 +364,7 @@ impl Driver {
         }
     }
 
-    /// Keeps a file, on a thread that may block. The server goes on without it.
+    /// Writes a file on a thread that may block. The server continues if that fails.
     fn keep(
         &self,
         what: &'static str,
@@ -374,7 +373,7 @@ impl Driver {
         let diagnostics = self.diagnostics.clone();
         tokio::task::spawn_blocking(move || match write(&diagnostics) {
             Ok(path) => tracing::warn!(file = %path.display(), "{what} kept"),
-            Err(error) => tracing::error!(%error, "{what} not kept"),
+            Err(error) => tracing::error!(%error, "{what} not written"),
         });
     }
 
@@ -385,7 +384,7 @@ impl Driver {
         self.keep("report", move |diagnostics| diagnostics.keep_report(&report));
     }
 
-    /// Sends a frame to a client. One that is gone, or too slow, is told of by its own event.
+    /// Sends a frame to a client. An event of its own tells that a client is gone or too slow.
     fn to_client(&self, client: gateway::GatewayClientId, delivery: Delivery, frame: Bytes) {
         let queue = match delivery {
             Delivery::Reliable => gateway::DeliveryMode::Reliable,
@@ -396,11 +395,11 @@ impl Driver {
             Followup::Nothing => {}
             Followup::Busy(question) => {
                 let busy = Bytes::from(metatopia_replica::busy(question));
-                // A few bytes, for which there was room.
+                // The answer takes a few bytes, for which there was room.
                 let _gone = self.gateway.send(client, gateway::DeliveryMode::Reliable, busy);
             }
             Followup::End(why) => {
-                tracing::error!(client = client.0, %why, "a client waits for what no frame takes");
+                tracing::error!(client = client.0, %why, "the answer to a client fits into no frame");
                 self.gateway.close(client, CloseCode::FIRST_FREE, &why);
             }
         }
@@ -411,7 +410,7 @@ impl Driver {
         for (key, peer) in targets {
             match self.peers.send(*peer, frame.clone()) {
                 Ok(()) => {}
-                // Another server is to hear it, and will not: nothing here may be so long.
+                // The other server waits for this frame, so no frame may be so long.
                 Err(error @ SendError::Size { .. }) => {
                     tracing::error!(server = %key, %error, "frame not sent");
                 }
@@ -420,7 +419,7 @@ impl Driver {
         }
     }
 
-    /// Notes where the sim's servers are, so that their pages may connect here.
+    /// Notes the endpoints of the sim's servers, so that their pages may connect here.
     fn update_servers(&self, state: &mut LoopState, servers: Vec<SignedAnnouncement>) {
         let origins = servers.iter().filter_map(|signed| signed.announcement.http.parse().ok());
         self.allowed.set_servers(origins);
@@ -436,7 +435,7 @@ impl Driver {
             }
             None if let Some(fetching) = &status.fetching => Some(state_sync::describe(fetching)),
             None if status.condition == Condition::Healing => {
-                Some("its state is not the others': it computes it again".to_owned())
+                Some("its state differs from the others': it computes the state again".to_owned())
             }
             None if status.condition == Condition::Following => {
                 let told = "it healed too often: it follows, and votes again once it is restarted \
@@ -481,7 +480,7 @@ impl Driver {
 }
 
 impl LoopState {
-    /// Returns what is wrong with the disk.
+    /// Returns a description of the trouble with the disk, if there is any.
     fn disk_trouble(&self) -> Option<String> {
         Some(match self.disk.as_ref()? {
             Health::Sound => return None,
@@ -494,8 +493,7 @@ impl LoopState {
         })
     }
 
-    /// Returns the input that an event of the disk thread is to the replica, or none if the replica
-    /// is not to hear of it. What is not for the replica is kept for the next pass.
+    /// Returns the input that an event of the disk is; none if the next pass handles the event.
     fn disk_input(&mut self, done: Done) -> Option<Input> {
         match done {
             Done::Health(health) => {
@@ -545,7 +543,7 @@ impl LoopState {
         }
     }
 
-    /// Follows an act from the gateway to its outcome: one span, one line for each stage.
+    /// Follows an act from the gateway to its outcome, in one span with a line for each stage.
     fn trace(&mut self, act: ActId, stage: ActStage) {
         if matches!(stage, ActStage::Admitted) && self.acts.len() < FOLLOWED_MAX {
             let span = tracing::debug_span!("act", id = %act);

@@ -1,7 +1,8 @@
-//! Which program runs a directory: the engine of its genesis, and the note that programs leave there.
+//! The program that a directory needs: the engine of its genesis, and the note that programs leave
+//! there.
 //!
-//! A sim is its rules: a program of another engine would come to other states, so it leaves the
-//! directory as it is, and says which program goes on with it.
+//! A sim is its rules. A program of another engine would come to other states, so it leaves the
+//! directory as it is, and names the program that can continue the sim.
 
 use std::{fs, io, path::Path};
 
@@ -13,10 +14,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::atomic_file;
 
-/// In a server's directory: which program ran on it last.
+/// The file in a server's directory that notes which program ran on it last.
 const NOTE: &str = "program.toml";
 
-/// Longest note that is read; one of ours has some 300 bytes.
+/// The longest note that is read, in bytes. A note of this program has some 300.
 const NOTE_BYTES_MAX: u64 = 4_096;
 
 /// The last commit of each engine whose programs left no note.
@@ -27,7 +28,7 @@ const LAST_COMMITS: [(u32, &str); 4] = [
     (4, "815f8930aa7068b9dc78e1751b1c5dc729e4ff47"),
 ];
 
-/// What a program says of itself.
+/// The facts that a program notes about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct BuildNote {
     engine: u32,
@@ -46,8 +47,8 @@ impl BuildNote {
         }
     }
 
-    /// Reads the note in a directory, or returns none if there is none that can be read. Keys of
-    /// later programs are passed over.
+    /// Reads the note in a directory. Returns `None` if there is no readable note. Keys of later
+    /// programs are skipped.
     fn read(directory: &Path) -> Option<Self> {
         let path = directory.join(NOTE);
         let length = fs::metadata(&path).ok()?.len();
@@ -58,7 +59,7 @@ impl BuildNote {
     }
 }
 
-/// The directory is of another engine than this program.
+/// The error of a directory whose engine is not this program's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{name} is of engine {found}{}, and this program runs engine {ENGINE}{}, so it is left as it \
@@ -66,11 +67,11 @@ impl BuildNote {
     program(commit.as_deref())
 )]
 pub struct OtherEngine {
-    /// What is of it, as people call it.
+    /// The name of the directory, as people know it.
     pub name: String,
-    /// The engine that it is of.
+    /// The engine of the directory.
     pub found: u32,
-    /// The rules that it is of, where the number is the same.
+    /// The rules of the directory, if its engine is this program's.
     pub rules: Option<Digest>,
     /// The git commit of a program that runs it, if one is known.
     pub commit: Option<String>,
@@ -91,7 +92,8 @@ fn program(commit: Option<&str>) -> String {
 }
 
 impl OtherEngine {
-    /// Says which program runs an engine, by the note in a directory, or by what is known of all.
+    /// Describes the directory, and names a program that runs its engine, by the note in it or by
+    /// the list of known programs.
     pub(crate) fn new(name: String, found: u32, directory: Option<&Path>) -> Self {
         let note = directory.and_then(BuildNote::read).filter(|note| note.engine == found);
         let noted = note.map(|note| note.commit).filter(|commit| is_commit(commit));
@@ -101,13 +103,13 @@ impl OtherEngine {
     }
 }
 
-/// Why the files of a directory are not touched: one of them is for another program.
+/// Says why the files of a directory are not touched: one of them is for another program.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OtherFile {
     /// The format of a file is not known.
     #[error("{name}: {format}, so nothing there is changed; {}", program(commit.as_deref()))]
     Format {
-        /// The directory, as people call it.
+        /// The name of the directory, as people know it.
         name: String,
         /// The file and its format.
         format: UnknownFormat,
@@ -117,7 +119,7 @@ pub enum OtherFile {
     /// A snapshot is of another engine.
     #[error("{name}: {state}, so nothing there is changed; {}", program(commit.as_deref()))]
     State {
-        /// The directory, as people call it.
+        /// The name of the directory, as people know it.
         name: String,
         /// The snapshot and its engine.
         state: PassedOver,
@@ -127,9 +129,9 @@ pub enum OtherFile {
     /// The files cannot be looked at.
     #[error("{name}: {source}")]
     Disk {
-        /// The directory, as people call it.
+        /// The name of the directory, as people know it.
         name: String,
-        /// What went wrong.
+        /// The error of the disk.
         source: DiskError,
     },
 }
@@ -140,11 +142,11 @@ fn commit_of_another(directory: &Path) -> Option<String> {
     note.map(|note| note.commit).filter(|commit| is_commit(commit))
 }
 
-/// Checks that this program knows the format of every file of a directory, before any is repaired or
-/// removed. Others than this program's are no damage.
+/// Checks that this program knows the format of every file of a directory, before any is repaired
+/// or removed. Files of another program are not damaged files.
 ///
 /// # Errors
-/// The first file that it does not know.
+/// Returns the first file that this program does not know.
 pub(crate) fn check_files(directory: &Path, disk: &dyn ReadDisk) -> Result<(), OtherFile> {
     let name = || directory.display().to_string();
     let found = unknown_format(disk).map_err(|source| OtherFile::Disk { name: name(), source })?;
@@ -154,10 +156,10 @@ pub(crate) fn check_files(directory: &Path, disk: &dyn ReadDisk) -> Result<(), O
     Err(OtherFile::Format { name: name(), format, commit: commit_of_another(directory) })
 }
 
-/// Checks that no snapshot was passed over because it is of another engine.
+/// Checks that no snapshot was skipped because it is of another engine.
 ///
 /// # Errors
-/// The first of them.
+/// Returns the first such snapshot.
 pub(crate) fn check_states(directory: &Path, passed_over: &[PassedOver]) -> Result<(), OtherFile> {
     let other = |why: &&PassedOver| matches!(why, PassedOver::OtherEngine { .. });
     let Some(state) = passed_over.iter().find(other).cloned() else {
@@ -167,17 +169,19 @@ pub(crate) fn check_states(directory: &Path, passed_over: &[PassedOver]) -> Resu
     Err(OtherFile::State { name, state, commit })
 }
 
-/// Is this the id of a commit? Text from a file ends up in a command that people type.
+/// Returns whether the text is the id of a commit. Text from a file ends up in a command that
+/// people type.
 fn is_commit(text: &str) -> bool {
     text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-/// Checks that this is the genesis of a sim that this program runs. `directory` is where its server
-/// keeps its files.
+/// Checks that this is the genesis of a sim that this program runs. `directory` holds the files of
+/// its server.
 ///
 /// # Errors
-/// When it is of another engine or by other rules, or a program of a later engine has gone on from it.
-/// Bytes that are no genesis of any are for who decodes them.
+/// Fails when the genesis is of another engine or of other rules, or when a program of a later
+/// engine has continued the sim. Bytes that are no genesis of any engine pass: whoever decodes them
+/// reports that.
 pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine> {
     let noted = BuildNote::read(directory).map(|note| note.engine);
     let other = |found| OtherEngine::new(directory.display().to_string(), found, Some(directory));
@@ -194,7 +198,7 @@ pub(crate) fn check(directory: &Path, genesis: &[u8]) -> Result<(), OtherEngine>
     }
 }
 
-/// Returns the engine of a genesis, also of one that this program cannot decode otherwise. Name and
+/// Returns the engine of a genesis, even if this program cannot decode the rest. The name and the
 /// engine come first, after the parent if there is one.
 fn of_genesis(bytes: &[u8]) -> Option<u32> {
     if let Ok(genesis) = Genesis::decode(bytes) {
@@ -215,7 +219,7 @@ fn of_genesis(bytes: &[u8]) -> Option<u32> {
 /// Notes in a server's directory that this program runs it. The same note is not written again.
 ///
 /// # Errors
-/// What the system said.
+/// Returns what the system said.
 pub(crate) fn note(directory: &Path) -> io::Result<()> {
     let own = BuildNote::own();
     if BuildNote::read(directory).as_ref() == Some(&own) {

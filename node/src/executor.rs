@@ -8,9 +8,9 @@ use rayon::prelude::*;
 use tokio::sync::mpsc;
 
 /// Stack of the threads that run scripts: their limits on depth are far below it.
-const STACK_BYTES: usize = 8 * 1_024 * 1_024;
+pub(crate) const STACK_BYTES: usize = 8 * 1_024 * 1_024;
 
-/// Fork-join on a pool of threads. Results do not depend on it.
+/// A pool of threads for fork-join. Results do not depend on it.
 #[derive(Debug)]
 pub struct Pool(rayon::ThreadPool);
 
@@ -18,7 +18,7 @@ impl Pool {
     /// Starts a pool of `threads`, at least one.
     ///
     /// # Errors
-    /// When threads cannot be started.
+    /// Fails when threads cannot be started.
     pub fn new(threads: usize) -> Result<Self, rayon::ThreadPoolBuildError> {
         rayon::ThreadPoolBuilder::new()
             .num_threads(threads.max(1))
@@ -45,15 +45,16 @@ pub type Job = (Box<World>, Arc<Decision>);
 /// The world after the turn, and what the turn did.
 pub type AppliedWorld = (Box<World>, Box<metatopia_sim::Applied>);
 
-/// Changes a world after a turn was applied to it, as a bad memory does. Only tests have one.
+/// A change of a world after a turn was applied to it, as bad memory would make it. Only tests have
+/// one.
 pub type Meddle = Box<dyn FnMut(&mut World, &mut metatopia_sim::Applied) + Send>;
 
 /// Starts the thread. It ends when there are no more jobs.
 ///
 /// # Errors
-/// When no thread can be started.
+/// Fails when no thread can be started.
 pub fn start(
-    pool: Pool,
+    pool: Arc<Pool>,
     mut jobs: mpsc::Receiver<Job>,
     done: mpsc::Sender<AppliedWorld>,
     mut meddle: Option<Meddle>,
@@ -61,7 +62,7 @@ pub fn start(
     thread::Builder::new().name("world".into()).stack_size(STACK_BYTES).spawn(move || {
         while let Some((mut world, decision)) = jobs.blocking_recv() {
             let span = tracing::debug_span!("apply", height = %decision.height());
-            let mut result = span.in_scope(|| world.apply(&decision.turn, &pool));
+            let mut result = span.in_scope(|| world.apply(&decision.turn, &*pool));
             if let Some(meddle) = &mut meddle {
                 meddle(&mut world, &mut result);
             }

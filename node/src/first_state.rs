@@ -1,5 +1,5 @@
-//! The first state of a sim. It is made of the genesis alone, or of a successor's genesis and the last
-//! state of the parent sim, in a file beside it.
+//! The first state of a sim. It follows from the genesis alone, or from a successor's genesis and
+//! the last state of the parent sim, which is in a file beside the genesis.
 
 use std::{
     fs, io,
@@ -12,16 +12,16 @@ use metatopia_sim::{Genesis, GenesisError, Parent, StateRestoreError, Tools, Wor
 use metatopia_store::{self as store, Snapshot, limits::SNAPSHOT_BYTES_MAX};
 use metatopia_types::{Height, Root, SimId};
 
-/// Bytes in front of a snapshot's content, at most.
+/// The most bytes in front of a snapshot's content.
 const SNAPSHOT_HEADER_BYTES_MAX: u64 = 4_096;
 
-/// The reason why there is no first state.
+/// Says why there is no first state.
 #[derive(Debug, thiserror::Error)]
 pub enum FirstStateError {
     /// The genesis breaks a rule, or does not fit the state.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
-    /// A successor without the state that it begins with.
+    /// A successor is without the state that it begins with.
     #[error(
         "the sim carries on sim {parent}, and begins with its state after turn {height}: put that \
          snapshot at {}", path.display()
@@ -39,41 +39,41 @@ pub enum FirstStateError {
     Snapshot(#[from] SnapshotFileError),
 }
 
-/// The reason why a file is not the snapshot that it should be.
+/// Says why a file is not the snapshot that it should be.
 #[derive(Debug, thiserror::Error)]
 pub enum SnapshotFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is not what was written, or another one.
+    /// The file is damaged, or is another snapshot.
     #[error("{} is not the snapshot of height {height} with root {root}: {source}", path.display())]
     File {
         /// The path of the file.
         path: PathBuf,
-        /// The height that it should be of.
+        /// The height that the snapshot should have.
         height: Height,
-        /// The root that it should have.
+        /// The root that the snapshot should have.
         root: Root,
-        /// What is wrong with it.
+        /// The fault in the file.
         source: Box<store::ReadSnapshotError>,
     },
-    /// It holds another state than it says.
+    /// The file holds another state than it says.
     #[error("{}: {source}", path.display())]
     State {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in the state.
         source: Box<replica::SnapshotError>,
     },
 }
 
 impl SnapshotFileError {
-    /// Says whether the file is whole, and for a program of another engine.
+    /// Returns whether the file is whole, and for a program of another engine.
     #[must_use]
     pub fn is_of_another_program(&self) -> bool {
         match self {
@@ -99,7 +99,7 @@ pub fn state_beside(genesis: &Path) -> PathBuf {
 /// Returns the world at height 0 of the genesis that was read from this file.
 ///
 /// # Errors
-/// See [`FirstStateError`]. The state of a parent is hashed again, whole.
+/// See [`FirstStateError`]. The whole state of a parent is hashed again.
 pub fn first_state(
     genesis: &Genesis,
     file: &Path,
@@ -118,7 +118,7 @@ pub fn first_state(
     }
 }
 
-/// Reads a server's snapshot, which must be the one of this height and root, from any file.
+/// Reads a server's snapshot from any file. It must be the snapshot of this height and root.
 ///
 /// # Errors
 /// See [`SnapshotFileError`].

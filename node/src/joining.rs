@@ -1,9 +1,9 @@
-//! Joining a sim as a follower: being let in by its servers, and fetching a state that they certify.
+//! Joins a sim as a follower: servers let the node in, and it fetches a state that they certify.
 //!
-//! [`enter`] reaches the servers that an invite names, and those that these name, and asks each to
-//! let this node in. [`fetch`] then drives the replica's [`Fetch`] over the same connections. Both
-//! take what servers say for no more than it proves. Who did not let it in then is asked by
-//! [`JoinRequests`], while the node runs.
+//! [`enter`] reaches the servers that an invite names, and the servers that these name, and asks
+//! each to let this node in. [`fetch`] then drives the replica's [`Fetch`] over the same
+//! connections. Both believe no more of what servers say than it proves. While the node runs,
+//! [`JoinRequests`] asks the servers that did not let it in then.
 
 mod deposits;
 mod invite_file;
@@ -39,19 +39,19 @@ use self::{
     waiting::UnaskedServers,
 };
 
-/// Servers that are asked at once. More would not make it faster.
+/// The most servers that are asked at once. More would not make a fetch faster.
 pub const PROVIDERS_MAX: usize = 16;
 
-/// Between two words about how far it is.
+/// The time between two notes of progress.
 const TELL: Duration = Duration::from_millis(200);
 
-/// Answers that wait to be looked at.
+/// The most answers that wait to be handled.
 const TOLD_MAX: usize = 64;
 
-/// Why this node is not let in, or has no state.
+/// Says why this node is not let in, or has no state.
 #[derive(Debug, thiserror::Error)]
 pub enum JoinError {
-    /// Nobody that is asked answers as a server of the sim does.
+    /// No node that is asked answers as a server of the sim does.
     #[error("no server of the sim is reached: {0}")]
     Unreachable(String),
     /// No server lets this node in.
@@ -60,7 +60,7 @@ pub enum JoinError {
     /// No server is left to fetch from.
     #[error("no server is left that gives the state: {0}")]
     Alone(String),
-    /// What was fetched cannot be kept.
+    /// The fetched leaves cannot be kept.
     #[error(transparent)]
     Pieces(#[from] PiecesError),
 }
@@ -68,18 +68,18 @@ pub enum JoinError {
 /// A server that let this node in.
 #[derive(Debug)]
 pub struct AdmittingServer {
-    /// Where it is.
+    /// The URL of the server.
     pub url: NodeUrl,
     /// Its own key.
     pub key: PublicKey,
-    /// Where it takes servers and followers.
+    /// The address where the server takes servers and followers.
     pub contact: NodeContact,
-    /// The height of the snapshot that it offers; proved by nothing yet.
+    /// The height of the snapshot that the server offers; nothing proves it yet.
     pub offers: Height,
     connection: ProviderConnection,
 }
 
-/// What happens meanwhile, for people.
+/// A note about the progress of joining, for people.
 #[derive(Debug)]
 pub enum JoinNotice {
     /// A server is not reached, does not let this node in, or was dropped.
@@ -89,7 +89,7 @@ pub enum JoinNotice {
         /// The reason for it.
         why: String,
     },
-    /// So far is it.
+    /// Says how far the fetch is.
     Progress(Progress),
 }
 
@@ -162,7 +162,7 @@ pub async fn enter(
 /// The reply of a server that was asked to let this node in.
 struct EntryReply {
     connection: ProviderConnection,
-    /// Whether it lets the node in.
+    /// The server's answer whether it lets the node in.
     joined: Answer,
     /// The servers that it knows.
     others: Answer,
@@ -170,8 +170,8 @@ struct EntryReply {
     offers: Height,
 }
 
-/// Asks one server to let this node in, which servers it knows, and which snapshot it offers. Learns
-/// the genesis from it, if nobody told it yet.
+/// Asks one server to let this node in, which servers it knows, and which snapshot it offers.
+/// Learns the genesis from the server if it is not known yet.
 async fn ask_entry(
     endpoint: &NodeEndpoint,
     node: &dyn Sign,
@@ -190,7 +190,7 @@ async fn ask_entry(
     Ok(EntryReply { connection, joined, others, offers })
 }
 
-/// Asks who is there. Whoever should be a certain server has to show that it is.
+/// Asks which server answers at this URL. If it should be a certain server, it has to prove that.
 async fn find(target: &JoinTarget, sim: SimId) -> Result<NodeEndpoint, ProviderError> {
     match target {
         JoinTarget::Address(address) => Ok(NodeEndpoint::ask(&address.parse()?, Some(sim)).await?),
@@ -212,8 +212,8 @@ async fn request_entry(
     Ok((connection, joined))
 }
 
-/// Fetches a certified state from these servers, going on with what `pieces` holds; nothing if the
-/// sim is so young that genesis is the best there is.
+/// Fetches a certified state from these servers, and continues with what `pieces` holds. Returns
+/// none if the sim is so young that genesis is the newest state there is.
 ///
 /// # Errors
 /// See [`JoinError`].

@@ -1,4 +1,4 @@
-//! Key files: one secret each, readable by its owner only.
+//! Key files: one secret each, which only its owner can read.
 //!
 //! ```text
 //! # Secret key of Metatopia. Whoever can read it can act in its name.
@@ -7,7 +7,7 @@
 //! ```
 //! Lines that begin with `#` and empty lines mean nothing; there is exactly one key line. A file
 //! whose group or others have any right, or which belongs to another user, is refused: a key that
-//! others could read is not a secret any more. What is read is wiped from memory after use and
+//! others could read is not a secret any more. The content is wiped from memory after use and
 //! appears in no message.
 
 use std::{
@@ -26,15 +26,15 @@ use libp2p::identity::Keypair;
 use metatopia_types::{Sign as _, SigningKey};
 use zeroize::Zeroizing;
 
-/// Longest key file, with its comments.
+/// The longest key file with its comments, in bytes.
 pub const FILE_BYTES_MAX: usize = 4_096;
 
-/// The first word of a key line; names the format and its version.
+/// The first word of a key line, which names the format and its version.
 const TAG: &str = "metatopia-key-1";
 
 const COMMENT: &str = "# Secret key of Metatopia. Whoever can read it can act in its name.\n";
 
-/// What is wrong inside a key file. Says nothing of what the file holds.
+/// Says what is wrong inside a key file, and nothing of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FormatError {
     /// The file is longer than [`FILE_BYTES_MAX`].
@@ -43,69 +43,69 @@ pub enum FormatError {
     /// A line that is neither a comment nor a key.
     #[error("line {line} is neither a comment nor `{TAG}` and 64 lowercase hexadecimal digits")]
     Line {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
-    /// No key line.
+    /// The file has no key line.
     #[error("it holds no key")]
     Empty,
-    /// A second key line.
+    /// The file has a second key line.
     #[error("line {line} holds a second key")]
     Second {
-        /// Counted from 1.
+        /// The number of the line, from 1.
         line: usize,
     },
 }
 
-/// Why a key file was not used.
+/// Says why a key file was not used.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadKeyError {
-    /// It is not there, or cannot be read.
+    /// The file is not there, or cannot be read.
     #[error("key file {}: {source}", path.display())]
     Read {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// It is a directory, a pipe, or something else.
+    /// The path is a directory, a pipe, or something else.
     #[error("key file {} is not a file", path.display())]
     NotAFile {
         /// The path that was given.
         path: PathBuf,
     },
-    /// Others could read or change it.
+    /// Other users could read or change the file.
     #[error("key file {} has mode {mode:04o}, which lets others in: chmod 600", path.display())]
     Exposed {
         /// The path of the file.
         path: PathBuf,
-        /// Its permission bits.
+        /// The permission bits of the file.
         mode: u32,
     },
-    /// It belongs to another user.
+    /// The file belongs to another user.
     #[error("key file {} belongs to user {owner}, not to user {user}", path.display())]
     Foreign {
         /// The path of the file.
         path: PathBuf,
         /// The owner of the file.
         owner: u32,
-        /// Who runs this program.
+        /// The user that runs this program.
         user: u32,
     },
-    /// Its text is not that of a key file.
+    /// The text is not that of a key file.
     #[error("key file {}: {source}", path.display())]
     Format {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The fault in the text.
         source: FormatError,
     },
 }
 
-/// Why no key file was made.
+/// Says why no key file was made.
 #[derive(Debug, thiserror::Error)]
 pub enum CreateKeyError {
-    /// There is something of this name; it is never overwritten.
+    /// The path exists, and a key is never overwritten.
     #[error("{} exists; a key is never overwritten", path.display())]
     Exists {
         /// The path that was given.
@@ -116,7 +116,7 @@ pub enum CreateKeyError {
     Write {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// The system has no randomness to give.
@@ -124,8 +124,8 @@ pub enum CreateKeyError {
     Random(getrandom::Error),
 }
 
-/// Makes a new key and writes it to a new file of mode 0600. Directories that are missing are made
-/// with mode 0700. When this returns, the file is on the disk.
+/// Makes a new key and writes it to a new file of mode 0600. Missing directories are created with
+/// mode 0700. The file is on the disk when this returns.
 ///
 /// # Errors
 /// See [`CreateKeyError`]; a file that could not be finished is removed.
@@ -149,7 +149,7 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
     let file = file.map_err(failed)?;
     let written = write(file, &key).and_then(|()| File::open(directory)?.sync_all());
     if let Err(error) = written {
-        // Half a key is no use, and would stand in the way of the next try.
+        // Half a key is of no use, and would stand in the way of the next try.
         let _ = std::fs::remove_file(path);
         return Err(failed(error));
     }
@@ -157,7 +157,7 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
 }
 
 fn write(mut file: File, key: &SigningKey) -> io::Result<()> {
-    // The mode given at creation is cut by the umask; this one is not.
+    // The umask cuts the mode given at creation, but not this one.
     file.set_permissions(Permissions::from_mode(0o600))?;
     write!(file, "{COMMENT}# public {}\n{TAG} ", key.public())?;
     let mut digits = Zeroizing::new([0; 64]);
@@ -175,8 +175,8 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// Reads a key file.
 ///
 /// # Errors
-/// See [`LoadKeyError`]. Whether others may read it is asked of the opened file, so that it cannot
-/// be exchanged between the question and the reading.
+/// See [`LoadKeyError`]. The mode is checked on the opened file, so that the file cannot be
+/// exchanged between the check and the reading.
 pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
     let failed = |source| LoadKeyError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
@@ -209,8 +209,8 @@ fn check(path: &Path, mode: u32, owner: u32, user: u32) -> Result<(), LoadKeyErr
     Ok(())
 }
 
-/// Returns the user this program acts as. The standard library does not tell, but a new pipe
-/// belongs to whoever made it.
+/// Returns the user that this program acts as. The standard library does not tell, but a new pipe
+/// belongs to the user who made it.
 fn user() -> io::Result<u32> {
     let (pipe, _other_end) = io::pipe()?;
     Ok(File::from(OwnedFd::from(pipe)).metadata()?.uid())
@@ -249,7 +249,7 @@ fn parse_hex(digits: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
     Some(bytes)
 }
 
-/// Returns the key as libp2p wants it. A server's peer id is the hash of its node key, which is
+/// Returns the key in the form of libp2p. A server's peer id is the hash of its node key, which is
 /// another key than the one it votes with.
 #[must_use]
 pub fn peer_keypair(key: &SigningKey) -> Keypair {

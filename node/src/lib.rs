@@ -1,19 +1,19 @@
 //! The library behind the `metatopia` program: everything with an effect.
 //!
-//! [`server::run`] is one server: it puts a disk ([`disk_thread`], [`disk`]), a thread for the world
-//! ([`executor`]), and the sessions and HTTP of [`metatopia_transport`], with what HTTP answers
-//! ([`routes`]), around a sans-IO replica, and [`driver`] brings to the replica what happens and does
-//! what it wants.
-//! [`joining`] makes a follower out of an invite, [`first_state`] a world out of a genesis; [`engine`]
-//! tells worlds of other programs. [`cli`] is the command line. What is decided, and what a world is,
-//! is not known here.
+//! [`host::run`] is one process. It runs the servers of one sim or of several, and answers HTTP for
+//! all of them ([`routes`]). [`server`] puts a disk ([`disk_thread`], [`disk`]), a thread for the
+//! world ([`executor`]), and the sessions of [`metatopia_transport`] around the sans-IO replica of
+//! one sim. [`driver`] hands events to the replica and carries out its effects. [`joining`] makes a
+//! follower from an invite, and [`first_state`] a world from a genesis. [`engine`] recognises the
+//! directories of other programs. [`cli`] is the command line. This crate knows neither what turns
+//! are decided nor what a world is.
 //!
 //! ```
 //! use metatopia::{clock::SystemClock, metrics::Metrics};
 //!
 //! let clock = SystemClock::default();
 //! assert!(clock.now().monotonic <= clock.now().monotonic);
-//! assert!(Metrics::default().encode().contains("metatopia_height 0"));
+//! assert!(Metrics::default().encode().contains("metatopia_http_requests_total 0"));
 //! ```
 #![forbid(unsafe_code)]
 
@@ -30,6 +30,7 @@ pub mod driver;
 pub mod engine;
 pub mod executor;
 pub mod first_state;
+pub mod host;
 pub mod joining;
 pub mod keys;
 pub mod metrics;

@@ -1,17 +1,30 @@
-//! The figures of a server, its own and those of its transports, written out as OpenMetrics text, which
-//! Prometheus reads.
+//! The figures of a process and of each sim in it, written as OpenMetrics text, which Prometheus
+//! reads.
+//!
+//! A figure of a sim has the label `sim` with the sim's id, even if the process hosts only one sim.
+//! All sims share the HTTP listener, so its figures have no label.
 
-use std::sync::Arc;
+use std::{
+    collections::BTreeMap,
+    fmt,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
 
-use metatopia_transport::figures::TransportFigures;
-use prometheus_client::{encoding::text, registry::Registry};
+use metatopia_transport::figures::{DescriptorEncoder, HttpFigures, TransportFigures};
+use metatopia_types::SimId;
+use prometheus_client::{collector::Collector, encoding::text, registry::Registry};
 
 /// The media type of [`Metrics::encode`].
 pub const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
+/// The label that names the sim that a figure is about.
+const LABEL: &str = "sim";
+
 metatopia_transport::figures! {
-    /// What the program finds out about itself.
+    /// The figures that the program itself measures about one sim.
     pub struct NodeFigures {
+        /// 1 while this process runs the sim, 0 once the sim has ended here.
+        running: Gauge,
         /// Height of the last turn that was applied.
         height: Gauge,
         /// Simulated ticks since genesis.
@@ -23,30 +36,66 @@ metatopia_transport::figures! {
     }
 }
 
-/// Every figure that this server publishes, shared by whoever counts.
+/// The figures of one sim in a process. All parts that count share them.
+#[derive(Debug, Default)]
+pub struct SimFigures {
+    /// The figures that the program itself measures about the sim.
+    pub node: NodeFigures,
+    /// The figures that the sim's transports count.
+    pub transport: Arc<TransportFigures>,
+}
+
+/// The figures of all sims of a process, by the ids of the sims as the label has them.
+#[derive(Debug, Default)]
+struct FiguresBySim(Mutex<BTreeMap<String, Arc<SimFigures>>>);
+
+impl FiguresBySim {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SimFigures>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Collector for FiguresBySim {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let sims = self.lock().clone();
+        let node: Vec<(&str, &NodeFigures)> =
+            sims.iter().map(|(sim, figures)| (sim.as_str(), &figures.node)).collect();
+        NodeFigures::encode_all(&node, LABEL, &mut encoder)?;
+        let transport: Vec<(&str, &TransportFigures)> =
+            sims.iter().map(|(sim, figures)| (sim.as_str(), &*figures.transport)).collect();
+        TransportFigures::encode_all(&transport, LABEL, &mut encoder)
+    }
+}
+
+/// Every figure that this process publishes.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
-    /// What the program finds out about itself.
-    pub node: NodeFigures,
-    /// What its transports count.
-    pub transport: Arc<TransportFigures>,
+    sims: Arc<FiguresBySim>,
+    /// The figures that the HTTP listener counts.
+    pub http: Arc<HttpFigures>,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::with_prefix("metatopia");
-        let (node, transport) = (NodeFigures::default(), Arc::<TransportFigures>::default());
-        node.register(&mut registry);
-        transport.register(&mut registry);
-        Self { registry, node, transport }
+        let (sims, http) = (Arc::<FiguresBySim>::default(), Arc::<HttpFigures>::default());
+        registry.register_collector(Box::new(Arc::clone(&sims)));
+        http.register(&mut registry);
+        Self { registry, sims, http }
     }
 }
 
 impl Metrics {
-    /// Returns the names of all figures, without the common prefix `metatopia_`.
-    pub fn names() -> impl Iterator<Item = &'static str> {
+    /// Returns the names of all figures of a sim, without the common prefix `metatopia_`.
+    pub fn names_of_a_sim() -> impl Iterator<Item = &'static str> {
         NodeFigures::NAMES.iter().chain(TransportFigures::NAMES).copied()
+    }
+
+    /// Returns the figures of a sim, and publishes them from now on.
+    #[must_use]
+    pub fn of(&self, sim: SimId) -> Arc<SimFigures> {
+        Arc::clone(self.sims.lock().entry(sim.to_string()).or_default())
     }
 
     /// Encodes all figures as OpenMetrics text, version 1.0.0.
@@ -62,48 +111,68 @@ impl Metrics {
 mod tests {
     use std::collections::BTreeSet;
 
+    use metatopia_types::Digest;
+
     use super::*;
 
+    fn sim(n: u8) -> SimId {
+        SimId(Digest([n; 32]))
+    }
+
     #[test]
-    fn every_named_figure_is_written_with_help_type_and_value() {
+    fn every_figure_is_written_once_with_help_and_type_and_with_a_value_for_each_sim() {
         let metrics = Metrics::default();
-        metrics.node.height.set(42);
-        metrics.transport.lane_frames_received_total.inc_by(7);
+        let (one, other) = (metrics.of(sim(1)), metrics.of(sim(2)));
+        one.node.height.set(42);
+        other.node.height.set(7);
+        other.transport.lane_frames_received_total.inc_by(9);
+        metrics.http.http_requests_total.inc_by(3);
 
         let text = metrics.encode();
 
-        for name in Metrics::names() {
+        for name in Metrics::names_of_a_sim() {
             let family = name.strip_suffix("_total").unwrap_or(name);
-            assert!(text.contains(&format!("# HELP metatopia_{family} ")), "{name}");
-            assert!(text.contains(&format!("# TYPE metatopia_{family} ")), "{name}");
-            assert!(text.contains(&format!("\nmetatopia_{name} ")), "{name}");
+            assert_eq!(text.matches(&format!("# HELP metatopia_{family} ")).count(), 1, "{name}");
+            assert_eq!(text.matches(&format!("# TYPE metatopia_{family} ")).count(), 1, "{name}");
+            for n in [1, 2] {
+                let line = format!("\nmetatopia_{name}{{sim=\"{}\"}} ", sim(n));
+                assert!(text.contains(&line), "{name}");
+            }
         }
         assert!(
             text.contains("# HELP metatopia_height Height of the last turn that was applied.\n")
         );
-        assert!(text.contains("\nmetatopia_height 42\n"));
-        assert!(text.contains("\nmetatopia_lane_frames_received_total 7\n"));
-        assert_eq!(text.lines().count(), 3 * Metrics::names().count() + 1);
+        assert!(text.contains(&format!("\nmetatopia_height{{sim=\"{}\"}} 42\n", sim(1))));
+        assert!(text.contains(&format!("\nmetatopia_height{{sim=\"{}\"}} 7\n", sim(2))));
+        let frames = format!("\nmetatopia_lane_frames_received_total{{sim=\"{}\"}} 9\n", sim(2));
+        assert!(text.contains(&frames), "{text}");
+        assert!(text.contains("\nmetatopia_http_requests_total 3\n"), "{text}");
+        let lines = 4 * Metrics::names_of_a_sim().count() + 3 * HttpFigures::NAMES.len() + 1;
+        assert_eq!(text.lines().count(), lines);
         assert!(text.ends_with("# EOF\n"));
     }
 
     #[test]
     fn counters_end_in_total_and_gauges_do_not() {
-        let text = Metrics::default().encode();
+        let metrics = Metrics::default();
+        let _figures = metrics.of(sim(1));
+        let text = metrics.encode();
         for line in text.lines() {
             if let Some(declared) = line.strip_prefix("# TYPE ") {
                 let (name, kind) = declared.split_once(' ').unwrap();
-                let counts = text.contains(&format!("\n{name}_total "));
+                let counts = text.contains(&format!("\n{name}_total"));
                 assert_eq!(counts, kind == "counter", "{declared}");
             }
         }
     }
 
-    /// A gauge `a` and a counter `a_total` are one family in OpenMetrics, and a family has one kind.
+    /// A gauge `a` and a counter `a_total` are one family in OpenMetrics, and a family has one
+    /// kind.
     #[test]
     fn no_two_figures_are_of_one_family() {
         let family = |name: &'static str| name.strip_suffix("_total").unwrap_or(name);
-        let families: BTreeSet<&str> = Metrics::names().map(family).collect();
-        assert_eq!(families.len(), Metrics::names().count());
+        let all = || Metrics::names_of_a_sim().chain(HttpFigures::NAMES.iter().copied());
+        let families: BTreeSet<&str> = all().map(family).collect();
+        assert_eq!(families.len(), all().count());
     }
 }

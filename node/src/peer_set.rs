@@ -46,9 +46,9 @@ impl PeerSet {
             .collect();
     }
 
-    /// Allows the peers of the set, and disallows all others. Servers are dialled at `own_addresses`, or
-    /// else at their address in the sim, and at the address that they gave themselves. Followers dial.
-    /// Returns the key of each peer.
+    /// Allows the peers of the set, and disallows all others. Servers are dialled at
+    /// `own_addresses`, or else at their address in the sim, and at the address that they
+    /// announced. Followers dial this server. Returns the key of each peer.
     pub(crate) async fn connect(
         &mut self,
         peers: &PeersHandle,
@@ -69,7 +69,7 @@ impl PeerSet {
                     peers.allow(peer, addresses).await;
                     names.insert(peer, *key);
                 }
-                Err(error) => tracing::warn!(server = %key, %error, "its peer id is none"),
+                Err(error) => tracing::warn!(server = %key, %error, "its peer id is not valid"),
             }
         }
         for (key, peer) in &self.followers {
@@ -88,7 +88,7 @@ impl PeerSet {
     }
 }
 
-/// Returns the peer id of this node key, which is its hash.
+/// Returns the peer id of this node key, which is the key's hash.
 fn peer_of(node_key: &PublicKey) -> Option<PeerId> {
     let key = identity::ed25519::PublicKey::try_from_bytes(&node_key.0).ok()?;
     Some(identity::PublicKey::from(key).to_peer_id())
@@ -98,17 +98,17 @@ fn peer_of(node_key: &PublicKey) -> Option<PeerId> {
 #[derive(Debug)]
 pub struct FollowerFile {
     path: PathBuf,
-    /// The followers, as the replica gave them last.
+    /// The followers, as the replica last gave them.
     followers: Followers,
-    /// The content of the file; none if it has to be written in any case.
+    /// The content of the file; none if the file has to be written in any case.
     written: Option<Vec<u8>>,
-    /// Could it not be written the last time?
+    /// Says whether the last write failed.
     fails: bool,
 }
 
 impl FollowerFile {
-    /// Opens the file of this data directory, which need not exist. If it cannot be read, the followers
-    /// are forgotten, and come back by their invites.
+    /// Opens the file in this data directory, which need not exist. If the file cannot be read, the
+    /// followers are forgotten, and come back by their invites.
     #[must_use]
     pub fn open(data_dir: &Path) -> Self {
         let path = data_dir.join(FILE_NAME);
@@ -130,10 +130,10 @@ impl FollowerFile {
         Input::Welcome { contact: peers.contact(), followers: Box::new(self.followers.clone()) }
     }
 
-    /// Takes new followers. A counted use of an invite is written at once, before anybody hears of it; if
-    /// the disk fails, that is tried again. Any other change waits for [`FollowerFile::write`]: a
-    /// follower may come back at any rate, each time with another address, and must not cause a sync of
-    /// the disk each time.
+    /// Notes new followers. A counted use of an invite is written at once, before anybody learns of
+    /// it. If the disk fails, the write is tried again. Any other change waits for
+    /// [`FollowerFile::write`]: a follower may come back at any rate, each time with another
+    /// address, and must not cause a sync of the disk each time.
     pub(crate) fn keep(&mut self, followers: Followers) {
         let counted = followers.counted_since(&self.followers);
         self.followers = followers;
@@ -150,9 +150,9 @@ impl FollowerFile {
         }
         match atomic_file::replace(&self.path, &bytes) {
             Ok(()) => (self.written, self.fails) = (Some(bytes), false),
-            // Said once: it is tried again with every pulse.
+            // The failure is logged once, because the write is tried again with every pulse.
             Err(error) if !self.fails => {
-                tracing::warn!(file = %self.path.display(), %error, "followers are not written down");
+                tracing::warn!(file = %self.path.display(), %error, "followers were not written");
                 self.fails = true;
             }
             Err(_) => {}

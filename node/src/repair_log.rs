@@ -1,5 +1,5 @@
-//! The repair log: the times when this server repaired a wrong state. They are stored, so that a restart
-//! does not make a bad machine look trustworthy.
+//! The repair log: the times when this server repaired a wrong state. They are stored, so that a
+//! restart does not make a bad machine look trustworthy.
 
 use std::{
     fs, io,
@@ -14,10 +14,10 @@ use crate::atomic_file;
 /// The file in the data directory: a line for each time, in milliseconds since 1970.
 const FILE_NAME: &str = "heals";
 
-/// Repairs that the file keeps.
+/// The most repairs that the file keeps.
 const REPAIRS_KEPT: usize = 4 * REPAIRS_MAX;
 
-/// The file of the times of repairs.
+/// The file with the times of repairs.
 #[derive(Debug, Clone)]
 pub struct RepairLog(PathBuf);
 
@@ -36,7 +36,7 @@ impl RepairLog {
             Err(error) => {
                 if error.kind() != io::ErrorKind::NotFound {
                     let file = self.0.display();
-                    tracing::warn!(%file, %error, "earlier heals are forgotten");
+                    tracing::warn!(%file, %error, "earlier repairs are forgotten");
                 }
                 Vec::new()
             }
@@ -48,7 +48,7 @@ impl RepairLog {
         let newest = repairs.len().saturating_sub(REPAIRS_KEPT);
         let text: String = repairs[newest..].iter().map(|at| format!("{}\n", at.0)).collect();
         if let Err(error) = atomic_file::replace(&self.0, text.as_bytes()) {
-            tracing::warn!(file = %self.0.display(), %error, "a heal is not written down");
+            tracing::warn!(file = %self.0.display(), %error, "a repair was not written");
         }
     }
 }

@@ -1,4 +1,7 @@
-//! One server process: puts disk, world, peers, gateway and HTTP around a replica, and runs it.
+//! The server of one sim: it puts disk, world, peers and gateway around a replica.
+//!
+//! [`host`](crate::host) runs one or several servers in a process, and answers HTTP for all of
+//! them.
 
 mod data_dir;
 mod error;
@@ -16,24 +19,21 @@ use metatopia_replica::{
 use metatopia_sim::{ENGINE, Genesis, World};
 use metatopia_store::Store;
 use metatopia_transport::{
+    authority::Authority,
     certificates::{Certificates, TlsCertificateError},
-    gateway::{self, GatewayLimits, ListenConfig},
-    http::{self, Allowed, HttpServer, UrlScheme, WebOrigin, in_url},
+    figures::TransportFigures,
+    gateway::{self, GatewayHandle, GatewayLimits, ListenConfig},
+    http::{Allowed, UrlScheme, WebOrigin, in_url},
     peers,
 };
 use metatopia_types::{
     Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
 };
-use tokio::{
-    signal::unix::{SignalKind, signal},
-    sync::{mpsc, watch},
-};
-use tokio_util::task::AbortOnDropHandle;
+use tokio::sync::{mpsc, watch};
 
 use self::data_dir::DataDir;
 pub use self::error::ServerError;
 use crate::{
-    authority_files::{AuthorityFileError, AuthorityFiles},
     certificate_file::CertificateFile,
     clock::SystemClock,
     config::{PeerConfig, Settings},
@@ -43,24 +43,25 @@ use crate::{
     driver::{Driver, QUERIES_MAX},
     engine,
     executor::{self, Meddle, Pool},
+    host,
     joining::{InviteFile, InviteStore, JoinRequests},
     keys,
-    metrics::Metrics,
+    metrics::SimFigures,
     peer_set::FollowerFile,
     repair_log::RepairLog,
-    routes::{self, SessionAnswer, SourceOffer},
+    routes::{self, SessionAnswer},
 };
 
-/// Runs one server until `stop` is true.
+/// Runs the server of one sim in a process of its own until `stop` is true.
 ///
 /// # Errors
 /// See [`ServerError`]; each names the file, address or key that is wrong.
 pub async fn run(settings: Settings, stop: watch::Receiver<bool>) -> Result<(), ServerError> {
-    run_meddled(settings, stop, None).await
+    host::run(vec![settings], stop).await
 }
 
-/// Runs a server as [`run`] does, with a function that changes the world: so tests see how a server with
-/// bad memory behaves. The program itself passes none.
+/// Runs a server as [`run`] does, with a function that changes the world, so that tests see how a
+/// server with bad memory behaves. The program itself passes none.
 ///
 /// # Errors
 /// See [`run`].
@@ -70,48 +71,126 @@ pub async fn run_meddled(
     stop: watch::Receiver<bool>,
     meddle: Option<Meddle>,
 ) -> Result<(), ServerError> {
-    let (genesis, encoded) = read_genesis(&settings)?;
-    let sim = genesis.id();
-    let signer = keys::load(&settings.vote_key)?;
-    let node_key = keys::load(&settings.node_key)?;
-    let server = signer.public();
-    let data_dir = open_data_dir(&settings, &genesis, server)?;
-    // What fails most often comes before anything has to be taken down again.
-    let bound = http::bind(settings.http_listen).map_err(ServerError::http)?;
-    let authority = authority(&settings)?;
+    host::run_meddled(vec![(settings, meddle)], stop).await
+}
 
-    let clock = SystemClock::default();
+/// A sim that a process hosts: its genesis, and the settings of its server.
+#[derive(Debug)]
+pub(crate) struct ConfiguredSim {
+    pub(crate) settings: Settings,
+    pub(crate) genesis: Genesis,
+    /// The bytes of the genesis file.
+    encoded: Vec<u8>,
+}
+
+impl ConfiguredSim {
+    /// Reads the genesis that the settings name.
+    ///
+    /// # Errors
+    /// Fails when there is no genesis, or it is of another engine than this program.
+    pub(crate) fn read(settings: Settings) -> Result<Self, ServerError> {
+        let (genesis, encoded) = read_genesis(&settings)?;
+        Ok(Self { settings, genesis, encoded })
+    }
+
+    pub(crate) fn sim(&self) -> SimId {
+        self.genesis.id()
+    }
+
+    /// Returns the origins whose pages may connect, before the other servers are known. Pages come
+    /// from the address `http`.
+    pub(crate) fn allowed(&self, http: SocketAddr) -> Allowed {
+        let settings = &self.settings;
+        let announced = settings.announce_http.as_ref();
+        Allowed::by(scheme(settings), settings.http_origins.clone(), http, announced)
+    }
+}
+
+/// A server whose keys are read and whose data directory is open. No other process can open that
+/// directory now.
+pub(crate) struct ClaimedServer {
+    signer: SigningKey,
+    node_key: SigningKey,
+    data_dir: DataDir,
+}
+
+impl ClaimedServer {
+    /// Reads the keys of a sim's server, and opens its data directory.
+    ///
+    /// # Errors
+    /// Fails when one of them cannot be used.
+    pub(crate) fn claim(configured: &ConfiguredSim) -> Result<Self, ServerError> {
+        let ConfiguredSim { settings, genesis, .. } = configured;
+        let signer = keys::load(&settings.vote_key)?;
+        let node_key = keys::load(&settings.node_key)?;
+        let data_dir = open_data_dir(settings, genesis, signer.public())?;
+        Ok(Self { signer, node_key, data_dir })
+    }
+}
+
+/// The parts that the servers of a process share.
+pub(crate) struct SharedParts {
+    pub(crate) clock: SystemClock,
+    /// The address at which the process listens for HTTP.
+    pub(crate) http: SocketAddr,
+    /// The certificate for pages, if there is one.
+    pub(crate) authority: Option<Authority>,
+    /// The threads on which scripts run, for one world at a time or for several.
+    pub(crate) pool: Arc<Pool>,
+}
+
+/// A server that listens, and whose loop does not run yet.
+pub(crate) struct ListeningServer {
+    pub(crate) driver: Driver,
+    /// The thread of the disk, which ends once the loop has and all orders are carried out.
+    pub(crate) disk: thread::JoinHandle<()>,
+    /// The part that answers for the server by HTTP.
+    pub(crate) node: routes::Node,
+}
+
+/// Starts the threads of a server, and listens for peers and clients.
+///
+/// # Errors
+/// See [`ServerError`].
+pub(crate) async fn start(
+    configured: &ConfiguredSim,
+    claimed: ClaimedServer,
+    shared: &SharedParts,
+    allowed: Allowed,
+    figures: Arc<SimFigures>,
+    meddle: Option<Meddle>,
+) -> Result<ListeningServer, ServerError> {
+    let ConfiguredSim { settings, genesis, encoded } = configured;
+    let ClaimedServer { signer, node_key, data_dir } = claimed;
+    let (sim, server, clock) = (genesis.id(), signer.public(), shared.clock);
     let repairs = RepairLog::at(&settings.data_dir);
-    let config = replica_config(&genesis, encoded, signer, &settings, repairs.read());
+    let config = replica_config(genesis, encoded.clone(), signer, settings, repairs.read());
     let damage = data_dir.damage.clone();
-    let (replica, store) = data_dir.replica(config.clone(), &genesis, &settings, clock.now())?;
+    let (replica, store) = data_dir.replica(config.clone(), genesis, settings, clock.now())?;
     let height = replica.world().map(World::height).unwrap_or_default();
     tracing::info!(%sim, %server, %height, "starting");
     let Threads { orders, stored, jobs, applied, disk } =
-        start_threads(store, history(&settings), meddle)?;
-    let metrics = Arc::new(Metrics::default());
-    let (peers, peer_events) = start_peers(&settings, &node_key, &metrics).await?;
-    let listen_config = listen_config(&settings, &bound, authority.as_ref(), clock)?;
-    let ListenConfig { certificates, allowed, .. } = listen_config.clone();
+        start_threads(store, history(settings), Arc::clone(&shared.pool), meddle)?;
+    let transport = &figures.transport;
+    let (peers, peer_events) = start_peers(settings, &node_key, transport).await?;
+    let listen_config = listen_config(settings, shared, allowed.clone())?;
+    let certificates = listen_config.certificates.clone();
     let (gateway, gateway_events) =
-        gateway::start(listen_config, gateway_limits(&settings), Arc::clone(&metrics.transport))?;
-    let own_endpoint = own_endpoint(&settings, bound.address(), gateway.address());
+        gateway::start(listen_config, gateway_limits(settings), Arc::clone(transport))?;
+    let (clients, servers) = (gateway.address(), peers.address());
+    tracing::info!(http = %shared.http, %clients, %servers, "listening");
+    let own_endpoint = own_endpoint(settings, shared.http, clients);
     let (status, told) = watch::channel(None);
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
-    let session = session(&settings, &genesis, server, gateway.address(), &certificates);
-    let (source, invites) = offers(&settings);
-    let sockets = gateway.sockets();
-    let node =
-        routes::Node { status: told, queries: asked, session, sockets, metrics, source, invites };
-    let (http, _reloads) = serve(bound, authority, allowed.clone(), node)?;
-    let (clients, servers) = (gateway.address(), peers.address());
-    tracing::info!(http = %http.address(), %clients, %servers, "listening");
-    let join_requests = join_requests(&settings, (sim, server), node_key, peers.contact(), clock);
+    let session = session(settings, genesis, server, clients, &certificates);
+    let said = (session, Arc::clone(&config.genesis).into());
+    let node = node(settings, (told, asked), said, &gateway, figures);
+    let join_requests = join_requests(settings, (sim, server), node_key, peers.contact(), clock);
     let driver = Driver {
         replica,
         config,
         repairs,
-        configured: configured(&settings),
+        configured: configured_peers(settings),
         clock,
         peers,
         peer_events,
@@ -128,28 +207,28 @@ pub async fn run_meddled(
         damage,
         diagnostics: Diagnostics::of(&settings.data_dir),
         status,
-        addresses: addresses(&settings),
+        addresses: addresses(settings),
         followers: FollowerFile::open(&settings.data_dir),
         join_requests,
     };
-    run_driver(driver, stop, http, disk).await
+    Ok(ListeningServer { driver, disk, node })
 }
 
-/// Runs a driver until `stop` is true, and ends what it worked with.
-async fn run_driver(
-    driver: Driver,
-    stop: watch::Receiver<bool>,
-    http: HttpServer,
-    disk: thread::JoinHandle<()>,
-) -> Result<(), ServerError> {
-    let ended = driver.run(stop).await;
-    http.shutdown().await;
-    // The disk's thread ends once its orders have: everything appended is on its way to the disk.
-    let _joined = tokio::task::spawn_blocking(move || disk.join()).await;
-    Ok(ended?)
+/// Returns the part that answers for a server by HTTP: it reads what the loop publishes, and passes
+/// questions to the loop.
+fn node(
+    settings: &Settings,
+    (status, queries): (watch::Receiver<Option<routes::StatusAnswer>>, mpsc::Sender<routes::Query>),
+    (session, genesis): (Arc<SessionAnswer>, routes::GenesisBytes),
+    gateway: &GatewayHandle,
+    figures: Arc<SimFigures>,
+) -> routes::Node {
+    let (sockets, invites) = (gateway.sockets(), InviteStore::at(&settings.data_dir));
+    routes::Node { status, queries, session, genesis, sockets, figures, invites }
 }
 
-/// Opens the data directory of this server, and notes there whose it is and which program runs it.
+/// Opens the data directory of this server, and notes in it which server it belongs to and which
+/// program runs it.
 fn open_data_dir(
     settings: &Settings,
     genesis: &Genesis,
@@ -170,8 +249,8 @@ fn history(settings: &Settings) -> History {
     if settings.archive { History::Whole } else { History::Turns(HISTORY_TURNS) }
 }
 
-// Peers are read by limits that know nothing of what the replica says: its longest message fits into a
-// frame, and who relays as much as it may is not slowed.
+// The limits of the transport know nothing of the replica's messages: the longest message must fit
+// into a frame, and a peer that relays as much as it may must not be slowed.
 const _: () = assert!(peers::FRAME_BYTES_MAX >= PEER_FRAME_BYTES_MAX + 4 * 1024);
 const _: () = assert!(peers::FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
 
@@ -179,16 +258,10 @@ const _: () = assert!(peers::FRAMES_PER_SECOND >= 2 * RELAYED_PER_SECOND);
 async fn start_peers(
     settings: &Settings,
     node_key: &SigningKey,
-    metrics: &Arc<Metrics>,
+    figures: &Arc<TransportFigures>,
 ) -> Result<(peers::PeersHandle, peers::PeerEvents), ServerError> {
     let (limits, keypair) = (peers::PeersConfig::default(), keys::peer_keypair(node_key));
-    Ok(peers::start(keypair, &settings.p2p_listen, limits, Arc::clone(&metrics.transport)).await?)
-}
-
-/// Returns what the HTTP server hands out: the program's source, and the invites of this node.
-fn offers(settings: &Settings) -> (Arc<SourceOffer>, InviteStore) {
-    let source = Arc::new(SourceOffer::new(settings.source_url.clone()));
-    (source, InviteStore::at(&settings.data_dir))
+    Ok(peers::start(keypair, &settings.p2p_listen, limits, Arc::clone(figures)).await?)
 }
 
 /// Returns how many clients may connect, in all and from one address.
@@ -200,55 +273,21 @@ fn gateway_limits(settings: &Settings) -> GatewayLimits {
     }
 }
 
-/// Returns the certificate for pages, if there is one.
-fn authority(settings: &Settings) -> Result<Option<AuthorityFiles>, AuthorityFileError> {
-    settings.tls.as_ref().map(|(chain, key)| AuthorityFiles::open(chain, key)).transpose()
-}
-
-/// Returns where the gateway listens, and whom it lets in.
+/// Returns where the gateway listens, and which clients it lets in.
 fn listen_config(
     settings: &Settings,
-    bound: &http::ListeningSockets,
-    authority: Option<&AuthorityFiles>,
-    clock: SystemClock,
+    shared: &SharedParts,
+    allowed: Allowed,
 ) -> Result<ListenConfig, TlsCertificateError> {
     let file = CertificateFile::at(settings.data_dir.join(CERTIFICATES));
-    let own = Certificates::open(Box::new(file), clock.now().wall)?;
-    let (listen, allowed) = (settings.client_listen, allowed(settings, bound));
+    let own = Certificates::open(Box::new(file), shared.clock.now().wall)?;
     Ok(ListenConfig {
-        listen,
-        certificates: own.with(authority.map(|files| files.authority().clone())),
+        listen: settings.client_listen,
+        certificates: own.with(shared.authority.clone()),
         allowed,
         trusted: settings.trusted_sources.clone(),
         is_login: metatopia_protocol::is_login,
     })
-}
-
-/// Starts HTTP, under TLS if there is a certificate. Returns the task that reloads it, too.
-fn serve(
-    bound: http::ListeningSockets,
-    authority: Option<AuthorityFiles>,
-    allowed: Allowed,
-    node: routes::Node,
-) -> Result<(HttpServer, Option<AbortOnDropHandle<()>>), ServerError> {
-    let http = match &authority {
-        None => routes::start(bound, allowed, node),
-        Some(files) => routes::start_secure(bound, files.authority(), allowed, node)?,
-    };
-    Ok((http, authority.map(reloads).transpose()?))
-}
-
-/// Reloads the certificate at each SIGHUP.
-fn reloads(files: AuthorityFiles) -> Result<AbortOnDropHandle<()>, ServerError> {
-    let mut told = signal(SignalKind::hangup()).map_err(ServerError::Signal)?;
-    Ok(AbortOnDropHandle::new(tokio::spawn(async move {
-        while told.recv().await.is_some() {
-            match files.reload() {
-                Ok(()) => tracing::info!("the certificate was read again"),
-                Err(error) => tracing::error!(%error, "the certificate in use stays"),
-            }
-        }
-    })))
 }
 
 /// Returns the requests to be let in by servers, or none if this node has no invite of this sim.
@@ -270,17 +309,11 @@ fn join_requests(
 /// The folder in the data directory with the certificates for clients, and their keys.
 const CERTIFICATES: &str = "client-certificates";
 
-/// Returns the origins whose pages may connect, before the other servers are known.
-fn allowed(settings: &Settings, bound: &http::ListeningSockets) -> Allowed {
-    let announced = settings.announce_http.as_ref();
-    Allowed::by(scheme(settings), settings.http_origins.clone(), bound.address(), announced)
-}
-
 fn scheme(settings: &Settings) -> UrlScheme {
     if settings.tls.is_some() { UrlScheme::Https } else { UrlScheme::Http }
 }
 
-/// Returns what a client needs to connect.
+/// Returns the facts that a client needs to connect.
 fn session(
     settings: &Settings,
     genesis: &Genesis,
@@ -329,15 +362,14 @@ struct Threads {
 fn start_threads(
     store: Store<RealDisk>,
     history: History,
+    pool: Arc<Pool>,
     meddle: Option<Meddle>,
 ) -> Result<Threads, ServerError> {
     let (orders, ordered) = mpsc::channel(ORDERS_MAX);
-    // Each order has at most one answer, so the disk's thread never waits for the loop.
+    // Each order has at most one answer, so the thread of the disk never waits for the loop.
     let (done, stored) = mpsc::channel(2 * ORDERS_MAX);
     let (jobs, jobbed) = mpsc::channel(1);
     let (finished, applied) = mpsc::channel(1);
-    let threads = thread::available_parallelism().map_or(1, Into::into);
-    let pool = Pool::new(threads).map_err(|error| ServerError::Thread(error.to_string()))?;
     let no_thread = |error: io::Error| ServerError::Thread(error.to_string());
     let disk = disk_thread::start(store, history, ordered, done).map_err(no_thread)?;
     executor::start(pool, jobbed, finished, meddle).map_err(no_thread)?;
@@ -394,8 +426,8 @@ fn replica_config(
     }
 }
 
-/// Returns the servers of the configuration, to be asked when nothing but genesis is known.
-fn configured(settings: &Settings) -> BTreeMap<PublicKey, NodeContact> {
+/// Returns the servers of the configuration, which are asked when only genesis is known.
+fn configured_peers(settings: &Settings) -> BTreeMap<PublicKey, NodeContact> {
     let contact = |peer: &PeerConfig| {
         let (peer_id, address) = (peer.peer_id.to_string(), peer.address.to_string());
         (peer.key, NodeContact { peer_id, address })

@@ -1,9 +1,11 @@
 //! Places as data: what a sim begins with, written in TOML, and the scripts that ship with it.
 //!
-//! A place is a set of files: one that describes the ground ([`Place::parse`]), and a folder per
-//! package of scripts. This crate reads no disk: it is handed the texts, and those of the
-//! [`plaza`] are part of the program. A mistake in a file is reported with its line and column.
-//! It cannot change a running sim; it only makes a [`Genesis`](metatopia_sim::Genesis).
+//! A place is a folder of texts: `place.toml` describes the ground and what stands on it, and each
+//! package of scripts has a folder of its own ([`parse_folder`]). This crate reads no disk: it is handed
+//! the texts, and those of the [templates](PlaceTemplate) are part of the program. A mistake in a file is
+//! reported with its line and column. [`Place::of_world`] goes the other way: it describes a running sim, and
+//! [`Place::files`] writes the description. It cannot change a running sim; it only makes a
+//! [`Genesis`](metatopia_sim::Genesis).
 //!
 //! The [`golden`] log is a recorded afternoon on the plaza, with the roots that every build, on
 //! every machine, must come to.
@@ -26,13 +28,17 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod folder;
 pub mod golden;
 mod mistake;
 mod number;
 mod package;
 mod place;
 pub mod plaza;
+mod template;
 
+pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use mistake::{Mistake, TomlSource};
 pub use package::parse_package;
-pub use place::Place;
+pub use place::{PLACE_FILE, Place};
+pub use template::PlaceTemplate;

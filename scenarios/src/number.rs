@@ -4,7 +4,7 @@
 use core::fmt;
 
 use metatopia_math::{Fx, Vec2};
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 /// A fixed-point number in a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -36,13 +36,72 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
+/// Writes a whole number as it is, and any other exactly, in quotes.
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0.trunc_int() {
+            whole if Fx::checked_from_int(whole) == Some(self.0) => serializer.serialize_i64(whole),
+            _ => serializer.collect_str(&self.0),
+        }
+    }
+}
+
 /// Two numbers: a place or a size.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub(crate) struct NumberPair(Number, Number);
 
 impl NumberPair {
     pub(crate) fn vec2(self) -> Vec2 {
         Vec2::new(self.0.0, self.1.0)
+    }
+}
+
+impl From<Vec2> for NumberPair {
+    fn from(at: Vec2) -> Self {
+        Self(Number(at.x), Number(at.y))
+    }
+}
+
+/// A value of the rules as a text, whether it was written as a number, a switch or a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Setting(pub(crate) String);
+
+struct SettingVisitor;
+
+impl de::Visitor<'_> for SettingVisitor {
+    type Value = Setting;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a whole number, a decimal in quotes such as \"1.5\", true, false or a word")
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<Setting, E> {
+        Ok(Setting(value.to_string()))
+    }
+
+    fn visit_bool<E: de::Error>(self, value: bool) -> Result<Setting, E> {
+        Ok(Setting(value.to_string()))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Setting, E> {
+        Ok(Setting(text.to_owned()))
+    }
+}
+
+impl<'de> Deserialize<'de> for Setting {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(SettingVisitor)
+    }
+}
+
+/// Writes a whole number and a switch as they are, and anything else in quotes.
+impl Serialize for Setting {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match (self.0.parse(), self.0.parse()) {
+            (Ok(whole), _) => serializer.serialize_i64(whole),
+            (_, Ok(switch)) => serializer.serialize_bool(switch),
+            _ => serializer.serialize_str(&self.0),
+        }
     }
 }
 
@@ -60,5 +119,11 @@ impl<'de> Deserialize<'de> for Color {
                 "{text:?} is no colour: write six hexadecimal digits, rrggbb"
             ))
         })
+    }
+}
+
+impl Serialize for Color {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{:06x}", self.0))
     }
 }

@@ -7,51 +7,30 @@ use metatopia_scripting::Package;
 use metatopia_sim::Genesis;
 use metatopia_types::{NodeContact, PublicKey};
 
-use crate::{Mistake, Place, parse_package};
+use crate::{Place, PlaceTemplate};
 
-/// The folder that messages name.
-const FOLDER: &str = "scenarios/plaza";
-
-/// The description of the place.
-const PLACE: &str = include_str!("../plaza/plaza.toml");
-
-macro_rules! packages {
-    ($($name:literal: $($file:literal),+;)*) => {
-        &[$(($name, &[$(
-            ($file, include_str!(concat!("../plaza/packages/", $name, "/", $file))),
-        )+])),*]
-    };
-}
-
-/// The files of the packages, by name.
-const PACKAGES: &[(&str, &[(&str, &str)])] = packages! {
-    "bell": "package.toml", "bell.rhai";
-    "door": "package.toml", "door.rhai";
-    "greeter": "package.toml", "greeter.rhai";
-    "turntable": "package.toml", "turntable.rhai";
-};
-
-/// The packages that run on the plaza.
+/// Returns the packages that run on the plaza, by name.
 ///
-/// # Errors
-/// A mistake in one of the files that were built in; the tests of this crate find it first.
-pub fn packages() -> Result<Vec<Package>, Mistake> {
-    let parse = |(name, files): &(&str, &[(&str, &str)])| {
-        let files: BTreeMap<&str, &str> = files.iter().copied().collect();
-        parse_package(&format!("{FOLDER}/packages/{name}"), &files)
-    };
-    PACKAGES.iter().map(parse).collect()
+/// # Panics
+/// Never: the files are part of the program, and the tests of this crate load them.
+#[must_use]
+pub fn packages() -> Vec<Package> {
+    let mut packages: Vec<Package> = place().packages().cloned().collect();
+    packages.sort_by(|a, b| a.manifest().name.cmp(&b.manifest().name));
+    packages
 }
 
-/// The plaza as a place.
+/// Returns the plaza as a place.
 ///
-/// # Errors
-/// A mistake in one of the files that were built in; the tests of this crate find it first.
-pub fn place() -> Result<Place, Mistake> {
-    Place::parse(&format!("{FOLDER}/plaza.toml"), PLACE, &packages()?)
+/// # Panics
+/// Never: the files are part of the program, and the tests of this crate load them.
+#[must_use]
+pub fn place() -> Place {
+    let plaza = PlaceTemplate::named("plaza").expect("the plaza is a template");
+    plaza.place().expect("the plaza's files were built in and loaded by a test")
 }
 
-/// The genesis of a plaza with these servers and permanent admins.
+/// Returns the genesis of a plaza with these servers and permanent admins.
 ///
 /// # Panics
 /// Never: the files are part of the program, and the tests of this crate load them.
@@ -60,6 +39,5 @@ pub fn genesis(
     validators: BTreeMap<PublicKey, NodeContact>,
     admins: BTreeSet<PublicKey>,
 ) -> Genesis {
-    let place = place().expect("the plaza's files were built in and loaded by a test");
-    place.genesis(validators, admins)
+    place().genesis(validators, admins)
 }

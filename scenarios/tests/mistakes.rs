@@ -8,7 +8,7 @@ const HEAD: &str =
     "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n";
 
 fn place(rest: &str) -> String {
-    let packages = plaza::packages().expect("the plaza's packages");
+    let packages = plaza::packages();
     let text = format!("{HEAD}{rest}");
     match Place::parse("yard.toml", &text, &packages) {
         Ok(_) => "fine".to_owned(),
@@ -23,22 +23,22 @@ fn object(rest: &str) -> String {
 #[test]
 fn a_place_without_mistakes_is_fine() {
     assert_eq!(place(""), "fine");
-    assert_eq!(object("at = [1, \"2.5\"]\ndisc = 1"), "fine");
+    assert_eq!(object("at = [9, \"2.5\"]\ndisc = 1"), "fine");
 }
 
 #[test]
 fn mistakes_of_syntax_and_names_have_line_and_column() {
     assert!(place("spawn = [1, 2").starts_with("yard.toml:4:"), "{}", place("spawn = [1, 2"));
     assert!(place("spwan = 1").starts_with("yard.toml:4:1: unknown field `spwan`"));
-    assert!(object("at = [1, 2]\ndsic = 1").starts_with("yard.toml:8:1: unknown field `dsic`"));
+    assert!(object("at = [9, 2]\ndsic = 1").starts_with("yard.toml:8:1: unknown field `dsic`"));
 }
 
 #[test]
 fn numbers_that_are_not_whole_must_be_in_quotes() {
-    let complaint = object("at = [1, 2]\ndisc = 1.5");
+    let complaint = object("at = [9, 2]\ndisc = 1.5");
     assert!(complaint.starts_with("yard.toml:8:8: "), "{complaint}");
     assert!(complaint.contains("a decimal in quotes such as \"1.5\""), "{complaint}");
-    assert!(object("at = [1, 2]\ndisc = \"x\"").contains("is no number"));
+    assert!(object("at = [9, 2]\ndisc = \"x\"").contains("is no number"));
     assert!(object("at = [1, 99999999999]\ndisc = 1").contains("out of range"));
 }
 
@@ -46,21 +46,21 @@ fn numbers_that_are_not_whole_must_be_in_quotes() {
 fn objects_that_cannot_be_are_named_with_the_rule() {
     for (text, complaint) in [
         ("disc = 1", "yard.toml:4:1: an object needs `at`, or `places`, not both"),
-        ("at = [1, 2]", "yard.toml:4:1: an object needs `box` or `disc`, not both"),
-        ("at = [1, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object needs `box` or `disc`"),
-        ("at = [1, 2]\ndisc = 1000", "yard.toml:8:8: a size of 1000 m is not in"),
-        ("at = [1, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
-        ("at = [1, 2]\ndisc = 1\nmotion = \"fast\"", "yard.toml:9:10: unknown variant `fast`"),
+        ("at = [9, 2]", "yard.toml:4:1: an object needs `box` or `disc`, not both"),
+        ("at = [9, 2]\ndisc = 1\nbox = [1, 1]", "yard.toml:4:1: an object needs `box` or `disc`"),
+        ("at = [9, 2]\ndisc = 1000", "yard.toml:8:8: a size of 1000 m is not in"),
+        ("at = [9, 2]\ndisc = 1\ncolor = \"red\"", "yard.toml:9:9: \"red\" is no colour"),
+        ("at = [9, 2]\ndisc = 1\nmotion = \"fast\"", "yard.toml:9:10: unknown variant `fast`"),
         (
-            "at = [1, 2]\ndisc = 1\nscripts = [{ package = \"drawbridge\" }]",
+            "at = [9, 2]\ndisc = 1\nscripts = [{ package = \"drawbridge\" }]",
             "yard.toml:9:24: there is no package drawbridge",
         ),
     ] {
         assert!(object(text).starts_with(complaint), "{}", object(text));
     }
-    let avatar = place("[[object]]\nkind = \"avatar\"\nname = \"it\"\nat = [1, 2]\ndisc = 1");
+    let avatar = place("[[object]]\nkind = \"avatar\"\nname = \"it\"\nat = [9, 2]\ndisc = 1");
     assert_eq!(avatar, "yard.toml:4:1: \"avatar\" is no kind for an object");
-    let long = format!("at = [1, 2]\ndisc = 1\ntext = \"{}\"", "x".repeat(257));
+    let long = format!("at = [9, 2]\ndisc = 1\ntext = \"{}\"", "x".repeat(257));
     assert!(object(&long).contains("257 bytes"));
 }
 
@@ -89,15 +89,20 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
 
     assert_eq!(place("objects_max = 16384"), "fine");
     let full = place("objects_max = 16385");
-    assert_eq!(full, "yard.toml: objects_max is 16385, outside of 1 to 16384");
+    assert_eq!(full, "yard.toml:4:15: objects_max is 16385, outside of 1 to 16384");
 
     assert_eq!(place("[building]\nobjects_per_player = 7\nreach = \"12.5\""), "fine");
     let far = place("[building]\nreach = 101");
-    assert_eq!(far, "yard.toml: building.reach is 101, outside of 1 to 100");
+    assert_eq!(far, "yard.toml:5:9: building.reach is 101, outside of 1 to 100");
     assert!(place("[building]\nquota = 5").starts_with("yard.toml:5:1: unknown field `quota`"));
-    let licence = object("at = [1, 2]\ndisc = 1\nlicence = \"MIT\"");
+    let closed = place("[building]\nopen_ground = 7");
+    assert_eq!(closed, "yard.toml:5:15: \"7\" is no value of building.open_ground");
+    assert_eq!(place("first_login = \"invite\"\nticks_per_turn = 7"), "fine");
+    let long = place("ticks_per_turn = 61");
+    assert_eq!(long, "yard.toml: 61 ticks per turn where 1 to 60 are allowed");
+    let licence = object("at = [9, 2]\ndisc = 1\nlicence = \"MIT\"");
     assert!(licence.starts_with("yard.toml:9:11: \"MIT\" is no licence for things"), "{licence}");
-    assert_eq!(object("at = [1, 2]\ndisc = 1\nlicence = \"CC0-1.0\""), "fine");
+    assert_eq!(object("at = [9, 2]\ndisc = 1\nlicence = \"CC0-1.0\""), "fine");
 }
 
 #[test]

@@ -36,7 +36,8 @@ const ARROWS: &[(&str, &[&str])] = &[
             "client-driver",
         ],
     ),
-    ("wasm", &["math", "types", "physics", "sim", "protocol", "client"]),
+    // Scripting for packages: what is shown of a source is hashed again.
+    ("wasm", &["math", "types", "physics", "scripting", "sim", "protocol", "client"]),
     ("module", &[]),
     ("tests", &["module"]),
     ("replica", &["math", "types", "sim", "consensus", "store", "protocol"]),
@@ -112,6 +113,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "protocol",
             "sim",
             "replica",
+            "client",
             "client-driver",
             "scenarios",
             "simulator",

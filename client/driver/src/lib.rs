@@ -34,6 +34,7 @@ mod news;
 mod node_endpoint;
 mod node_url;
 mod proof;
+mod state;
 mod trust;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
@@ -57,6 +58,7 @@ pub use self::{
     node_endpoint::{NodeEndpoint, NodeEndpointError, SessionOffer},
     node_url::{NodeUrl, NodeUrlError},
     proof::{ProofError, ProvenAct},
+    state::FetchStateError,
     trust::{GenesisTrust, LearnError},
 };
 

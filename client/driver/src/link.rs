@@ -35,9 +35,12 @@ const SEND: Duration = Duration::from_secs(5);
 /// process that was killed a connection without packets learns only much later.
 const SILENCE: Duration = Duration::from_millis(1_500);
 
+/// Where it is told that an act was signed and sent, or why not.
+type SubmitReply = oneshot::Sender<Result<Submitted, SubmitError>>;
+
 /// What the owner wants.
 pub(super) enum DriverCommand {
-    Submit { act: Act, blobs: Vec<Blob>, reply: oneshot::Sender<Result<Submitted, SubmitError>> },
+    Submit { act: Act, blobs: Vec<Blob>, reply: SubmitReply },
     Ask { question: Question, reply: oneshot::Sender<Answer> },
     View(Option<Watching>),
 }
@@ -87,6 +90,8 @@ pub(super) struct SessionTask {
     news: mpsc::Sender<DriverEvent>,
     waiting: VecDeque<DriverEvent>,
     acts: BTreeMap<ActId, (Seq, Instant)>,
+    /// Owners of acts that wait to be signed.
+    unsigned: BTreeMap<Seq, SubmitReply>,
     checks: BTreeMap<ActId, SubmitRefusal>,
     asked: BTreeMap<u32, AnswerTarget>,
     end: Option<End>,
@@ -121,6 +126,7 @@ impl SessionTask {
             news,
             waiting: VecDeque::new(),
             acts: BTreeMap::new(),
+            unsigned: BTreeMap::new(),
             checks: BTreeMap::new(),
             asked: BTreeMap::new(),
             end: None,
@@ -208,16 +214,28 @@ impl SessionTask {
         }
     }
 
+    /// An act of the owner is signed.
+    fn signed(&mut self, seq: Seq, act: ActId) {
+        self.acts.insert(act, (seq, Instant::now()));
+        if let Some(reply) = self.unsigned.remove(&seq) {
+            // An owner that does not wait hears of the act by news.
+            let _ = reply.send(Ok(Submitted { act, seq }));
+        }
+    }
+
     fn order(&mut self, order: DriverCommand) {
         match order {
             DriverCommand::Submit { act, blobs, reply } => {
-                let submitted = self.session.submit(self.clock.elapsed(), act, blobs);
-                let submitted = submitted.map(|(id, seq)| {
-                    self.acts.insert(id, (seq, Instant::now()));
-                    Submitted { act: id, seq }
-                });
-                // An owner that does not wait hears of the act by news.
-                let _ = reply.send(submitted);
+                match self.session.submit(self.clock.elapsed(), act, blobs) {
+                    Ok(seq) => {
+                        self.unsigned.insert(seq, reply);
+                        if let Some(act) = self.session.act_at(seq) {
+                            self.signed(seq, act);
+                        }
+                    }
+                    // An owner that does not wait does nothing about it.
+                    Err(error) => drop(reply.send(Err(error))),
+                }
             }
             DriverCommand::Ask { question, reply } => {
                 // Dropping the reply tells the owner to try again.

@@ -54,6 +54,14 @@ pub enum NodeEndpointError {
         /// The sim it serves.
         found: SimId,
     },
+    /// It hosts other sims than the one that was asked for.
+    #[error("{url} does not host sim {sim}")]
+    NotHosted {
+        /// The URL of the node.
+        url: NodeUrl,
+        /// The sim that was asked for.
+        sim: SimId,
+    },
     /// No session came about.
     #[error("{url} gives no session: {error}")]
     Connect {
@@ -77,14 +85,20 @@ pub struct NodeEndpoint {
 }
 
 impl NodeEndpoint {
-    /// Asks a node; it must serve the sim `pin`, if one is given.
+    /// Asks a node; it must serve the sim `pin`, if one is given, or the one that the address names.
     ///
     /// # Errors
     /// See [`NodeEndpointError`].
     pub async fn ask(url: &NodeUrl, pin: Option<SimId>) -> Result<Self, NodeEndpointError> {
-        let offer: SessionOffer = http::get(url.join("/api/session"))
-            .await
-            .map_err(|error| NodeEndpointError::Http { url: url.clone(), error })?;
+        let pin = pin.or(url.sim());
+        let asked = pin.map_or_else(|| url.clone(), |sim| url.of(sim));
+        let offer = http::get::<SessionOffer>(asked.join("/api/session")).await;
+        let offer = offer.map_err(|error| match (error, pin) {
+            (HttpError::Status { code: 404, .. }, Some(sim)) => {
+                NodeEndpointError::NotHosted { url: url.clone(), sim }
+            }
+            (error, _) => NodeEndpointError::Http { url: url.clone(), error },
+        })?;
         let bad = |what| NodeEndpointError::Offer { url: url.clone(), what };
         let sim: SimId = offer.sim.parse().map_err(|_| bad("a sim"))?;
         let server: PublicKey = offer.server.parse().map_err(|_| bad("a key"))?;

@@ -1,22 +1,60 @@
-//! Where a node is.
+//! Where a node is, and which of its sims is meant.
 
 use std::{fmt, str::FromStr};
 
-/// The HTTP address of a node: `http://host:port` or `https://host:port`, without a path.
+use metatopia_types::SimId;
+
+/// The HTTP address of a node: `http://host:port` or `https://host:port`. A node may host several sims;
+/// `http://host:port/w/SIM` names one of them, as the address of its page does.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct NodeUrl(String);
+pub struct NodeUrl {
+    /// Scheme, host and port.
+    origin: String,
+    /// The sim that is asked; without one it is the node's first or only one. Boxed, because errors hold
+    /// addresses.
+    sim: Option<Box<SimId>>,
+}
 
 impl NodeUrl {
-    /// Returns the address of a path on the node. The path begins with `/`.
+    /// Returns the address of a path on the node, which names the sim if this address does. The path
+    /// begins with `/`.
     #[must_use]
     pub fn join(&self, path: &str) -> String {
-        format!("{}{path}", self.0)
+        let origin = &self.origin;
+        let Some(sim) = &self.sim else {
+            return format!("{origin}{path}");
+        };
+        let mark = if path.contains('?') { '&' } else { '?' };
+        format!("{origin}{path}{mark}sim={sim}")
+    }
+
+    /// Returns the address of this sim on the same node.
+    #[must_use]
+    pub fn of(&self, sim: SimId) -> Self {
+        Self { origin: self.origin.clone(), sim: Some(Box::new(sim)) }
+    }
+
+    /// Returns the address of the node, which names no sim.
+    #[must_use]
+    pub fn node(&self) -> Self {
+        Self { origin: self.origin.clone(), sim: None }
+    }
+
+    /// Returns the sim that this address names.
+    #[must_use]
+    pub fn sim(&self) -> Option<SimId> {
+        self.sim.as_deref().copied()
+    }
+
+    /// Is this the same node, whichever of its sims is meant?
+    pub(crate) fn is_same_node(&self, other: &Self) -> bool {
+        self.origin == other.origin
     }
 
     /// Returns the host, as it is written in the address.
     #[must_use]
     pub fn host(&self) -> &str {
-        let authority = self.0.split_once("://").map_or("", |(_, authority)| authority);
+        let authority = self.origin.split_once("://").map_or("", |(_, authority)| authority);
         match authority.rsplit_once(':') {
             Some((host, port)) if port.bytes().all(|b| b.is_ascii_digit()) => host,
             _ => authority,
@@ -24,9 +62,13 @@ impl NodeUrl {
     }
 }
 
+/// Writes the address of the page there.
 impl fmt::Display for NodeUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/", self.0)
+        match &self.sim {
+            None => write!(f, "{}/", self.origin),
+            Some(sim) => write!(f, "{}/w/{sim}", self.origin),
+        }
     }
 }
 
@@ -36,8 +78,11 @@ pub enum NodeUrlError {
     /// Something else than http and https.
     #[error("an address looks like http://127.0.0.1:8080 or https://plaza.example")]
     Scheme,
-    /// There is more behind the port.
-    #[error("`{0}` is behind the port; an address ends there, like http://127.0.0.1:8080")]
+    /// There is more behind the port than the sim.
+    #[error(
+        "`{0}` is behind the port; an address ends there, like http://127.0.0.1:8080, or goes on \
+         with /w/ and the id of a sim"
+    )]
     Path(String),
     /// No host, or no valid port.
     #[error("no host and port; an address looks like http://127.0.0.1:8080")]
@@ -52,9 +97,11 @@ impl FromStr for NodeUrl {
         if !matches!(scheme, "http" | "https") {
             return Err(NodeUrlError::Scheme);
         }
-        let authority = rest.strip_suffix('/').unwrap_or(rest);
-        if let Some(at) = authority.find(['/', '?', '#']) {
-            return Err(NodeUrlError::Path(authority[at..].to_owned()));
+        let rest = rest.strip_suffix('/').unwrap_or(rest);
+        let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
+        let sim: Option<SimId> = path.strip_prefix("/w/").and_then(|sim| sim.parse().ok());
+        if !path.is_empty() && sim.is_none() {
+            return Err(NodeUrlError::Path(path.to_owned()));
         }
         let (host, port) = match authority.rsplit_once(':') {
             // The colons of a bare IPv6 address are inside of its brackets.
@@ -66,7 +113,7 @@ impl FromStr for NodeUrl {
         if host.is_empty() || !host.chars().all(fine) || !port_fine {
             return Err(NodeUrlError::Authority);
         }
-        Ok(Self(format!("{scheme}://{authority}")))
+        Ok(Self { origin: format!("{scheme}://{authority}"), sim: sim.map(Box::new) })
     }
 }
 
@@ -90,6 +137,30 @@ mod tests {
         assert_eq!("http://[::1]:80".parse::<NodeUrl>().unwrap().host(), "[::1]");
         assert_eq!("http://[::1]".parse::<NodeUrl>().unwrap().host(), "[::1]");
         assert_eq!("http://node.example".parse::<NodeUrl>().unwrap().host(), "node.example");
+    }
+
+    #[test]
+    fn an_address_may_name_a_sim_of_the_node_as_its_page_does() {
+        let id = "ab".repeat(32);
+        let page = format!("http://127.0.0.1:8080/w/{id}");
+        for text in [page.clone(), format!("{page}/")] {
+            let url: NodeUrl = text.parse().unwrap();
+            assert_eq!((url.to_string(), url.host()), (page.clone(), "127.0.0.1"));
+            assert_eq!(url.sim().unwrap().to_string(), id);
+            assert_eq!(
+                url.join("/api/status"),
+                format!("http://127.0.0.1:8080/api/status?sim={id}")
+            );
+            assert!(url.join("/api/status?at=7").ends_with(&format!("/api/status?at=7&sim={id}")));
+            let node: NodeUrl = "http://127.0.0.1:8080".parse().unwrap();
+            assert_eq!((url.node(), node.sim()), (node.clone(), None));
+            assert_eq!(node.of(url.sim().unwrap()), url);
+        }
+        for path in ["/w/", "/w/ab", &format!("/w/{id}/more"), &format!("/w/{id}?at=1")] {
+            let error = format!("http://127.0.0.1:8080{path}").parse::<NodeUrl>().unwrap_err();
+            let path = path.strip_suffix('/').unwrap_or(path);
+            assert_eq!(error, NodeUrlError::Path(path.to_owned()));
+        }
     }
 
     #[test]

@@ -38,26 +38,37 @@ fn silent() -> Reply {
     Box::new(|_| Vec::new())
 }
 
-/// The receipt of an act alone in a turn, signed by one server.
-fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
-    let body = TurnBody::new(vec![act.clone()], Vec::new()).unwrap();
+/// The header of a height that the server built, without what it states of a body.
+fn header(height: Height) -> Header {
     let validators: ValidatorsId =
         GenesisTrust::of(genesis()).unwrap().light().set(Height(1)).unwrap().id();
-    let header = Header {
+    Header {
         sim: genesis().id(),
         engine: ENGINE,
-        height: Height(11),
-        proposer: signer.public(),
+        height,
+        proposer: server().public(),
         time: Millis(1),
         validators,
         next_validators: validators,
         ..Header::unstated()
-    };
-    let Turn { header, body } = Turn::of(header, body);
+    }
+}
+
+/// The signature of one server for a header.
+fn certificate(header: &Header, signer: &SigningKey) -> Certificate {
     let (height, round, id) = (header.height, Round(0), header.id());
     let mut certificate = Certificate { height, round, header: id, signatures: Vec::new() };
     let vote = certificate.vote(signer.public()).sign_bytes(header.sim);
     certificate.signatures.push((signer.public(), signer.sign(&vote)));
+    certificate
+}
+
+/// The receipt of an act alone in a turn, signed by one server.
+fn receipt(act: &SignedEnvelope, signer: &SigningKey) -> Receipt {
+    let body = TurnBody::new(vec![act.clone()], Vec::new()).unwrap();
+    let header = Header { proposer: signer.public(), ..header(Height(11)) };
+    let Turn { header, body } = Turn::of(header, body);
+    let certificate = certificate(&header, signer);
     let place = merkle::Proof::of(&body.act_leaves(), 0).unwrap();
     Receipt { header, certificate, place }
 }

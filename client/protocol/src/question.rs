@@ -202,6 +202,41 @@ pub enum Answer {
     Tickets(Vec<TicketEntry>),
 }
 
+impl Answer {
+    /// Returns the name of its kind, as questions are called that it answers.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Receipt(_) => "Receipt",
+            Self::Turn(_) => "Turn",
+            Self::Outcomes(_) => "Outcomes",
+            Self::Links(_) => "Links",
+            Self::Source(_) => "Source",
+            Self::Order(_) => "Order",
+            Self::Root(_) => "Root",
+            Self::Players(_) => "Players",
+            Self::Scripts(_) => "Scripts",
+            Self::Genesis(_) => "Genesis",
+            Self::Turns(_) => "Turns",
+            Self::Snapshot(_) => "Snapshot",
+            Self::SnapshotPart(_) => "SnapshotPart",
+            Self::Servers(_) => "Servers",
+            Self::Governance(_) => "Governance",
+            Self::Things(_) => "Things",
+            Self::Unknown => "Unknown",
+            Self::Busy => "Busy",
+            Self::Leaves(_) => "Leaves",
+            Self::Join(_) => "Join",
+            Self::Applicants(_) => "Applicants",
+            Self::Pruned { .. } => "Pruned",
+            Self::GenesisPart(_) => "GenesisPart",
+            Self::LoginTerms(_) => "LoginTerms",
+            Self::TooLong => "TooLong",
+            Self::Tickets(_) => "Tickets",
+        }
+    }
+}
+
 /// What a login takes of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LoginTerms {

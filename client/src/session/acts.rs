@@ -4,7 +4,7 @@ use alloc::{boxed::Box, vec::Vec};
 use core::time::Duration;
 
 use metatopia_protocol::{Answer, ClientMessage, Submission, SubmitRefusal, encode_client};
-use metatopia_types::{Act, ActId, Blob, Envelope, Outcome, Receipt, Seq, limits};
+use metatopia_types::{Act, ActId, Blob, Envelope, Height, Outcome, Receipt, Seq, limits};
 
 use super::{Output, Session, SessionEvent};
 use crate::Distrust;
@@ -26,9 +26,16 @@ pub enum SubmitError {
     /// Too many acts wait for their receipts.
     #[error("{PENDING_MAX} acts wait for their receipts already")]
     TooManyPending,
-    /// No node let us in yet, so nothing is known about the height that acts are valid until.
+    /// No node let us in yet, so nobody could say anything about the height that acts are valid until.
     #[error("the session was never open")]
     NeverOpen,
+}
+
+/// An act that waits to be signed.
+pub(super) struct UnsignedAct {
+    seq: Seq,
+    act: Act,
+    blobs: Vec<Blob>,
 }
 
 pub(super) struct PendingAct {
@@ -39,7 +46,13 @@ pub(super) struct PendingAct {
 }
 
 impl Session {
-    /// Signs an act and sends it, now or once the session is open.
+    /// Signs an act and sends it, now or once the session is open. Gives its place in the lane.
+    ///
+    /// An act is valid up to a height that is reckoned from a header that was verified, never from one
+    /// that a node claims: a node that lies about the height could keep the act, and have it carried
+    /// out much later. Until there is such a header, and while [`Session::trust_age`] has to be accepted,
+    /// the act waits; [`SessionEvent::Signed`] tells when it was signed. [`Session::act_at`] names one
+    /// that did not have to wait.
     ///
     /// # Errors
     /// See [`SubmitError`].
@@ -48,21 +61,69 @@ impl Session {
         now: Duration,
         act: Act,
         blobs: Vec<Blob>,
-    ) -> Result<(ActId, Seq), SubmitError> {
+    ) -> Result<Seq, SubmitError> {
+        self.now = now;
         if !self.welcomed {
             return Err(SubmitError::NeverOpen);
         }
-        if self.pending.len() >= PENDING_MAX {
+        if self.pending() >= PENDING_MAX {
             return Err(SubmitError::TooManyPending);
         }
         let seq = self.next_seq;
         self.next_seq = seq.plus(1);
+        let unsigned = UnsignedAct { seq, act, blobs };
+        match self.signing_height().filter(|_| self.unsigned.is_empty()) {
+            Some(height) => {
+                self.sign(height, unsigned);
+            }
+            None => {
+                self.unsigned.push_back(unsigned);
+                self.sign_or_seek();
+            }
+        }
+        Ok(seq)
+    }
+
+    /// Returns the act at this place of the lane, if it is signed and has no receipt yet.
+    #[must_use]
+    pub fn act_at(&self, seq: Seq) -> Option<ActId> {
+        self.order.get(&seq).copied()
+    }
+
+    /// Returns the last height at which an act that has no receipt yet is valid.
+    #[must_use]
+    pub fn last_valid(&self, act: &ActId) -> Option<Height> {
+        Some(self.pending.get(act)?.submission.act.envelope.last_valid)
+    }
+
+    /// Sends an act no more.
+    pub fn give_up(&mut self, act: &ActId) {
+        self.forget(act);
+    }
+
+    /// Signs the acts that wait, if there is a header to reckon from; else looks for one.
+    pub(super) fn sign_or_seek(&mut self) {
+        if self.unsigned.is_empty() || self.trust_age().is_some() {
+            return;
+        }
+        let Some(height) = self.signing_height() else {
+            return self.seek_header();
+        };
+        while let Some(unsigned) = self.unsigned.pop_front() {
+            let seq = unsigned.seq;
+            let act = self.sign(height, unsigned);
+            self.event(SessionEvent::Signed { seq, act });
+        }
+    }
+
+    /// Signs an act for some time after a verified height, and sends it if the session is open.
+    fn sign(&mut self, height: Height, UnsignedAct { seq, act, blobs }: UnsignedAct) -> ActId {
         let envelope = Envelope {
             sim: self.light.sim(),
             author: self.key.public(),
             lane: self.lane,
             seq,
-            last_valid: self.height.plus(VALID_FOR),
+            last_valid: height.plus(VALID_FOR),
             act,
         };
         let act = envelope.sign(&*self.key);
@@ -77,8 +138,9 @@ impl Session {
             self.send(&ClientMessage::Submit(Box::new(submission.clone())));
         }
         self.order.insert(seq, id);
-        self.pending.insert(id, PendingAct { submission, resend_at: now + RESEND, sends });
-        Ok((id, seq))
+        let resend_at = self.now.saturating_add(RESEND);
+        self.pending.insert(id, PendingAct { submission, resend_at, sends });
+        id
     }
 
     pub(super) fn resend(&mut self, now: Duration, which: impl Fn(&PendingAct) -> bool) {
@@ -102,8 +164,7 @@ impl Session {
         let (height, index) = (header.height, receipt.place.index);
         match self.light.receipt(&pending.submission.act, &receipt) {
             Ok(()) => {
-                self.certain = self.certain.max(height);
-                self.height = self.height.max(height);
+                self.verified(&receipt.header);
                 if let Some(pending) = self.forget(&act) {
                     self.decided(act, &pending.submission.act.envelope);
                 }

@@ -31,7 +31,7 @@ impl Session {
     }
 
     /// Asks for set changes, unless that was asked already.
-    fn follow(&mut self) {
+    pub(super) fn follow(&mut self) {
         if self.links.is_none() {
             let after = self.light.newest().minus(1).unwrap_or_default();
             self.links = self.ask(Question::Links { after });
@@ -53,14 +53,20 @@ impl Session {
         }
         let receipts = core::mem::take(&mut self.unproven);
         let proofs = core::mem::take(&mut self.unchecked);
+        let header = self.headers.unproven.take();
         if links.is_empty() {
             let receipts = receipts.iter().map(|(_, receipt)| receipt.header.height);
             let proofs = proofs.iter().map(|(_, proof)| proof.header.height);
+            let header = header.iter().map(|found| found.0.height);
             // Nobody knows of a change, so these servers never were of the sim.
-            if let Some(height) = receipts.chain(proofs).next() {
+            if let Some(height) = receipts.chain(proofs).chain(header).next() {
                 self.distrust(Distrust::OtherValidators(height));
             }
             return;
+        }
+        if let Some(found) = header {
+            let (header, certificate) = *found;
+            self.believe_header(header, certificate);
         }
         for (act, receipt) in receipts {
             self.receipt(act, receipt);

@@ -2,7 +2,8 @@
 
 use alloc::boxed::Box;
 
-use metatopia_protocol::{ClientMessage, View, ViewProof, Watching};
+use metatopia_protocol::{ClientMessage, TileName, View, ViewProof, Watching};
+use metatopia_types::Height;
 
 use super::{Session, SessionEvent};
 use crate::{Distrust, LATE_TURNS, ProvenSight, Sight, UnprovenSight, sight::ProvenTiles};
@@ -12,6 +13,7 @@ impl Session {
     /// filled in here.
     pub fn view(&mut self, watching: Option<Watching>) {
         self.watching = watching;
+        self.headers.glimpse = false;
         if self.watching.is_none() {
             // What is not followed any more cannot be gone on from.
             self.sight.clear();
@@ -48,6 +50,22 @@ impl Session {
         Ok(proven)
     }
 
+    /// Forgets what is in sight, and asks for all of it again: for who stays with a server that was
+    /// found to lie, to see what it says now.
+    pub fn see_anew(&mut self) {
+        if self.open && self.watching.is_some() {
+            self.fetch_anew();
+        }
+    }
+
+    /// Returns the tiles in sight that were not proved for [`LATE_TURNS`] turns: the line is too slow
+    /// for them, or they are hidden.
+    pub fn late_tiles(&self) -> impl Iterator<Item = TileName> {
+        let of = self.proven.as_ref().map_or(Height(0), |proven| proven.of);
+        let late = move |since: &Height| since.plus(LATE_TURNS) < of;
+        self.missed.iter().filter(move |(_, since)| late(since)).map(|(tile, _)| *tile)
+    }
+
     pub(super) fn ask_views(&mut self) {
         let watching = self.watching.clone();
         let have = self.sight.have();
@@ -60,6 +78,7 @@ impl Session {
         self.sight.begin();
         self.unchecked.clear();
         (self.proven, self.late, self.anew) = (None, false, None);
+        self.missed.clear();
         if self.watching.is_some() {
             self.ask_views();
         }
@@ -69,10 +88,10 @@ impl Session {
         self.send(&ClientMessage::Seen { number: view.number });
         let inherited = self.sight.is_inherited();
         let looking = self.watching.is_some() && self.anew.is_none();
+        self.height_seen(view.height);
         let taken = if looking { self.sight.apply(view) } else { self.sight.pass_over(view) };
         match taken {
             Ok(()) if looking => {
-                self.height = self.height.max(view.height);
                 self.event(SessionEvent::View { height: view.height });
                 self.look_for_proof();
             }
@@ -96,6 +115,7 @@ impl Session {
     /// What was brought from another server does not fit: it may have been wrong there.
     fn fetch_anew(&mut self) {
         self.sight.clear();
+        self.missed.clear();
         self.unchecked.clear();
         self.ask_views();
         // Frames keep their order, so whatever comes before the answer to this ping is an answer to
@@ -126,11 +146,11 @@ impl Session {
     }
 
     fn view_proved(&mut self, proven: ProvenSight) {
+        self.verified(&proven.header);
         // Nothing was shown, and so nothing is proved.
         if proven.tiles.is_empty() && proven.lagging.is_empty() {
             return;
         }
-        self.certain = self.certain.max(proven.header.height);
         if self.proven.as_ref().is_some_and(|known| known.of >= proven.of) {
             return;
         }
@@ -138,6 +158,8 @@ impl Session {
             self.sight.settle();
         }
         self.late = false;
+        let since = |tile: &TileName| (*tile, *self.missed.get(tile).unwrap_or(&proven.of));
+        self.missed = proven.lagging.iter().map(since).collect();
         self.proven = Some(Box::new(proven.clone()));
         self.event(SessionEvent::Proven(Box::new(proven)));
     }

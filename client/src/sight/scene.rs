@@ -5,7 +5,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::TileName;
 use metatopia_sim::{Body, Motion, Shape, TileEntry};
-use metatopia_types::{Emote, Height, Look, ObjectId, PublicKey, ScriptId, Tick};
+use metatopia_types::{Emote, Height, Look, Movement, ObjectId, PublicKey, ScriptId, Tick};
 
 use super::Sight;
 
@@ -83,6 +83,16 @@ impl Sight {
             self.far.iter().map(|(id, (entry, _))| (*id, (entry, true))).collect();
         all.extend(entries.into_iter().map(|(id, (_, entry))| (id, (entry, false))));
         all.into_values().map(|(entry, far)| (entry, self.drawn(entry), far))
+    }
+
+    /// The latest movements of what is very near, ascending by id; some of it may be in no copy yet.
+    pub fn near(&self) -> impl Iterator<Item = (ObjectId, &Movement)> {
+        self.near.iter().map(|(id, movement)| (*id, movement))
+    }
+
+    /// The gestures of this moment, ascending by id.
+    pub fn gestures(&self) -> impl Iterator<Item = (ObjectId, Emote)> {
+        self.gestures.iter().map(|(id, emote)| (*id, *emote))
     }
 
     /// The body of an entry, with what is known of its latest movement.

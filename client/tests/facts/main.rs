@@ -1,6 +1,8 @@
 //! Facts about the client: what it believes, what it refuses, and what it asks for again.
 
+mod ages;
 mod elsewhere;
+mod heights;
 mod hiding;
 mod liars;
 mod limits;

@@ -1,23 +1,14 @@
 //! A session over connections that break: what is sent again, and what a refusal means.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
-use metatopia_client::{LightClient, SessionEvent};
+use metatopia_client::SessionEvent;
 use metatopia_protocol::*;
 use metatopia_types::*;
 
-use crate::stand::key;
 use crate::talk::Talk;
 
 const RESEND: Duration = Duration::from_millis(500);
-
-fn session() -> Talk {
-    let sim = SimId(Digest::of("sessions", b"sim"));
-    let members = vec![Validator { key: key(200).public(), power: 1 }];
-    let set = ValidatorSet::new(members, |_| true).expect("one server");
-    let light = LightClient::new(sim, Height(1), set, Arc::new(Ed25519));
-    Talk::new(sim, light)
-}
 
 fn submitted(messages: &[ClientMessage]) -> Vec<u64> {
     let seq = |message: &ClientMessage| match message {
@@ -29,7 +20,7 @@ fn submitted(messages: &[ClientMessage]) -> Vec<u64> {
 
 #[test]
 fn acts_without_a_receipt_are_sent_again_in_the_order_of_their_lane() {
-    let mut talk = session();
+    let mut talk = Talk::of_one_server();
     talk.connect(Height(5));
     for _ in 0..3 {
         talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
@@ -47,30 +38,11 @@ fn acts_without_a_receipt_are_sent_again_in_the_order_of_their_lane() {
     assert_eq!(submitted(&talk.said()), [1, 2, 3, 4]);
 }
 
-/// A node that spoke of a height a day ahead, once, made every later act of the session one that no
-/// other node takes.
-#[test]
-fn what_one_node_said_of_the_height_does_not_count_at_another() {
-    let mut talk = session();
-    talk.connect(Height(1_000_000));
-    talk.session.disconnected();
-    talk.connect(Height(100));
-    talk.said();
-
-    talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
-
-    let said = talk.said();
-    let [ClientMessage::Submit(submission)] = &said[..] else {
-        panic!("{said:?} where an act belongs");
-    };
-    assert_eq!(submission.act.envelope.last_valid, Height(700));
-}
-
 #[test]
 fn an_act_that_the_first_node_has_no_room_for_is_refused() {
-    let mut talk = session();
+    let mut talk = Talk::of_one_server();
     talk.connect(Height(5));
-    let (act, _) = talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+    let act = talk.submitted(Act::Heartbeat);
     talk.said();
 
     let why = SubmitRefusal::QuotaExceeded;
@@ -83,10 +55,9 @@ fn an_act_that_the_first_node_has_no_room_for_is_refused() {
 #[test]
 fn an_act_that_may_be_taken_already_outlives_a_node_without_room() {
     for why in [SubmitRefusal::QuotaExceeded, SubmitRefusal::Full, SubmitRefusal::TooManyLanes] {
-        let mut talk = session();
+        let mut talk = Talk::of_one_server();
         talk.connect(Height(5));
-        let (act, _) =
-            talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("open");
+        let act = talk.submitted(Act::Heartbeat);
         talk.session.disconnected();
         talk.connect(Height(5));
         talk.said();

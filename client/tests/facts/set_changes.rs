@@ -1,7 +1,5 @@
 //! Proofs by servers that are not known yet: the changes of the set are followed first.
 
-use std::time::Duration;
-
 use metatopia_client::{Distrust, PENDING_MAX, SessionEvent, UNCHECKED_MAX};
 use metatopia_protocol::*;
 use metatopia_types::*;
@@ -118,7 +116,7 @@ fn a_node_too_busy_for_links_is_asked_again_with_the_next_proof() {
 #[test]
 fn receipts_that_come_again_with_each_connection_are_no_lie_and_wait_once() {
     let (stand, mut talk, proof) = setting();
-    let (act, _) = talk.session.submit(Duration::ZERO, Act::Heartbeat, Vec::new()).expect("room");
+    let act = talk.submitted(Act::Heartbeat);
     let height = proof.header.height;
     let place = merkle::Proof { index: 0, count: 1, path: Vec::new() };
     let receipt = Receipt { header: proof.header, certificate: proof.certificate, place };

@@ -6,12 +6,26 @@ use metatopia_client::{LightClient, Output, Session, SessionEvent};
 use metatopia_protocol::*;
 use metatopia_types::*;
 
-use crate::stand::{Stand, Watcher, key};
+use crate::stand::{Stand, Watcher, certificate, key, set};
 
 pub(crate) struct Talk {
     pub(crate) session: Session,
     sim: SimId,
     pub(crate) now: Duration,
+    /// What was said and happened while it was let in, for who asks next.
+    kept: (Vec<ClientMessage>, Vec<SessionEvent>),
+}
+
+/// A turn without acts of this height, signed by all servers that the session knows.
+pub(crate) fn empty_turn(session: &Session, height: Height, time: Millis) -> (Turn, Certificate) {
+    let light = session.light();
+    let set = light.set(height).expect("a set of that height");
+    let (sim, validators) = (light.sim(), set.id());
+    let header =
+        Header { sim, height, time, validators, next_validators: validators, ..Header::unstated() };
+    let signers: Vec<u8> = (190..=210).filter(|n| set.get(&key(*n).public()).is_some()).collect();
+    let certificate = certificate(&header, &signers);
+    (Turn { header, body: TurnBody::default() }, certificate)
 }
 
 impl Talk {
@@ -26,15 +40,42 @@ impl Talk {
 
     pub(crate) fn new(sim: SimId, light: LightClient) -> Self {
         let session = Session::new(Arc::new(key(1)), light, Lane(7));
-        Self { session, sim, now: Duration::ZERO }
+        Self { session, sim, now: Duration::ZERO, kept: (Vec::new(), Vec::new()) }
+    }
+
+    /// A session of one sim whose only server is 200.
+    pub(crate) fn of_one_server() -> Self {
+        let sim = SimId(Digest::of("sessions", b"sim"));
+        Self::new(sim, LightClient::new(sim, Height(1), set(&[200]), Arc::new(Ed25519)))
     }
 
     pub(crate) fn tell(&mut self, message: &ServerMessage) {
         self.session.handle(self.now, &encode_server(message));
     }
 
-    /// Connects it, and lets it in.
+    /// Connects it, lets it in, and shows it the header that it asks for. A sim that has no turn yet is
+    /// said to have one.
     pub(crate) fn connect(&mut self, height: Height) {
+        let height = height.max(Height(1));
+        self.greet(height);
+        let (mut said, mut events) = self.drain();
+        let is_asked = |said: &ClientMessage| match said {
+            ClientMessage::Ask { id, question: Question::Turn { .. } } => Some(*id),
+            _ => None,
+        };
+        let asked = said.iter().position(|said| is_asked(said).is_some());
+        let asked = said.remove(asked.expect("it asks for a header"));
+        let id = is_asked(&asked).expect("that one");
+        let turn = empty_turn(&self.session, height, Millis(1));
+        self.tell(&ServerMessage::Answer { id, answer: Box::new(Answer::Turn(Box::new(turn))) });
+        let (more, later) = self.drain();
+        said.extend(more);
+        events.extend(later);
+        self.kept = (said, events);
+    }
+
+    /// Connects it, and lets it in.
+    pub(crate) fn greet(&mut self, height: Height) {
         let (server, nonce) = (key(200).public(), [3; 32]);
         let challenge = Challenge { version: VERSION, sim: self.sim, server, nonce };
         self.tell(&ServerMessage::Challenge(challenge.clone()));
@@ -48,7 +89,7 @@ impl Talk {
 
     /// What it sent and what happened since, each in order.
     pub(crate) fn drain(&mut self) -> (Vec<ClientMessage>, Vec<SessionEvent>) {
-        let (mut said, mut events) = (Vec::new(), Vec::new());
+        let (mut said, mut events) = std::mem::take(&mut self.kept);
         while let Some(output) = self.session.poll() {
             match output {
                 Output::Send(frame) => said.push(decode_client(&frame).expect("our own frame")),
@@ -74,6 +115,12 @@ impl Talk {
     pub(crate) fn proof(&mut self, proof: ViewProof) -> Vec<SessionEvent> {
         self.tell(&ServerMessage::ViewProof(Box::new(proof)));
         self.events()
+    }
+
+    /// Submits an act that does not have to wait.
+    pub(crate) fn submitted(&mut self, act: Act) -> ActId {
+        let seq = self.session.submit(self.now, act, Vec::new()).expect("was open");
+        self.session.act_at(seq).expect("a header was verified")
     }
 
     /// Submits an act; gives it as it is sent.

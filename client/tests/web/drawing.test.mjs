@@ -7,12 +7,13 @@ import { Camera, ZOOM_MAX, ZOOM_MIN } from '../../web/draw/camera.js';
 import { Gait } from '../../web/draw/figures.js';
 import { noise, tone, DAY, DUSK } from '../../web/draw/light.js';
 import { handles } from '../../web/draw/marks.js';
+import { within } from '../../web/draw/minimap.js';
 import { corners } from '../../web/draw/solid.js';
 import { tokens } from '../../web/ui/highlight.js';
 import { gapTo } from '../../web/ui/near.js';
 
 test('the pieces of a highlighted source are the source', async () => {
-  const folder = new URL('../../../scenarios/plaza/packages/', import.meta.url);
+  const folder = new URL('../../../scenarios/packages/', import.meta.url);
   for (const path of ['door/door.rhai', 'bell/bell.rhai', 'greeter/greeter.rhai', 'turntable/turntable.rhai', 'door/package.toml']) {
     const text = await readFile(new URL(path, folder), 'utf8');
     const pieces = tokens(text, path);
@@ -105,4 +106,11 @@ test('noise depends on the place only, and fills its range', () => {
 test('dusk is darker than day', () => {
   const light = (css) => css.match(/\d+/g).map(Number).reduce((a, b) => a + b);
   assert.ok(light(tone(0xc0a080, 1, DUSK)) < light(tone(0xc0a080, 1, DAY)));
+});
+
+test('what the map shows of a view stays on the map', () => {
+  const map = { x: 10, y: 0, half: 20 };
+  const inside = { west: 0, south: -5, east: 12, north: 5 };
+  assert.deepEqual(within(inside, map), inside);
+  assert.deepEqual(within({ west: -60, south: -30, east: 80, north: 3 }, map), { west: -10, south: -20, east: 30, north: 3 });
 });

@@ -1,24 +1,52 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { publicKey, sign, verify } from '../../web/core/ed25519.js';
-import { fromHex } from '../../web/wire/buffer.js';
+import { checkpointOf, fragmentOf, ticketOf } from '../../web/core/fragment.js';
+import { fromHex, toHex } from '../../web/core/hex.js';
+import { Identity, randomLane } from '../../web/core/keys.js';
+import { memoryStore } from '../../web/core/store.js';
 
-const rows = JSON.parse(readFileSync(new URL('./signatures.json', import.meta.url), 'utf8'));
+/** Stands in for the module: any function of the bytes will do. */
+const hash = (...parts) => new Uint8Array(createHash('sha256').update(parts.join()).digest());
+const scheme = { publicKey: (secret) => hash('key', secret), digest: hash };
 
-test('signatures on the edge get the verdict of the servers', () => {
-  assert.ok(rows.length > 20);
-  for (const row of rows) {
-    const verdict = verify(fromHex(row.key), fromHex(row.message), fromHex(row.signature));
-    assert.equal(verdict, row.valid, row.name);
-  }
+test('a key goes out as a line and comes back, and a slip of the pen is seen', async () => {
+  const store = memoryStore();
+  assert.equal(await Identity.load(scheme, { store }), null);
+  const made = await Identity.create(scheme, { store });
+  assert.equal((await Identity.create(scheme, { store })).public, made.public, 'two tabs agree');
+  assert.equal((await Identity.load(scheme, { store })).public, made.public);
+  const line = made.export();
+  assert.match(line, /^metatopia-key-1:[0-9a-f]{64}:[0-9a-f]{8}$/);
+  const other = memoryStore();
+  assert.equal((await Identity.import(scheme, ` ${line.toUpperCase()}\n`, { store: other })).secret, made.secret);
+  const slip = line.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
+  await assert.rejects(Identity.import(scheme, slip, { store: other }), { code: 'mistyped' });
+  await assert.rejects(Identity.import(scheme, 'a key', { store: other }), { code: 'no-key' });
 });
 
-test('what is signed is verified, and of the wrong length is not', () => {
-  const secret = new Uint8Array(32).fill(9);
-  const message = new TextEncoder().encode('hello');
-  const signature = sign(message, secret);
-  assert.ok(verify(publicKey(secret), message, signature));
-  assert.ok(!verify(publicKey(secret), message, signature.subarray(1)));
-  assert.ok(!verify(publicKey(secret).subarray(1), message, signature));
+test('a lane is a number of 64 bits in decimal digits', () => {
+  const lanes = Array.from({ length: 100 }, randomLane);
+  for (const lane of lanes) assert.ok(BigInt(lane) < 2n ** 64n && /^\d+$/.test(lane));
+  assert.equal(new Set(lanes).size, 100);
+});
+
+test('bytes are written and read as hexadecimal digits', () => {
+  const bytes = Uint8Array.from({ length: 256 }, (_, n) => n);
+  assert.deepEqual(fromHex(toHex(bytes)), bytes);
+  assert.deepEqual(fromHex(''), new Uint8Array(0));
+  for (const wrong of ['0', 'AB', 'xy']) assert.throws(() => fromHex(wrong));
+});
+
+test('the end of a link is a ticket, a checkpoint, or both', () => {
+  const secret = '07'.repeat(32);
+  assert.equal(ticketOf(`#ticket=${secret}`), secret);
+  for (const text of ['', '#', '#ticket=', `#ticket=${secret}0`, `#key=${secret}`]) assert.equal(ticketOf(text), null);
+  const checkpoint = 'a+b/c=1 2&3';
+  assert.equal(checkpointOf(fragmentOf(checkpoint)), checkpoint);
+  assert.equal(fragmentOf(null), '');
+  const both = `#ticket=${secret}&at=x`;
+  assert.deepEqual([ticketOf(both), checkpointOf(both)], [secret, 'x']);
+  assert.equal(checkpointOf(`#at=${'x'.repeat(200)}`).length, 200);
+  for (const text of ['#at=', `#at=${'x'.repeat(201)}`, `#ticket=${secret}`]) assert.equal(checkpointOf(text), null);
 });

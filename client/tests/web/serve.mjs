@@ -1,12 +1,13 @@
-// Serves the page with a client that is connected to nothing: `node serve.mjs [PORT]`, then open
-// http://127.0.0.1:PORT/?crates=1000&avatars=50. Only core/ is replaced; all else is what ships.
+// Serves the page with an engine that is connected to nothing: `node serve.mjs [PORT]`, then open
+// http://127.0.0.1:PORT/?crates=1000&avatars=50. Only the engine, keys and
+// module are replaced; all else is what ships.
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-const TYPES = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html', rhai: 'text/plain' };
-const CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
-const FAKE = { 'core/client.js': 'fake-client.js', 'core/keys.js': 'fake-client.js', 'core/sample.rhai': 'sample.rhai' };
+const TYPES = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html', webmanifest: 'application/manifest+json', rhai: 'text/plain' };
+const CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const FAKE = { 'core/engine.js': 'fake-engine.js', 'core/keys.js': 'fake-engine.js', 'core/load.js': 'fake-engine.js', 'core/sample.rhai': 'sample.rhai' };
 
 /** @param {number} port 0 lets the system choose */
 export function serve(port) {

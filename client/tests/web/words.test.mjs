@@ -4,7 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { has, refusal, t, why } from '../../web/strings.js';
+import { age, has, reason, refusal, t, why } from '../../web/strings.js';
+import { badgeKey } from '../../web/ui/badge.js';
 import { checking } from '../../web/ui/proof.js';
 
 const WEB = new URL('../../web/', import.meta.url);
@@ -40,23 +41,26 @@ test('all words are asked for', async () => {
   const rest = [...all].filter(([path]) => path !== 'strings.js').map(([, text]) => text).join('\n');
   const keys = [...table.matchAll(/'([a-z][\w.-]*)':/g)].map(([, key]) => key);
   // Families whose last part is a code from elsewhere.
-  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge'];
+  const families = ['no', 'reason', 'store', 'what', 'dir', 'shape', 'emote', 'light', 'moves', 'panel', 'kind', 'replica', 'badge', 'age'];
   for (const key of keys) {
-    if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.')) continue;
+    if (families.includes(key.split('.')[0]) || key.startsWith('governance.delayed.') || key.startsWith('code.state.')) continue;
     assert.ok(rest.includes(`'${key}'`), `nobody asks for ${key}`);
   }
   assert.equal(new Set(keys).size, keys.length, 'a key is there twice');
 });
 
-test('a tab that checks nothing says nothing of checks', () => {
+test('the badge claims what was checked, and no more', () => {
   for (const stale of [false, true]) {
-    assert.ok(!checking('reduced', stale).includes(t('proof.how.checks')));
-    assert.ok(checking('reduced', stale).includes(t('proof.how.nothing')));
+    assert.ok(checking(stale).includes(t('proof.how.words')), 'words are the server\u2019s');
+    assert.equal(checking(stale).includes(t('proof.how.stale')), stale);
   }
-  for (const level of ['green', 'amber', 'red']) {
-    assert.ok(checking(level, false).endsWith(t('proof.how.checks')), level);
-    assert.ok(checking(level, true).includes(t('proof.how.stale')), level);
+  assert.match(t('badge.green'), /places and looks are proven, words are the server/);
+  for (const code of ['old', 'untrusted-age']) {
+    assert.equal(badgeKey('amber', code), 'badge.old', 'it is proven, but of a time that went by');
+    assert.match(reason({ reason: code, detail: 259_300 }), /3 days/);
   }
+  assert.equal(badgeKey('amber', 'late'), 'badge.amber');
+  assert.deepEqual([age(59), age(150), age(7_300), age(172_800)], ['59 s', '2 min', '2 h', '2 days']);
 });
 
 test('each rule that can refuse an act has words', async () => {
@@ -71,17 +75,32 @@ test('each rule that can refuse an act has words', async () => {
   for (const code of refusals) assert.ok(has(`no.${code}`), `no words for ${code}`);
 });
 
-test('each code of the client has words', async () => {
-  let found = 0;
-  for (const folder of ['core/', 'prove/']) {
-    for (const name of await readdir(new URL(folder, WEB))) {
-      const text = await readFile(new URL(`${folder}${name}`, WEB), 'utf8');
-      const codes = [...text.matchAll(/(?:ActError|leave|end|ended\?\.|stop)\('([A-Za-z-]+)'\)/g)].map(([, code]) => code);
-      found += codes.length;
-      for (const code of codes) assert.ok(has(`no.${code}`), `${folder}${name}: no words for ${code}`);
-    }
+/** What a folder's files say in places of this form. */
+async function codes(folder, form) {
+  const found = [];
+  for (const name of await readdir(folder)) {
+    const text = await readFile(new URL(name, folder), 'utf8');
+    found.push(...[...text.matchAll(form)].map(([, code]) => [name, code]));
   }
-  assert.ok(found > 8, `only ${found} were found`);
+  return found;
+}
+
+test('each code of the client has words', async () => {
+  const page = /(?:CoreError|leave|end|closed|stop)\('([A-Za-z-]+)'\)/g;
+  const core = /(?:ActFailure::new\(|leave\(|failed\(\w+, |_\w+: BuildFault = )"([A-Za-z-]+)"/g;
+  const all = [
+    ...await codes(new URL('core/', WEB), page), ...await codes(new URL('prove/', WEB), page),
+    ...await codes(new URL('../../wasm/src/core/', import.meta.url), core),
+  ];
+  assert.ok(all.length > 25, `only ${all.length} were found`);
+  for (const [name, code] of all) assert.ok(has(`no.${code}`), `${name}: no words for ${code}`);
+});
+
+test('each reason of the badge has words', async () => {
+  const all = await codes(new URL('../../wasm/src/core/', import.meta.url), /(?:=> |Some\(\(|amber\()"([a-z-]+)"/g);
+  const reasons = all.filter(([name]) => name === 'badge.rs').map(([, code]) => code);
+  assert.ok(reasons.length > 8, `only ${reasons} were found`);
+  for (const code of reasons) assert.ok(has(`reason.${code}`), `no words for ${code}`);
 });
 
 test('what has no words is told as it is', () => {

@@ -14,14 +14,13 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use metatopia_types::PublicKey;
-use serde::{Serialize, de::DeserializeOwned};
+use serde::Serialize;
 
-use crate::{CallError, ClientReplica, Prover, StartPoint, TrustedGenesis, keys};
+use crate::{CallError, ClientCore, ClientReplica, StartPoint, TrustedGenesis, keys};
 
 /// What is kept between calls.
 enum HandleObject {
-    Prover(Box<Prover>),
+    Core(Box<ClientCore>),
     Replica(Box<ClientReplica>),
 }
 
@@ -78,10 +77,6 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("structs of texts and numbers become JSON")
 }
 
-fn parsed<T: DeserializeOwned>(input: &[u8]) -> Result<T, CallError> {
-    serde_json::from_slice(input).map_err(CallError::input)
-}
-
 #[derive(Serialize)]
 struct Handle {
     handle: u32,
@@ -99,13 +94,23 @@ fn gone() -> CallError {
     CallError::new("handle", "nothing is kept under that number")
 }
 
-fn with_prover<T>(
+fn with_core(
     handle: u32,
-    act: impl FnOnce(&mut Prover) -> Result<T, CallError>,
-) -> Result<T, CallError> {
+    act: impl FnOnce(&mut ClientCore) -> Result<Vec<u8>, CallError>,
+) -> Result<Vec<u8>, CallError> {
     SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
-        Some(HandleObject::Prover(prover)) => act(prover),
+        Some(HandleObject::Core(core)) => act(core),
         _ => Err(gone()),
+    })
+}
+
+/// Runs what has no output.
+fn with_core_quietly(handle: u32, act: impl FnOnce(&mut ClientCore)) -> u32 {
+    run(|_| {
+        with_core(handle, |core| {
+            act(core);
+            Ok(Vec::new())
+        })
     })
 }
 
@@ -155,70 +160,65 @@ pub extern "C" fn work(count: u32) -> u32 {
     run(|input| keys::work(input, count))
 }
 
-/// Keeps a [`Prover`]: the input is the viewer's public key, 32 bytes, the sim's id in hexadecimal,
-/// `name` bytes of it, and the genesis.
+/// Keeps a [`ClientCore`]: the input is its setup as JSON, `name` bytes of it, and the genesis.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_new(name: u32) -> u32 {
+pub extern "C" fn core_new(name: u32) -> u32 {
     run(|input| {
-        let (viewer, input) = keys::cut::<32>(input, "key")?;
-        let (trust, _) = TrustedGenesis::read(input, name as usize)?;
-        Ok(keep(HandleObject::Prover(Box::new(Prover::new(trust, PublicKey(*viewer))))))
+        let no_name = || CallError::input("no setup of that length");
+        let (setup, genesis) = input.split_at_checked(name as usize).ok_or_else(no_name)?;
+        Ok(keep(HandleObject::Core(Box::new(ClientCore::new(setup, genesis)?))))
     })
 }
 
-/// See [`Prover::present`]; 1 says that the viewer is in the world.
+/// Exports [`ClientCore::connected`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_present(handle: u32, present: u32) -> u32 {
-    run(|_| {
-        with_prover(handle, |prover| {
-            prover.present(present == 1);
+pub extern "C" fn core_connected(handle: u32, now: f64, wall: f64) -> u32 {
+    with_core_quietly(handle, |core| core.connected(now, wall))
+}
+
+/// Exports [`ClientCore::disconnected`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn core_disconnected(handle: u32, now: f64, wall: f64) -> u32 {
+    with_core_quietly(handle, |core| core.disconnected(now, wall))
+}
+
+/// Exports [`ClientCore::frame`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn core_frame(handle: u32, now: f64, wall: f64) -> u32 {
+    run(|frame| {
+        with_core(handle, |core| {
+            core.frame(now, wall, frame);
             Ok(Vec::new())
         })
     })
 }
 
-/// See [`Prover::begin`]; 1 keeps the copies.
+/// Exports [`ClientCore::tick`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_begin(handle: u32, keep: u32) -> u32 {
-    run(|_| {
-        with_prover(handle, |prover| {
-            prover.begin(keep == 1);
-            Ok(Vec::new())
-        })
-    })
+pub extern "C" fn core_tick(handle: u32, now: f64, wall: f64) -> u32 {
+    with_core_quietly(handle, |core| core.tick(now, wall))
 }
 
-/// Exports [`Prover::frame`] to the page.
+/// Exports [`ClientCore::command`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_frame(handle: u32) -> u32 {
-    run(|frame| Ok(json(&with_prover(handle, |prover| prover.frame(frame))?)))
+pub extern "C" fn core_command(handle: u32, now: f64, wall: f64) -> u32 {
+    run(|command| with_core(handle, |core| core.command(now, wall, command).map(|()| Vec::new())))
 }
 
-/// Exports [`Prover::shown`] to the page.
+/// Exports [`ClientCore::outgoing`] to the page; no bytes if there is no frame.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_shown(handle: u32) -> u32 {
-    run(|drawn| {
-        let drawn = parsed(drawn)?;
-        Ok(json(&with_prover(handle, |prover| Ok(prover.shown(&drawn)))?))
-    })
+pub extern "C" fn core_outgoing(handle: u32) -> u32 {
+    run(|_| with_core(handle, |core| Ok(core.outgoing().unwrap_or_default())))
 }
 
-/// Exports [`Prover::predict`] to the page.
+/// Exports [`ClientCore::events`] to the page.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_predict(handle: u32) -> u32 {
-    run(|walk| {
-        let walk = parsed(walk)?;
-        Ok(json(&with_prover(handle, |prover| prover.predict(&walk))?))
-    })
+pub extern "C" fn core_events(handle: u32) -> u32 {
+    run(|_| with_core(handle, |core| Ok(core.events())))
 }
 
-/// See [`Prover::digest`]; as hexadecimal text.
-#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
-pub extern "C" fn prover_digest(handle: u32) -> u32 {
-    run(|_| with_prover(handle, |prover| Ok(prover.digest().to_string().into_bytes())))
-}
-
-/// Keeps a [`ClientReplica`]: the input is as for `prover_new`, but for the key; 1 begins with a snapshot.
+/// Keeps a [`ClientReplica`]: the input is the sim's id in hexadecimal, `name` bytes of it, and
+/// the genesis; 1 begins with a snapshot.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn replica_new(name: u32, begin: u32) -> u32 {
     run(|input| {
@@ -252,7 +252,7 @@ pub extern "C" fn replica_capsule(handle: u32) -> u32 {
     run(|_| with_replica(handle, |replica| Ok(replica.capsule().encode())))
 }
 
-/// Lets go of a prover or replica.
+/// Lets go of a core or replica.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn drop_handle(handle: u32) -> u32 {
     run(|_| {

@@ -5,9 +5,10 @@
 //! library, so that its tests need no browser.
 //!
 //! * [`keys`] signs, checks and hashes by the same rules as the servers.
-//! * [`Prover`] keeps copies of what a session shows, and holds them against roots that more than
-//!   two thirds of the voting power signed.
-//! * [`Prover::predict`] steps the own avatar ahead by the servers' own physics.
+//! * [`ClientCore`] is a whole client of one sim: it speaks with servers, holds what they show against
+//!   roots that more than two thirds of the voting power signed, signs what the person does, and says
+//!   where the own avatar will be. The page brings frames and clocks, and draws.
+//! * [`foresee`] steps the own avatar ahead by the servers' own physics.
 //! * [`ClientReplica`] applies every turn itself, and compares its roots with the certified ones; what it
 //!   disagrees with goes into a [`Capsule`] that anybody can replay.
 //!
@@ -27,16 +28,18 @@
 #![deny(unsafe_code)]
 
 pub mod abi;
+mod core;
 mod fault;
 pub mod keys;
 mod predict;
-mod prover;
 mod replica;
 mod trust;
 
+pub use self::core::{CORE_CHECKPOINT_AGAIN, ClientCore};
 pub use fault::CallError;
 pub use metatopia_sim::{Capsule, CapsuleError, ReplayVerdict};
-pub use predict::{HeadingChange, NEAR_MAX, Path, PredictedStep, PredictedWalk, TICKS_MAX};
-pub use prover::{BodyDifference, Drawn, DrawnBody, ProofEvent, Prover, Sameness, VotingMember};
+pub use predict::{
+    HeadingChange, NEAR_MAX, Path, PredictedStep, PredictedWalk, TICKS_MAX, foresee,
+};
 pub use replica::{ClientPhase, ClientReplica, ClientRequest, ClientStatus, Followed, StartPoint};
 pub use trust::TrustedGenesis;

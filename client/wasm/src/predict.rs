@@ -5,7 +5,6 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Bounds, Pose, Region, Shape};
 use metatopia_sim::{Parameters, heading_of};
 use metatopia_types::ObjectId;
-use serde::{Deserialize, Serialize};
 
 use crate::CallError;
 
@@ -22,7 +21,7 @@ const CHANGES_MAX: usize = 64;
 const MARGIN: Fx = Fx::from_int(3);
 
 /// How the avatar walks. Headings are as acts have them, raw with 32 fraction bits.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PredictedWalk {
     /// What had been applied by the last view.
     pub heading: [i64; 2],
@@ -33,7 +32,7 @@ pub struct PredictedWalk {
 }
 
 /// A change of the avatar's heading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeadingChange {
     /// So many ticks after the last view's.
     pub after: u32,
@@ -42,7 +41,7 @@ pub struct HeadingChange {
 }
 
 /// Where the avatar will be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     /// The tick of the last view.
     pub tick: u64,
@@ -51,7 +50,7 @@ pub struct Path {
 }
 
 /// Where the avatar is after a tick, in the numbers of [`Movement`](metatopia_types::Movement).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PredictedStep {
     /// Metres, with 20 fraction bits.
     pub position: [i32; 2],
@@ -82,7 +81,12 @@ fn heading([x, y]: [i64; 2]) -> Result<Vec2, CallError> {
     Ok(heading_of(asked))
 }
 
-pub(crate) fn path(
+/// Returns where the own avatar will be, by the servers' own physics, as far as its surroundings are
+/// known; nothing while it is not in sight.
+///
+/// # Errors
+/// When the walk is longer than [`TICKS_MAX`], or a heading is none.
+pub fn foresee(
     sight: &Sight,
     parameters: &Parameters,
     walk: &PredictedWalk,

@@ -1,19 +1,18 @@
 //! A replica in a tab: it fetches what it needs by questions, and runs the whole sim.
 
-mod download;
 pub(crate) mod follower;
 mod status;
 mod tail;
 
 use std::sync::Arc;
 
-use metatopia_client::{Distrust, LightClient};
+use metatopia_client::{Distrust, DownloadError, LightClient, SnapshotDownload};
 use metatopia_protocol::{Answer, ServerMessage, SnapshotOffer, ValidatorSetLink, decode_server};
 use metatopia_sim::{Capsule, Tools, World};
 use metatopia_types::{Certificate, Ed25519, Height, Turn};
 
+use self::follower::TurnFollower;
 pub use self::status::{ClientPhase, ClientRequest, ClientStatus, Followed};
-use self::{download::Download, follower::TurnFollower};
 use crate::{CallError, TrustedGenesis};
 
 /// Where a replica begins.
@@ -33,7 +32,7 @@ enum SyncStage {
     /// A snapshot is asked for.
     Offer,
     /// It is fetched.
-    Parts(Box<Download>),
+    Parts(Box<SnapshotDownload>),
     /// Turns are applied.
     Following(Box<TurnFollower>),
 }
@@ -157,7 +156,8 @@ impl ClientReplica {
             }
             Err(distrust) => return Err(CallError::new("snapshot", distrust)),
         }
-        self.stage = SyncStage::Parts(Box::new(Download::new(offer)?));
+        let download = SnapshotDownload::new(offer).map_err(|error| wrong(&error))?;
+        self.stage = SyncStage::Parts(Box::new(download));
         Ok(())
     }
 
@@ -171,9 +171,9 @@ impl ClientReplica {
             Ok(Some(world)) => {
                 self.stage = SyncStage::Following(Box::new(TurnFollower::new(world)))
             }
-            Err(fault) => {
+            Err(error) => {
                 self.stage = SyncStage::Offer;
-                return Err(fault);
+                return Err(wrong(&error));
             }
         }
         Ok(())
@@ -219,6 +219,11 @@ impl ClientReplica {
             _ => None,
         }
     }
+}
+
+/// Returns the error of a snapshot that no honest node sends.
+fn wrong(error: &DownloadError) -> CallError {
+    CallError::new("snapshot", error)
 }
 
 /// A decided turn.

@@ -22,38 +22,35 @@ const wasm = await readFile(new URL(process.env.MODULE ?? "client/module/metatop
 const packed = gzipSync(wasm, { level: 9 }).length;
 say("module", `${(wasm.length / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB gz`, "<= 1.5 MB gz");
 
-// Proofs: a session that sees every turn of the plaza, every fourth of them proved.
+// The core: a session that sees every turn of the plaza, every fourth of them proved, and walks.
 const lines = (await file("frames.jsonl")).toString().trim().split("\n").map((l) => JSON.parse(l));
 const bytes = (hex) => new Uint8Array(Buffer.from(hex, "hex"));
-const start = lines.findIndex(({ do: what }) => what === "prover");
-const end = lines.findIndex(({ do: what }, at) => what === "prover" && at > start);
-const session = lines.slice(start + 1, end);
-const frames = session.filter(({ do: what }) => what === "frame").map(({ frame }) => bytes(frame));
-const proofs = session.flatMap(({ events }) => events ?? []).length;
+const start = lines.findIndex(({ do: what }) => what === "core");
+const end = lines.findIndex(({ do: what }, at) => what === "core" && at > start);
+const session = lines.slice(start + 1, end).filter(({ do: what }) => what !== "came");
+const views = lines.slice(start, end).flatMap(({ events }) => events ?? []).filter(({ type }) => type === "view").length;
 const module = await Module.of(wasm);
-const [genesis, viewer] = [bytes(lines[start].genesis), bytes(lines[start].viewer)];
-const [ROUNDS, WARM] = [20, 5];
-let begin = 0;
-for (let round = -WARM; round < ROUNDS; round++) {
-  if (round === 0) begin = spent();
-  const prover = module.prover(genesis, lines[start].sim, viewer);
-  for (const frame of frames) prover.frame(frame);
-  prover.free();
-}
-const views = (frames.length - proofs) * ROUNDS;
-const share = (spent() - begin) / (views * TURN_MS);
-say("proofs, every turn of 20 a second seen", `${(100 * share).toFixed(2)} % of a core`, "<= 5 %");
 
-// Looking ahead, by the last view of that session.
-const prover = module.prover(genesis, lines[start].sim, viewer);
-for (const frame of frames) prover.frame(frame);
-const walk = { heading: [2 ** 32, 0], changes: [], ticks: 12 };
-const CALLS = 2_000;
-for (let call = 0; call < CALLS; call++) prover.predict(walk);
-begin = spent();
-for (let call = 0; call < CALLS; call++) prover.predict(walk);
-say("12 ticks ahead", `${((spent() - begin) / CALLS).toFixed(3)} ms a call`, "< 0.5 ms");
-prover.free();
+/** Plays the session with a core of its own. */
+function play() {
+  const core = module.core(lines[start].setup, bytes(lines[start].genesis));
+  for (const { do: what, frame, command, now, wall } of session) {
+    if (what === "frame") core.frame(frame, now, wall);
+    else if (what === "command") core.command(command, now, wall);
+    else core.connected(now, wall);
+    core.outgoing();
+    core.events();
+  }
+  core.free();
+}
+
+for (const line of session) if (line.do === "frame") line.frame = bytes(line.frame);
+const [ROUNDS, WARM] = [20, 5];
+for (let round = 0; round < WARM; round++) play();
+let begin = spent();
+for (let round = 0; round < ROUNDS; round++) play();
+const share = (spent() - begin) / (ROUNDS * views * TURN_MS);
+say("client core, every turn of 20 a second seen", `${(100 * share).toFixed(2)} % of a core`, "<= 5 %");
 
 // A replay of ten minutes.
 const history = await file("history.bin");

@@ -50,29 +50,29 @@ test("signatures on the edge get the servers' verdict", async () => {
   }
 });
 
-test("what a session shows is judged as natively", () => {
+test("the client core does what it does natively, to the byte", () => {
   const seen = new Set();
-  let prover = null;
+  const calls = {
+    connected: ({ now, wall }) => core.connected(now, wall),
+    frame: ({ frame, now, wall }) => core.frame(bytes(frame), now, wall),
+    command: ({ command, now, wall }) => core.command(command, now, wall),
+  };
+  let core = null;
   for (const line of lines) {
-    if (line.do === "prover") {
-      prover?.free();
-      prover = module.prover(bytes(line.genesis), line.sim, bytes(line.viewer));
-    } else if (line.do === "frame") {
-      const events = prover.frame(bytes(line.frame));
+    if (line.do === "core") {
+      core?.free();
+      core = module.core(line.setup, bytes(line.genesis));
+    } else if (line.do === "came") {
+      assert.deepEqual(core.outgoing().map(hex), line.frames);
+      const events = core.events();
       assert.deepEqual(events, line.events);
-      for (const { type, code } of events) seen.add(code ? `${type} ${code}` : type);
-    } else if (line.do === "present") {
-      prover.present(line.present);
-    } else if (line.do === "shown") {
-      assert.deepEqual(prover.shown(line.drawn), line.found);
-    } else if (line.do === "predict") {
-      assert.deepEqual(prover.predict(line.walk), line.path);
-    } else if (line.do === "digest") {
-      assert.equal(prover.digest(), line.digest);
-    }
+      for (const { type, level } of events) seen.add(level ? `${type} ${level}` : type);
+    } else calls[line.do]?.(line);
   }
-  prover.free();
-  assert.deepEqual([...seen].sort(), ["mismatch header", "mismatch proof", "proven", "unproven missing"]);
+  core.free();
+  for (const kind of ["genesis", "open", "view", "header", "proof green", "proof red", "leave", "status"]) {
+    assert.ok(seen.has(kind), `${kind} is not among ${[...seen]}`);
+  }
 });
 
 test("replicas come to the native roots, mismatches and capsules", () => {
@@ -96,14 +96,16 @@ test("replicas come to the native roots, mismatches and capsules", () => {
 
 test("what is wrong is refused with a word and a sentence, and nothing breaks", () => {
   const code = (code) => (error) => error instanceof Refused && error.code === code;
-  const { genesis, sim, viewer } = lines.find((line) => line.do === "prover");
+  const { genesis, setup } = lines.find((line) => line.do === "core");
   assert.throws(() => module.publicKey(bytes("00")), code("input"));
-  assert.throws(() => module.prover(bytes("00"), sim, bytes(viewer)), code("genesis"));
-  assert.throws(() => module.prover(bytes(genesis), "00".repeat(32), bytes(viewer)), code("other_genesis"));
-  const prover = module.prover(bytes(genesis), sim, bytes(viewer));
-  assert.throws(() => prover.frame(bytes("ffff")), code("frame"));
-  assert.throws(() => prover.shown(/** @type {any} */ ("nonsense")), code("input"));
-  prover.free();
-  assert.throws(() => prover.digest(), code("handle"));
+  assert.throws(() => module.core(setup, bytes("00")), code("genesis"));
+  assert.throws(() => module.core({ ...setup, sim: "00".repeat(32) }, bytes(genesis)), code("other_genesis"));
+  const core = module.core(setup, bytes(genesis));
+  core.connected(0, 0);
+  core.frame(bytes("ffff"), 1, 1);
+  assert.ok(core.events().some(({ type, why }) => type === "leave" && why === "bad-frame"));
+  assert.throws(() => core.command(/** @type {any} */ ("nonsense"), 1, 1), code("input"));
+  core.free();
+  assert.throws(() => core.events(), code("handle"));
   assert.equal(module.publicKey(new Uint8Array(32)).length, 32);
 });

@@ -3,14 +3,21 @@
  * The ways to a node: WebTransport where the browser has it and the page may use it, and WebSocket
  * everywhere. Both bring whole frames, in order.
  */
-import { SERVER_FRAME_BYTES_MAX } from '../wire/messages.js';
-import { fromHex } from '../wire/buffer.js';
 import { Unframer, enframe } from './framing.js';
+import { fromHex } from './hex.js';
+
+/** Largest frame of a server, as the protocol has it: a whole turn, asked for by height. */
+const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;
+
+/** No genesis is longer. */
+const GENESIS_BYTES_MAX = 16 * 1024 * 1024;
 
 /** WebTransport must be through within this time, or WebSocket is taken. */
 const RACE_MS = 1_500;
 /** Nothing waits longer for a connection. */
 const CONNECT_MS = 5_000;
+/** A genesis may be long, and the line slow. */
+const GENESIS_MS = 30_000;
 
 /**
  * @typedef {object} Offer what `/api/session` says
@@ -62,6 +69,37 @@ export async function askHttp(origin, path) {
   const answer = await fetch(new URL(path, origin), { signal, credentials: 'omit' });
   if (!answer.ok) throw new Error(`http-${answer.status}`);
   return answer.json();
+}
+
+/**
+ * Asks a node what a client of a sim needs to connect.
+ * @param {string} origin
+ * @param {string|null} sim the node's first one if none is named
+ * @returns {Promise<Offer>} rejects with 'other-world' where the sim is not hosted
+ */
+export async function askSession(origin, sim) {
+  const first = await askHttp(origin, '/api/session');
+  if (sim === null || first.sim === sim) return first;
+  // A question that names a sim which is not there would be an error in the browser's console.
+  const { sims } = await askHttp(origin, '/api/sims');
+  if (!sims.some((/** @type {{sim: string}} */ each) => each.sim === sim)) throw new Error('other-world');
+  return askHttp(origin, `/api/session?sim=${sim}`);
+}
+
+/**
+ * Fetches the genesis of a sim from a node. Its digest is the sim's id, so it does not matter who
+ * gives it.
+ * @param {string} origin
+ * @param {string} sim
+ * @returns {Promise<Uint8Array>}
+ */
+export async function askGenesis(origin, sim) {
+  const signal = AbortSignal.timeout(GENESIS_MS);
+  const answer = await fetch(new URL(`/api/genesis?sim=${sim}`, origin), { signal, credentials: 'omit' });
+  if (!answer.ok) throw new Error(`http-${answer.status}`);
+  const bytes = new Uint8Array(await answer.arrayBuffer());
+  if (bytes.length > GENESIS_BYTES_MAX) throw new Error('bad-genesis');
+  return bytes;
 }
 
 /**

@@ -3,7 +3,7 @@
  * Keeps a session connected: finds a server, opens a carrier, and goes to another server when that
  * one is lost. It never gives up by itself, but for reasons that another try cannot mend.
  */
-import { askHttp, connect } from './carriers.js';
+import { askSession, connect } from './carriers.js';
 
 /** Ends that another try does not mend. */
 const FINAL = new Set(['OtherSession', 'Version', 'BadSignature', 'other-sim']);
@@ -14,20 +14,21 @@ const BLOCKED_MAX = 2;
 export class Link {
   /**
    * @param {object} parts
-   * @param {import('./session.js').Session} parts.session
+   * @param {import('./port.js').Port} parts.port
    * @param {import('./servers.js').Servers} parts.servers
    * @param {'webtransport'|'websocket'|undefined} parts.prefer
    * @param {() => void} parts.changed
-   * @param {(offer: import('./carriers.js').Offer) => void} parts.offered
-   * @param {(frame: Uint8Array) => void} parts.frame each frame, before the session takes it
+   * @param {() => string|null} parts.sim the only one to speak with, if that is known
+   * @param {(http: string, offer: import('./carriers.js').Offer) => Promise<string|null>} parts.greet
+   *   makes ready for this server; gives why it cannot be entered, if so
    */
-  constructor({ session, servers, prefer, changed, offered, frame }) {
-    this.session = session;
+  constructor({ port, servers, prefer, changed, sim, greet }) {
+    this.port = port;
     this.servers = servers;
     this.prefer = prefer;
     this.changed = changed;
-    this.offered = offered;
-    this.frame = frame;
+    this.sim = sim;
+    this.greet = greet;
     /** @type {'connecting'|'open'|'moving'|'closed'} */
     this.phase = 'closed';
     /** Why, as a code. @type {string|null} */
@@ -37,6 +38,8 @@ export class Link {
     /** @type {import('./carriers.js').Carrier|null} */
     this.carrier = null;
     this.running = false;
+    /** Was a session open once? */
+    this.welcomed = false;
     /** How often in a row WebTransport was not to be had. */
     this.blocked = 0;
     /** Ends the connection that is open now. @type {(why: string) => void} */
@@ -58,7 +61,7 @@ export class Link {
     this.running = false;
     this.leave(why);
     this.carrier?.close();
-    this.session.close(why);
+    this.port.stop(why);
     this.#set('closed', why);
   }
 
@@ -66,6 +69,11 @@ export class Link {
   move(http) {
     this.servers.wanted = http;
     this.leave('moving');
+  }
+
+  /** Hands a frame to the server. @param {Uint8Array} frame */
+  send(frame) {
+    this.carrier?.send(frame);
   }
 
   async #run() {
@@ -78,7 +86,7 @@ export class Link {
       if (FINAL.has(why)) return this.stop(why);
       lost = http;
       this.servers.failed(http);
-      this.#set(this.session.welcomed ? 'moving' : 'connecting', why);
+      this.#set(this.welcomed ? 'moving' : 'connecting', why);
       const pause = this.servers.pause();
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
@@ -92,10 +100,10 @@ export class Link {
    */
   async #visit(http) {
     try {
-      const offer = await askHttp(http, '/api/session');
-      if (this.session.sim !== null && offer.sim !== this.session.sim) return 'other-world';
+      const offer = await askSession(http, this.sim());
+      const refused = await this.greet(http, offer);
+      if (refused !== null) return refused;
       if (!this.running) return 'left';
-      this.offered(offer);
       return await this.#talk(http, offer);
     } catch (error) {
       return error instanceof Error ? error.message : 'lost';
@@ -110,18 +118,15 @@ export class Link {
   async #talk(http, offer) {
     /** @type {Uint8Array[]} */
     const early = [];
-    let ready = false;
+    /** @type {(frame: Uint8Array) => void} */
+    let take = (frame) => void early.push(frame);
     /** @type {(why: string) => void} */
     let end = () => {};
     const over = new Promise((resolve) => {
       end = resolve;
     });
-    const take = (/** @type {Uint8Array} */ frame) => {
-      this.frame(frame);
-      this.session.frame(frame);
-    };
     const ears = {
-      frame: (/** @type {Uint8Array} */ frame) => void (ready ? take(frame) : early.push(frame)),
+      frame: (/** @type {Uint8Array} */ frame) => take(frame),
       closed: (/** @type {string} */ why) => end(why),
     };
     const tiresome = this.blocked >= BLOCKED_MAX ? 'websocket' : undefined;
@@ -130,19 +135,21 @@ export class Link {
     this.carrier = carrier;
     this.http = http;
     this.leave = (why) => end(why);
-    this.session.attach((frame) => carrier.send(frame));
-    ready = true;
+    this.port.connected();
+    take = (frame) => this.port.frame(frame);
     early.forEach(take);
     const why = await over;
+    take = () => {};
     this.leave = () => {};
-    this.session.detach();
     this.carrier = null;
+    this.port.disconnected();
     carrier.close();
     return why;
   }
 
   /** The session is open. @param {string} server */
   opened(server) {
+    this.welcomed = true;
     if (this.http !== null) this.servers.opened(this.http, server);
     this.#set('open', null);
   }

@@ -104,10 +104,9 @@ export class ReplicaMode {
       this.early = message.want.ask === 'turns' ? message.want : null;
       if (this.early === null) this.#ask(message.want);
       else this.tick();
-    } else if (message.type === 'mismatch' || message.type === 'capsule') {
+    } else if (message.type === 'mismatch') {
       const capsule = new Blob([message.capsule], { type: 'application/octet-stream' });
-      const phase = message.type === 'mismatch' ? 'mismatch' : this.state.phase;
-      this.state = { ...this.state, phase, capsule };
+      this.state = { ...this.state, phase: 'mismatch', capsule };
       this.changed();
     } else if (message.type === 'failed') this.#fail(message.code);
   }

@@ -1,8 +1,9 @@
 // @ts-check
 /** The servers of a sim, as far as this tab knows them, and which of them to try next. */
-import { askHttp } from './carriers.js';
-import { ENTRANCES_MAX, latest } from './entrances.js';
+import { askSession } from './carriers.js';
 
+/** Servers that are remembered: as many as vote in a sim at most. */
+const SERVERS_MAX = 31;
 /** A server that failed is not tried again before this, if there is another. */
 const REST_MS = 5_000;
 /** Waiting between tries, doubled each time. */
@@ -34,8 +35,6 @@ export class Servers {
     this.known = new Map();
     /** Is it known who votes, and where that is? Then nobody's suggestions are taken. */
     this.learned = false;
-    /** The newest word of each server that votes, by key. @type {Map<string, any>} */
-    this.entrances = new Map();
     this.add(origin, null, null);
     /** Where this tab began, and where it was let in last: they stay, whoever votes. */
     this.first = originOf(origin);
@@ -62,7 +61,7 @@ export class Servers {
   suggest(origins) {
     if (!Array.isArray(origins)) return;
     for (const http of origins) {
-      if (this.known.size >= ENTRANCES_MAX) return;
+      if (this.known.size >= SERVERS_MAX) return;
       const origin = typeof http === 'string' ? originOf(http) : null;
       if (origin !== null && !this.known.has(origin)) this.add(origin, null, null);
     }
@@ -75,25 +74,17 @@ export class Servers {
   }
 
   /**
-   * What servers say of themselves, signed. Those that do not vote are forgotten, and so is where
-   * the others were before.
-   * @param {any[]} list
-   * @param {string} sim
-   * @param {Set<string>} voting who votes, by keys
+   * Where the servers that vote are, as the core has verified it. All others are forgotten, but for
+   * where this tab began and where it is.
+   * @param {{server: string, http: string, quic: string}[]} named
    */
-  learn(list, sim, voting) {
-    for (const [server, entrance] of latest(list, sim, voting)) {
-      const old = this.entrances.get(server);
-      if (!old || old.issued < entrance.issued) this.entrances.set(server, entrance);
-    }
-    for (const server of [...this.entrances.keys()]) {
-      if (!voting.has(server)) this.entrances.delete(server);
-    }
-    const named = [...this.entrances.values()];
-    this.learned ||= named.length > 0;
-    const stay = new Set([this.first, this.here, ...named.map(({ http }) => originOf(http))]);
+  learn(named) {
+    if (named.length === 0) return;
+    this.learned = true;
+    const some = named.slice(0, SERVERS_MAX);
+    const stay = new Set([this.first, this.here, ...some.map(({ http }) => originOf(http))]);
     for (const http of [...this.known.keys()]) if (!stay.has(http)) this.known.delete(http);
-    for (const { http, server, quic } of named) this.add(http, server, quic);
+    for (const { http, server, quic } of some) this.add(http, server, quic);
   }
 
   /** The one to try now. @param {string|null} not the origin that was just lost */
@@ -138,12 +129,12 @@ export class Servers {
     return Math.min(BACKOFF_MS[0] * 2 ** Math.min(this.tries - all, 8), BACKOFF_MS[1]);
   }
 
-  /** Measures how far each one is. */
-  async measure() {
+  /** Measures how far each one is. @param {string|null} sim the only one to ask for */
+  async measure(sim) {
     const ask = async (/** @type {Server} */ server) => {
       const began = this.now();
       try {
-        const offer = await askHttp(server.http, '/api/session');
+        const offer = await askSession(server.http, sim);
         server.rtt = this.now() - began;
         server.server ??= offer.server;
       } catch {

@@ -7,7 +7,7 @@
 
 /** Ticks of simulated time in a second. */
 export const TICKS_PER_SECOND = 60;
-const TICK_MS = 1_000 / TICKS_PER_SECOND;
+export const TICK_MS = 1_000 / TICKS_PER_SECOND;
 
 export class Timeline {
   /** @param {number} ticksPerTurn */

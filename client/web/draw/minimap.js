@@ -3,6 +3,16 @@
 
 import { css } from './light.js';
 
+/**
+ * What of a view the map can show: its edges stay on the map, so that there is a whole rectangle.
+ * @param {{west: number, south: number, east: number, north: number}} view
+ * @param {{x: number, y: number, half: number}} map its middle, and metres from there to an edge
+ */
+export function within({ west, south, east, north }, { x, y, half }) {
+  const clamp = (/** @type {number} */ n, /** @type {number} */ middle) => Math.max(middle - half, Math.min(middle + half, n));
+  return { west: clamp(west, x), south: clamp(south, y), east: clamp(east, x), north: clamp(north, y) };
+}
+
 export class Minimap {
   /** @param {HTMLCanvasElement} canvas */
   constructor(canvas) {
@@ -68,7 +78,7 @@ export class Minimap {
       ctx.fill();
       ctx.stroke();
     }
-    const view = camera.view(0);
+    const view = within(camera.view(0), { x: middle.x, y: middle.y, half: span / 2 - 0.6 });
     ctx.strokeStyle = dusk ? 'rgba(255,255,255,0.7)' : 'rgba(28,34,51,0.6)';
     ctx.lineWidth = 1.2 / s * camera.ratio;
     ctx.strokeRect(view.west, view.south, view.east - view.west, view.north - view.south);

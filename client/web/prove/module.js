@@ -1,6 +1,6 @@
 // @ts-check
-// The WebAssembly module of Metatopia: the servers' own Rust, for keys, proofs, prediction and whole
-// replays in the tab. Needs neither a page nor a network: runs in a page, in a worker and in node.
+// The WebAssembly module of Metatopia: the client's and the servers' own Rust, for keys, the client
+// core and whole replays in the tab. Needs neither a page nor a network: runs in a page, in a worker and in node.
 //
 // The module imports nothing, so it can ask its surroundings for nothing. One call is: write bytes
 // into the module's input, call an export, read its output.
@@ -79,13 +79,9 @@ class Calls {
     return output;
   }
 
-  /**
-   * What an export without arguments gives at once; null if there is no such export.
-   * @param {string} name
-   * @returns {number | null}
-   */
-  number(name) {
-    return typeof this.exports[name] === "function" ? this.exports[name]() >>> 0 : null;
+  /** @param {string} name @returns {boolean} whether there is such an export */
+  has(name) {
+    return typeof this.exports[name] === "function";
   }
 
   /**
@@ -139,11 +135,6 @@ export class Module {
    */
   static async compiled(compiled) {
     return new Module(await WebAssembly.instantiate(compiled));
-  }
-
-  /** The version of the protocol that it speaks; null if it is too old to say so. */
-  get version() {
-    return this.#calls.number("wire_version");
   }
 
   /**
@@ -216,15 +207,19 @@ export class Module {
     return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
   }
 
+  /** Is there a client core in it? Older modules have none. */
+  get hasCore() {
+    return this.#calls.has("core_new");
+  }
+
   /**
-   * Somebody who checks what a session shows.
-   * @param {Uint8Array} genesis  the sim's genesis, as nodes answer it
-   * @param {string} sim  the sim's id in hexadecimal; refused when it is not that genesis'
-   * @param {Uint8Array} viewer  the public key, 32 bytes, whose avatar the own one has to be
-   * @returns {Prover}
+   * A client of a sim.
+   * @param {CoreName} name
+   * @param {Uint8Array} genesis  the sim's, as nodes answer it; refused when it is another one's
+   * @returns {Core}
    */
-  prover(genesis, sim, viewer) {
-    return new Prover(this.#calls, genesis, sim, viewer);
+  core(name, genesis) {
+    return new Core(this.#calls, name, genesis);
   }
 
   /**
@@ -241,34 +236,21 @@ export class Module {
 }
 
 /**
- * @typedef {{type: "proven", of: number, height: number, time: number, proposer: string,
- *   round: number, signers: string[], members: number, tiles: number, lagging: number,
- *   late: [number, number][], objects: number[]}} Proven
- *   The copies as they were after turn `of` are in the state whose root the header of `height` states
- *   and `signers` of `members` signed. `objects`: the ids in the proved tiles. `lagging`: tiles in
- *   sight that were not proved this time. `late`: those that have not been for two seconds, east and
- *   north in tiles: the line is too slow for them, or the server hides them. `time`: of the header, milliseconds since 1970.
- * @typedef {{type: "mismatch", of: number, code: string, text: string}} Mismatch
- *   What the server showed is not in the certified state, or its proof proves something else. The
- *   server lies or is broken. `code` says which kind, `text` names tile, leaf or field.
- * @typedef {{type: "unproven", of: number | null, code: string, text: string}} Unproven
- *   A proof could not be used, without fault: it is late, or copies were begun at another server; or
- *   it proves nothing of what is in sight, because the own avatar is in no proved tile.
- * @typedef {{type: "links", after: number}} Links
- *   Other validators vote by now: ask `Question::Links{after}` and feed the answer's frame. Proofs
- *   that need it wait.
- * @typedef {{type: "followed", height: number, members: {key: string, power: number}[]}} Followed
- *   A change of the validators was checked and taken in; `members` vote from then on.
- * @typedef {Proven | Mismatch | Unproven | Links | Followed} ProofEvent
+ * @typedef {object} CoreName  who speaks with which sim, and what is known of it already
+ * @property {string} secret  32 bytes in hexadecimal
+ * @property {string} sim  its id
+ * @property {string} lane  a number of 64 bits, in decimal digits, that this key never used before
+ * @property {string | null} ticket  the secret of a ticket, in hexadecimal
+ * @property {{x: number, y: number} | null} at  where to look while there is no avatar, in metres
+ * @property {string | null} checkpoint  what an event `checkpoint` said earlier, or a link carries
  */
 
 /**
- * Holds copies of its own of the tiles that the session shows, and checks them against signed roots.
- *
- * Feed it every frame of the session in order. A frame that is none of its business gives no event.
- * Call `begin` whenever the session sends `ClientMessage::View`, and `present` at logins and leaves.
+ * A client of one sim: its session, its proofs, and what it sees. It knows no carrier and no clock.
+ * `now` is a clock in milliseconds that never goes back, `wall` are milliseconds since 1970. After
+ * each call ask for `outgoing` and `events`.
  */
-export class Prover {
+export class Core {
   /** @type {Calls} */
   #calls;
   /** @type {number} */
@@ -276,73 +258,63 @@ export class Prover {
 
   /**
    * @param {Calls} calls
+   * @param {CoreName} name
    * @param {Uint8Array} genesis
-   * @param {string} sim
-   * @param {Uint8Array} viewer
    */
-  constructor(calls, genesis, sim, viewer) {
+  constructor(calls, name, genesis) {
     this.#calls = calls;
-    const name = encoder.encode(sim);
-    this.#handle = calls.json("prover_new", joined([viewer, name, genesis]), name.length).handle;
+    const bytes = encoder.encode(JSON.stringify(name));
+    this.#handle = calls.json("core_new", joined([bytes, genesis]), bytes.length).handle;
   }
 
-  /**
-   * The viewer has come into the world, or left it. While it is there, nothing is proved without its
-   * avatar.
-   * @param {boolean} present
-   */
-  present(present) {
-    this.#calls.bytes("prover_present", NOTHING, this.#handle, present ? 1 : 0);
+  /** Says that a carrier is there. @param {number} now @param {number} wall */
+  connected(now, wall) {
+    this.#calls.bytes("core_connected", NOTHING, this.#handle, now, wall);
   }
 
-  /**
-   * Views were asked for anew: the next one has number 1. Copies stay.
-   * @param {boolean} keep  false also forgets the copies: `Watching.have` was empty
-   */
-  begin(keep) {
-    this.#calls.bytes("prover_begin", NOTHING, this.#handle, keep ? 1 : 0);
+  /** Says that the carrier is gone. @param {number} now @param {number} wall */
+  disconnected(now, wall) {
+    this.#calls.bytes("core_disconnected", NOTHING, this.#handle, now, wall);
   }
 
   /**
    * Takes a frame of the server in.
    * @param {Uint8Array} frame  as the carrier brought it, without its length
-   * @returns {ProofEvent[]}
+   * @param {number} now
+   * @param {number} wall
    */
-  frame(frame) {
-    return this.#calls.json("prover_frame", frame, this.#handle);
+  frame(frame, now, wall) {
+    this.#calls.bytes("core_frame", frame, this.#handle, now, wall);
+  }
+
+  /** Does what is due. @param {number} now @param {number} wall */
+  tick(now, wall) {
+    this.#calls.bytes("core_tick", NOTHING, this.#handle, now, wall);
   }
 
   /**
-   * Compares what was drawn with the copies: so that what is seen is what is proven. Of the last
-   * view; one of an earlier height gives `null`, because those copies have gone on.
-   * @param {{height: number, bodies: {id: number, position: [number, number],
-   *   facing: [number, number]}[]}} drawn  bodies of the tiles, not of `near` or `far`; positions
-   *   with 20 fraction bits and facing with 30, as `Movement` has them
-   * @returns {null | {same: number} | {id: number, code: "absent" | "position" | "facing"}}
-   *   how many are the same, or the first that is not
+   * Takes a command of the page; events answer it.
+   * @param {{id: number, do: string}} command
+   * @param {number} now
+   * @param {number} wall
    */
-  shown(drawn) {
-    return this.#calls.json("prover_shown", encoder.encode(JSON.stringify(drawn)), this.#handle);
+  command(command, now, wall) {
+    this.#calls.bytes("core_command", encoder.encode(JSON.stringify(command)), this.#handle, now, wall);
   }
 
-  /**
-   * Where the own avatar will be, by the servers' own physics, as far as its surroundings are known.
-   * @param {{heading: [number, number], changes: {after: number, heading: [number, number]}[],
-   *   ticks: number}} walk  `heading`: what the servers had applied by the last view, as sent in
-   *   `Act::Walk`, raw with 32 fraction bits (as decimal strings or safe integers); `changes`: headings
-   *   that take effect later, `after` so many ticks after the last view's; `ticks`: how far to look,
-   *   at most 60
-   * @returns {null | {tick: number, path: {position: [number, number], velocity: [number, number],
-   *   facing: [number, number]}[]}} for each tick after `tick`, raw as in `Movement`; `null` without
-   *   an avatar in sight
-   */
-  predict(walk) {
-    return this.#calls.json("prover_predict", encoder.encode(JSON.stringify(walk)), this.#handle);
+  /** @returns {Uint8Array[]} the frames that wait for the server, in order */
+  outgoing() {
+    const frames = [];
+    for (;;) {
+      const frame = this.#calls.bytes("core_outgoing", NOTHING, this.#handle);
+      if (frame.length === 0) return frames;
+      frames.push(frame);
+    }
   }
 
-  /** @returns {string} a digest of all copies, in hexadecimal: equal copies have equal ones */
-  digest() {
-    return decoder.decode(this.#calls.bytes("prover_digest", NOTHING, this.#handle));
+  /** @returns {any[]} what it has to tell since the last call */
+  events() {
+    return this.#calls.json("core_events", NOTHING, this.#handle);
   }
 
   /** Forgets everything. */

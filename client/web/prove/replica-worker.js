@@ -33,10 +33,6 @@ async function handle(message) {
     replica = module.replica(genesis, sim, 'snapshot');
   } else if (message.type === 'frame') {
     replica?.frame(message.frame);
-  } else if (message.type === 'capsule' && replica !== null) {
-    const capsule = replica.capsule();
-    tell({ type: 'capsule', capsule }, [capsule.buffer]);
-    return;
   }
   go();
 }

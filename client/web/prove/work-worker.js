@@ -19,6 +19,6 @@ async function solve({ wasm, sim, key, header, tries }) {
 
 const tell = (/** @type {any} */ message) => /** @type {any} */ (globalThis).postMessage(message);
 
-globalThis.onmessage = ({ data }) => {
+globalThis.onmessage = (/** @type {MessageEvent} */ { data }) => {
   solve(data).then((nonce) => tell({ nonce }), (error) => tell({ error: String(error) }));
 };

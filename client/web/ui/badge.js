@@ -4,6 +4,12 @@
 import { reason, t } from '../strings.js';
 import { button, el, icon, put } from './dom.js';
 
+/** The key of the badge's words. @param {string} level @param {string | null} code the reason */
+export function badgeKey(level, code) {
+  // What was proven long ago is not "not proven yet".
+  return level === 'amber' && (code === 'old' || code === 'untrusted-age') ? 'badge.old' : `badge.${level}`;
+}
+
 export class Badge {
   /** @param {import('../main.js').Page} page */
   constructor(page) {
@@ -30,8 +36,9 @@ export class Badge {
       reason: closed && level !== 'red' ? t('reason.connecting') : reason(proof),
     };
     this.element.dataset.level = level;
-    const said = { long: t(`badge.${level}`, values), brief: t(`badge.${level}.short`, values) };
-    const stale = this.page.stale && level !== 'reduced';
+    const key = badgeKey(level, closed ? null : proof.reason);
+    const said = { long: t(key, values), brief: t(`${key}.short`, values) };
+    const { stale } = this.page;
     this.element.toggleAttribute('data-stale', stale);
     put(this.long, stale ? t('badge.stale', { said: said.long }) : said.long);
     put(this.brief, stale ? t('badge.stale.short', { said: said.brief }) : said.brief);

@@ -16,8 +16,11 @@ const PALETTE = [
   { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
 ];
 
-/** Milliseconds between two questions for what one owns. */
+/** Milliseconds between two questions for what one owns, while nothing of it changes from here. */
 const ASK_MS = 4000;
+
+/** Acts after which one owns something else, or the same somewhere else or by another name. */
+const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'rename']);
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function buildPanel(page) {
@@ -67,11 +70,16 @@ function owned(page) {
   const state = el('p', { class: 'quiet', role: 'status' });
   const list = el('ul', { class: 'people' });
   let asked = 0;
+  let questions = 0;
 
   async function load() {
     asked = performance.now();
+    questions += 1;
+    const question = questions;
     try {
       const things = await page.client.things();
+      // A later question knows better.
+      if (question !== questions) return;
       put(state, t(things.length === 1 ? 'build.mine.one' : 'build.mine.count', { n: things.length }));
       if (!list.contains(document.activeElement)) fill(list, ...things.map(row));
     } catch (error) {
@@ -84,6 +92,7 @@ function owned(page) {
     return el('li', null, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
+  page.toasts.addEventListener('done', (/** @type {any} */ event) => page.dock.open === 'build' && CHANGES.has(event.detail) && load());
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);
   return { element, load, update: () => performance.now() - asked > ASK_MS && load() };
 }

@@ -2,7 +2,7 @@
 /** What people say: a log, two channels, and a line to type in. */
 
 import { t } from '../strings.js';
-import { button, el, icon, toHex } from './dom.js';
+import { button, el, icon, toHex, word } from './dom.js';
 
 /** Lines kept in the log. */
 const LINES_MAX = 200;
@@ -67,8 +67,8 @@ export class Chat {
     if (!outcome?.ok && !this.input.value) this.input.value = text;
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string}} line */
-  heard({ channel, speaker, name, text }) {
+  /** @param {{channel: number, speaker: number, name: string, text: string, proven?: boolean|null}} line */
+  heard({ channel, speaker, name, text, proven }) {
     const { page } = this;
     const now = performance.now();
     const until = now + Math.min(12_000, 3500 + text.length * 70);
@@ -76,7 +76,7 @@ export class Chat {
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', null, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const line = el('p', { class: channel === 1 ? 'all' : '' }, who, channel === 1 ? el('small', null, ` ${t('chat.all')}`) : null, ' ', text);
+    const line = el('p', { class: channel === 1 ? 'all' : '' }, who, channel === 1 ? el('small', null, ` ${t('chat.all')}`) : null, ' ', text, proven === true ? null : word());
     const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.append(line);
     while (this.log.children.length > LINES_MAX) this.log.firstChild.remove();

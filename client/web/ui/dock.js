@@ -39,7 +39,8 @@ export class Dock {
     this.menu = button({ icon: 'menu', label: t('menu'), class: 'round-button dock-menu', 'aria-expanded': 'false', click: () => this.toggleMenu() });
     this.bar = bar;
     this.heading = el('h2', { id: 'panel-title', tabindex: '-1' });
-    this.content = el('div', { class: 'panel-content' });
+    // Where there is nothing in it to go to, keys scroll it themselves.
+    this.content = el('div', { class: 'panel-content', role: 'group', 'aria-label': t('panel.content') });
     this.panel = el('section', { id: 'panel', class: 'panel', 'aria-labelledby': 'panel-title', hidden: true },
       el('header', { class: 'panel-head' }, this.heading, button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.close() })),
       this.content);
@@ -48,6 +49,7 @@ export class Dock {
         event.stopPropagation();
         this.close();
       }
+      this.scroll(event);
     });
     setInterval(() => this.update(), 300);
   }
@@ -107,12 +109,29 @@ export class Dock {
     else this.page.canvas.focus({ preventScroll: true });
   }
 
+  /** A panel that was just opened has the focus in its heading, above what scrolls. @param {KeyboardEvent} event */
+  scroll(event) {
+    const { content } = this;
+    if (event.target !== this.heading) return;
+    const page = content.clientHeight * 0.9;
+    const by = { ArrowDown: 40, ArrowUp: -40, PageDown: page, PageUp: -page, End: content.scrollHeight, Home: -content.scrollHeight }[event.key];
+    if (by === undefined) return;
+    event.preventDefault();
+    content.scrollBy({ top: by });
+  }
+
   /** A panel's own title changed. */
   retitle() {
     if (this.open) put(this.heading, this.panels.get(this.open)?.title ?? t(`panel.${this.open}`));
   }
 
   update() {
-    if (this.open && !document.hidden) this.panels.get(this.open)?.update?.();
+    if (!this.open || document.hidden) return;
+    this.panels.get(this.open)?.update?.();
+    const { content } = this;
+    // A place to stop at only where there is more than fits, and not while somebody is there.
+    const scrolls = content.scrollHeight > content.clientHeight || content === document.activeElement;
+    if (scrolls) content.tabIndex = 0;
+    else content.removeAttribute('tabindex');
   }
 }

@@ -103,6 +103,16 @@ export function short(hex) {
   return el('code', { class: 'hex', title: hex }, `${hex.slice(0, 6)}\u2026${hex.slice(-4)}`);
 }
 
+/** A mark behind what only the server says; this tab has not checked it. */
+export function word() {
+  return el('small', { class: 'word', title: t('word.how') }, ` ${t('word.mark')}`);
+}
+
+/** A line over an answer that only the server gives; nothing where all of it is proven. @param {boolean} proven */
+export function wordOf(proven) {
+  return proven ? null : el('p', { class: 'quiet word' }, t('word.answer'));
+}
+
 /** Lets the browser keep a file. @param {Blob} blob @param {string} name */
 export function save(blob, name) {
   const url = URL.createObjectURL(blob);

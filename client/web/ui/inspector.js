@@ -2,7 +2,7 @@
 /** A thing in full: what it is, whose, which scripts run on it, and what one may do with it. */
 
 import { t, why } from '../strings.js';
-import { button, el, facts, fill, metres, put, short, toHex } from './dom.js';
+import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
 import { touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { authorsOf } from './source.js';
@@ -69,7 +69,7 @@ export function thingPanel(page) {
       [t('thing.moves'), thing.player ? null : t(`moves.${thing.motion}`)],
       [t('thing.licence'), thing.licence ? SPDX[/** @type {keyof typeof SPDX} */ (thing.licence)] ?? thing.licence : null],
     ]);
-    fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')));
+    fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')), thing.far && wordOf(false));
     const other = thing.id !== client.me;
     fill(acts,
       touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
@@ -89,7 +89,8 @@ export function thingPanel(page) {
     try {
       const entries = (await client.scripts()).filter((/** @type {any} */ entry) => entry.object === thing.id);
       const cards = await Promise.all(entries.map((/** @type {any} */ entry) => card(page, entry, mine)));
-      if (id === thing.id) fill(scripts, heading, ...cards);
+      const proven = entries.every((/** @type {any} */ entry) => entry.proven === true);
+      if (id === thing.id) fill(scripts, heading, wordOf(proven), ...cards);
     } catch (error) {
       if (id === thing.id) fill(scripts, heading, el('p', { class: 'bad' }, t('failed', { why: why(error) })));
     }
@@ -108,7 +109,7 @@ function nameOf(page, key) {
 /**
  * What a thing is a copy of.
  * @param {import('../main.js').Page} page
- * @param {import('../core/sight.js').Origin} origin
+ * @param {import('../core/scene.js').Origin} origin
  */
 function original(page, origin) {
   const here = page.client.status.sim;

@@ -76,6 +76,7 @@ function words(page, thing, at, gap) {
 export function nearPanel(page) {
   const list = el('ol', { class: 'near', 'aria-label': t('panel.near') });
   const empty = el('p', { class: 'quiet' }, t('near.empty'));
+  const hint = el('p', { class: 'quiet' }, t('near.hint'));
   /** @type {Map<number, {row: HTMLElement, words: HTMLElement}>} */
   const rows = new Map();
 
@@ -100,15 +101,28 @@ export function nearPanel(page) {
     });
     const keep = new Set(items.map(({ thing }) => thing.id));
     for (const id of rows.keys()) if (!keep.has(id)) rows.delete(id);
-    // Whoever is in the list with the keyboard keeps their place.
-    if (list.contains(document.activeElement)) {
+    // Whoever is in the list with the keyboard keeps their place, and is told so.
+    const still = list.querySelector(':focus-visible') !== null;
+    put(hint, t(still ? 'near.hint.still' : 'near.hint'));
+    if (still) {
       for (const row of [...list.children]) if (!order.includes(row) && !row.contains(document.activeElement)) row.remove();
-    } else if (order.length !== list.children.length || order.some((row, i) => row !== list.children[i])) {
-      fill(list, ...order);
+      for (const row of order) if (!row.isConnected) list.append(row);
+    } else {
+      arrange(list, order);
     }
     empty.hidden = order.length > 0;
   }
-  return { body: el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('near.hint')), empty, list), show: update, update };
+  return { body: el('div', { class: 'stack' }, hint, empty, list), show: update, update };
+}
+
+/** Puts rows in this order, around the one that has the focus: to move that would take it away. @param {Element} list @param {Element[]} order */
+function arrange(list, order) {
+  if (order.length === list.children.length && order.every((row, i) => row === list.children[i])) return;
+  const at = order.findIndex((row) => row.contains(document.activeElement));
+  if (at < 0) return fill(list, ...order);
+  for (const row of [...list.children]) if (!order.includes(row)) row.remove();
+  order[at].before(...order.slice(0, at));
+  order[at].after(...order.slice(at + 1));
 }
 
 /** Says politely who comes, goes, and what changes its words; for those who do not see it. */

@@ -96,17 +96,10 @@ function attaching(page, id) {
   async function load() {
     if (!box.open || which.children.length) return;
     try {
-      fill(which, ...(await packages(page.client)).map(({ id: hash, name }) => el('option', { value: hash }, name)));
+      fill(which, ...(await page.client.packages()).map(({ id: hash, name }) => el('option', { value: hash }, name)));
     } catch (error) {
       page.toasts.say(t('failed', { why: why(error) }), 'bad');
     }
   }
   return box;
-}
-
-/** What ships with the sim; where the client cannot tell, what runs in it. @param {any} client @returns {Promise<{id: string, name: string}[]>} */
-async function packages(client) {
-  if (client.packages) return client.packages();
-  const ids = new Set((await client.scripts()).map((/** @type {any} */ entry) => entry.package));
-  return Promise.all([...ids].map(async (id) => ({ id, name: (await client.source(id)).manifest.name })));
 }

@@ -2,7 +2,7 @@
 /** Who is here. */
 
 import { t, why } from '../strings.js';
-import { button, el, fill, metres, put, short, toHex } from './dom.js';
+import { button, el, fill, metres, put, short, toHex, wordOf } from './dom.js';
 
 /** Milliseconds between two questions. */
 const ASK_MS = 3000;
@@ -12,6 +12,7 @@ export function peoplePanel(page) {
   const { client } = page;
   const count = el('p', { class: 'quiet', role: 'status' }, t('loading'));
   const list = el('ul', { class: 'people' });
+  const said = el('div');
   let asked = 0;
   let drawn = '';
 
@@ -24,7 +25,8 @@ export function peoplePanel(page) {
     }
   }
 
-  function show(/** @type {{name: string, key: string}[]} */ players) {
+  function show(/** @type {{name: string, key: string, proven?: boolean}[]} */ players) {
+    fill(said, wordOf(players.every(({ proven }) => proven === true)));
     const seen = new Map([...client.sight.objects.values()].filter((thing) => thing.player).map((thing) => [thing.player, thing]));
     put(count, players.length === 1 ? t('people.one') : t('people.count', { n: players.length }));
     const signature = players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
@@ -46,7 +48,7 @@ export function peoplePanel(page) {
   }
 
   return {
-    body: el('div', { class: 'stack' }, count, list),
+    body: el('div', { class: 'stack' }, count, said, list),
     show: load,
     update: () => performance.now() - asked > ASK_MS && load(),
   };

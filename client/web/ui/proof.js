@@ -2,6 +2,7 @@
 /** The panel behind the badge: headers as they arrive, who signed them, the line, replica mode. */
 
 import { reason, t, why } from '../strings.js';
+import { badgeKey } from './badge.js';
 import { button, el, fill, put, save, short } from './dom.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
@@ -27,13 +28,15 @@ export function proofPanel(page) {
     state.dataset.level = page.badge.level;
     const values = { height: proof.of ?? 0, signed: proof.signed, members: proof.members, reason: status.phase === 'open' ? reason(proof) : t('reason.connecting') };
     const level = page.badge.level || 'amber';
-    const said = t(`badge.${level}`, values);
-    const stale = page.stale && level !== 'reduced';
+    const said = t(badgeKey(level, status.phase === 'open' ? proof.reason : null), values);
+    const { stale } = page;
     state.toggleAttribute('data-stale', stale);
     put(state, stale ? t('badge.stale', { said }) : said);
-    put(how, checking(proof.level, page.stale));
-    detail.hidden = !proof.detail;
-    put(detail, proof.detail ?? '');
+    put(how, checking(page.stale));
+    // The age of a header is a figure in the reason's own words.
+    const facts = proof.reason === 'old' || proof.reason === 'untrusted-age' ? null : proof.detail;
+    detail.hidden = !facts;
+    put(detail, facts ?? '');
     put(figures['proof.height'], String(status.height ?? 0));
     put(figures['proof.turns'], (status.turnsPerSecond ?? 0).toFixed(1));
     put(figures['proof.rtt'], status.rtt === null ? t('unknown') : t('ms', { n: Math.round(status.rtt) }));
@@ -51,12 +54,12 @@ export function proofPanel(page) {
 
 /**
  * What this tab does about the truth of what it shows: nothing that it does not do.
- * @param {string} level of its proof @param {boolean} stale its module is of other sources
+ * @param {boolean} stale its module is of other sources
  */
-export function checking(level, stale) {
-  if (level === 'reduced') return `${t('proof.how')} ${t('proof.how.nothing')}`;
-  const checks = `${t('proof.how')} ${t('proof.how.checks')}`;
-  return stale ? `${checks} ${t('proof.how.stale')}` : checks;
+export function checking(stale) {
+  const checks = ['proof.how', 'proof.how.checks', 'proof.how.words'];
+  if (stale) checks.push('proof.how.stale');
+  return checks.map((key) => t(key)).join(' ');
 }
 
 /** @param {any} header @param {number} members */
@@ -65,8 +68,8 @@ function row(header, members) {
   for (let i = 0; i < Math.max(members, header.signers.length); i++) {
     dots.append(el('i', { class: i < header.signers.length ? 'on' : '', title: header.signers[i] ?? '' }));
   }
-  const checked = t(header.verified ? 'proof.checked' : 'proof.unchecked');
-  return el('li', { 'data-ok': String(header.verified), title: header.signers.join('\n'), 'aria-label': t('proof.header', { height: header.height, signed: header.signers.length, round: header.round, verified: checked }) },
+  const checked = t('proof.checked');
+  return el('li', { title: header.signers.join('\n'), 'aria-label': t('proof.header', { height: header.height, signed: header.signers.length, round: header.round, verified: checked }) },
     el('b', null, String(header.height)), dots, short(header.proposer), el('small', null, checked));
 }
 

@@ -2,7 +2,7 @@
 /** The servers of the sim, and who governs it. */
 
 import { t, why } from '../strings.js';
-import { button, el, facts, fill, put, short } from './dom.js';
+import { button, el, facts, fill, put, short, wordOf } from './dom.js';
 
 const ASK_MS = 4000;
 
@@ -66,6 +66,7 @@ export function governancePanel(page) {
       fill(body,
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
+        wordOf(rules.proven === true),
         el('h3', null, t('governance.admins')),
         admins.length ? el('ul', null, ...admins.map((/** @type {string} */ key) => el('li', null, short(key)))) : el('p', { class: 'quiet' }, t('governance.noadmins')),
         el('h3', null, t('governance.temp')),

@@ -72,11 +72,12 @@ export function aboutPanel(page) {
   function show() {
     const { status } = page.client;
     fill(body, el('p', { class: 'lead' }, t('about.what')), el('p', null, t('about.licence')),
-      el('p', { class: 'row' }, el('a', { class: 'button', href: '/source', target: '_blank', rel: 'noopener' }, t('about.source')), everything(page)),
+      el('p', { class: 'row' }, el('a', { class: 'button', href: new URL('/source', status.http || page.origin).href, target: '_blank', rel: 'noopener' }, t('about.source')), everything(page)),
       el('p', null, t('about.privacy')),
+      page.code.about,
       facts([[t('about.sim'), el('span', null, `${status.simName ?? ''} `, short(status.sim))], [t('about.server'), el('span', null, `${status.http ?? ''} `, short(status.server))]]),
       el('h3', null, t('about.third')),
-      el('ul', null, ...[['uqr 0.1.3', 'MIT'], ['@noble/ed25519', 'MIT'], ['@noble/hashes', 'MIT']].map(([name, licence]) => el('li', null, `${name} (${licence})`))));
+      el('ul', null, ...[['uqr 0.1.3', 'MIT']].map(([name, licence]) => el('li', null, `${name} (${licence})`))));
   }
   return { body, show };
 }

@@ -1,18 +1,19 @@
 // @ts-check
 /** The address of where one stands, as text and as a QR code. */
 
+import { fragmentOf } from '../core/fragment.js';
 import { t } from '../strings.js';
 import { button, el, fill } from './dom.js';
 import { qr } from './qr.js';
 import { copied } from './source.js';
 
-/** `/w/SIM?node=..&at=x,y` at a server. @param {import('../main.js').Page} page @param {string} origin */
+/** `/w/SIM?node=..&at=x,y#at=CHECKPOINT` at a server. @param {import('../main.js').Page} page @param {string} origin */
 export function joinAddress(page, origin) {
   const { client, picture } = page;
   const own = client.me === null ? picture.look : client.sight.at(client.me, performance.now()) ?? picture.look;
   const round = (/** @type {number} */ n) => Math.round(n * 10) / 10;
   const base = origin.replace(/\/$/, '');
-  return `${base}/w/${client.status.sim}?node=${encodeURIComponent(base)}&at=${round(own.x)},${round(own.y)}`;
+  return `${base}/w/${client.status.sim}?node=${encodeURIComponent(base)}&at=${round(own.x)},${round(own.y)}${fragmentOf(client.checkpoint)}`;
 }
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */

@@ -3,6 +3,7 @@
 
 import { t, why } from '../strings.js';
 import { el, put } from './dom.js';
+import { isElsewhere } from './elsewhere.js';
 
 /** Milliseconds without a turn after which that is said. */
 const SLOW_MS = 2500;
@@ -29,9 +30,11 @@ export class Progress {
   words() {
     const { client, entering } = this.page;
     const { status } = client;
+    if (isElsewhere(status)) return t('elsewhere.short');
     if (status.phase === 'connecting') return t(status.why ? 'phase.retrying' : 'phase.connecting', { server: status.http || location.host, why: why({ code: status.why }) });
     if (status.phase === 'moving') return t(status.alone ? 'phase.alone' : 'phase.moving', { why: why({ code: status.why }) });
     if (status.phase === 'closed') return t('phase.closed', { why: why({ code: status.why }) });
+    if (client.watching) return t('phase.aged');
     if (client.working) return t('phase.working');
     if (entering) return t('phase.entering');
     const quiet = performance.now() - this.since;

@@ -4,8 +4,10 @@
 import { refusal, t, why } from '../strings.js';
 import { el } from './dom.js';
 
-export class Toasts {
+/** Event: 'done', an act of its name that was let pass. */
+export class Toasts extends EventTarget {
   constructor() {
+    super();
     this.box = el('div', { class: 'toasts', role: 'status', 'aria-live': 'polite' });
   }
 
@@ -26,6 +28,7 @@ export class Toasts {
     const name = t(`what.${what}`);
     try {
       const outcome = await act;
+      if (outcome?.ok) this.dispatchEvent(new CustomEvent('done', { detail: what }));
       if (outcome && outcome.ok === false) this.say(t('act.refused', { what: name, why: refusal(outcome.refusal) }), 'bad');
       return outcome ?? null;
     } catch (error) {

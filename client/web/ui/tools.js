@@ -4,6 +4,7 @@
 import { handles } from '../draw/marks.js';
 import { t } from '../strings.js';
 import { button, el } from './dom.js';
+import { gapTo } from './near.js';
 
 /** Metres to which placed things snap while Shift is not asked: a tenth. */
 const SNAP = 0.1;
@@ -50,6 +51,19 @@ export class Tools {
   point(x, y) {
     const { spec, page } = this;
     page.picture.ghost = { x: snap(x), y: snap(y), angle: spec.angle, hx: spec.w / 2, hy: spec.h / 2, round: spec.round, ok: true };
+    this.check();
+  }
+
+  /** Nothing can stand where somebody stands: the ghost says so beforehand, as people come and go. */
+  check() {
+    const { ghost } = this.page.picture;
+    if (!ghost) return;
+    const { sight } = this.page.client;
+    const now = performance.now();
+    ghost.ok = ![...sight.objects.values()].some((thing) => {
+      const at = thing.player && sight.at(thing.id, now);
+      return at && gapTo(at, ghost, ghost) < thing.hx;
+    });
   }
 
   /** @param {number} px @param {number} py */
@@ -80,6 +94,7 @@ export class Tools {
     if (this.spec && page.picture.ghost) {
       this.spec.angle += TURN;
       page.picture.ghost.angle = this.spec.angle;
+      this.check();
       return true;
     }
     const id = page.picture.selected;

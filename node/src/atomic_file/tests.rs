@@ -4,7 +4,7 @@ use super::*;
 
 const NEW: &[u8] = b"what comes after";
 
-/// Bytes of a file: as they were written, and as far as a power cut spares them.
+/// The bytes of a file: as they were written, and as far as a power cut spares them.
 #[derive(Clone, Default)]
 struct Bytes {
     written: Vec<u8>,
@@ -13,8 +13,8 @@ struct Bytes {
 
 type Names = BTreeMap<PathBuf, usize>;
 
-/// A folder on a disk that keeps only what it was told to; after each step it looks at everything
-/// that a power cut could leave.
+/// A folder on a disk that keeps only what it was told to keep. After each step it looks at
+/// everything that a power cut could leave.
 struct Medium {
     files: Rc<RefCell<Vec<Bytes>>>,
     names: Names,
@@ -23,7 +23,7 @@ struct Medium {
     old: Option<Vec<u8>>,
 }
 
-/// An open file.
+/// A handle of an open file.
 struct Handle(Rc<RefCell<Vec<Bytes>>>, usize);
 
 impl Write for Handle {
@@ -50,7 +50,8 @@ impl Medium {
         }
     }
 
-    /// What the file may be after a power cut: names and bytes may or may not have made it.
+    /// Returns what the file may be after a power cut. Names and bytes may or may not be on the
+    /// disk.
     fn outcomes(&self) -> Vec<Option<Vec<u8>>> {
         let files = self.files.borrow();
         let found = [&self.names, &self.atomic_file].map(|names| names.get(&self.path));
@@ -112,7 +113,7 @@ fn a_power_cut_at_any_step_leaves_the_old_file_or_the_new_one() {
     }
 }
 
-/// A folder that is gone with its test.
+/// A folder that is removed when its test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {

@@ -34,7 +34,7 @@ impl Files {
         self.folder.join("key.pem")
     }
 
-    /// Puts a certificate for a name there.
+    /// Writes a certificate for this name into the files.
     pub(crate) fn give(&self, name: &str) {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap();
         let parameters = CertificateParams::new([name.to_owned()]).unwrap();
@@ -43,14 +43,14 @@ impl Files {
         self.write_key(key.serialize_pem(), 0o600);
     }
 
-    /// Puts a text in the place of the key.
+    /// Writes a text into the file of the key.
     pub(crate) fn write_key(&self, text: String, mode: u32) {
         let _absent = fs::remove_file(self.key());
         fs::write(self.key(), text).unwrap();
         fs::set_permissions(self.key(), fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A client that trusts this authority, and no other.
+    /// Returns a client that trusts this authority, and no other.
     pub(crate) fn client(&self) -> Arc<ClientConfig> {
         let mut roots = RootCertStore::empty();
         roots.add(self.issuer.der().clone()).unwrap();

@@ -1,4 +1,4 @@
-//! `admin`: who votes, and the sim's name and numbers, by acts that an admin signs.
+//! `admin` changes who votes, and the sim's name and numbers, by acts that an admin signs.
 
 mod set;
 
@@ -29,15 +29,15 @@ use super::{
     status::ServerStatus,
 };
 
-/// What to look at after a change that was refused.
+/// The advice after a refused change: where to see who votes.
 const WHO_VOTES: &str = "`metatopia status --json` lists who votes";
 
-/// Between two questions whether a change is in force.
+/// The time between two questions whether a change is in force.
 const ASK: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum AdminCommand {
-    /// Name a follower a standby: it votes once its own node has said that it follows.
+    /// Name a follower a standby. It votes once its own node has said that it follows.
     #[command(after_help = "Examples:\n  \
         metatopia admin candidates\n  \
         metatopia admin promote KEY --key admin.key\n  \
@@ -47,10 +47,10 @@ pub(super) enum AdminCommand {
         by itself that it\nfollows, and votes three turns later. `metatopia up` keeps the admin's \
         key in admin.key of its directory.")]
     Promote(PromoteArgs),
-    /// Take a server out of the set, or a standby off the list. It may go on following.
+    /// Take a server out of the set, or a standby off the list. Its node may go on following.
     #[command(after_help = "A set never shrinks below four servers: exit code 4.")]
     Demote(ChangeArgs),
-    /// Followers that stand by for a vote.
+    /// List the followers that stand by for a vote.
     Candidates(CandidatesArgs),
     /// Change the sim's name, or one of its agreed numbers.
     #[command(after_help = set::names())]
@@ -63,17 +63,17 @@ pub(super) struct ChangeArgs {
     server: PublicKey,
     #[command(flatten)]
     admin: PlayerArgs,
-    /// How long to wait until it is in force; 0s does not wait.
+    /// How long to wait until the change is in force; 0s does not wait.
     #[arg(long, default_value = "30s", value_parser = arguments::duration, value_name = "DURATION")]
     wait: Duration,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct PromoteArgs {
-    /// Where its node is reached [default: what the node said when it asked to stand by].
+    /// Where the server's node is reached [default: what the node said when it asked to stand by].
     #[arg(long, value_name = "PEER_ID@MULTIADDRESS", value_parser = contact)]
     contact: Option<NodeContact>,
-    /// Keep it in reserve: it votes once a server is absent, in that one's place.
+    /// Keep the server in reserve: it votes in the place of a server that is absent.
     #[arg(long)]
     reserve: bool,
     #[command(flatten)]
@@ -86,14 +86,14 @@ pub(super) struct CandidatesArgs {
     at: super::session::NodeArgs,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Debug, Serialize)]
 struct ChangeLine {
     change: &'static str,
     server: String,
     act: String,
     height: u64,
-    /// Is it in force? False if nobody waited for that.
+    /// Says whether the change is in force; false if nobody waited for that.
     in_force: bool,
     validators: Vec<String>,
 }
@@ -159,7 +159,7 @@ async fn candidates(args: CandidatesArgs, console: Console) -> Result<(), Failur
 async fn promote(args: PromoteArgs, console: Console) -> Result<(), Failure> {
     let PromoteArgs { contact, reserve, mut change } = args;
     if reserve {
-        // It votes when it is needed, which nobody waits for.
+        // A reserve votes when it is needed, and nobody waits for that.
         change.wait = Duration::ZERO;
     }
     let mut driver = change.admin.open().await?;
@@ -189,7 +189,7 @@ async fn demote(change: ChangeArgs, console: Console) -> Result<(), Failure> {
     finish(&change, "demote", told?, false, console).await
 }
 
-/// Where a node says that it is which stands by.
+/// Returns the address that the node of a standby has stated.
 async fn stated_contact(
     driver: &mut ClientDriver,
     change: &ChangeArgs,
@@ -211,8 +211,8 @@ async fn stated_contact(
         .hint("ask its owner to join by an invite that grants stand-by, or give --contact"))
 }
 
-/// How the sim stands, by the first answer that is `enough`, of whichever node. If none is, the node
-/// says it that is furthest: others may be cut off.
+/// Returns the status of the first node whose answer is `enough`. If no answer is, returns the
+/// status of the node with the highest height: the other nodes may be cut off.
 async fn status(
     change: &ChangeArgs,
     enough: impl Fn(&ServerStatus) -> bool,
@@ -235,7 +235,8 @@ async fn status(
     told
 }
 
-/// Which rule a change broke that the set of validators does not allow, by who votes, and what to do.
+/// Names the rule of the validator set that a change broke, judged by who votes, and says what to
+/// do.
 fn broken_rule(change: &SetChange, voters: &[String]) -> Failure {
     let refused = |why: String| Failure::refused(format!("the change was refused: {why}"));
     let votes = |key: &PublicKey| voters.contains(&key.to_string());
@@ -264,7 +265,7 @@ fn broken_rule(change: &SetChange, voters: &[String]) -> Failure {
     }
 }
 
-/// Has the change decided: its act, and the height.
+/// Submits the change, and returns its act and the height that it was decided at.
 async fn submit(
     driver: &mut ClientDriver,
     change: &ChangeArgs,
@@ -292,7 +293,7 @@ async fn submit(
     Ok((act.to_string(), height.0))
 }
 
-/// Waits until the server votes, or votes no more.
+/// Waits until the server votes, or no longer votes.
 async fn finish(
     args: &ChangeArgs,
     change: &'static str,
@@ -307,11 +308,11 @@ async fn finish(
     }
     let began = Instant::now();
     let server = changed.server.clone();
-    // Who is behind the change says nothing about it.
+    // The answer does not say which of several changes brought the set about.
     let in_force = |status: &ServerStatus| {
         status.height >= height && status.validators.contains(&server) == votes
     };
-    // It is decided, so a node that is away is only asked again.
+    // The change is decided, so a node that does not answer is asked again.
     let told = loop {
         let told = status(args, in_force).await;
         changed.in_force = told.as_ref().is_ok_and(in_force);
@@ -331,7 +332,7 @@ async fn finish(
         Err(Failure { exit, message }) => {
             let message = format!("whether it is in force is not known: {message}");
             let failure = Failure::new(exit, message);
-            // That nobody answers comes with its own advice.
+            // The failure that no node answered has its own advice.
             Err(if exit == Exit::TimedOut { failure } else { failure.hint(WHO_VOTES) })
         }
     }
@@ -346,7 +347,7 @@ mod tests {
     use super::*;
     use crate::cli::session::NodeArgs;
 
-    /// All of these were told as `the validator set does not allow it`.
+    /// All of these refusals once read `the validator set does not allow it`.
     #[test]
     fn a_change_that_is_refused_is_told_with_its_rule_and_with_what_to_do() {
         let key = |n: u8| PublicKey([n; 32]);
@@ -372,7 +373,7 @@ mod tests {
         }
     }
 
-    /// A node that tells of so many servers at this height, or cannot.
+    /// Starts a node that states this height and this many servers, or fails with this code.
     async fn node(told: Result<(u64, u8), StatusCode>) -> NodeUrl {
         let status = told.map(|(height, servers)| {
             let voters: Vec<String> =
@@ -390,7 +391,8 @@ mod tests {
         url
     }
 
-    /// Has a fifth server promoted, or demoted, at height 9, and asks these nodes about it.
+    /// Asks these nodes, as `finish` does, about a fifth server that was promoted or demoted at
+    /// height 9.
     async fn finished(votes: bool, nodes: &[NodeUrl], wait: Duration) -> Result<(), Failure> {
         let at = NodeArgs { node: nodes.to_vec(), sim: None };
         let admin = PlayerArgs { at, key: Default::default(), name: None, ticket: None };
@@ -399,9 +401,9 @@ mod tests {
         finish(&change, what, ("an act".to_owned(), 9), votes, Console::quiet()).await
     }
 
-    /// The first node alone was asked whether a change is in force: without that one the command
-    /// ended at once, and said nothing of what was decided. Then the first one that answered was,
-    /// though it was cut off and the others knew better.
+    /// Once only the first node was asked whether a change is in force. Without that node the
+    /// command ended at once and did not say what was decided. Later the first node that answered
+    /// was believed, although it was cut off and other nodes knew better.
     #[tokio::test]
     async fn any_node_tells_whether_a_change_is_in_force() {
         let (away, up) =
@@ -427,7 +429,8 @@ mod tests {
         }
     }
 
-    /// Whoever heard of no node was asked whether one runs, and told to ask it who votes.
+    /// A person whose nodes did not answer was asked whether a node runs, and was then told to ask
+    /// that node who votes.
     #[tokio::test]
     async fn a_change_of_which_nothing_is_known_comes_with_one_advice() {
         for (code, advice) in [

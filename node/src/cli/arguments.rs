@@ -1,13 +1,13 @@
-//! Values on the command line, and how they are written.
+//! Values on the command line, and how people write them.
 
 use std::time::Duration;
 
 use metatopia_types::{Height, Lane, ScriptId, Seq};
 
-/// Longest duration that is taken: a day. Nothing here waits longer on purpose.
+/// The longest duration that is accepted: a day. No command waits longer on purpose.
 const DURATION_MAX: Duration = Duration::from_secs(86_400);
 
-/// Longest time that an invite may be good: a year.
+/// The longest time that an invite can be valid: a year.
 const INVITE_DURATION_MAX: Duration = Duration::from_secs(365 * 86_400);
 
 /// Reads a duration of at most a day, such as `500ms`, `30s` or `1h 30m`.
@@ -24,14 +24,14 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
 /// A sentence that says how durations are written.
 pub(crate) fn days(text: &str) -> Result<Duration, String> {
     let duration = at_most(INVITE_DURATION_MAX, "a year, 365d", text)?;
-    if duration.is_zero() { Err("more than nothing".to_owned()) } else { Ok(duration) }
+    if duration.is_zero() { Err("a duration must be above 0s".to_owned()) } else { Ok(duration) }
 }
 
 fn at_most(most: Duration, name: &str, text: &str) -> Result<Duration, String> {
     let duration = humantime::parse_duration(text).map_err(|_| {
         format!("a duration looks like 500ms, 30s, 2m or 1h, and is at most {name}")
     })?;
-    if duration <= most { Ok(duration) } else { Err(format!("at most {name}")) }
+    if duration <= most { Ok(duration) } else { Err(format!("a duration is at most {name}")) }
 }
 
 macro_rules! counters {

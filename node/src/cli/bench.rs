@@ -1,4 +1,4 @@
-//! `bench`: this machine against the figures that are promised.
+//! `bench` compares this machine with the figures that are promised.
 
 mod absence;
 mod crowd;
@@ -28,31 +28,32 @@ use super::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum BenchCommand {
-    /// Run the plaza with four servers and fifty bots in a directory of its own, kill a server, and
+    /// Run the plaza with four servers and fifty bots in a new directory, kill a server, and
     /// measure.
     #[command(after_help = "Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
     Plaza(PlazaArgs),
-    /// Let crowds into the plaza, and measure what one client is sent and what one server pays.
+    /// Let crowds into the plaza, and measure what one client is sent and what one server spends.
     #[command(after_help = "Takes two minutes. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia. The bots run on this \
         machine too: with few cores they take the servers' time.")]
     Crowd(CrowdArgs),
-    /// Let a follower join a large world with a long past, and measure how long it takes, what it
-    /// holds, and what a turn of such a world costs.
+    /// Let a follower join a large sim with a long past, and measure how long it takes, how much
+    /// memory it needs, and what a turn of such a sim costs.
     #[command(after_help = "Examples:\n  \
         metatopia bench join                               10,000 objects, 100,000 turns\n  \
         metatopia bench join --objects 15000 --turns 1000\n\n\
         Takes about a minute. Exit code 1 when a figure is past twice its \
         bound.\nA build without --release measures itself, not Metatopia.")]
     Join(BenchJoinArgs),
-    /// Kill a server, have the others go on without it, start it again, and measure how long it takes
-    /// to vote; one server after the other.
+    /// Kill a server, let the others go on without it, start it again, and measure how long it
+    /// takes to vote. This is done with one server after the other.
     #[command(after_help = "Examples:\n  \
         metatopia bench absence                            five minutes and a bit\n  \
         metatopia bench absence --missed 10m --times 1\n\n\
-        It really waits. Exit code 1 when a figure is past twice its bound: 3 s after up to a minute, \
-        8 s after more.\nA build without --release measures itself, not Metatopia.")]
+        The bench waits in real time. Exit code 1 when a figure is past twice its bound: 3 s after \
+        up to a\nminute, 8 s after more.\nA build without --release measures itself, not \
+        Metatopia.")]
     Absence(AbsenceArgs),
 }
 
@@ -61,24 +62,24 @@ pub(super) struct AbsenceArgs {
     /// How long a server is away.
     #[arg(long, default_value = "60s", value_parser = arguments::duration, value_name = "DURATION")]
     missed: Duration,
-    /// How often the bench is played.
+    /// How often a server is killed.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     times: u32,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct BenchJoinArgs {
-    /// Objects in the world, besides those of the plaza.
+    /// Objects in the sim, besides those of the plaza.
     #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(0..=15_000))]
     objects: u32,
-    /// Turns that the servers have behind them; they are made, not waited for.
+    /// Turns in the past of the servers. They are made, nobody waits for them.
     #[arg(long, default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
     turns: u64,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CrowdArgs {
-    /// How long each crowd acts.
+    /// How long each crowd of bots acts.
     #[arg(long, default_value = "20s", value_parser = arguments::duration)]
     duration: Duration,
 }
@@ -88,12 +89,12 @@ pub(super) struct PlazaArgs {
     /// How long the bots act.
     #[arg(long, default_value = "20s", value_parser = arguments::duration)]
     duration: Duration,
-    /// How many bots.
+    /// The number of bots.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=400))]
     count: u32,
 }
 
-/// A directory that is gone when this is.
+/// A directory that is removed when this value is dropped.
 struct ScratchDirectory(PathBuf);
 
 impl ScratchDirectory {
@@ -104,12 +105,12 @@ impl ScratchDirectory {
 
 impl Drop for ScratchDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is left to the system, which cleans its place for such things.
+        // The system cleans its temporary directory, so a failure to remove this one does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
 
-/// Starts a plaza of four servers, and ends it once it was measured.
+/// Starts a plaza of four servers, measures it, and stops it.
 async fn on_a_plaza(
     path: &Path,
     console: Console,
@@ -154,7 +155,7 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
     tell(&figures, console)
 }
 
-/// Prints figures beside their bounds, and the machine they are from.
+/// Prints the figures with their bounds, and the machine that they were measured on.
 fn tell(figures: &[Figure], console: Console) -> Result<(), Failure> {
     let machine = MachineSpec::here();
     for figure in figures {

@@ -1,4 +1,4 @@
-//! `bisect` shows where two histories of one sim part, down to the field.
+//! `bisect` shows where two histories of one sim differ first, down to the field.
 
 #[cfg(test)]
 mod tests;
@@ -30,35 +30,35 @@ use crate::{disk::DataDirectory, engine::OtherEngine};
 #[command(after_help = "Examples:\n  \
     metatopia bisect plaza/server-0 plaza/server-3\n  \
     metatopia bisect plaza/server-0 plaza/server-3/data/capsules/capsule-1203.capsule --json\n\n\
-    A and B are data directories of servers, or capsules that servers or tabs wrote; the servers \
-    may be running.\nFound is the first turn that differs, or after which the states did; then the \
-    leaf, the body or script, the\nfield and both values, if both states can be had: from a \
-    capsule, from a snapshot, or by playing the\nturns again. Exit code 0 when they are equal as \
-    far as both go, 6 when they differ.\n\n\
-    When another turn was decided, both are played tick by tick from the state before them. Named \
-    is the first\ntick after which a body or a script is not the same; what the headers and acts \
-    themselves put into the state\ndiffers at once. When the turn is the same but the state is not, \
-    somebody's machine went wrong in between:\nplaying the turn again does not show when, and \
-    servers keep what turns came to, not ticks. Then the range\nof ticks is named since both had one \
-    root, and `metatopia replay --stages` on both machines tells the rest.")]
+    A and B are data directories of servers, or capsules that servers or tabs wrote. The servers \
+    may be\nrunning. The result is the first turn that differs, or after which the states differ. \
+    If both states can\nbe had, from a capsule, from a snapshot, or by playing the turns again, \
+    then the leaf, the body or\nscript, the field and both values follow. Exit code 0 when the \
+    histories are equal as far as both go, 6\nwhen they differ.\n\nWhen another turn was decided, \
+    both turns are played tick by tick from the state before them. The result\nnames the first \
+    tick after which a body or a script is not the same. What the headers and acts themselves\nput \
+    into the state differs at once. When the turn is the same but the state is not, one machine \
+    went\nwrong in between. Playing the turn again does not show when, and servers keep the \
+    results of turns, not\nof ticks. Then the result names the range of ticks since both had one \
+    root, and\n`metatopiareplay--stages` on both machines tells the rest.")]
 pub(super) struct BisectArgs {
     /// A data directory, or a capsule.
     a: PathBuf,
-    /// The data directory or capsule to compare it with.
+    /// The data directory or capsule to compare with the first one.
     b: PathBuf,
     /// The sim's genesis [default: the file `genesis` in each data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
 }
 
-/// A history on the command line, opened.
+/// A history of the command line, opened.
 struct OpenedHistory {
-    /// The name of the path, as it was given.
+    /// The path as the command line gave it.
     name: String,
     content: HistoryContent,
 }
 
-/// The content of a history.
+/// The file or directory that a history is read from.
 enum HistoryContent {
     Log(DataDirectory, Box<SimStart>),
     Capsule(Box<Capsule>),
@@ -89,7 +89,7 @@ impl OpenedHistory {
         Ok(Self { name, content })
     }
 
-    /// Reads the decided turns and the noted roots.
+    /// Reads the decided turns and the noted roots of this history.
     fn side(&self) -> Result<BisectSide<'_>, Failure> {
         let side = match &self.content {
             HistoryContent::Log(disk, start) => BisectSide::log(&self.name, disk, start),

@@ -1,4 +1,4 @@
-//! `bots`: many signed players at once, and what became of every one of their acts.
+//! `bots` plays many players with keys at once, and says what happened to each of their acts.
 
 use std::time::Duration;
 
@@ -20,19 +20,19 @@ use super::{arguments, console::Console, exit::Exit, failure::Failure, session::
 pub(super) struct BotsArgs {
     #[command(flatten)]
     at: NodeArgs,
-    /// How many players.
+    /// The number of players.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=1_000))]
     count: u32,
-    /// Acts a second of each.
+    /// The acts that each player sends in a second.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..=100))]
     rate: u32,
-    /// How long they act.
+    /// How long the players act.
     #[arg(long, default_value = "20s", value_parser = arguments::duration)]
     duration: Duration,
-    /// What they do.
+    /// The number that decides what the players do.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// One in five also puts up boxes on open land, and takes them away again.
+    /// Have one player in five put up boxes on open land, and take them away again.
     #[arg(long)]
     build: bool,
 }

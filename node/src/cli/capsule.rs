@@ -1,4 +1,4 @@
-//! `capsule` shows what a server or a tab kept when its state parted from the others'.
+//! `capsule` shows what a server or a browser tab kept when its state differed from the others'.
 
 use std::{fs, path::PathBuf};
 
@@ -10,19 +10,19 @@ use super::{console::Console, exit::Exit, failure::Failure, sources::SourceKind}
 
 #[derive(Debug, Subcommand)]
 pub(super) enum CapsuleCommand {
-    /// Print what parted: the turn, the leaf, the field and both values, and who signed what.
+    /// Print what differed: the turn, the leaf, the field and both values, and who signed what.
     #[command(after_help = "Examples:\n  \
         metatopia capsule show server-3/capsules/capsule-1203.capsule\n  \
         metatopia capsule show capsule-1203.capsule --json\n\n\
-        The turns in it are applied to the state in it, here, and compared with what its writer came \
-        to. A field is\nnamed if the writer's last state is in it and still differs. Exit code 5 \
-        when it is no capsule, or its turns\nare not certified.")]
+        The turns in the capsule are applied to the state in it, and the results are compared with \
+        those of its\nwriter. A field is named if the writer's last state is in the capsule and \
+        still differs. Exit code 5 when\nthe file is no capsule, or its turns are not certified.")]
     Show(CapsuleShowArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct CapsuleShowArgs {
-    /// A file from the folder `capsules` of a data directory, or one that a tab saved.
+    /// A file from the folder `capsules` of a data directory, or one that a browser tab saved.
     file: PathBuf,
 }
 

@@ -1,4 +1,4 @@
-//! `client`: the world in words, for terminals, pipes and screen readers.
+//! `client` tells of the sim in words, for terminals, pipes and screen readers.
 
 use std::io::{self, IsTerminal as _};
 
@@ -33,7 +33,7 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let typed = (lines, io::stdin().is_terminal());
     let interrupted = async {
-        // Where no signal can be waited for, the session ends as if one had come.
+        // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;
     };
     Ok(metatopia_text_client::run(driver, login, typed, Box::new(console), interrupted).await?)

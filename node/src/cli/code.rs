@@ -1,16 +1,17 @@
-//! Texts as codes for cameras (QR), in the characters of a terminal.
+//! Draws texts as codes for cameras (QR), in the characters of a terminal.
 
 use qrcode::{Color, EcLevel, QrCode};
 
-/// Light modules around a code, as ISO/IEC 18004 asks for: without them cameras do not find it.
+/// The light modules around a code, as ISO/IEC 18004 asks for. Without them cameras do not find the
+/// code.
 const QUIET: usize = 4;
 
-/// Columns of a terminal that a code may take: what a new window has.
+/// The most columns that a code may take: a new terminal window has as many.
 const COLUMNS_MAX: usize = 80;
 
-/// Draws `text` two modules to a character, dark on light whatever the terminal's colours are.
-/// Nothing if the code would be wider than [`COLUMNS_MAX`]: its lines would break, and no camera
-/// could read it.
+/// Draws `text` with two modules to a character, dark on light whatever the terminal's colours are.
+/// Returns `None` if the code would be wider than [`COLUMNS_MAX`]: its lines would break, and no
+/// camera could read it.
 pub(super) fn draw(text: &str) -> Option<String> {
     let code = QrCode::with_error_correction_level(text, EcLevel::L).ok()?;
     let (width, colors) = (code.width(), code.to_colors());
@@ -43,7 +44,7 @@ pub(super) fn draw(text: &str) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// What a camera sees: light where the terminal is, by its rows of half characters.
+    /// Returns what a camera sees, by rows of half characters: true where the terminal is light.
     fn seen(drawn: &str) -> Vec<Vec<bool>> {
         let mut rows = Vec::new();
         for line in drawn.lines() {
@@ -54,7 +55,7 @@ mod tests {
         rows
     }
 
-    /// By a reader that knows nothing of how it was drawn; four pixels to a module.
+    /// Reads a code with a library that does not know how it was drawn, at four pixels to a module.
     fn read(drawn: &str) -> String {
         let seen = seen(drawn);
         let (width, height) = (seen[0].len(), seen.len());

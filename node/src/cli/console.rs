@@ -1,4 +1,4 @@
-//! What the program prints: facts on standard output, progress and errors on standard error.
+//! What the program prints: results on standard output, progress and errors on standard error.
 
 use std::{
     fmt::Display,
@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::{exit::Exit, failure::Failure};
 
-/// Where output goes, and in which form.
+/// Says where output goes, and in which form.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Console {
     json: bool,
@@ -18,7 +18,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Colours are for terminals, and not for who says `NO_COLOR`.
+    /// Returns the console of this process. Colours are for terminals, unless `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
         Self {
@@ -28,7 +28,7 @@ impl Console {
         }
     }
 
-    /// For tests: as for scripts, without colours.
+    /// Returns a console as scripts have it, without colours, for tests.
     #[cfg(test)]
     pub(crate) const fn quiet() -> Self {
         Self { json: true, color: false, error_color: false }
@@ -38,19 +38,19 @@ impl Console {
         self.json
     }
 
-    /// A result: one line of JSON, or words.
+    /// Prints a result: one line of JSON, or words.
     pub(crate) fn show<T: Serialize + Display>(&self, value: &T) -> Result<(), Failure> {
         if self.json { self.json(value) } else { self.line(&value.to_string()) }
     }
 
-    /// One object on one line.
+    /// Prints one object on one line.
     pub(crate) fn json<T: Serialize>(&self, value: &T) -> Result<(), Failure> {
         let text = serde_json::to_string(value)
             .map_err(|error| Failure::failed(format!("cannot write JSON: {error}")))?;
         self.line(&text)
     }
 
-    /// A line on standard output.
+    /// Prints a line on standard output.
     pub(crate) fn line(&self, text: &str) -> Result<(), Failure> {
         self.write(text).map_err(|error| unwritten(&error))
     }
@@ -61,20 +61,20 @@ impl Console {
         writeln!(out, "{text}").and_then(|()| out.flush())
     }
 
-    /// Progress, for people who watch: nothing when objects are wanted.
+    /// Prints progress for people who watch, and nothing if JSON is asked for.
     pub(crate) fn note(&self, text: &str) {
         if !self.json {
             self.warn(text);
         }
     }
 
-    /// Something that everybody must be told who is not reading results.
+    /// Prints a warning on standard error, in every form of output.
     pub(crate) fn warn(&self, text: &str) {
-        // Without a standard error there is nobody to tell.
+        // If standard error is closed, nobody can be warned.
         let _ = writeln!(io::stderr().lock(), "{text}");
     }
 
-    /// The last line of a command that failed.
+    /// Prints the last line of a command that failed.
     pub(crate) fn error(&self, failure: &Failure) {
         if failure.message.is_empty() {
             return;
@@ -83,7 +83,7 @@ impl Console {
         self.warn(&format!("{label} {failure}"));
     }
 
-    /// A word that says good or bad, coloured on a terminal.
+    /// Returns a word that says good or bad, coloured on a terminal.
     pub(crate) fn verdict(&self, good: bool, word: &str) -> String {
         match (self.color, good) {
             (false, _) => word.to_owned(),
@@ -96,7 +96,7 @@ impl Console {
 /// Returns the failure of a command whose result could not be written.
 pub(crate) fn unwritten(error: &io::Error) -> Failure {
     match error.kind() {
-        // Whoever read has enough.
+        // The reader of the output closed it, so it has enough.
         io::ErrorKind::BrokenPipe => Failure::quiet(Exit::Failed),
         _ => Failure::failed(format!("cannot write to standard output: {error}")),
     }

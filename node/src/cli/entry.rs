@@ -4,29 +4,29 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// Where an act is, and what became of it.
+/// The place of an act, and its outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct ActEntry {
     /// The id of the act.
     pub(super) act: String,
-    /// Whose it is.
+    /// The key of the act's author.
     pub(super) author: String,
-    /// In which of the author's lanes.
+    /// The lane of the author that the act is in.
     pub(super) lane: u64,
-    /// At which place of the lane.
+    /// The place of the act in its lane.
     pub(super) seq: u64,
-    /// In which turn.
+    /// The height of the act's turn.
     pub(super) height: u64,
-    /// At which place of the turn.
+    /// The place of the act in its turn.
     pub(super) index: u32,
-    /// What became of it: `ok`, or `refused: ` and the rule; nothing if it is forgotten.
+    /// The outcome: `ok`, or `refused: ` and the rule; nothing if the node has forgotten it.
     pub(super) outcome: Option<String>,
-    /// Is the outcome proved by a certified state, or only what a node says?
+    /// Says whether a certified state proves the outcome. If not, only the node says it.
     pub(super) proven: bool,
 }
 
 impl ActEntry {
-    /// The rule that refused it.
+    /// Returns the rule that refused the act, if one did.
     pub(super) fn refusal(&self) -> Option<&str> {
         self.outcome.as_deref()?.strip_prefix("refused: ")
     }

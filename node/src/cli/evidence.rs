@@ -28,28 +28,28 @@ pub(super) enum EvidenceCommand {
     #[command(after_help = "Examples:\n  \
         metatopia evidence list plaza/server-0\n  \
         metatopia evidence list plaza/server-0 --out liars.evidence\n\n\
-        Found are conflicting votes and proposals that this server got, and reports that were \
-        decided on. Nothing is\nchanged, and the server may be running. Without evidence no file is \
-        written, and the exit code is 0 as well.")]
+        The result is conflicting votes and proposals that this server got, and reports that were \
+        decided on.\nNothing is changed, and the server may be running. Without evidence no file \
+        is written, and the exit code\nis still 0.")]
     List(ListArgs),
     /// Check a file of evidence by itself: it holds all that is needed.
     #[command(after_help = "Examples:\n  \
         metatopia evidence verify liars.evidence\n  \
         metatopia evidence verify liars.evidence --sim 9f86d081...\n\n\
         From the genesis in the file, whose digest is the sim's id, every change of the validators \
-        is followed; then\neach accused must have voted at that height, and have signed both \
-        messages. Exit code 5 when anything does\nnot hold.")]
+        is followed.\nThen each accused server must have voted at that height, and must have \
+        signed both messages. Exit code 5\nwhen anything does not hold.")]
     Verify(EvidenceVerifyArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// The data directory of a server.
+    /// The data directory of the server.
     dir: PathBuf,
     /// The sim's genesis [default: the file `genesis` in the data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
-    /// Write what was found into a new file, for others to verify.
+    /// Write the evidence into a new file, for others to verify.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub(super) struct ListArgs {
 pub(super) struct EvidenceVerifyArgs {
     /// A file that `evidence list --out` wrote.
     file: PathBuf,
-    /// The sim that it must be about [default: any].
+    /// The sim that the evidence must be about [default: any].
     #[arg(long)]
     sim: Option<SimId>,
 }

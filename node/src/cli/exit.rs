@@ -1,32 +1,32 @@
-//! Exit codes: the same meaning in every command, so that scripts can rely on them.
+//! Exit codes. Each has the same meaning in every command, so that programs can rely on it.
 
 use std::process::ExitCode;
 
-/// How a command ended.
+/// The way in which a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     /// Everything that was asked for is done.
     Ok,
-    /// It failed for a reason that none of the others names.
+    /// The command failed for a reason that no other code names.
     Failed,
     /// The command line, a configuration or a file that was given is wrong.
     Usage,
-    /// What was asked for does not exist there.
+    /// The thing that was asked for does not exist there.
     NotFound,
     /// A rule of the sim, or of a file's protection, refused it.
     Refused,
     /// Something is not what its signatures or hashes say.
     Unverified,
-    /// Servers hold different states, or nothing is decided any more.
+    /// Servers hold different states, or no turn is decided any more.
     Diverged,
-    /// No quorum, or no answer in time.
+    /// There was no quorum, or no answer in time.
     TimedOut,
     /// A directory or file is of another engine than this program; it is left as it is.
     OtherEngine,
 }
 
 impl Exit {
-    /// All of them, by code.
+    /// All codes, in ascending order.
     pub const ALL: [Self; 9] = [
         Self::Ok,
         Self::Failed,
@@ -39,7 +39,7 @@ impl Exit {
         Self::OtherEngine,
     ];
 
-    /// The number that the process ends with.
+    /// Returns the number that the process ends with.
     #[must_use]
     pub const fn code(self) -> u8 {
         match self {
@@ -55,7 +55,7 @@ impl Exit {
         }
     }
 
-    /// What it says, in a few words.
+    /// Returns the meaning of the code in a few words.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ impl Exit {
         }
     }
 
-    /// The table that `--help` ends with.
+    /// Returns the table of codes that `--help` ends with.
     #[must_use]
     pub fn table() -> String {
         let line = |exit: &Self| format!("  {}  {}\n", exit.code(), exit.meaning());

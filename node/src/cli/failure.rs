@@ -1,26 +1,26 @@
-//! How a command fails: a sentence for the person, a code for the script.
+//! The failure of a command: a sentence for a person, and a code for a program.
 
 use std::fmt;
 
 use super::exit::Exit;
 use crate::engine::{OtherEngine, OtherFile};
 
-/// Why a command did not do what it was asked: what, which, and what to try next.
+/// Says why a command did not do what it was asked to do, what it is about, and what to try next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The code to end with.
+    /// The code that the process ends with.
     pub exit: Exit,
-    /// One sentence without a full stop; empty when everything was said already.
+    /// One sentence without a full stop; empty when everything was printed already.
     pub message: String,
 }
 
 impl Failure {
-    /// A failure with any code.
+    /// Returns a failure with this code.
     pub fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { exit, message: message.into() }
     }
 
-    /// Everything was said already; only the code is left.
+    /// Returns a failure whose message was printed already, so that only the code is left.
     #[must_use]
     pub const fn quiet(exit: Exit) -> Self {
         Self { exit, message: String::new() }
@@ -50,7 +50,7 @@ impl Failure {
         Self::new(Exit::TimedOut, message)
     }
 
-    /// The same failure with advice behind it.
+    /// Returns the same failure with advice behind it.
     pub(crate) fn hint(mut self, advice: &str) -> Self {
         if !self.message.is_empty() {
             self.message = format!("{}; {advice}", self.message);

@@ -1,4 +1,5 @@
-//! Data directories with the history of the audit's fixture, for tests of the commands that read them.
+//! Data directories with the history of the audit's fixture, for tests of the commands that read
+//! them.
 
 use std::{fs, path::PathBuf};
 
@@ -12,7 +13,7 @@ use metatopia_store::{FileName, Store};
 use super::up::world::GENESIS;
 use crate::disk::RealDisk;
 
-/// A data directory, as a server would have written it. It is removed when this is dropped.
+/// A data directory, as a server would have written it. It is removed when this value is dropped.
 pub(super) struct FixtureDirectory {
     pub(super) dir: PathBuf,
 }
@@ -64,4 +65,22 @@ pub(super) fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Fi
     let (kept, mut store) = directory(name, &decided_records(), 8, change);
     prune(&mut store);
     kept
+}
+
+/// A directory of a test, which goes with the test.
+pub(super) struct Scratch(pub(super) PathBuf);
+
+impl Scratch {
+    /// Returns a directory that is not there yet.
+    pub(super) fn new(name: &str) -> Self {
+        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
+        let _absent = fs::remove_dir_all(&path);
+        Self(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _absent = fs::remove_dir_all(&self.0);
+    }
 }

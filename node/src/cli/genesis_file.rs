@@ -1,4 +1,4 @@
-//! Genesis files, read for commands.
+//! Reads genesis files for commands.
 
 use std::{fs, path::Path};
 
@@ -15,15 +15,15 @@ pub(super) fn read_genesis(path: &Path) -> Result<Genesis, Failure> {
     decode_genesis(path, &bytes)
 }
 
-/// Reads the genesis of a sim that this program runs, and computes its first state. Of a successor
-/// that is read from the file beside the genesis.
+/// Reads the genesis of a sim that this program runs, and computes its first state. The first state
+/// of a successor is read from the file beside the genesis.
 pub(super) fn read_start(path: &Path) -> Result<SimStart, Failure> {
     let genesis = read_genesis(path)?;
     let first_state = first_state(&genesis, path, &tools()).map_err(|error| error.to_string());
     Ok(SimStart { genesis, first_state })
 }
 
-/// Reads a genesis to show it, of whatever engine it is.
+/// Reads a genesis of any engine, to show it.
 pub(super) fn read_any_genesis(path: &Path) -> Result<Genesis, Failure> {
     let bytes = read_file(path)?;
     decode_genesis(path, &bytes).or_else(|undecoded| {

@@ -1,4 +1,4 @@
-//! `invite`: let somebody's node follow a sim.
+//! `invite` makes and shows invites, by which other people's nodes follow a sim.
 
 mod short;
 
@@ -32,7 +32,8 @@ use crate::{
     keys,
 };
 
-/// Heights that are tried for a checkpoint: a header that changes the validators is none.
+/// The number of heights that are tried for a checkpoint. A header that changes the validators
+/// cannot be one.
 const TRIES_MAX: usize = 8;
 
 #[derive(Debug, Subcommand)]
@@ -41,11 +42,10 @@ pub(super) enum InviteCommand {
     #[command(after_help = "Examples:\n  \
         metatopia invite create --data-dir ~/.local/state/metatopia/plaza\n  \
         metatopia invite create --node http://203.0.113.5:8080 --key admin.key --uses 5 --expires 7d\n\n\
-        Who has it, starts a follower with `metatopia node join INVITE --data-dir DIR`. Each server \
-        counts for itself\nhow many nodes an invite let in; it keeps that in the file `followers` \
-        of its data directory.\n\n\
-        By --data-dir the invite is short: its server keeps the rest. By --node and --key alone it is \
-        whole, and long.")]
+        Whoever has the invite starts a follower with `metatopia node join INVITE --data-dir DIR`. \
+        Each server\ncounts for itself how many nodes an invite let in, and keeps that in the file \
+        `followers` of its data\ndirectory.\n\nWith --data-dir the invite is short: its server \
+        keeps the rest. With --node and --key alone it is whole,\nand long.")]
     Create(CreateArgs),
     /// Read an invite and check it: its checkpoint, its signature, its time.
     Show(InviteShowArgs),
@@ -53,7 +53,8 @@ pub(super) enum InviteCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct CreateArgs {
-    /// The world of `metatopia up`, or a server's data directory: invites by the key that is there.
+    /// The directory of `metatopia up`, or a server's data directory. The key in it signs the
+    /// invite.
     #[arg(long, value_name = "DIR", conflicts_with = "key")]
     data_dir: Option<PathBuf>,
     /// A node of the sim [default: the one of --data-dir, else http://127.0.0.1:8080].
@@ -62,22 +63,22 @@ pub(super) struct CreateArgs {
     /// Your key file; you must be an admin of the sim.
     #[arg(long, value_name = "FILE", required_unless_present = "data_dir")]
     key: Option<PathBuf>,
-    /// What it lets its holder do: `follow`, or as well `stand-by` for a vote.
+    /// What the invite lets its holder do: `follow`, or also `stand-by` for a vote.
     #[arg(long, value_enum, default_value_t = GrantArg::Follow)]
     grant: GrantArg,
-    /// Nodes that each server lets in by it.
+    /// How many nodes each server lets in by the invite.
     #[arg(long, default_value_t = 1, value_name = "COUNT",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(INVITE_USES_MAX)))]
     uses: u32,
-    /// How long it is good, such as 30m, 24h or 7d; at most 30d.
+    /// How long the invite is valid, such as 30m, 24h or 7d; at most 30d.
     #[arg(long, default_value = "7d", value_parser = validity, value_name = "DURATION")]
     expires: Duration,
-    /// Show no code.
+    /// Print no code for cameras.
     #[arg(long)]
     no_code: bool,
 }
 
-/// As long as servers take invites.
+/// Reads how long an invite is valid: at most as long as servers accept one.
 fn validity(text: &str) -> Result<Duration, String> {
     let most = Duration::from_millis(INVITE_VALID_MAX_MS);
     match arguments::days(text)? {
@@ -98,19 +99,19 @@ pub(super) struct InviteShowArgs {
     invite: String,
 }
 
-/// An invite, for people and scripts.
+/// A summary of an invite, for people and programs.
 #[derive(Debug, Serialize)]
 struct InviteSummary {
-    /// The text that is handed on.
+    /// The text to hand on.
     invite: String,
-    /// All of it as text, wherever the server is.
+    /// The whole invite as text, which needs no server to complete it.
     whole: String,
     id: String,
     sim: String,
     issuer: String,
     grant: &'static str,
     uses: u32,
-    /// Milliseconds since 1970.
+    /// When the invite expires, in milliseconds since 1970.
     expires: u64,
     height: u64,
     validators: usize,
@@ -181,16 +182,16 @@ async fn show(args: InviteShowArgs, console: Console) -> Result<(), Failure> {
     Ok(checked?)
 }
 
-/// What to do without an invite.
+/// The advice for somebody without an invite.
 const MADE_BY: &str = "`metatopia invite create` makes one";
 
-/// Reads an invite from the command line, or from the file that is named there; of a short one its
-/// server gives the rest.
+/// Reads an invite from the command line, or from the file that is named there. The server of a
+/// short invite gives the whole one.
 pub(super) async fn read(text: &str) -> Result<SignedInvite, Failure> {
     let file = fs::read_to_string(text);
     match file.as_deref().unwrap_or(text).parse::<ShortInvite>() {
         Ok(short) => return short::fetch(&short).await,
-        // Perhaps it is a whole one.
+        // The text may be a whole invite.
         Err(ShortInviteError::NoMark) => {}
         Err(error) => return Err(error.into()),
     }
@@ -246,14 +247,16 @@ async fn create(args: CreateArgs, console: Console) -> Result<(), Failure> {
     signed.check(now, &Ed25519)?;
     let mut shown = InviteSummary::of(&signed, now);
     if let Some(dir) = &args.data_dir {
-        // What is named is where others come; else the server says it, or is where it listens.
+        // The invite names the node of the command line, or else what the server announces, or else
+        // where it listens.
         let named = (!args.node.is_empty()).then(|| at.node[0].clone());
         let server = named.or(called).unwrap_or_else(|| at.node[0].clone());
         shown.invite = short::keep(&signed, dir, server, now)?.to_string();
     }
     console.show(&shown)?;
     if !console.is_json() && !args.no_code {
-        // Codes of capitals and digits are a third smaller, and case means nothing in an invite.
+        // Codes of capitals and digits are a third smaller, and an invite means the same in any
+        // case.
         match code::draw(&shown.invite.to_uppercase()) {
             Some(code) => console.line(&format!("\n{code}"))?,
             None => console.note("too long for a code in 80 columns; --data-dir makes a short one"),
@@ -308,7 +311,8 @@ async fn make(
     Ok(invite.sign(key))
 }
 
-/// The certificate with no more signatures than it takes: an invite is to be short.
+/// Returns the certificate with no more signatures than a quorum needs, because an invite should be
+/// short.
 fn quorum_of(mut certificate: Certificate, set: &ValidatorSet) -> Certificate {
     let mut power = 0;
     certificate.signatures.retain(|(key, _)| {
@@ -319,7 +323,8 @@ fn quorum_of(mut certificate: Certificate, set: &ValidatorSet) -> Certificate {
     certificate
 }
 
-/// The key that a directory can invite by, and the server that runs from it.
+/// Returns the key that a directory can sign invites with, and the URL of the server that runs from
+/// it.
 fn own_key(dir: &Path) -> Result<(SigningKey, Option<NodeUrl>), Failure> {
     let (key, config) = if dir.join("admin.key").exists() {
         (dir.join("admin.key"), dir.join("server-0").join("metatopia.toml"))
@@ -340,7 +345,7 @@ fn own_key(dir: &Path) -> Result<(SigningKey, Option<NodeUrl>), Failure> {
 mod tests {
     use super::*;
 
-    /// What is no invite was told twice, before and behind the semicolon.
+    /// The error said twice that the text is no invite, before and behind the semicolon.
     #[tokio::test]
     async fn a_text_that_is_no_invite_is_told_once_with_what_makes_one() {
         let told = async |text: &str| read(text).await.unwrap_err().to_string();

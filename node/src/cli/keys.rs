@@ -1,4 +1,4 @@
-//! `keys`: make and look at key files.
+//! `keys` makes key files and looks at them.
 
 use std::{fmt, path::PathBuf};
 

@@ -35,14 +35,14 @@ pub(super) enum LogCommand {
         metatopia log verify ~/.local/state/metatopia/plaza            all servers of `up`\n  \
         metatopia log verify server-0 --genesis plaza.genesis --json   one server\n  \
         metatopia log verify server-0 --allow-gaps                     turns may be missing\n\n\
-        Nothing is changed, and the servers may be running. Every turn is held against its \
-        certificate and the turn\nbefore it, and applied again; its root must be the one that more \
-        than two thirds of the servers signed. Of a\npruned log those since its oldest snapshot are \
-        applied, and the snapshot is proved from genesis on; the same\nbehind turns that are missing. \
-        Missing turns are not proven, whatever the reason is: a server that was away\nlacks them \
-        until it has fetched them, but they may as well have been taken out. Exit code 5, and the \
-        height,\nwhen anything is wrong or not proven; 6 when two logs are each in order and differ. \
-        docs/verify.md says what\nis proved, and what is not.")]
+        Nothing is changed, and the servers may be running. Every turn is checked against its \
+        certificate and the\nturn before it, and applied again. Its root must be the one that more \
+        than two thirds of the servers\nsigned. Of a pruned log the turns since its oldest \
+        snapshot are applied, and the snapshot is proved from\ngenesis on. The same holds for the \
+        turns behind missing ones. Missing turns are not proven, whatever the\nreason is: a server \
+        that was away lacks them until it has fetched them, but somebody may also have taken\nthem \
+        out. Exit code 5, and the height, when anything is wrong or not proven; 6 when two logs \
+        are each in\norder and differ. docs/verify.md says what is proved, and what is not.")]
     Verify(LogVerifyArgs),
     /// Replay the log that is part of this program, and compare its roots with those that every
     /// build on every machine must come to.
@@ -57,7 +57,7 @@ pub(super) struct LogVerifyArgs {
     /// The sim's genesis [default: the file `genesis` in each data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
-    /// Turns may be missing, and others be without proof: say so, and do not fail.
+    /// Turns may be missing, and others may have no proof: print that, and do not fail.
     #[arg(long)]
     allow_gaps: bool,
 }
@@ -69,7 +69,7 @@ pub(super) fn run(command: LogCommand, console: Console) -> Result<(), Failure> 
     }
 }
 
-/// The result of the golden log.
+/// The result of replaying the golden log.
 #[derive(Debug, Serialize)]
 struct Golden {
     ok: bool,
@@ -120,7 +120,7 @@ fn verify_all(args: &LogVerifyArgs, console: Console) -> Result<(), Failure> {
 /// result, not a failure.
 ///
 /// # Errors
-/// When the log cannot be read, or the genesis is missing.
+/// Fails when the log cannot be read, or the genesis is missing.
 pub(super) fn verify(
     dir: &Path,
     genesis: &Path,
@@ -167,7 +167,7 @@ pub(super) fn data_directories(dir: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut found = Vec::new();
     for entry in fs::read_dir(dir).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        // A log whose identity is gone is found too, and then reported.
+        // A log that has lost its identity is found too, and then reported.
         if path.join(&identity).exists() || path.join("log").is_dir() {
             found.push(path);
         }

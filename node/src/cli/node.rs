@@ -1,4 +1,4 @@
-//! `node run` and `node join`: one server, in the foreground.
+//! `node run` and `node join` run one server, in the foreground.
 
 mod join;
 
@@ -22,16 +22,24 @@ use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
     config::{self, ConfigError, Layer, LogFormat, LogLevel, Settings},
     first_state::{FirstStateError, SnapshotFileError},
-    server::{self, ServerError},
+    host,
+    server::ServerError,
 };
 
-/// What programs in Rust take directives for their logs from.
+/// The variable from which Rust programs read directives for their logs.
 const RUST_LOG: &str = "RUST_LOG";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum NodeCommand {
-    /// Run one server until it is told to stop (Ctrl-C, or SIGTERM).
-    #[command(after_help = "A value is taken from its flag, else from the environment \
+    /// Run a server, or one for each of several sims, until it is told to stop (Ctrl-C, or
+    /// SIGTERM).
+    #[command(after_help = "Examples:\n  \
+        metatopia node run --config plaza/metatopia.toml\n  \
+        metatopia node run --config plaza/metatopia.toml --config garden/metatopia.toml\n\n\
+        Each file describes the server of one sim. Several of them run in one process, which answers \
+        HTTP for all at\nthe address of the first: pages at /w/SIM, questions with ?sim=SIM, and \
+        the first sim where none is named.\n\n\
+        A value is taken from its flag, else from the environment \
         (METATOPIA_HTTP_LISTEN for --http-listen), else from the file, else it has a default.\n\
         Unknown keys and variables are errors. `metatopia up` writes such files: \
         server-0/metatopia.toml in its data directory.")]
@@ -42,13 +50,13 @@ pub(super) enum NodeCommand {
 
 #[derive(Debug, Args)]
 pub(super) struct NodeRunArgs {
-    /// The configuration file (TOML).
+    /// The configuration file (TOML). Give it once for each sim that the process hosts.
     #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    config: Vec<PathBuf>,
     #[command(flatten)]
     flags: Layer,
-    /// Stop when standard input ends: for whoever starts a server as a child, and must not leave it
-    /// behind however it ends itself.
+    /// Stop when standard input ends. A program that starts a server as a child uses this, so that
+    /// the server ends when the program ends in any way.
     #[arg(long, hide = true)]
     until_stdin_ends: bool,
 }
@@ -58,12 +66,13 @@ pub(super) fn run(command: NodeCommand, console: Console) -> Result<(), Failure>
         NodeCommand::Run(args) => args,
         NodeCommand::Join(args) => return join::run(*args, console),
     };
-    let settings = settle(&args)?;
-    log_to_stderr(settings.log, settings.log_format)?;
+    let all = settle(&args)?;
+    // All files agree about the log.
+    log_to_stderr(all[0].log, all[0].log_format)?;
     super::wait(async move {
         let stop = stop_signal(args.until_stdin_ends)
             .map_err(|error| Failure::failed(format!("cannot wait for signals: {error}")))?;
-        Ok(server::run(settings, stop).await?)
+        Ok(host::run(all, stop).await?)
     })
 }
 
@@ -71,7 +80,7 @@ pub(super) fn run(command: NodeCommand, console: Console) -> Result<(), Failure>
 fn log_to_stderr(level: LogLevel, format: LogFormat) -> Result<(), Failure> {
     let filter = chosen(env::var(RUST_LOG).ok().as_deref(), level)?;
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(io::stderr);
-    // A second subscriber is only there in tests, which keep theirs.
+    // A second subscriber exists only in tests, which keep their own.
     let _ = match format {
         LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).try_init(),
         LogFormat::Json => log.json().flatten_event(true).try_init(),
@@ -79,7 +88,7 @@ fn log_to_stderr(level: LogLevel, format: LogFormat) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is logged: by the directives of RUST_LOG, or else by the level.
+/// Returns what is logged: by the directives of RUST_LOG, or else by the level.
 fn chosen(directives: Option<&str>, level: LogLevel) -> Result<EnvFilter, Failure> {
     let Some(directives) = directives.filter(|text| !text.trim().is_empty()) else {
         return Ok(EnvFilter::new(filter(level)));
@@ -90,7 +99,8 @@ fn chosen(directives: Option<&str>, level: LogLevel) -> Result<EnvFilter, Failur
     })
 }
 
-/// Agreement's core tells of every vote at the level at which we tell of sessions.
+/// Returns the directives of a level. The core of agreement logs every vote at the level at which
+/// other parts log sessions.
 fn filter(level: LogLevel) -> String {
     const CORE: &str = "arc_malachitebft_core_consensus";
     match level {
@@ -100,13 +110,20 @@ fn filter(level: LogLevel) -> String {
     }
 }
 
-fn settle(args: &NodeRunArgs) -> Result<Settings, ConfigError> {
+/// Returns the settings of each sim that the process hosts. Without a file there is one sim.
+fn settle(args: &NodeRunArgs) -> Result<Vec<Settings>, ConfigError> {
     let environment = config::environment(config::variables())?;
-    let file = args.config.as_deref().map(config::read).transpose()?.unwrap_or_default();
-    config::settle([args.flags.clone(), environment, file])
+    let stronger = [args.flags.clone(), environment];
+    let read = |path: &PathBuf| Ok((path.clone(), config::read(path)?));
+    let mut files = args.config.iter().map(read).collect::<Result<Vec<_>, ConfigError>>()?;
+    if files.len() > 1 {
+        return config::settle_together(&stronger, files);
+    }
+    let file = files.pop().map(|(_, file)| file);
+    Ok(vec![config::settle(stronger.into_iter().chain(file))?])
 }
 
-/// Turns true when this process shall stop.
+/// Returns a signal that turns true when this process shall stop.
 fn stop_signal(with_stdin: bool) -> io::Result<watch::Receiver<bool>> {
     let (stop, stopped) = watch::channel(false);
     let (mut interrupt, mut terminate) =
@@ -142,7 +159,7 @@ impl From<ConfigError> for Failure {
     }
 }
 
-/// The code for a first state that cannot be made.
+/// Returns the exit code for a first state that cannot be made.
 fn first_state_exit(error: &FirstStateError) -> Exit {
     match error {
         FirstStateError::Genesis(GenesisError::Engine { .. } | GenesisError::Rules { .. }) => {
@@ -188,7 +205,7 @@ impl From<ServerError> for Failure {
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {
                 Exit::NotFound
             }
-            ServerError::Genesis { .. } => Exit::Usage,
+            ServerError::Genesis { .. } | ServerError::SameSim { .. } => Exit::Usage,
             ServerError::FirstState { ref source, .. } => first_state_exit(source),
             ServerError::Store { ref source, .. }
                 if matches!(**source, OpenStoreError::Identity(_)) =>

@@ -1,4 +1,4 @@
-//! `order show`: in which order a script got its events.
+//! `order show` prints the order in which a script got its events.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use super::{arguments, console::Console, failure::Failure, session::NodeArgs};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum OrderCommand {
-    /// Print the events that a script got in a turn, in the order it got them.
+    /// Print the events that a script got in a turn, in the order in which it got them.
     #[command(after_help = "Each script has its own order, known only once the turn is decided, \
         and the same on every server.\n`metatopia script list` prints the numbers of scripts.")]
     Show(OrderShowArgs),
@@ -68,7 +68,8 @@ pub(super) async fn run(command: OrderCommand, console: Console) -> Result<(), F
     Ok(())
 }
 
-/// Does this script run there? Of one that never did, servers say the same as of one without events.
+/// Returns whether this script runs there. Servers answer the same for a script that never ran as
+/// for one without events.
 async fn exists(at: &NodeArgs, script: ScriptId) -> Result<(), Failure> {
     let after = ScriptId(script.0.saturating_sub(1));
     let Answer::Scripts(scripts) = at.ask(Question::Scripts { after }).await? else {

@@ -1,4 +1,4 @@
-//! Ports that a server can come back to: on loopback, or on an address that others reach.
+//! Chooses ports that a server can come back to: on loopback, or on an address that others reach.
 
 use std::{
     io,
@@ -12,28 +12,30 @@ use metatopia_client_driver::NodeUrl;
 
 use crate::cli::Failure;
 
-/// Passing connections get theirs from above: Linux lends from 32,768 on (`ip_local_port_range`),
-/// others from 49,152 (RFC 6335). A server that is down for a second would find its port lent.
+/// The ports that are chosen from. The system lends the ports above to outgoing connections: Linux
+/// from 32,768 on (`ip_local_port_range`), others from 49,152 (RFC 6335). A server that is down for
+/// a second would find such a port lent.
 const LASTING: Range<u16> = 16_384..32_768;
 
-/// Ports between the places where two processes begin to look, so that those of worlds that start
-/// together seldom meet: eight servers have two each.
+/// The distance of the ports at which two processes begin to look, so that sims that start together
+/// seldom meet. Eight servers have two ports each.
 const STRIDE: u32 = 16;
 
-/// Where one server listens.
+/// The addresses and ports that one server listens on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Ports {
     ip: IpAddr,
-    /// One of this machine, where `ip` may be all: servers tell each other where they are.
+    /// The address at which this machine is reached. Servers tell it to each other, so it is one
+    /// address even if `ip` stands for all.
     own: IpAddr,
     http: u16,
-    /// By UDP. On loopback it is 0: any, which is named by HTTP.
+    /// The UDP port for clients. On loopback it is 0, which takes any port; HTTP then tells which.
     clients: u16,
     p2p: u16,
 }
 
 impl Ports {
-    /// Where programs of this machine reach it by HTTP.
+    /// Returns the URL at which programs of this machine reach the server.
     pub(in crate::cli) fn url(&self) -> NodeUrl {
         let ip = match self.ip {
             IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
@@ -44,7 +46,7 @@ impl Ports {
         format!("http://{address}/").parse().expect("an address like its example")
     }
 
-    /// Its HTTP port, and its UDP port for clients.
+    /// Returns the server's HTTP port, and its UDP port for clients.
     pub(in crate::cli) const fn public(&self) -> (u16, u16) {
         (self.http, self.clients)
     }
@@ -53,12 +55,12 @@ impl Ports {
         SocketAddr::new(self.ip, self.http)
     }
 
-    /// Its UDP address for clients.
+    /// Returns the UDP address for clients.
     pub(in crate::cli) const fn client_address(&self) -> SocketAddr {
         SocketAddr::new(self.ip, self.clients)
     }
 
-    /// Where it listens for other servers.
+    /// Returns the address that the server listens on for other servers.
     pub(in crate::cli) fn p2p_address(&self) -> Multiaddr {
         Multiaddr::from(self.own).with(Protocol::Tcp(self.p2p))
     }
@@ -67,17 +69,19 @@ impl Ports {
 /// Chooses ports of loopback for `count` servers: HTTP at `first` and the ones after it where they
 /// are free.
 ///
-/// All are held until all are chosen, so they differ; then they are let go for the servers to take.
+/// All ports are held until the last is chosen, so they differ. Then they are released for the
+/// servers to take.
 ///
 /// # Errors
-/// When the first HTTP port is in use, or the system has none left.
+/// Fails when the first HTTP port is in use, or the system has none left.
 pub(in crate::cli) fn choose(count: usize, first: u16) -> Result<Vec<Ports>, Failure> {
     choose_on(Ipv4Addr::LOCALHOST.into(), Ipv4Addr::LOCALHOST.into(), count, first)
 }
 
-/// As [`choose`], on any address of this machine, or with a wildcard on all; `own` is the one at
-/// which it is reached. Where that is not loopback, clients come to the UDP port of the same number
-/// as the HTTP port, so that a firewall has one number to let in.
+/// Chooses ports as [`choose`] does, on any address of this machine, or on all of them if the
+/// address is a wildcard; `own` is the address at which the machine is reached. Where that is not
+/// loopback, the UDP port for clients has the same number as the HTTP port, so that a firewall has
+/// one number to let in.
 pub(in crate::cli) fn choose_on(
     ip: IpAddr,
     own: IpAddr,
@@ -119,7 +123,8 @@ fn choose_by(
     Ok(ports)
 }
 
-/// Is the UDP port free? It is the one of a TCP port that is held, so no other server takes it.
+/// Returns the port if it is free for UDP. It is the number of a TCP port that is held, so no other
+/// server takes it.
 fn udp(ip: IpAddr, port: u16) -> Result<u16, Failure> {
     UdpSocket::bind((ip, port)).map(|_| port).map_err(|error| {
         let address = SocketAddr::new(ip, port);
@@ -128,7 +133,7 @@ fn udp(ip: IpAddr, port: u16) -> Result<u16, Failure> {
     })
 }
 
-/// Holds a port, or with 0 any that lasts.
+/// Holds a port, or with 0 any port of [`LASTING`].
 fn hold(ip: IpAddr, port: u16) -> io::Result<TcpListener> {
     let bind = |port| TcpListener::bind((ip, port));
     if port != 0 {
@@ -148,7 +153,7 @@ fn in_use(ip: IpAddr, port: u16, error: &io::Error) -> Failure {
         }
         io::ErrorKind::AddrInUse => {
             Failure::failed(format!("port {port} is in use (--http-port, on {ip})"))
-                .hint("stop whoever has it, or name another; 0 takes any that is free")
+                .hint("stop the program that has it, or name another; 0 takes any that is free")
         }
         io::ErrorKind::AddrNotAvailable => {
             Failure::failed(format!("{ip} is no address of this machine"))
@@ -199,13 +204,14 @@ mod tests {
         let ports = choose_by((LOOPBACK, LOOPBACK), 3, 8_080, &mut system).unwrap();
 
         assert_eq!(ports.len(), 3);
-        // HTTP, then the port for servers; where the second HTTP port is taken, any other.
+        // The order is HTTP and then the port for servers. Where the second HTTP port is taken, any
+        // other is asked for.
         assert_eq!(asked, [8_080, 0, 8_081, 0, 0, 8_082, 0]);
     }
 
     #[test]
     fn clients_of_a_server_that_others_reach_come_to_the_number_of_its_http_port() {
-        // What is reached there is not called.
+        // The server is not called by the address that it is reached at.
         let own = "192.0.2.1".parse().unwrap();
         let ports = choose_on(Ipv4Addr::UNSPECIFIED.into(), own, 4, 0).unwrap();
         for ports in ports {
@@ -219,7 +225,7 @@ mod tests {
 
     #[test]
     fn an_address_that_the_machine_does_not_have_is_named() {
-        // 192.0.2.0/24 is for documents (RFC 5737), and nobody's.
+        // 192.0.2.0/24 is for documents (RFC 5737), so no machine has it.
         let nobodys = "192.0.2.1".parse().unwrap();
         let failure = choose_on(nobodys, nobodys, 1, 0).unwrap_err();
         assert!(failure.message.contains("192.0.2.1"), "{failure}");

@@ -1,4 +1,4 @@
-//! `receipt`: fetch the proof that an act was decided, from any server, and check it.
+//! `receipt` fetches the proof that an act was decided, from any server, and checks it.
 
 use clap::Args;
 use metatopia_client_driver::{ClientDriver, ProofError};
@@ -21,10 +21,10 @@ use super::{
 pub(super) struct ReceiptArgs {
     /// The author's public key.
     author: PublicKey,
-    /// The author's session.
+    /// The lane of the act, as `say --json` prints it.
     #[arg(value_parser = arguments::lane)]
     lane: Lane,
-    /// The act's place in the session.
+    /// The act's sequence number in its lane.
     #[arg(value_parser = arguments::seq)]
     seq: Seq,
     #[command(flatten)]

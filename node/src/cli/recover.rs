@@ -1,4 +1,4 @@
-//! `recover` says from which state a stalled sim goes on, signed by its servers' operators.
+//! `recover` says from which state a stalled sim goes on. Operators of its servers sign that.
 
 mod apply;
 mod file;
@@ -17,45 +17,46 @@ use super::{console::Console, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum RecoverCommand {
-    /// Say which state this server came to after its last turn, signed, for others to sign as well.
+    /// Write down the state that this server has after its last turn, signed, for others to sign
+    /// too.
     #[command(after_help = "Examples:\n  \
         metatopia recover propose --data-dir plaza/server-0 --out plaza.recovery\n  \
         metatopia recover sign plaza.recovery --data-dir plaza/server-1\n  \
         metatopia recover sign plaza.recovery --data-dir plaza/server-2 --give-way\n  \
         metatopia recover apply plaza.recovery --data-dir plaza/server-0        on every server\n\n\
-        For a sim whose servers disagree about a state, so that no root has a quorum: `status` says \
-        `stalled`. All of\nthem are stopped; `bisect` shows where they part, and people decide who \
-        is right. The state is computed again from\nthe server's own snapshot and turns. No turn \
-        that was decided is undone, and no vote.\n\nThat the sim is stalled, and not only this \
-        server stopped, is for people to know, who ask every server: this\ncommand reads one log, \
-        and warns if that shows no stall. Exit code 4 when this server runs, when no turn is\n\
-        decided, or when later turns certify the root after the turn of --to: then there is nothing \
-        to recover.")]
+        This is for a sim whose servers disagree about a state, so that no root has a quorum: \
+        `status` says\n`stalled`. All servers are stopped, `bisect` shows where they differ, and \
+        people decide who is right. The\nstate is computed again from the server's own snapshot \
+        and turns. No decided turn is undone, and no vote.\n\nOnly people who ask every server can \
+        know that the sim is stalled, and not just this server stopped. This\ncommand reads one \
+        log, and warns if that shows no stall. Exit code 4 when this server runs, when no turn\nis \
+        decided, or when later turns certify the root after the turn of --to: then there is \
+        nothing to\nrecover.")]
     Propose(sign::ProposeArgs),
     /// Sign a proposal, if this server comes to the same state.
     #[command(
-        after_help = "The file gets one signature more; copies that were signed apart can be \
-        given to `recover apply` together. A server\nthat comes to another state refuses with exit \
-        code 6; if it is the one that is wrong, its operator says --give-way."
+        after_help = "The file gets one more signature. Copies that were signed apart can be given \
+        to `recover apply` together.\nA server that comes to another state refuses with exit code \
+        6. If that server is the one that is wrong,\nits operator gives --give-way."
     )]
     Sign(sign::SignArgs),
-    /// What a recovery says, and who signed it.
+    /// Show the facts of a recovery, and who signed it.
     Show(RecoverShowArgs),
-    /// Take a recovery into a stopped server's log, so that it goes on from that state.
+    /// Take a recovery into a stopped server's log, so that the server goes on from that state.
     #[command(after_help = "Examples:\n  \
         metatopia recover apply plaza.recovery --data-dir plaza/server-0\n  \
         metatopia recover apply ada.recovery bob.recovery --data-dir plaza/server-1\n  \
         metatopia recover apply plaza.recovery --data-dir plaza/server-2 \\\n      \
         --state snapshot-..            a server that comes to another state takes this one\n\n\
-        More than two thirds of the voting power must have signed: exit code 5 if not. Snapshots of \
-        other states are put\naside in the folder `aside`. Where the recovery was taken, `snapshots` \
-        holds the state that others may need.")]
+        More than two thirds of the voting power must have signed: exit code 5 if not. Snapshots \
+        of other states\nare put into the folder `aside`. When the recovery is taken, `snapshots` \
+        holds the state that others may\nneed.")]
     Apply(apply::ApplyArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct RecoverShowArgs {
-    /// A file of `recover propose`.
+    /// A file that `recover propose` wrote.
     file: PathBuf,
 }
 
@@ -66,7 +67,7 @@ struct RecoveryLine {
     number: u32,
     height: u64,
     header: String,
-    /// After the turn of that height.
+    /// The root after the turn of that height.
     root: String,
     signed_by: Vec<String>,
 }

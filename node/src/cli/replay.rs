@@ -35,12 +35,12 @@ use super::{
     metatopia replay server-0 --stages --from 1190 --at 1200\n  \
     metatopia replay capsule-1201.capsule                what a server or a tab wrote\n\n\
     Nothing is changed, and the server may be running. Every root that is stated or noted is \
-    compared. At the\nend there is one digest for each stage of a tick, over all ticks: where two \
-    machines print others, that\nstage is where they part; --stages then shows the tick, \
-    and prints nothing that differs from machine\nto machine. Exit code 5, and the height, when \
-    anything is wrong;\n6 when whoever wrote a capsule came to \
-    another state than its turns lead to; 3 when the state after --at is not\nthere: the log ends \
-    before it, or was pruned and begins after it.")]
+    compared. At the\nend there is one digest for each stage of a tick, over all ticks. A stage \
+    whose digests differ on two\nmachines is where they part. Then --stages shows the tick, and \
+    prints nothing that differs from machine\nto machine. Exit code 5, and the height, when \
+    anything is wrong; 6 when the writer of a capsule came to\nanother state than its turns lead \
+    to; 3 when the state after --at is not there, because the log ends\nbefore it, or was pruned \
+    and begins after it.")]
 pub(super) struct ReplayArgs {
     /// The data directory of a server, or a capsule.
     path: PathBuf,
@@ -50,8 +50,8 @@ pub(super) struct ReplayArgs {
     /// Stop after this turn.
     #[arg(long, value_name = "HEIGHT", value_parser = arguments::height)]
     at: Option<Height>,
-    /// So many times as fast as the world was, at most, such as `50x` [default: as fast as this
-    /// machine can].
+    /// The most that the replay may be faster than the sim was, such as `50x` [default: as fast as
+    /// this machine can].
     #[arg(long, value_name = "SPEED", value_parser = pace::speed)]
     speed: Option<Speed>,
     /// Print the digest of the state after every stage of every tick.
@@ -80,8 +80,8 @@ struct ReplayReport {
     error: Option<String>,
 }
 
-/// The details that are not the same on another machine. They are left out where the stages are
-/// printed, which people compare with those of other machines.
+/// The details that differ from machine to machine. They are left out where the stages are printed,
+/// because people compare those with the stages of other machines.
 #[derive(Debug, Serialize)]
 struct LocalDetails {
     path: String,
@@ -115,7 +115,7 @@ impl fmt::Display for ReplayReport {
     }
 }
 
-/// Observes a replay: prints its stages, holds it to its speed, and stops it in time.
+/// Observes a replay: prints its stages, holds it to its speed, and stops it at the right turn.
 struct ReplayObserver {
     console: Console,
     at: Option<Height>,
@@ -182,7 +182,7 @@ impl ReplayObserver {
         }
     }
 
-    /// Breaks when the state after this turn is the one that was asked for, or printing failed.
+    /// Stops the replay when the state after this turn was asked for, or when printing failed.
     fn until(&self, height: Height) -> ControlFlow<()> {
         let done = self.failed.is_some() || self.at.is_some_and(|at| height >= at);
         if done { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

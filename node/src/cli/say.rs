@@ -1,4 +1,4 @@
-//! `say`: one sentence, and the proof that it was said.
+//! `say` has one sentence said, and proves that it was said.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -11,10 +11,11 @@ use tokio::time::timeout;
 
 use super::{console::Console, entry::ActEntry, failure::Failure, session::PlayerArgs};
 
-/// Time for an act to be decided. It is valid for half a minute; beyond that it never will be.
+/// The time that an act has to be decided. It is valid for half a minute, and is never decided
+/// after that.
 const DECIDED: Duration = Duration::from_secs(40);
 
-/// Time for the state after the act to be certified: two turns.
+/// The time that the state after the act has to be certified, which takes two turns.
 pub(super) const PROVEN: Duration = Duration::from_secs(10);
 
 /// Arguments of `metatopia say`.
@@ -25,9 +26,9 @@ pub(super) const PROVEN: Duration = Duration::from_secs(10);
     What is printed was proved: the receipt by the signatures of more than two thirds of the\n\
     servers, the outcome by the state that they signed two turns later.")]
 pub(super) struct SayArgs {
-    /// The words, at most 512 bytes.
+    /// The words to say, at most 512 bytes.
     text: String,
-    /// Let everybody in the sim hear it, not only who is near.
+    /// Let everybody in the sim hear the words, not only people nearby.
     #[arg(long)]
     everywhere: bool,
     #[command(flatten)]
@@ -78,8 +79,8 @@ async fn say(
     })
 }
 
-/// Logs in, and has one more act decided and proved. Returns the height of its turn; `what` names it in
-/// a refusal.
+/// Logs in, and has one more act decided and proved. Returns the height of its turn; `what` names
+/// the act in a refusal.
 pub(super) async fn carry_through(
     driver: &mut ClientDriver,
     player: &PlayerArgs,
@@ -113,7 +114,7 @@ pub(super) async fn prove(
     })
 }
 
-/// Waits until all these acts are in decided turns, but not for ever; gives their places.
+/// Waits until all these acts are in decided turns, but not for ever. Returns their places.
 pub(super) async fn decide_in_time(
     driver: &mut ClientDriver,
     acts: &[ActId],

@@ -1,7 +1,7 @@
-//! `scenario`: stories of servers and faults, played by the simulated world. That world is a program of
-//! its own, so that this one holds nothing that could break a rule on purpose; words, output and exit
-//! code are passed through. Where it is not there yet, it is built of the source that this program was
-//! built of.
+//! `scenario` plays stories of servers and faults by the simulator. The simulator is a program of
+//! its own, so that this one holds nothing that could break a rule on purpose. Its words, output
+//! and exit code are passed through. Where it is missing, it is built from the source that this
+//! program was built from.
 
 mod player;
 
@@ -17,18 +17,19 @@ use super::{console::Console, exit::Exit, failure::Failure};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ScenarioCommand {
-    /// Play stories with whole servers in a simulated world, and say which expectations did not come
-    /// true.
+    /// Play stories with whole servers in a simulated network, and say which expectations did not
+    /// come true.
     #[command(after_help = "Examples:\n  \
         metatopia scenario run scenarios/stories/poison-act.toml\n  \
         metatopia scenario run my-story.toml --seed 7 --json\n\n\
-        A story is a TOML file: servers, people, scripts, faults, and what should come of them; \
-        docs/stories.md\ndescribes it. The same story with the same seed is the same history, on \
-        every machine. Ends with 0 if\nall came true, with 1 if not, with 2 if a file is wrong. They \
-        are played by the program metatopia-simulator,\nbeside this one or on PATH; where it is \
-        missing, it is built first, of the source that this program was\nbuilt of.")]
+        A story is a TOML file with servers, people, scripts, faults, and what should come of \
+        them;\ndocs/stories.md describes it. The same story with the same seed is the same \
+        history, on every machine.\nExit code 0 if all expectations came true, 1 if not, 2 if a \
+        file is wrong. The program\nmetatopia-simulator plays the stories. It lies beside this one \
+        or on PATH; if it is missing, it is built\nfirst, from the source that this program was \
+        built from.")]
     Run(ScenarioRunArgs),
-    /// Read stories and play nothing: mistakes are told with line and column.
+    /// Read stories without playing them. Mistakes are shown with line and column.
     Check(ScenarioCheckArgs),
 }
 
@@ -37,7 +38,7 @@ pub(super) struct ScenarioRunArgs {
     /// The files of the stories.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
-    /// Another seed than each story's own.
+    /// A seed to use instead of each story's own.
     #[arg(long)]
     seed: Option<u64>,
 }
@@ -75,7 +76,7 @@ fn pass_on(status: ExitStatus) -> Result<(), Failure> {
     let exit = Exit::ALL.into_iter().find(|exit| Some(i32::from(exit.code())) == status.code());
     match exit {
         Some(Exit::Ok) => Ok(()),
-        // It has said why.
+        // The simulator has said why.
         Some(exit) => Err(Failure::quiet(exit)),
         None => Err(Failure::failed(format!("{} did not end by itself: {status}", player::NAME))),
     }

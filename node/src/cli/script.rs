@@ -1,4 +1,4 @@
-//! `script`: look at source before it runs, and at what runs.
+//! `script` checks source before it runs, and lists the scripts that run.
 
 use std::{
     fmt,
@@ -17,7 +17,7 @@ use super::{console::Console, exit::Exit, failure::Failure, session::NodeArgs};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ScriptCommand {
-    /// Check a script's source: what is wrong, in which line and column. Nothing is run.
+    /// Check a script's source, and show what is wrong in which line and column. Nothing is run.
     #[command(
         after_help = "Example:\n  metatopia script check door.rhai\n\nA script with mistakes \
         ends with exit code 1."
@@ -96,7 +96,7 @@ fn read(path: &Path) -> Result<String, Failure> {
     })
 }
 
-/// The complaint, the line it is about, and a mark under the column.
+/// Returns the complaint, the line that it is about, and a mark under the column.
 fn explain(file: &str, source: &str, diagnostic: &Diagnostic) -> String {
     let Diagnostic { line, column, message } = diagnostic;
     let text = usize::try_from(*line).ok().and_then(|n| source.lines().nth(n.checked_sub(1)?));

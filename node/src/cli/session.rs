@@ -1,4 +1,4 @@
-//! What every command that talks to a node shares: where it is, which sim, which key.
+//! What every command that talks to a node shares: where the node is, which sim, and which key.
 
 use std::{path::PathBuf, sync::Arc, time::Duration};
 
@@ -14,16 +14,16 @@ use metatopia_types::{Act, Sign, SimId};
 use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
 use crate::keys;
 
-/// Time for one question.
+/// The time that a node has to answer one question.
 pub(super) const ANSWER: Duration = Duration::from_secs(10);
 
-/// Where `metatopia up` puts its first server.
+/// The URL at which `metatopia up` puts its first server.
 pub(super) const NODE: &str = "http://127.0.0.1:8080";
 
-/// A node, and the sim it must serve.
+/// The arguments that name a node, and the sim that it must serve.
 #[derive(Debug, Args)]
 pub(super) struct NodeArgs {
-    /// The node to talk to; several with commas, to go on with the next when one is gone.
+    /// The node to talk to. Give several with commas to go on with the next when one is gone.
     #[arg(long, value_name = "URL[,URL..]", default_value = NODE, value_delimiter = ',')]
     pub(super) node: Vec<NodeUrl>,
     /// The sim that the node must serve: 64 hexadecimal digits.
@@ -31,7 +31,7 @@ pub(super) struct NodeArgs {
     pub(super) sim: Option<SimId>,
 }
 
-/// A node and a player.
+/// The arguments that name a node and a player.
 #[derive(Debug, Args)]
 pub(super) struct PlayerArgs {
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub(super) struct PlayerArgs {
     /// Your key file; `metatopia keys new` makes one.
     #[arg(long, value_name = "FILE")]
     pub(super) key: PathBuf,
-    /// What you are called [default: the first digits of your key].
+    /// Your name in the sim [default: the first digits of your key].
     #[arg(long)]
     pub(super) name: Option<String>,
     /// A ticket or its link, for a key that is new to the sim.
@@ -59,12 +59,12 @@ impl NodeArgs {
         Ok(ClientDriver::open(self.node.clone(), trust, key).await?)
     }
 
-    /// Opens a session that only asks: its key is made for it and forgotten.
+    /// Opens a session only to ask. Its key is made for it and then forgotten.
     pub(super) async fn open_to_ask(&self) -> Result<ClientDriver, Failure> {
         self.open(passing_key()).await
     }
 
-    /// Asks one question, in a session of its own.
+    /// Asks one question in a new session.
     pub(super) async fn ask(&self, question: Question) -> Result<Answer, Failure> {
         let mut driver = self.open_to_ask().await?;
         let answer = driver.ask(question, ANSWER).await;
@@ -80,7 +80,8 @@ impl PlayerArgs {
         self.at.open(Arc::new(key)).await
     }
 
-    /// Returns the act that begins the player's session, with what the sim asks of a key that is new.
+    /// Returns the act that begins the player's session, with what the sim asks of a key that is
+    /// new.
     pub(super) async fn login(
         &self,
         driver: &mut ClientDriver,
@@ -100,7 +101,9 @@ impl From<NodeEndpointError> for Failure {
         let exit = match &error {
             NodeEndpointError::Http { error, .. } => http_exit(error),
             NodeEndpointError::Offer { .. } => Exit::Failed,
-            NodeEndpointError::OtherSim { .. } => Exit::Unverified,
+            NodeEndpointError::OtherSim { .. } | NodeEndpointError::NotHosted { .. } => {
+                Exit::Unverified
+            }
             NodeEndpointError::Connect { error: ConnectError::WrongCertificate { .. }, .. } => {
                 Exit::Unverified
             }
@@ -111,7 +114,7 @@ impl From<NodeEndpointError> for Failure {
             NodeEndpointError::Http { error: HttpError::Unreachable(_), .. } => {
                 failure.hint("`metatopia up` starts servers here, --node names another place")
             }
-            NodeEndpointError::OtherSim { .. } => {
+            NodeEndpointError::OtherSim { .. } | NodeEndpointError::NotHosted { .. } => {
                 failure.hint("leave out --sim, or ask another node")
             }
             _ => failure,
@@ -119,7 +122,7 @@ impl From<NodeEndpointError> for Failure {
     }
 }
 
-/// The code for what came by HTTP.
+/// Returns the code for a failure that came by HTTP.
 pub(super) fn http_exit(error: &HttpError) -> Exit {
     match error {
         HttpError::Unreachable(_) | HttpError::TimedOut => Exit::TimedOut,

@@ -1,4 +1,4 @@
-//! `sim` shows sims, and founds one that carries on another whose servers are gone for good.
+//! `sim` shows sims, and founds a sim that continues one whose servers are gone for good.
 
 mod last_state;
 mod succeed;
@@ -16,30 +16,31 @@ use super::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum SimCommand {
-    /// Found a successor: a new sim with new servers and admins, which begins with the state that
-    /// somebody kept of one whose servers are gone.
+    /// Found a successor: a new sim with new servers and admins. It begins with the state that
+    /// somebody kept of a sim whose servers are gone.
     #[command(after_help = "Examples:\n  \
         metatopia sim succeed plaza/server-2 --name plaza --data-dir plaza-2\n  \
         metatopia sim succeed snapshot-.. --name plaza --data-dir plaza-2\n  \
         metatopia up --data-dir plaza-2                              its servers run\n\n\
-        Of a data directory the last state is taken that more than two thirds of the servers \
-        signed for, which is\nproved in the new genesis; a snapshot file alone proves nothing but \
-        itself. The successor has an id of its own and\nnames its parent. Objects, scripts, \
-        packages, lands, players and the list of what was said are as they were,\nwith their \
-        sources and licences; servers and admins are new ones: whoever founds it decides there.\n\n\
-        No other server of the parent may live, which only people can know: otherwise there are two \
-        worlds from that\nturn on. Exit code 4 when a server or follower runs on the directory, or \
-        the new one is not empty; 5 when the\nstate or its proof does not hold.")]
+        From a data directory, the last state is taken that more than two thirds of the servers \
+        signed for, and\nthe new genesis holds the proof. A snapshot file alone proves nothing but \
+        itself. The successor has an id\nof its own and names its parent. Objects, scripts, \
+        packages, lands, players and the list of what was said\nstay as they were, with their \
+        sources and licences. Servers and admins are new: whoever founds the\nsuccessor decides \
+        there.\n\nNo other server of the parent may be left, and only people can know that. \
+        Otherwise there are two sims\nfrom that turn on. Exit code 4 when a server or follower \
+        runs on the directory, or the new one is not\nempty; 5 when the state or its proof does \
+        not hold.")]
     Succeed(succeed::SucceedArgs),
-    /// Show what a genesis says, and which sim it carries on.
+    /// Show the facts in a genesis, and which sim it continues.
     Show(SimShowArgs),
     /// Check that a successor begins with its parent's state, and that its parent's servers signed
     /// for that.
     #[command(after_help = "Examples:\n  \
         metatopia sim verify plaza-2/server-0/genesis --parent plaza/server-0/genesis\n  \
         metatopia sim verify genesis --snapshot snapshot-.. --parent parent.genesis\n\n\
-        The state is hashed again, whole, and every change of the parent's validators is followed \
-        from its genesis on.\nExit code 5 when anything does not hold.")]
+        The whole state is hashed again, and every change of the parent's validators is followed \
+        from its genesis\non. Exit code 5 when anything does not hold.")]
     Verify(verify::SimVerifyArgs),
 }
 
@@ -49,7 +50,7 @@ pub(super) struct SimShowArgs {
     path: PathBuf,
 }
 
-/// The sim that another one carries on.
+/// The sim that a successor continues.
 #[derive(Debug, Serialize)]
 struct ParentLine {
     sim: String,
@@ -131,11 +132,11 @@ fn show(args: &SimShowArgs, console: Console) -> Result<(), Failure> {
     })
 }
 
-/// Returns the genesis file that a path names: itself, or the one in it, or in the first server's
-/// directory.
+/// Returns the genesis file that a path names: the file itself, or the one in the directory or in
+/// its first server's directory.
 ///
 /// # Errors
-/// When there is none.
+/// Fails when there is none.
 fn genesis_at(path: &Path) -> Result<PathBuf, Failure> {
     if path.exists() && !path.is_dir() {
         return Ok(path.to_owned());
@@ -156,7 +157,8 @@ mod tests {
     use super::*;
     use crate::cli::exit::Exit;
 
-    /// The advice was to name the genesis by `--genesis`, which is no option of these commands.
+    /// The advice once was to name the genesis by `--genesis`, which is no option of these
+    /// commands.
     #[test]
     fn a_genesis_that_is_not_there_is_told_with_what_can_be_named() {
         let told = |path: &Path| {

@@ -13,7 +13,7 @@ use crate::{disk::DataDirectory, engine, executor::Pool};
 /// The kind of source that a path names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SourceKind {
-    /// A directory, in which a server may have kept its log.
+    /// A directory in which a server may have kept its log.
     Directory,
     /// A file that says that it is a capsule, of any version.
     Capsule,
@@ -23,10 +23,10 @@ pub(super) enum SourceKind {
 const CAPSULE: &[u8] = b"metatopia capsule v";
 
 impl SourceKind {
-    /// Looks at a path.
+    /// Returns the kind of source that a path names.
     ///
     /// # Errors
-    /// When there is nothing, or something else.
+    /// Fails when the path names nothing, or something else.
     pub(super) fn at(path: &Path) -> Result<Self, Failure> {
         let name = path.display();
         if path.is_dir() {
@@ -49,10 +49,10 @@ impl SourceKind {
     }
 }
 
-/// Opens a data directory to be read. All of its files are this program's.
+/// Opens a data directory to be read. All of its files must be this program's.
 ///
 /// # Errors
-/// When it cannot be looked into, or a file in it is for another program.
+/// Fails when the directory cannot be read, or a file in it is for another program.
 pub(super) fn open_directory(dir: &Path) -> Result<DataDirectory, Failure> {
     let disk = DataDirectory::open(dir).map_err(|error| Failure::failed(error.to_string()))?;
     engine::check_files(dir, &disk)?;
@@ -62,7 +62,7 @@ pub(super) fn open_directory(dir: &Path) -> Result<DataDirectory, Failure> {
 /// Returns the data directory of one server: this one, or the only one in it.
 ///
 /// # Errors
-/// When there is none, or more than one.
+/// Fails when there is no such directory, or more than one.
 pub(super) fn only_directory(path: &Path) -> Result<PathBuf, Failure> {
     let mut found = data_directories(path)?;
     match found.pop() {
@@ -75,7 +75,7 @@ pub(super) fn only_directory(path: &Path) -> Result<PathBuf, Failure> {
 /// Returns threads for scripts, as many as this machine has.
 ///
 /// # Errors
-/// When threads cannot be started.
+/// Fails when threads cannot be started.
 pub(super) fn pool() -> Result<Pool, Failure> {
     let threads = thread::available_parallelism().map_or(1, Into::into);
     Pool::new(threads).map_err(|error| Failure::failed(error.to_string()))

@@ -10,17 +10,19 @@ use metatopia_types::Height;
 use serde::{Deserialize, Serialize};
 
 use super::{arguments, console::Console, exit::Exit, failure::Failure, session::http_exit, up};
+use crate::routes::SimsAnswer;
 
 /// Arguments of `metatopia status`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia status                       all servers of `metatopia up`, and turns a second\n  \
     metatopia status --watch               the same, renewed every second\n  \
-    metatopia status --node http://127.0.0.1:8080 --at 1200 --json\n\n\
+    metatopia status --node http://127.0.0.1:8080 --at 1200 --json\n  \
+    metatopia status --node http://127.0.0.1:8080/w/SIM    one sim of a process that hosts several\n\n\
     With --at it is the root after that height, to compare servers by. A server that is stalled,\n\
     diverged or healing is described as any other, with exit code 6; without a quorum it is 7.")]
 pub(super) struct StatusArgs {
-    /// One server, instead of all in a directory.
+    /// One server, instead of all in a directory; of a process with several sims all of them.
     #[arg(long, value_name = "URL")]
     node: Option<NodeUrl>,
     /// The directory of `metatopia up`, or of `metatopia node join`
@@ -183,6 +185,9 @@ impl fmt::Display for ServerStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.state();
         writeln!(f, "server      {}", self.server)?;
+        if let Some(sim) = self.more.get("sim").and_then(|sim| sim.as_str()) {
+            writeln!(f, "sim         {sim}")?;
+        }
         let parent = self.more.get("parent").and_then(|parent| parent.get("sim"));
         if let Some(parent) = parent.and_then(|sim| sim.as_str()) {
             writeln!(f, "carries on  sim {parent}")?;
@@ -219,11 +224,48 @@ pub(super) async fn run(args: StatusArgs, console: Console) -> Result<(), Failur
     let Some(node) = args.node else {
         let directory = match args.data_dir {
             Some(directory) => directory,
-            None => up::default_dir(|name| env::var_os(name).map(PathBuf::from))?,
+            None => up::default_dir("plaza", |name| env::var_os(name).map(PathBuf::from))?,
         };
         return table::run(&directory, args.watch, console).await;
     };
-    let status = ServerStatus::ask(&node, args.at).await?;
+    let nodes = hosted_at(node).await;
+    let mut failed = None;
+    for (index, node) in nodes.iter().enumerate() {
+        if index > 0 && !console.is_json() {
+            console.line("")?;
+        }
+        let Err(failure) = show(node, args.at, console).await else {
+            continue;
+        };
+        if nodes.len() == 1 {
+            return Err(failure);
+        }
+        // The others are shown nevertheless.
+        console.error(&failure);
+        failed = failed.or(Some(Failure::quiet(failure.exit)));
+    }
+    failed.map_or(Ok(()), Err)
+}
+
+/// Returns the address of each sim that a node hosts, the one that answers without a name first. One
+/// that names a sim stands for that sim alone.
+async fn hosted_at(node: NodeUrl) -> Vec<NodeUrl> {
+    if node.sim().is_some() {
+        return vec![node];
+    }
+    // A node of an earlier version hosts one sim and does not know the question.
+    let told = http::get(node.join("/api/sims")).await;
+    let mut sims = told.map_or_else(|_| Vec::new(), |told: SimsAnswer| told.sims);
+    if sims.len() < 2 {
+        return vec![node];
+    }
+    sims.sort_by_key(|entry| !entry.first);
+    sims.iter().filter_map(|entry| Some(node.of(entry.sim.parse().ok()?))).collect()
+}
+
+/// Shows how the server of one sim stands. It is a failure if the server is not well.
+async fn show(node: &NodeUrl, at: Option<Height>, console: Console) -> Result<(), Failure> {
+    let status = ServerStatus::ask(node, at).await?;
     console.show(&status)?;
     if let Some(condition @ ("diverged" | "healing" | "following")) = status.condition.as_deref() {
         let message = format!("{node} is {condition}: its state was not the others'");

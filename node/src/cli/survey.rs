@@ -1,4 +1,4 @@
-//! The servers of a world that are kept on this machine, all asked at once: who lives, who votes, and
+//! Asks all servers of a sim that are kept on this machine at once: who lives, who votes, and
 //! whether that is enough.
 
 use std::{
@@ -8,31 +8,35 @@ use std::{
 };
 
 use metatopia_client_driver::{NodeUrl, http};
-use metatopia_types::Sign as _;
+use metatopia_store::read_identity;
+use metatopia_types::{Sign as _, SimId};
 use serde::Deserialize;
 use tokio::task::JoinSet;
 
 use super::{failure::Failure, status::ServerStatus, up::world};
-use crate::{config, keys};
+use crate::{config, disk::DataDirectory, keys};
 
-/// The HTTP port of a configuration that names none.
+/// The HTTP address of a configuration that names none.
 const HTTP_DEFAULT: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 
 /// A server whose directory is here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct LocalServer {
-    /// What people call it: `server 1`.
+    /// The name that people read: `server 1`.
     pub(super) name: String,
-    /// Its configuration file, which starts it.
+    /// The configuration file that starts the server.
     pub(super) config: PathBuf,
     pub(super) url: NodeUrl,
-    /// The key it votes with; nothing if its file cannot be read.
+    /// The sim of the server's data directory, which may be one of several in the server's process;
+    /// nothing before its first start.
+    pub(super) sim: Option<SimId>,
+    /// The key that the server votes with; nothing if its file cannot be read.
     pub(super) key: Option<String>,
 }
 
 impl LocalServer {
-    /// Returns the answer that came from where the server listens, if it is the server's own: where one
-    /// has ended, another program may have taken its port.
+    /// Returns the answer from the server's address if it is the server's own. Where a server has
+    /// ended, another program may have taken its port.
     fn own_answer(&self, status: ServerStatus) -> Result<ServerStatus, String> {
         match &self.key {
             Some(own) if *own != status.server => {
@@ -42,10 +46,11 @@ impl LocalServer {
         }
     }
 
-    /// The servers of a directory: those of `metatopia up`, or the one that `node join` keeps there.
+    /// Returns the servers of a directory: those of `metatopia up`, or the one that `node join`
+    /// keeps there.
     ///
     /// # Errors
-    /// When there is neither, or a configuration cannot be read.
+    /// Fails when there is neither, or a configuration cannot be read.
     pub(super) fn all(directory: &Path) -> Result<Vec<Self>, Failure> {
         let count = world::kept_servers(directory)?;
         let own = || Ok(vec![Self::read("follower".to_owned(), &directory.join(world::CONFIG))?]);
@@ -65,8 +70,16 @@ impl LocalServer {
         }
     }
 
+    /// Returns the URL at which the server answers for its own sim.
+    fn asked_at(&self) -> NodeUrl {
+        self.sim.map_or_else(|| self.url.clone(), |sim| self.url.of(sim))
+    }
+
     fn read(name: String, config: &Path) -> Result<Self, Failure> {
         let layer = config::read(config)?;
+        let directory = layer.data_dir.as_deref();
+        let disk = directory.and_then(|directory| DataDirectory::open(directory).ok());
+        let identity = disk.and_then(|disk| read_identity(&disk).ok().flatten());
         let vote_key = layer.vote_key.clone().or_else(|| Some(layer.data_dir?.join("vote.key")));
         let key = vote_key.and_then(|path| keys::load(&path).ok());
         let listen = reached_at(layer.http_listen.unwrap_or(HTTP_DEFAULT));
@@ -74,12 +87,13 @@ impl LocalServer {
             name,
             config: config.to_owned(),
             url: format!("http://{listen}/").parse().expect("an address as URLs have it"),
+            sim: identity.map(|identity| identity.sim),
             key: key.map(|key| key.public().to_string()),
         })
     }
 }
 
-/// Where somebody on this machine reaches who listens there.
+/// Returns the address at which this machine reaches a server that listens there.
 fn reached_at(listen: SocketAddr) -> SocketAddr {
     match listen {
         SocketAddr::V4(v4) if v4.ip().is_unspecified() => (Ipv4Addr::LOCALHOST, v4.port()).into(),
@@ -90,24 +104,24 @@ fn reached_at(listen: SocketAddr) -> SocketAddr {
     }
 }
 
-/// What a server of this directory said when it was asked.
+/// The answer of a server of this directory.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SurveyedServer {
     pub(super) place: LocalServer,
-    /// Its answer, or why there is none.
+    /// The server's status, or why there is none.
     pub(super) status: Result<ServerStatus, String>,
 }
 
-/// A server that votes and is not kept here.
+/// A server that votes and has no directory here.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Elsewhere {
     pub(super) key: String,
-    /// Where it says that it is reached; nothing if none of ours knows.
+    /// The address that the server announces; nothing if none of ours knows it.
     pub(super) url: Option<String>,
     pub(super) is_live: bool,
 }
 
-/// How many of those who vote are live.
+/// The number of voting servers that are live, and that are needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Quorum {
     pub(super) voters: usize,
@@ -116,7 +130,7 @@ pub(super) struct Quorum {
 }
 
 impl Quorum {
-    /// Every server has one vote.
+    /// Returns the quorum of this many servers, each with one vote.
     pub(super) const fn of(voters: usize, live: usize) -> Self {
         Self { voters, live, needed: voters * 2 / 3 + 1 }
     }
@@ -125,13 +139,13 @@ impl Quorum {
         self.live >= self.needed
     }
 
-    /// How many may be gone at once.
+    /// Returns how many more servers may be gone at once.
     pub(super) const fn spare(self) -> usize {
         self.voters - self.needed
     }
 }
 
-/// All of them, at one moment.
+/// The answers of all servers at one moment.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Survey {
     pub(super) servers: Vec<SurveyedServer>,
@@ -150,11 +164,12 @@ struct ListedServer {
 }
 
 impl Survey {
-    /// Asks all, and those who vote elsewhere whether they are live.
+    /// Asks all servers of this directory, and asks the voting servers elsewhere whether they are
+    /// live.
     pub(super) async fn take(places: &[LocalServer]) -> Self {
         let mut asking = JoinSet::new();
         for (index, place) in places.iter().cloned().enumerate() {
-            asking.spawn(async move { (index, ServerStatus::ask(&place.url, None).await) });
+            asking.spawn(async move { (index, ServerStatus::ask(&place.asked_at(), None).await) });
         }
         let mut answers: Vec<Option<ServerStatus>> = vec![None; places.len()];
         let mut reasons = vec!["it was not asked".to_owned(); places.len()];
@@ -186,18 +201,18 @@ impl Survey {
         if others.is_empty() {
             return Vec::new();
         }
-        let told = http::get(newest.place.url.join("/api/servers")).await;
+        let told = http::get(newest.place.asked_at().join("/api/servers")).await;
         let known = told.map_or_else(|_| Vec::new(), |told: ServerList| told.servers);
+        let sim = newest.place.sim;
         let mut asking = JoinSet::new();
         for key in others {
             let listed = known.iter().find(|listed| listed.server == key);
             let url = listed.map(|listed| listed.http.clone());
             asking.spawn(async move {
-                let is_live = match &url {
-                    Some(url) => {
-                        let live = format!("{}/health/live", url.trim_end_matches('/'));
-                        http::get_text(live).await.is_ok()
-                    }
+                let node: Option<NodeUrl> = url.as_ref().and_then(|url| url.parse().ok());
+                let node = node.map(|node| sim.map_or(node.clone(), |sim| node.of(sim)));
+                let is_live = match node {
+                    Some(node) => http::get_text(node.join("/health/live")).await.is_ok(),
                     None => false,
                 };
                 Elsewhere { key, url, is_live }
@@ -209,9 +224,9 @@ impl Survey {
         elsewhere
     }
 
-    /// A server that was just promoted has told nobody where it is reached. It counts as live while the
-    /// furthest of ours has a session more than its known neighbours take. That may be a follower's;
-    /// then one too many is counted.
+    /// Counts a server as live while the furthest of ours has a session more than its known
+    /// neighbours take, because a server that was just promoted has announced no address yet. The
+    /// session may be a follower's. Then one server too many is counted.
     fn believe_sessions(&self, elsewhere: &mut [Elsewhere]) {
         let Some(Ok(status)) = self.newest().map(|newest| &newest.status) else {
             return;
@@ -225,7 +240,7 @@ impl Survey {
         }
     }
 
-    /// The server that is furthest, of those that answer.
+    /// Returns the answering server with the highest height.
     pub(super) fn newest(&self) -> Option<&SurveyedServer> {
         self.servers
             .iter()
@@ -233,18 +248,18 @@ impl Survey {
             .max_by_key(|seen| seen.status.as_ref().map(|status| status.height).ok())
     }
 
-    /// The last height that any of them has decided.
+    /// Returns the highest height that any of the servers has decided.
     pub(super) fn height(&self) -> Option<u64> {
         self.newest()?.status.as_ref().map(|status| status.height).ok()
     }
 
-    /// Who votes, as the furthest one knows.
+    /// Returns who votes, as the server with the highest height knows.
     fn voters(&self) -> Option<BTreeSet<&String>> {
         let status = self.newest()?.status.as_ref().ok()?;
         (!status.validators.is_empty()).then(|| status.validators.iter().collect())
     }
 
-    /// Does this server of ours vote? All do as long as nobody says otherwise.
+    /// Returns whether this server of ours votes. Without any answer all of ours are taken to vote.
     pub(super) fn votes(&self, seen: &SurveyedServer) -> bool {
         match (self.voters(), seen.key()) {
             (Some(voters), Some(key)) => voters.iter().any(|voter| *voter == key),
@@ -252,7 +267,8 @@ impl Survey {
         }
     }
 
-    /// How many of those who vote are live; `is_live` says it of our own, by their places.
+    /// Counts the voting servers that are live; `is_live` decides that for our own servers, by
+    /// their places.
     pub(super) fn quorum(&self, is_live: impl Fn(usize) -> bool) -> Quorum {
         let own = self.servers.iter().enumerate().filter(|(_, seen)| self.votes(seen));
         let own_live = own.filter(|(index, _)| is_live(*index)).count();
@@ -267,7 +283,7 @@ impl SurveyedServer {
         self.status.is_ok()
     }
 
-    /// Its key, as it says, or as its file does.
+    /// Returns the server's key, as the server says, or else as its file says.
     pub(super) fn key(&self) -> Option<&String> {
         self.status.as_ref().map(|status| &status.server).ok().or(self.place.key.as_ref())
     }
@@ -277,7 +293,8 @@ impl SurveyedServer {
 pub(super) mod tests {
     use super::*;
 
-    /// A survey of servers with one letter as key each; a capital one is dead.
+    /// Returns a survey of servers whose keys are one letter each. A capital letter is a dead
+    /// server.
     pub(in crate::cli) fn survey(own: &str, voters: &str, elsewhere: &str) -> Survey {
         let validators: Vec<String> = voters.chars().map(String::from).collect();
         let seen = |(index, key): (usize, char)| {
@@ -292,6 +309,7 @@ pub(super) mod tests {
                 name: format!("server {index}"),
                 config: PathBuf::from(format!("server-{index}/metatopia.toml")),
                 url: format!("http://127.0.0.1:{}/", 8_080 + index).parse().unwrap(),
+                sim: None,
                 key: Some(name),
             };
             let is_dead = key.is_ascii_uppercase();
@@ -314,8 +332,8 @@ pub(super) mod tests {
         (voters, live, needed)
     }
 
-    /// Two servers had ended, and a server of another sim listened on the port of one of them: it counted
-    /// as the one that was gone, and as one that votes elsewhere.
+    /// Two servers had ended, and a server of another sim listened on the port of one of them. That
+    /// server counted as the one that was gone, and as one that votes elsewhere.
     #[test]
     fn a_server_of_another_sim_on_the_port_of_one_that_ended_is_not_that_one() {
         let survey = survey("ab", "ab", "");
@@ -325,7 +343,7 @@ pub(super) mod tests {
         let told = one.place.own_answer(foreign.clone()).unwrap_err();
         assert_eq!(told, "another server answers at http://127.0.0.1:8080/: b");
 
-        // Without its key file a server is whoever answers.
+        // If the key file of a server cannot be read, any answer counts as the server's.
         let nameless = LocalServer { key: None, ..one.place.clone() };
         assert_eq!(nameless.own_answer(foreign.clone()), Ok(foreign));
     }

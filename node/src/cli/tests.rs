@@ -29,6 +29,7 @@ fn the_documented_lines_are_understood() {
         "metatopia log verify /tmp/x --json",
         "metatopia log golden",
         "metatopia order show --node http://127.0.0.1:8080 --height 7 --script 2",
+        "metatopia page export page --node http://127.0.0.1:8080 --node https://plaza.example",
         "metatopia script check door.rhai --json",
         "metatopia script list --node http://127.0.0.1:8080",
         "metatopia bench plaza --json",
@@ -54,6 +55,7 @@ fn what_is_not_understood_is_a_usage_error() {
         "metatopia bots --count 0",
         "metatopia bots --rate 0",
         "metatopia order show --height 1",
+        "metatopia page export page",
         "metatopia say hi --key k --sim 12",
     ] {
         let error = read(line).expect_err(line);

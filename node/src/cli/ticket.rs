@@ -1,4 +1,4 @@
-//! `ticket`: let people into a sim that asks new keys for a ticket, or spare them its work.
+//! `ticket` lets people into a sim that asks new keys for a ticket, or spares them its work.
 
 mod secret;
 
@@ -29,27 +29,28 @@ pub(super) enum TicketCommand {
     #[command(after_help = "Examples:\n  \
         metatopia ticket new --key admin.key\n  \
         metatopia ticket new --key admin.key --uses 30 --days 7\n\n\
-        Who opens the link in a browser comes in by it; for this program's own commands give it by \
-        --ticket.\nWhoever has the link may use it, so hand it on with care. A key that came in once \
-        needs no ticket again.\n`metatopia up` keeps the admin's key in admin.key of its directory.")]
+        Whoever opens the link in a browser comes in by it. For this program's own commands, give \
+        it by --ticket.\nWhoever has the link may use it, so hand it on with care. A key that came \
+        in once needs no ticket again.\n`metatopia up` keeps the admin's key in admin.key of its \
+        directory.")]
     New(NewTicketArgs),
-    /// Tickets that still let keys in.
+    /// List the tickets that still let keys in.
     List(ListTicketsArgs),
-    /// Let nobody in by a ticket any more. Who came in by it stays.
+    /// Let nobody in by a ticket any more. People who came in by it stay.
     Withdraw(WithdrawArgs),
 }
 
 #[derive(Debug, Args)]
 pub(super) struct NewTicketArgs {
-    /// How many keys it lets in.
+    /// How many keys the ticket lets in.
     #[arg(long, default_value_t = 1, value_name = "COUNT",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(TICKET_USES_MAX)))]
     uses: u32,
-    /// Days that it is good for; days on which the sim stood still do not count.
+    /// How many days the ticket is valid; days on which the sim stood still do not count.
     #[arg(long, default_value_t = 7, value_name = "DAYS",
         value_parser = clap::value_parser!(u32).range(1..=i64::from(TICKET_DAYS_MAX)))]
     days: u32,
-    /// Show no code.
+    /// Print no code for cameras.
     #[arg(long)]
     no_code: bool,
     #[command(flatten)]
@@ -64,7 +65,7 @@ pub(super) struct ListTicketsArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct WithdrawArgs {
-    /// The ticket's id as `metatopia ticket list` shows it.
+    /// The ticket's id, as `metatopia ticket list` shows it.
     id: PublicKey,
     #[command(flatten)]
     admin: PlayerArgs,
@@ -88,13 +89,13 @@ impl fmt::Display for Made {
     }
 }
 
-/// A ticket that is open.
+/// A ticket that still lets keys in.
 #[derive(Debug, Serialize)]
 struct Open {
     id: String,
     by: String,
     left: u32,
-    /// Milliseconds of governance time.
+    /// When the ticket expires, in milliseconds of governance time.
     lasts: u64,
 }
 
@@ -106,7 +107,7 @@ impl fmt::Display for Open {
     }
 }
 
-/// A ticket that was withdrawn.
+/// The line that tells of a withdrawn ticket.
 #[derive(Debug, Serialize)]
 struct Withdrawn {
     withdrawn: String,
@@ -167,7 +168,7 @@ async fn withdraw(args: WithdrawArgs, console: Console) -> Result<(), Failure> {
     console.show(&Withdrawn { withdrawn: args.id.to_string() })
 }
 
-/// Has the order decided and proved.
+/// Submits the order, and waits until it is decided and proved.
 async fn submit(
     driver: &mut ClientDriver,
     admin: &PlayerArgs,

@@ -9,7 +9,9 @@ pub(super) mod world;
 use std::{env, fmt, io, path::PathBuf, time::Duration};
 
 use clap::Args;
-use metatopia_sim::{ENGINE, FirstLogin, RULES, rules_name};
+use metatopia_client::text::printable;
+use metatopia_scenarios::{Mistake, plaza};
+use metatopia_sim::{ENGINE, FirstLogin, Genesis, RULES, rules_name};
 use serde::Serialize;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -22,7 +24,7 @@ use self::{
     reach::{Invitation, Reach, ReachArgs},
     world::{LocalWorld, SERVERS},
 };
-use super::{arguments, console::Console, failure::Failure};
+use super::{arguments, console::Console, failure::Failure, place::folder::PlaceFolder};
 use crate::routes::module_warning;
 
 /// The port of the first server.
@@ -34,15 +36,20 @@ const HTTP_PORT: u16 = 8080;
     metatopia up\n  \
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
+    metatopia up --place my-place                      a place of your own\n  \
     metatopia up --lan                                 let others in your network in\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped. A server\n\
     that ends is started again, after a second and then less and less often.")]
 pub(super) struct UpArgs {
+    /// The folder of the place that a new sim is founded of [default: plaza, which is part of the
+    /// program].
+    #[arg(long, value_name = "DIR")]
+    place: Option<PathBuf>,
     /// How many servers a new world has [default: 4].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
     servers: Option<u32>,
-    /// Where the world is kept [default: ~/.local/state/metatopia/plaza].
+    /// Where the world is kept [default: ~/.local/state/metatopia/NAME, by the place's name].
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// The HTTP port of the first server; the others take the next ones that are free. 0: any.
@@ -73,6 +80,7 @@ pub(super) struct UpArgs {
 impl Default for UpArgs {
     fn default() -> Self {
         Self {
+            place: None,
             servers: None,
             data_dir: None,
             http_port: HTTP_PORT,
@@ -90,6 +98,7 @@ impl Default for UpArgs {
 #[derive(Debug, Serialize)]
 struct ReadyLine {
     ready: bool,
+    name: String,
     sim: String,
     http: String,
     servers: Vec<ServerLine>,
@@ -113,7 +122,8 @@ struct ServerLine {
 
 impl fmt::Display for ReadyLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "The plaza is open: sim {}", self.sim)?;
+        let name = printable(&self.name);
+        writeln!(f, "{name} is open: sim {}", self.sim)?;
         for ServerLine { index, pid, http, .. } in &self.servers {
             writeln!(f, "  server {index}  {http}  (process {pid})")?;
         }
@@ -140,21 +150,34 @@ impl fmt::Display for ReadyLine {
 
 pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let mut stop = Stop::install()?;
+    let place = args.place.as_deref().map(PlaceFolder::read).transpose()?;
+    let place = match &place {
+        Some(folder) => folder.place().map_err(|mistakes| wrong(&mistakes))?,
+        None => plaza::place(),
+    };
     let path = match args.data_dir {
         Some(path) => path,
-        None => default_dir(|name| env::var_os(name).map(PathBuf::from))?,
+        None => default_dir(place.name(), |name| env::var_os(name).map(PathBuf::from))?,
     };
     let reach = Reach::of(&args.reach)?;
     let servers = args.servers.map(|count| count as usize);
     let alone = reach.is_loopback() || args.open;
     let safe = if alone { FirstLogin::Open } else { FirstLogin::Work };
-    let rule = args.first_login.unwrap_or(safe);
-    let world = LocalWorld::open_or_create_with(&path, servers.unwrap_or(SERVERS), |genesis| {
+    let rule = args.first_login.or(place.first_login()).unwrap_or(safe);
+    let founding = |genesis: &mut Genesis| {
         let parameters = &mut genesis.parameters;
         parameters.first_login = rule;
         parameters.first_login_tries =
             args.first_login_tries.unwrap_or(parameters.first_login_tries);
-    })?;
+    };
+    let count = servers.unwrap_or(SERVERS);
+    let world = LocalWorld::open_or_found(&path, count, &place, founding)?;
+    if args.place.is_some() && !world.is_of(&place) {
+        console.warn(
+            "warning: the sim was founded from another place, or from another text of this one; it \
+             goes on as it is. To found a new one, name another directory by --data-dir",
+        );
+    }
     world.check_count(servers)?;
     check_rule(&world, args.first_login, alone)?;
     let count = world.servers().len();
@@ -241,6 +264,7 @@ fn ready(cluster: &ServerProcesses, world: &LocalWorld, reach: &Reach) -> ReadyL
     };
     ReadyLine {
         ready: true,
+        name: world.name().to_owned(),
         sim: world.sim().to_string(),
         http: http(0),
         servers: cluster.processes().map(line).collect(),
@@ -250,15 +274,33 @@ fn ready(cluster: &ServerProcesses, world: &LocalWorld, reach: &Reach) -> ReadyL
     }
 }
 
-/// Where worlds are kept unless another place is named.
-pub(super) fn default_dir(variable: impl Fn(&str) -> Option<PathBuf>) -> Result<PathBuf, Failure> {
+/// Returns the mistakes of a place as a failure.
+fn wrong(mistakes: &[Mistake]) -> Failure {
+    let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    Failure::failed(lines.join("\n"))
+}
+
+/// Returns the folder name of a place: letters and digits of its name, and a hyphen for anything else.
+fn folder_name(name: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() { c } else { '-' };
+    name.chars().flat_map(char::to_lowercase).map(plain).collect()
+}
+
+/// Where the world of a place is kept unless another directory is named.
+pub(super) fn default_dir(
+    place: &str,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+) -> Result<PathBuf, Failure> {
     // As the XDG base directory specification has it: a relative path counts as not set.
     let state = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
     let home =
         || variable("HOME").filter(|path| path.is_absolute()).map(|h| h.join(".local/state"));
-    state.or_else(home).map(|state| state.join("metatopia/plaza")).ok_or_else(|| {
-        Failure::usage("neither XDG_STATE_HOME nor HOME is set").hint("name a place by --data-dir")
-    })
+    state.or_else(home).map(|state| state.join("metatopia").join(folder_name(place))).ok_or_else(
+        || {
+            Failure::usage("neither XDG_STATE_HOME nor HOME is set")
+                .hint("name a place by --data-dir")
+        },
+    )
 }
 
 fn no_signals(error: io::Error) -> Failure {
@@ -302,6 +344,7 @@ mod tests {
         };
         let ready = ReadyLine {
             ready: true,
+            name: "plaza".into(),
             sim: "bb".into(),
             http: "http://127.0.0.1:8080/".into(),
             servers: vec![server],
@@ -312,7 +355,7 @@ mod tests {
         assert_eq!(
             serde_json::to_string(&ready).unwrap(),
             concat!(
-                r#"{"ready":true,"sim":"bb","http":"http://127.0.0.1:8080/","servers":["#,
+                r#"{"ready":true,"name":"plaza","sim":"bb","http":"http://127.0.0.1:8080/","servers":["#,
                 r#"{"index":0,"pid":1,"key":"aa","http":"http://127.0.0.1:8080/","#,
                 r#""p2p":"/ip4/127.0.0.1/tcp/9"}]}"#
             )
@@ -324,7 +367,7 @@ mod tests {
         let set = |pairs: &'static [(&str, &str)]| {
             let find =
                 move |name: &str| pairs.iter().find(|(n, _)| *n == name).map(|(_, v)| v.into());
-            default_dir(find)
+            default_dir("plaza", find)
         };
         let both: &[(&str, &str)] = &[("XDG_STATE_HOME", "/s"), ("HOME", "/h")];
         assert_eq!(set(both), Ok("/s/metatopia/plaza".into()));

@@ -1,4 +1,4 @@
-//! Host and port, as others are told them.
+//! A host and a port, as they are announced.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPort(String);
 
-/// The text is no host and port.
+/// The error of a text that is no host and port.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not like node.example:8081, 192.0.2.1:8081 or [2001:db8::1]:8081")]
 pub struct ParseHostPortError(String);

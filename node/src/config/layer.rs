@@ -1,4 +1,4 @@
-//! One place that values come from.
+//! A layer of the configuration: one place that values come from.
 
 use std::{fmt, net::SocketAddr, path::PathBuf, str::FromStr};
 
@@ -28,8 +28,25 @@ where
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
-    /// Networks whose clients are free of rations by source.
+    /// Networks whose clients are not rationed by source.
     pub trusted_sources: Option<Networks>,
+}
+
+impl Layer {
+    /// Returns the values of this layer that are about a process rather than about one sim. Other
+    /// sims of the process use them where their own files set nothing.
+    pub(super) fn of_process(&self) -> Self {
+        Self {
+            http_listen: self.http_listen,
+            announce_http: self.announce_http.clone(),
+            tls_cert: self.tls_cert.clone(),
+            tls_key: self.tls_key.clone(),
+            log: self.log,
+            log_format: self.log_format,
+            source_url: self.source_url.clone(),
+            ..Self::default()
+        }
+    }
 }
 
 /// Declares the keys once: for the file, the environment and the command line.
@@ -38,8 +55,8 @@ macro_rules! keys {
         $(#[doc = $doc:literal])+ $(#[arg($($arg:tt)*)])? $(#[serde($($serde:tt)*)])?
         $key:ident: $type:ty, $hint:literal;
     )*) => {
-        /// What one place says: a configuration file, the environment, or the command line. Keys
-        /// that it does not name are left to weaker layers.
+        /// The values of one place: a configuration file, the environment, or the command line.
+        /// Keys that it does not name are left to weaker layers.
         #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, clap::Args)]
         #[serde(deny_unknown_fields)]
         pub struct Layer {
@@ -50,8 +67,8 @@ macro_rules! keys {
                 $(#[serde($($serde)*)])?
                 pub $key: Option<$type>,
             )*
-            /// Other servers, besides those that the genesis names; in the file only, as a list of
-            /// tables `[[peers]]` with `key`, `peer_id` and `address`.
+            /// Other servers, besides those that the genesis names. Only the file has them, as a
+            /// list of tables `[[peers]]` with `key`, `peer_id` and `address`.
             #[arg(skip)]
             pub peers: Option<Vec<PeerConfig>>,
             /// The table `[limits]` of a file, as it is written there.
@@ -63,7 +80,7 @@ macro_rules! keys {
             /// The keys that each place may name, without `peers`, which only the file has.
             pub const KEYS: &'static [&'static str] = &[$(stringify!($key)),*];
 
-            /// Sets a key from text; `None` when it is not known.
+            /// Sets a key from text. Returns `None` when the key is not known.
             pub(super) fn set(&mut self, key: &str, text: &str) -> Option<Result<(), String>> {
                 match key {
                     $(stringify!($key) => Some(set(&mut self.$key, text)),)*
@@ -85,49 +102,50 @@ macro_rules! keys {
 }
 
 keys! {
-    /// Where the log, snapshots and blobs are.
+    /// The directory of the log, snapshots and blobs.
     data_dir: PathBuf, "DIR";
-    /// The genesis of the sim.
+    /// The genesis file of the sim.
     genesis: PathBuf, "FILE";
-    /// The key this server votes with [default: vote.key in the data directory].
+    /// The key that this server votes with [default: vote.key in the data directory].
     vote_key: PathBuf, "FILE";
-    /// The key of its peer id [default: node.key in the data directory].
+    /// The key of the server's peer id [default: node.key in the data directory].
     node_key: PathBuf, "FILE";
     /// TCP address of the HTTP server [default: 127.0.0.1:8080].
     http_listen: SocketAddr, "ADDRESS";
-    /// Web origins, besides its own, whose pages may talk to this server, with commas between.
+    /// Web origins, besides the server's own, whose pages may connect to it, with commas between.
     http_origins: Origins, "ORIGINS";
     /// The origin that other servers and clients are told for HTTP [default: from http_listen].
     announce_http: WebOrigin, "ORIGIN";
     /// UDP address for clients [default: 127.0.0.1:8081].
     client_listen: SocketAddr, "ADDRESS";
-    /// Host and port that they are told for QUIC [default: from client_listen].
+    /// The host and port that they are told for QUIC [default: from client_listen].
     announce_quic: HostPort, "HOST:PORT";
-    /// Clients at once [default: 512].
+    /// The most clients at once [default: 512].
     clients_max: u32, "COUNT";
-    /// Clients at once from one address that is not trusted [default: 512].
+    /// The most clients at once from one address that is not trusted [default: 512].
     clients_per_ip_max: u32, "COUNT";
-    /// A certificate that an authority gave, with those between, in PEM: pages come by https then.
+    /// A PEM file with a certificate that an authority gave, and those between. Pages then come by
+    /// https.
     tls_cert: PathBuf, "FILE";
-    /// Its key, in PEM.
+    /// A PEM file with the key of the certificate.
     tls_key: PathBuf, "FILE";
     /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
     p2p_listen: Multiaddr, "MULTIADDRESS";
-    /// Keep all turns since genesis, for others to fetch; else an hour of them is kept.
+    /// Keep all turns since genesis, for others to fetch; otherwise an hour of them is kept.
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     archive: bool, "BOOL";
-    /// Turns between states that are stored [default: 600].
+    /// The turns from one stored state to the next [default: 600].
     snapshot_turns: u64, "COUNT";
-    /// Turns behind the others from which on a state is fetched from them [default: 1500].
+    /// The turns behind the others from which on a state is fetched from them [default: 1500].
     behind_turns: u64, "COUNT";
-    /// How much is logged: off, error, warn, info, debug or trace [default: info]. RUST_LOG, if it
-    /// is set, says it instead, for each part of the program.
+    /// How much is logged: off, error, warn, info, debug or trace [default: info]. If RUST_LOG is
+    /// set, it decides this instead, for each part of the program.
     log: LogLevel, "LEVEL";
-    /// In which form is logged: text or json [default: text].
+    /// The form in which the program logs: text or json [default: text].
     log_format: LogFormat, "FORMAT";
-    /// Where users get the source of this very program, if it is not the public one.
+    /// The URL of the source of this very program, if it is not the public one.
     source_url: String, "URL";
-    /// Networks whose clients are free of rations, such as 127.0.0.0/8, with commas between; in the
+    /// Networks whose clients are not rationed, such as 127.0.0.0/8, with commas between; in the
     /// file a list in the table [limits] [default: none].
     #[serde(skip)]
     trusted_sources: Networks, "NETWORKS";

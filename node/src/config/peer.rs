@@ -1,4 +1,4 @@
-//! Other servers, as the configuration names them.
+//! The other servers that a configuration names.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -8,17 +8,17 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
 use super::ConfigError;
 
-/// Another server of the sim, and where to find it.
+/// Another server of the sim, and its address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PeerConfig {
-    /// The key it votes with.
+    /// The key that the server votes with.
     #[serde(serialize_with = "as_text", deserialize_with = "text")]
     pub key: PublicKey,
-    /// The hash of its node key.
+    /// The peer id of the server: the hash of its node key.
     #[serde(serialize_with = "as_text", deserialize_with = "text")]
     pub peer_id: PeerId,
-    /// Where it listens for servers.
+    /// The address that the server listens on for servers.
     pub address: Multiaddr,
 }
 
@@ -33,12 +33,12 @@ where
     String::deserialize(deserializer)?.parse().map_err(D::Error::custom)
 }
 
-/// The address is none that servers can reach each other at.
+/// The error of an address at which servers cannot reach each other.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0} is not like /ip4/192.0.2.1/tcp/8082 or /ip6/2001:db8::1/tcp/8082")]
 pub struct ContactError(pub Multiaddr);
 
-/// Checks that it is an IP address and a TCP port, and nothing else.
+/// Checks that the address is an IP address and a TCP port, and nothing else.
 pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
     let mut parts = address.iter();
     let ip = matches!(parts.next(), Some(Protocol::Ip4(_) | Protocol::Ip6(_)));
@@ -46,7 +46,7 @@ pub(super) fn check_address(address: &Multiaddr) -> Result<(), ContactError> {
     if ip && tcp && parts.next().is_none() { Ok(()) } else { Err(ContactError(address.clone())) }
 }
 
-/// Checks that each key and each peer id is there once, and that each address can be dialled.
+/// Checks that no key and no peer id is there twice, and that each address can be dialled.
 pub(super) fn check_all(peers: &[PeerConfig]) -> Result<(), ConfigError> {
     let wrong = |key: String, why: String| Err(ConfigError::Value { key, why });
     if peers.len() > VALIDATORS_MAX {

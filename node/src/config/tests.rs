@@ -9,7 +9,7 @@ fn file(text: &str) -> Result<Layer, ConfigError> {
     parse(text, Path::new(FILE))
 }
 
-/// The least that a server needs.
+/// Returns the least that a server needs.
 fn least() -> Layer {
     file("data_dir = \"/data\"\ngenesis = \"/genesis\"").unwrap()
 }

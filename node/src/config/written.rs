@@ -9,31 +9,34 @@ use toml::Table;
 use super::{ConfigError, Limits, PeerConfig};
 use crate::atomic_file;
 
-/// What a command says of a server whose directory it keeps. [`read`](super::read) takes it back.
+/// The values that a command writes for a server whose directory it keeps. [`read`](super::read)
+/// reads them back.
 #[derive(Debug, Serialize)]
 pub struct WrittenConfig {
-    /// Where it keeps everything; like [`Self::genesis`], from the file's directory.
+    /// The directory of all the server's files; like [`Self::genesis`], relative to the file's
+    /// directory.
     pub data_dir: &'static Path,
-    /// The genesis of the sim.
+    /// The genesis file of the sim.
     pub genesis: &'static Path,
     /// TCP address of the HTTP server.
     pub http_listen: SocketAddr,
     /// UDP address for clients.
     pub client_listen: SocketAddr,
-    /// Clients at once from one address, if not the default, and if the file says nothing of it.
+    /// The most clients at once from one address, if not the default, and if the file does not set
+    /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub clients_per_ip_max: Option<u32>,
     /// TCP address for other servers.
     pub p2p_listen: Multiaddr,
     /// The other servers of the sim.
     pub peers: Vec<PeerConfig>,
-    /// Networks whose clients are free of rations, if not the default, and if the file says nothing of
-    /// it.
+    /// Networks whose clients are not rationed, if not the default, and if the file does not set
+    /// them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<Limits>,
 }
 
-/// What the command says alone, whatever the file said before.
+/// The keys that only the command sets, whatever the file said before.
 const OWN: [&str; 8] = [
     "data_dir",
     "genesis",
@@ -46,10 +49,11 @@ const OWN: [&str; 8] = [
 ];
 
 impl WrittenConfig {
-    /// Writes the file. What somebody has set in it besides paths, addresses and peers stays.
+    /// Writes the file. Values that a person has set in it stay, except paths, addresses and peers.
     ///
     /// # Errors
-    /// When what is there is no configuration, or what the system said; the file is as it was then.
+    /// Fails when the present file is no configuration, or with what the system said. The file then
+    /// stays as it was.
     pub fn write(&self, path: &Path, command: &str) -> Result<(), ConfigError> {
         let mut table = what_is_set(path)?;
         table.retain(|key, _| !OWN.contains(&key));
@@ -66,7 +70,7 @@ impl WrittenConfig {
     }
 }
 
-/// Returns what the file says, or nothing if there is no file.
+/// Returns what the file sets, or nothing if there is no file.
 fn what_is_set(path: &Path) -> Result<Table, ConfigError> {
     let text = match super::read_text(path) {
         Err(ConfigError::Read { source, .. }) if source.kind() == io::ErrorKind::NotFound => {
@@ -74,7 +78,7 @@ fn what_is_set(path: &Path) -> Result<Table, ConfigError> {
         }
         text => text?,
     };
-    // A server could not start on what is none; so it is said before anything is written.
+    // A server could not start on a wrong file, so this fails before anything is written.
     super::parse(&text, path)?;
     Ok(toml::from_str(&text).expect("it was read as a configuration"))
 }
@@ -87,7 +91,7 @@ mod tests {
     use crate::config::{self, Layer};
     use metatopia_transport::networks::Networks;
 
-    /// A file that is gone with its test.
+    /// A file that is removed when its test ends.
     struct Scratch(PathBuf);
 
     impl Scratch {
@@ -163,7 +167,7 @@ mod tests {
         assert_eq!(trusted, Some(Networks::loopback()));
         let text = fs::read_to_string(&file.0).unwrap();
         assert!(text.starts_with("# `metatopia node join` writes"), "{text}");
-        // Whoever sets a key at the top of the file sets it for the server.
+        // A key that a person sets at the top of the file is the server's.
         fs::write(&file.0, format!("archive = true\n{text}")).unwrap();
         assert_eq!(config::read(&file.0).unwrap().archive, Some(true));
     }

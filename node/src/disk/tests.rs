@@ -11,7 +11,7 @@ use metatopia_types::{Blob, Digest, Height, PublicKey, Root, SimId};
 
 use super::*;
 
-/// A place for one test, removed with everything in it when the test ends.
+/// A folder for one test, removed with everything in it when the test ends.
 struct Place(PathBuf);
 
 impl Place {
@@ -50,7 +50,7 @@ fn open(place: &Place) -> (Store<RealDisk>, Option<TailReport>) {
     (opened.store, opened.tail)
 }
 
-/// A directory with 40 records of the log, tagged 0 to 39.
+/// Fills a directory with 40 records of the log, tagged 0 to 39.
 fn filled(place: &Place) {
     let mut store = open(place).0;
     for number in 0..40_u64 {
@@ -126,7 +126,7 @@ fn two_processes_cannot_share_a_data_directory() {
     let place = Place::new();
     let first = place.disk();
 
-    // A lock belongs to the open file, so a second opening in this process is as good.
+    // A lock belongs to the open file, so a second opening in this process shows the same.
     let second = RealDisk::open(&place.data()).map(|_| ());
 
     let second = second.expect_err("it is in use");
@@ -166,7 +166,7 @@ fn a_directory_is_in_use_as_long_as_a_process_may_change_it() {
     assert_eq!((busy.cause, busy.path), (Cause::InUse, place.data()));
     drop(disk);
     assert_eq!(directory.is_free(), Ok(()));
-    // Asking holds nothing.
+    // The question takes no lock.
     let _again = place.disk();
     fs::remove_file(place.data().join("lock")).expect("our own file");
     assert_eq!(directory.is_free(), Ok(()));

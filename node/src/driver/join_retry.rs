@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Driver {
-    /// Asks the servers of the sim that this node is not connected with to let it in. A server or
+    /// Asks the sim's servers that this node is not connected with to let it in. A server or
     /// standby asks nobody.
     pub(super) fn retry_joins(&mut self, state: &LoopState) {
         let own = self.config.agreement.signer.public();
@@ -25,7 +25,7 @@ impl Driver {
         }
     }
 
-    /// Takes the answer to a request, and dials the server if it lets this node in.
+    /// Handles the answer to a request, and dials the server if it lets this node in.
     pub(super) async fn join_answered(&mut self, state: &mut LoopState, answer: JoinAnswer) {
         let now = self.clock.now().monotonic;
         let requests = self.join_requests.as_mut();

@@ -1,4 +1,4 @@
-//! What comes from outside: from peers, from clients, and by HTTP.
+//! Events from outside: from peers, from clients, and by HTTP.
 
 use std::future::{Future, pending};
 
@@ -6,7 +6,7 @@ use metatopia_transport::{gateway::GatewayEvent, peers::PeerEvent};
 
 use crate::routes::Query;
 
-/// Something that came.
+/// An event from outside.
 #[derive(Debug)]
 pub(super) enum Outside {
     Peer(PeerEvent),
@@ -14,8 +14,8 @@ pub(super) enum Outside {
     Query(Query),
 }
 
-/// Waits for what comes next. Where several have something, each is as likely to be heard: with an
-/// order among them, one peer that always has something would silence all clients.
+/// Waits for the next event. Each source with an event has the same chance: in a fixed order, one
+/// peer that always has something would silence all clients.
 pub(super) async fn outside(
     peers: impl Future<Output = Option<PeerEvent>>,
     clients: impl Future<Output = Option<GatewayEvent>>,
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use metatopia_transport::gateway::{ClientEnd, GatewayClientId};
 
-    /// A peer that flooded was heard before all others, and so alone.
+    /// A peer that flooded was once heard before all others, and so nobody else was heard.
     #[tokio::test]
     async fn who_always_has_something_to_say_does_not_silence_the_others() {
         let mut heard = [0; 3];
@@ -53,7 +53,7 @@ mod tests {
                 Outside::Query(_) => heard[2] += 1,
             }
         }
-        // A third each; below 50 of 300 happens once in some 10^10 runs.
+        // Each source gets a third. Fewer than 50 of 300 happens once in some 10^10 runs.
         assert!(heard.iter().all(|times| *times >= 50), "{heard:?}");
     }
 

@@ -1,4 +1,4 @@
-//! Questions that came by HTTP, and who waits for the answers.
+//! Questions that came by HTTP, and the tasks that wait for the answers.
 
 use metatopia_protocol::{Answer, Question, SignedAnnouncement};
 use metatopia_replica::Input;
@@ -7,7 +7,7 @@ use metatopia_types::{Height, Root, limits::ROOT_LAG};
 use super::LoopState;
 use crate::routes::{Busy, Query, Reply, RootUnknown};
 
-/// Who waits for an answer.
+/// The task that waits for an answer.
 #[derive(Debug)]
 pub(super) enum QueryReply {
     Root(Reply<Result<Root, RootUnknown>>),
@@ -15,9 +15,10 @@ pub(super) enum QueryReply {
 }
 
 impl QueryReply {
-    /// Passes the answer on; `newest` is the last height whose root is known here.
+    /// Passes the answer to the task that waits; `newest` is the last height whose root is known
+    /// here.
     pub(super) fn tell(self, answer: Answer, newest: Height) {
-        // Who asked may be gone.
+        // The task that asked may have ended.
         match self {
             Self::Root(reply) => drop(reply.send(root(&answer, newest))),
             Self::Servers(reply) => drop(reply.send(match answer {
@@ -32,7 +33,7 @@ fn root(answer: &Answer, newest: Height) -> Result<Result<Root, RootUnknown>, Bu
     let oldest = match answer {
         Answer::Busy => return Err(Busy),
         Answer::Root(root) => return Ok(Ok(*root)),
-        // What the header of the oldest turn states is older.
+        // The header of the oldest turn states the root of an older height.
         Answer::Pruned { oldest } => oldest.minus(ROOT_LAG).unwrap_or_default(),
         _ => Height(0),
     };
@@ -51,14 +52,14 @@ impl LoopState {
         Input::Ask { token, question }
     }
 
-    /// Tells the one who asked for this answer, who may be gone by now.
+    /// Passes the answer to the task that asked with this token, if the task still waits.
     pub(super) fn answer(&mut self, token: u64, answer: Answer, newest: Height) {
         if let Some(asker) = self.askers.remove(&token) {
             asker.tell(answer, newest);
         }
     }
 
-    /// Tells those who asked that nobody answers any more, because the replica that was asked has
+    /// Tells all tasks that wait that the server is busy, because the replica that was asked has
     /// ended.
     pub(super) fn turn_askers_away(&mut self) {
         for asker in std::mem::take(&mut self.askers).into_values() {
@@ -74,15 +75,15 @@ mod tests {
 
     use super::*;
 
-    /// Returns what is known of a root by this answer.
+    /// Returns what this answer says about a root.
     fn root_by(answer: Answer) -> Result<Result<Root, RootUnknown>, Busy> {
         let (reply, mut told) = channel();
         QueryReply::Root(reply).tell(answer, Height(42));
         told.try_recv().unwrap()
     }
 
-    /// A root that was known was said to be known to archives alone, and servers not to be known at
-    /// all, while a state was fetched.
+    /// While a state was fetched, a known root was once said to be known to archives alone, and
+    /// servers were said to be unknown.
     #[test]
     fn who_is_busy_does_not_say_that_it_knows_nothing() {
         assert_eq!(root_by(Answer::Busy), Err(Busy));

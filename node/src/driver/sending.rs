@@ -1,20 +1,22 @@
-//! What is to be done once a frame was handed to a client's session.
+//! Decides what the driver does after it has handed a frame to a client's session.
 
 use metatopia_replica::Delivery;
 use metatopia_transport::{framing::SendError, gateway::Sent};
 
-/// What comes after a frame.
+/// The step that follows a frame.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Followup {
-    /// Nothing: it is on its way, a newer one is, or the client's own event tells that it is gone.
+    /// Nothing is left to do: the frame or a newer one is on its way, or the client's own event
+    /// tells that the client is gone.
     Nothing,
-    /// There was no room for the answer to this question: whoever asked is told so.
+    /// There was no room for the answer to this question, so the client is told so.
     Busy(u32),
-    /// No carrier takes it, and the client would wait for it for ever: its session ends, for this reason.
+    /// No carrier takes the frame, and the client would wait for it for ever. Its session ends for
+    /// this reason.
     End(String),
 }
 
-/// Says what is to be done after a frame that was sent so.
+/// Returns the step that follows a frame that was sent with this result.
 pub(super) fn after(delivery: Delivery, sent: Result<Sent, SendError>) -> Followup {
     match (delivery, sent) {
         (Delivery::Answer(question), Ok(Sent::Dropped)) => Followup::Busy(question),
@@ -27,7 +29,7 @@ pub(super) fn after(delivery: Delivery, sent: Result<Sent, SendError>) -> Follow
 mod tests {
     use super::*;
 
-    /// A frame that was too long was passed over, and whoever had asked waited for ever.
+    /// A frame that was too long was once skipped, and the client that had asked waited for ever.
     #[test]
     fn nobody_waits_for_a_frame_that_no_carrier_takes() {
         let size = SendError::Size { bytes: 600_000, max: 528_384 };

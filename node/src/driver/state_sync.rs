@@ -1,4 +1,4 @@
-//! State sync in the driver: storing a fetched state, and going on from it.
+//! State sync in the driver: it stores a fetched state, and continues from it.
 
 use metatopia_replica::{
     FetchEvent, Fetching, Replacement, Replica, Unasked, encode_snapshot,
@@ -11,7 +11,7 @@ use super::{Driver, DriverError, LoopState, order};
 use crate::disk_thread;
 
 impl Driver {
-    /// Has a fetched state stored. On a full disk that waits until there is room.
+    /// Orders the disk to store a fetched state. On a full disk that waits until there is room.
     pub(super) async fn replace(
         &mut self,
         state: &mut LoopState,
@@ -25,8 +25,8 @@ impl Driver {
         order(&self.orders, Order::Replace { snapshot, note }).await
     }
 
-    /// Opens a replica with the stored state, as a restart does, in this process. All answers to the
-    /// ended replica came before this one, and were dropped with it.
+    /// Opens a replica with the stored state, as a restart does, in this process. All answers to
+    /// the ended replica came before this one, and were dropped with it.
     pub(super) fn replaced(
         &mut self,
         state: &mut LoopState,
@@ -62,17 +62,17 @@ pub(super) fn log(news: &FetchEvent) {
             tracing::warn!(why = reason.describe(), peers, "fetches a state from other servers");
         }
         FetchEvent::Dropped { peer, why } => {
-            tracing::warn!(server = %peer, reason = %why, "asked for nothing more");
+            tracing::warn!(server = %peer, reason = %why, "not asked for more");
         }
         FetchEvent::Unprovable(last) => {
             let why = Unasked::Unprovable.describe();
-            tracing::warn!(%last, %why, "turns are missing, and not asked for");
+            tracing::warn!(%last, %why, "turns are missing and are not asked for");
         }
         FetchEvent::Failed(why) => tracing::warn!(%why, "no state was fetched; tries again"),
     }
 }
 
-/// Returns how far a fetch is, for the status.
+/// Returns a description of how far a fetch is, for the status.
 pub(super) fn describe(fetching: &Fetching) -> String {
     let why = fetching.reason.describe();
     let how_far = match &fetching.progress {

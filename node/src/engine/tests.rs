@@ -4,7 +4,7 @@ use metatopia_types::{Digest, Height, Root, SimId};
 
 use super::*;
 
-/// A folder that is gone with its test.
+/// A folder that is removed when its test ends.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -28,7 +28,7 @@ fn genesis(engine: u32) -> Genesis {
     genesis
 }
 
-/// What a genesis was whose parameters, or what comes after them, this program cannot decode.
+/// Returns a genesis whose parameters, or what follows them, this program cannot decode.
 fn older(engine: u32) -> Vec<u8> {
     let mut bytes = postcard::to_allocvec(&("plaza", engine)).unwrap();
     bytes.extend([0xff; 40]);
@@ -83,14 +83,14 @@ fn the_note_of_the_program_that_ran_last_names_its_commit() {
     note(77, commit);
     let other = check(&folder.0, &older(77)).unwrap_err();
     assert_eq!(other.commit.as_deref(), Some(commit));
-    // A genesis of which nothing can be read is of the engine that the note names.
+    // A genesis that cannot be read at all is of the engine that the note names.
     assert_eq!(check(&folder.0, &[0xff; 9]).unwrap_err().found, 77);
-    // What is no commit is not put into a command.
+    // A text that is no commit is not put into a command.
     note(77, "unknown");
     assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
     note(77, "$(rm -rf ~)");
     assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
-    // The note is of another engine than the genesis: it says nothing of this one.
+    // A note of another engine than the genesis says nothing about this genesis.
     note(78, commit);
     assert_eq!(check(&folder.0, &older(77)).unwrap_err().commit, None);
 }
@@ -103,7 +103,7 @@ fn what_this_program_runs_is_noted_and_goes_on() {
     assert_eq!(noted, BuildNote::own());
     assert_eq!(noted.engine, ENGINE);
     assert_eq!(check(&folder.0, &genesis(ENGINE).encode()), Ok(()));
-    // Damage is told by who decodes it, not as another program's world.
+    // Damage passes here, and whoever decodes the genesis reports it.
     assert_eq!(check(&folder.0, &older(ENGINE)), Ok(()));
     assert_eq!(check(&folder.0, &[0xff; 9]), Ok(()));
 }

@@ -1,10 +1,11 @@
-//! Invites that a server keeps for those who have a short one: covered, so that only they can read
-//! them.
+//! Invites that a server keeps for the holders of short ones. They are encrypted, so that only the
+//! holders can read them.
 //!
 //! A short invite is a server's address, a hash and a secret ([`ShortInvite`]). Under the hash the
-//! server keeps the whole invite, covered by a stream of bytes that the secret makes; it gives that
-//! to anybody who names the hash, and never learns the secret, nor does who listens on the way. What
-//! it gives is held against the hash, so it can withhold an invite, and not exchange it.
+//! server keeps the whole invite, encrypted with a stream of bytes that the secret makes. The
+//! server gives that to anybody who names the hash. Neither the server nor anybody who listens on
+//! the way learns the secret. The holder checks the answer against the hash, so the server can
+//! withhold an invite, but cannot replace it.
 
 use std::{
     fmt, fs, io,
@@ -18,31 +19,33 @@ use metatopia_types::{Digest, Millis, wire};
 
 use crate::atomic_file;
 
-/// In the data directory: a file for each, named by its hash.
+/// The folder in the data directory, with a file for each invite, named by its hash.
 const FOLDER: &str = "invites";
 
-/// Invites that are kept at once; of more, none is taken until one has expired.
+/// The most invites that are kept at once. Then no more are accepted until one has expired.
 pub const DEPOSITS_MAX: usize = 256;
 
-/// Characters of a short invite: what a code in a terminal of 80 columns and a chat take.
+/// The most characters of a short invite: what a code in a terminal of 80 columns and a line of
+/// chat hold.
 pub const SHORT_CHARS_MAX: usize = 200;
 
-/// Bytes of a secret: as many as nobody guesses.
+/// The bytes of a secret: so many that nobody can guess it.
 const SECRET_BYTES: usize = 16;
 
 /// Bytes of a hash.
 const HASH_BYTES: usize = 32;
 
-/// Bytes of the time in front of what is covered.
+/// The bytes of the time in front of an encrypted invite.
 const EXPIRY_BYTES: usize = 8;
 
-/// What uncovers one invite.
+/// The secret that decrypts one invite.
 pub type Secret = [u8; SECRET_BYTES];
 
-/// What a short invite begins with, by the scheme of its server's address.
+/// The beginnings of a short invite, by the scheme of its server's address.
 const MARKS: [(&str, &str); 2] = [("metatopia2/", "http://"), ("metatopia2s/", "https://")];
 
-/// Covers bytes, or uncovers them: adds a stream that only the secret makes. Each secret is used once.
+/// Encrypts bytes, or decrypts them: adds a stream that only the secret makes. Each secret is used
+/// once.
 fn cover(secret: &Secret, bytes: &mut [u8]) {
     let mut stream = vec![0; bytes.len()];
     let mut hasher = blake3::Hasher::new_derive_key("metatopia invite cover v1");
@@ -59,16 +62,16 @@ fn hash(encoded: &[u8]) -> Digest {
 pub struct InviteStore(Option<PathBuf>);
 
 impl InviteStore {
-    /// Returns those in this data directory.
+    /// Returns the invites in this data directory.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
         Self(Some(data_dir.join(FOLDER)))
     }
 
-    /// Keeps an invite, and forgets those that have expired; gives its hash.
+    /// Keeps an invite, and forgets those that have expired. Returns the invite's hash.
     ///
     /// # Errors
-    /// What the system said, or that there are [`DEPOSITS_MAX`].
+    /// Returns what the system said, or that there are [`DEPOSITS_MAX`] already.
     pub fn keep(&self, invite: &SignedInvite, secret: &Secret, now: Millis) -> io::Result<Digest> {
         self.keep_encoded(&wire::encode(invite), invite.invite.expires, (secret, now))
     }
@@ -103,7 +106,7 @@ impl InviteStore {
         Ok(hash)
     }
 
-    /// Returns the covered invite of this hash, unless it has expired.
+    /// Returns the encrypted invite of this hash, unless it has expired.
     #[must_use]
     pub fn find(&self, hash: &Digest, now: Millis) -> Option<Vec<u8>> {
         let path = self.0.as_ref()?.join(hash.to_string());
@@ -118,14 +121,14 @@ fn expiry(bytes: &[u8]) -> Option<Millis> {
     Some(Millis(u64::from_le_bytes(*first)))
 }
 
-/// What is handed on: where the invite is, what it hashes to, and what uncovers it.
+/// The text to hand on: where the invite is, what it hashes to, and what decrypts it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ShortInvite {
     /// A server that keeps it.
     pub server: NodeUrl,
-    /// Of the invite.
+    /// The hash of the encrypted invite.
     pub hash: Digest,
-    /// What uncovers it.
+    /// The secret that decrypts it.
     pub secret: Secret,
 }
 
@@ -135,25 +138,25 @@ impl fmt::Debug for ShortInvite {
     }
 }
 
-/// Why a text is no short invite, or what came is not the invite that it names.
+/// Says why a text is no short invite, or why an answer is not the invite that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ShortInviteError {
-    /// The mark is not in it.
+    /// The text does not hold the mark.
     #[error("no invite: it has neither `metatopia2/` nor `metatopia2s/` in it")]
     NoMark,
-    /// A part of it is missing, or changed.
+    /// A part of the text is missing, or changed.
     #[error("no invite: a part of it is missing or was changed")]
     Parts,
-    /// What the server keeps is not what the hash is of.
-    #[error("the server's invite is another one than the hash says")]
+    /// The server's answer does not have the hash.
+    #[error("the server's invite does not have the hash of this one")]
     Other,
 }
 
 impl ShortInvite {
-    /// Uncovers what the server gave.
+    /// Decrypts the server's answer.
     ///
     /// # Errors
-    /// When it is not the invite that was handed on.
+    /// Fails when the answer is not the invite that was handed on.
     pub fn uncover(&self, mut covered: Vec<u8>) -> Result<SignedInvite, ShortInviteError> {
         cover(&self.secret, &mut covered);
         if hash(&covered) != self.hash {
@@ -181,7 +184,7 @@ impl FromStr for ShortInvite {
     type Err = ShortInviteError;
 
     fn from_str(text: &str) -> Result<Self, ShortInviteError> {
-        // Codes in pictures are smaller in capitals.
+        // Codes for cameras are smaller in capitals.
         let text = text.trim().to_ascii_lowercase();
         let (scheme, rest) = MARKS
             .iter()

@@ -1,5 +1,5 @@
-//! The invite that a node came by, kept: for later starts, and for servers that it has yet to be let
-//! in by.
+//! The invite that a node joined by. It is kept for later starts, and for servers that have yet to
+//! let the node in.
 
 use std::{
     fmt, fs, io,
@@ -10,10 +10,10 @@ use metatopia_protocol::SignedInvite;
 
 use crate::atomic_file;
 
-/// In the data directory: its text.
+/// The file in the data directory that holds the text of the invite.
 const INVITE: &str = "invite";
 
-/// The file that keeps it. Who reads it can join by it, so its owner alone may.
+/// The file that keeps the invite. Whoever reads it can join by it, so only its owner may.
 #[derive(Debug)]
 pub struct InviteFile(PathBuf);
 
@@ -24,7 +24,7 @@ impl fmt::Display for InviteFile {
 }
 
 impl InviteFile {
-    /// Returns the one in this data directory, which need not be there yet.
+    /// Returns the file in this data directory, which need not exist yet.
     #[must_use]
     pub fn at(data_dir: &Path) -> Self {
         Self(data_dir.join(INVITE))
@@ -33,32 +33,32 @@ impl InviteFile {
     /// Reads the text of the invite.
     ///
     /// # Errors
-    /// What the system said; of a node that came by none, that there is no such file.
+    /// Returns what the system said. A node that joined by no invite has no such file.
     pub fn read(&self) -> io::Result<String> {
         fs::read_to_string(&self.0)
     }
 
-    /// Returns the invite, if the node came by one.
+    /// Returns the invite, if the node joined by one.
     pub(crate) fn invite(&self) -> Option<SignedInvite> {
         let text = match self.read() {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
             Err(error) => {
-                tracing::warn!(file = %self, %error, "nobody is asked to let this node in");
+                tracing::warn!(file = %self, %error, "no server is asked to let this node in");
                 return None;
             }
         };
         let read = SignedInvite::read(&text);
         read.inspect_err(|error| {
-            tracing::warn!(file = %self, %error, "nobody is asked to let this node in");
+            tracing::warn!(file = %self, %error, "no server is asked to let this node in");
         })
         .ok()
     }
 
-    /// Keeps an invite in place of the one before.
+    /// Keeps an invite in place of the last one.
     ///
     /// # Errors
-    /// What the system said.
+    /// Returns what the system said.
     pub fn keep(&self, invite: &SignedInvite) -> io::Result<()> {
         atomic_file::replace(&self.0, invite.text().as_bytes())
     }

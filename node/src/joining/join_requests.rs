@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::{find, provider::ProviderError, request_entry};
 
-/// The server that answered a request, and its answer; or the reason why nobody answered.
+/// The server that answered a request, and its answer; or the reason why no server answered.
 pub(crate) type JoinAnswer = Result<(PublicKey, Result<NodeContact, JoinRefusal>), String>;
 
 /// Sends one request after the other, as [`JoinRetry`] decides.
@@ -33,7 +33,8 @@ impl JoinRequests {
         Self { retry, request: Arc::new(request), node: Arc::new(node), answer_sender, answers }
     }
 
-    /// Notes which servers are missed and what they announce, and sends the next request if one is due.
+    /// Notes which servers are not connected and what they announce, and sends the next request if
+    /// one is due.
     pub(crate) fn update_missing(
         &mut self,
         now: Duration,
@@ -48,7 +49,7 @@ impl JoinRequests {
             (Arc::clone(&self.request), Arc::clone(&self.node), self.answer_sender.clone());
         tokio::spawn(async move {
             let answer = ask(&target, &request, &*node).await.map_err(|error| error.to_string());
-            // A server that stops waits for nothing.
+            // If the server stops, nobody waits for the answer.
             let _stopped = answer_sender.send(answer).await;
         });
     }
@@ -88,7 +89,7 @@ impl JoinRequests {
         }
     }
 
-    /// Returns the missed servers that refused this node's invite for good, and why.
+    /// Returns the servers that are not connected and refused this node's invite for good, and why.
     pub(crate) fn refused(&self) -> impl Iterator<Item = (PublicKey, JoinRefusal)> {
         self.retry.refused().into_iter()
     }

@@ -1,4 +1,4 @@
-//! Leaves that were fetched, kept until all are there: whoever is interrupted goes on.
+//! Fetched leaves, kept until all are there, so that an interrupted fetch can continue.
 
 use std::{
     fs, io,
@@ -7,12 +7,12 @@ use std::{
 
 use metatopia_types::{Digest, limits::LEAF_BYTES_MAX};
 
-/// A folder of leaves, each in a file that is called by its hash. Nothing in it is believed: what it
-/// holds is hashed again when it is read.
+/// A folder of leaves, each in a file that is named by its hash. Its content is not trusted: it is
+/// hashed again when it is read.
 #[derive(Debug)]
 pub struct Pieces(PathBuf);
 
-/// The disk does not do it.
+/// The error of a disk that cannot keep the leaves.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot keep what was fetched in {}: {source}", path.display())]
 pub struct PiecesError {
@@ -21,10 +21,10 @@ pub struct PiecesError {
 }
 
 impl Pieces {
-    /// Opens the folder in a data directory, and makes it if it is not there.
+    /// Opens the folder in a data directory, and creates it if it is not there.
     ///
     /// # Errors
-    /// When it cannot be made.
+    /// Fails when the folder cannot be created.
     pub fn open(data_dir: &Path) -> Result<Self, PiecesError> {
         let path = data_dir.join("fetch");
         match fs::create_dir_all(&path) {
@@ -37,10 +37,10 @@ impl Pieces {
         PiecesError { path: self.0.clone(), source }
     }
 
-    /// Loads all leaves that are there. Files that are no leaves are passed over.
+    /// Loads all leaves of the folder, and skips files that are no leaves.
     ///
     /// # Errors
-    /// When the folder cannot be read.
+    /// Fails when the folder cannot be read.
     pub fn load(&self) -> Result<Vec<Vec<u8>>, PiecesError> {
         let mut leaves = Vec::new();
         for entry in fs::read_dir(&self.0).map_err(|error| self.failed(error))? {
@@ -55,18 +55,18 @@ impl Pieces {
         Ok(leaves)
     }
 
-    /// Keeps a leaf. One that a power cut tears does not hash to its name, and is fetched again.
+    /// Keeps a leaf. A leaf that a power cut tears does not hash to its name, and is fetched again.
     ///
     /// # Errors
-    /// When the disk does not take it.
+    /// Fails when the disk does not take the leaf.
     pub fn keep(&self, hash: &Digest, content: &[u8]) -> Result<(), PiecesError> {
         fs::write(self.0.join(hash.to_string()), content).map_err(|error| self.failed(error))
     }
 
-    /// Removes the folder, once everything is where it belongs.
+    /// Removes the folder, once all leaves are where they belong.
     ///
     /// # Errors
-    /// When it cannot be removed.
+    /// Fails when the folder cannot be removed.
     pub fn remove(self) -> Result<(), PiecesError> {
         fs::remove_dir_all(&self.0).map_err(|error| self.failed(error))
     }

@@ -1,4 +1,4 @@
-//! A session with one server and no other, that asks questions.
+//! A session with one certain server, to ask it questions.
 
 use std::time::Duration;
 
@@ -11,13 +11,13 @@ use metatopia_transport::carrier::{Carrier, CarrierError};
 use metatopia_types::{PublicKey, Sign, wire::DecodeError};
 use tokio::{sync::mpsc, time::timeout};
 
-/// Time for the session to open, and for each of the first questions.
+/// The time that a server has to open the session, and to answer each of the first questions.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// Questions that wait to be sent.
+/// The most questions that wait to be sent.
 const ASKS_MAX: usize = 16;
 
-/// Why a server is not asked any more.
+/// Says why a server is not asked any more.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum ProviderError {
     #[error(transparent)]
@@ -42,14 +42,14 @@ pub(super) enum ProviderError {
     NoFollowers,
 }
 
-/// What came of a question.
+/// An answer to a question, or the end of the connection.
 #[derive(Debug)]
 pub(super) enum ProviderEvent {
     Answer {
         token: u32,
         answer: Box<Answer>,
     },
-    /// The connection is gone; nothing follows.
+    /// The connection is gone, and no event follows.
     Gone(String),
 }
 
@@ -67,7 +67,7 @@ impl ProviderConnection {
         timeout(ANSWER, begin(endpoint, key)).await.map_err(|_| ProviderError::TimedOut)?
     }
 
-    /// Asks one thing and waits for the answer.
+    /// Asks one question and waits for the answer.
     pub(super) async fn ask(&mut self, question: Question) -> Result<Answer, ProviderError> {
         let asked = async {
             self.send(0, question).await?;
@@ -80,7 +80,7 @@ impl ProviderConnection {
         timeout(ANSWER, asked).await.map_err(|_| ProviderError::TimedOut)?
     }
 
-    /// Ends the session.
+    /// Ends the session with the server.
     pub(super) async fn leave(self) {
         self.carrier.send.leave().await;
     }
@@ -99,7 +99,7 @@ impl ProviderConnection {
         }
     }
 
-    /// Asks what comes in from now on, and tells what comes back, until one side is gone.
+    /// Sends questions as they come in, and passes on the answers, until one side is gone.
     pub(super) fn pump(
         self,
         key: PublicKey,
@@ -134,7 +134,7 @@ impl ProviderConnection {
                 end = reads => end,
             };
             if let Err(why) = end {
-                // Nobody to tell means that nobody waits.
+                // If the receiver is gone, nobody waits for the event.
                 let _ = told.send((key, ProviderEvent::Gone(why.to_string()))).await;
             }
         });

@@ -1,9 +1,9 @@
-//! Whom a node that joins asks next.
+//! The servers that a joining node asks next.
 //!
-//! First who is at the invite's addresses, in their order; then the invite's servers where they say
-//! themselves that they are. A server may name anybody, so its word counts for no more than the
-//! signatures in it: a liar can name itself, once, and nobody waits behind it but other servers that
-//! were named. Who came to vote after the invite was made is asked by the running node.
+//! The node first asks at the invite's addresses, in their order, and then at the addresses that
+//! the invite's servers announce. A server may name any address, so its word counts for no more
+//! than the signatures in it: a liar can name itself, once, and only other announced servers wait
+//! behind it. The running node asks servers that came to vote after the invite was made.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -12,7 +12,7 @@ use metatopia_protocol::{EndpointAnnouncement, Invite, SignedAnnouncement};
 use metatopia_replica::JoinTarget;
 use metatopia_types::{PublicKey, Verify, limits::VALIDATORS_MAX};
 
-/// Servers that are not asked yet.
+/// The servers that are not asked yet.
 #[derive(Debug)]
 pub(super) struct UnaskedServers<'a> {
     invite: &'a Invite,
@@ -20,7 +20,7 @@ pub(super) struct UnaskedServers<'a> {
     invited: Vec<NodeUrl>,
     /// The newest announcement of each server.
     announcements: BTreeMap<PublicKey, EndpointAnnouncement>,
-    /// Servers that are asked at their announced endpoints.
+    /// The servers that were asked at their announced endpoints.
     asked: BTreeSet<PublicKey>,
 }
 
@@ -31,10 +31,10 @@ impl<'a> UnaskedServers<'a> {
         Self { invite, addresses, invited, announcements: BTreeMap::new(), asked: BTreeSet::new() }
     }
 
-    /// Takes the announcements that a server knows.
+    /// Notes the announcements that a server knows.
     pub(super) fn receive(&mut self, announcements: &[SignedAnnouncement], scheme: &dyn Verify) {
         let (sim, servers) = (self.invite.sim(), &self.invite.validators);
-        // The cheap questions first; an honest server knows one announcement of each.
+        // The cheap checks come first. An honest server knows one announcement of each server.
         let fit = |announcement: &EndpointAnnouncement| {
             announcement.sim == sim
                 && servers.get(&announcement.server).is_some()
@@ -51,7 +51,7 @@ impl<'a> UnaskedServers<'a> {
         }
     }
 
-    /// Returns the server to ask next. No server comes twice.
+    /// Returns the server to ask next. No server is returned twice.
     pub(super) fn next(&mut self) -> Option<JoinTarget> {
         if let Some(address) = self.addresses.pop_front() {
             return Some(JoinTarget::Address(address.clone()));
@@ -78,7 +78,7 @@ mod tests {
         SigningKey::from_seed(seed)
     }
 
-    /// Returns an invite of a sim with so many servers, two of which are at its addresses.
+    /// Returns an invite of a sim with this many servers, two of which are at its addresses.
     fn invite(servers: usize) -> Invite {
         let voter = |n| Validator { key: key(n).public(), power: 1 };
         let voters = (0..).take(servers).map(voter).collect();
@@ -129,7 +129,7 @@ mod tests {
         announcement(n, http, issued).sign(&key(n))
     }
 
-    /// Returns where is asked, in this order, until nobody is left.
+    /// Returns the addresses that are asked, in this order, until none is left.
     fn rest(waiting: &mut UnaskedServers<'_>) -> Vec<String> {
         let asked = core::iter::from_fn(|| waiting.next());
         let place = |target| match target {
@@ -144,7 +144,7 @@ mod tests {
         let invite = invite(4);
         let mut waiting = UnaskedServers::new(&invite);
         assert_eq!(waiting.next(), Some(JoinTarget::Address(invite.addresses[0].clone())));
-        // Somebody names it again, as servers write it.
+        // Another server names it again, in the spelling of servers.
         let announcements =
             [signed(1, "http://192.0.2.2:80", 5), signed(2, "http://192.0.2.3:80", 5)];
         waiting.receive(&announcements, &Ed25519);
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(waiting.next(), None);
     }
 
-    /// Each word costs a signature's check, and each that counts maybe half a minute.
+    /// Each announcement costs a check of a signature, and each that counts may cost half a minute.
     #[test]
     fn a_liar_that_names_thousands_is_asked_once_and_stands_in_nobodys_way() {
         let most = invite(VALIDATORS_MAX);

@@ -15,7 +15,7 @@ impl Scratch {
         Self(path)
     }
 
-    /// A file with this text and mode.
+    /// Writes a file with this text and mode.
     fn file(&self, text: impl AsRef<[u8]>, mode: u32) -> PathBuf {
         let path = self.0.join("key");
         fs::write(&path, text).unwrap();

@@ -4,7 +4,7 @@ use metatopia_types::{Digest, Millis, wire};
 
 use super::*;
 
-/// One follower that would vote at this address, by an invite with so many uses counted.
+/// Returns one follower with this address for votes, and an invite with this many counted uses.
 fn followers(uses: u32, address: usize) -> Followers {
     let key = PublicKey([7; 32]);
     let address = format!("/ip4/203.0.113.9/tcp/{address}");
@@ -12,13 +12,13 @@ fn followers(uses: u32, address: usize) -> Followers {
     let applicant = Some(Applicant { key, contact });
     let follower = Follower { peer_id: String::new(), applicant };
     let used = (Digest::of("neighbours", b"an invite"), (uses, Millis(9), key));
-    // As the file has it.
+    // The order of the fields is that of the file.
     let stored =
         (BTreeMap::from([(key, follower)]), BTreeMap::from([used]), BTreeSet::<PublicKey>::new());
     Followers::decode(&wire::encode(&stored)).unwrap()
 }
 
-/// An empty data directory, and the name of the file in it.
+/// Returns an empty data directory, and the path of the file in it.
 fn data_dir(test: &str) -> (PathBuf, PathBuf) {
     let dir = std::env::temp_dir().join(format!("metatopia-{test}-{}", std::process::id()));
     drop(fs::remove_dir_all(&dir));
@@ -39,15 +39,15 @@ fn a_use_that_is_counted_is_on_the_disk_at_once() {
     fs::remove_dir_all(dir).unwrap();
 }
 
-/// A follower with one invite had the loop that also votes sync the disk twice for each time that it
-/// asked to be let in, a thousand times a second.
+/// A follower with one invite once made the loop that also votes sync the disk twice for each of
+/// its requests to be let in, a thousand times a second.
 #[test]
 fn a_thousand_joins_of_one_guest_with_changing_addresses_are_written_once_a_pulse() {
     let (dir, path) = data_dir("thousand");
     let mut file = FollowerFile::open(&dir);
     file.keep(followers(1, 0));
     for pulse in 1..=3 {
-        // Whatever is written is there again.
+        // If the file is written, it is there again.
         fs::remove_file(&path).unwrap();
         for join in 1..=1_000 {
             file.keep(followers(1, pulse * 1_000 + join % 2));

@@ -3,19 +3,21 @@
 //! | route | answer |
 //! | --- | --- |
 //! | `GET /`, `GET /w/SIM` | the page, never kept; its links lead into the tree below |
+//! | `GET /api/page` | [`PageFacts`] as JSON: what the page is told beside its code |
 //! | `GET /assets/TREE/PATH` | a file of that very tree, kept for ever |
 //! | `GET /favicon.ico` | the icon |
 //!
 //! The name of the tree is the digest of all its files, so a file never changes under its address,
-//! and a page never gets files of two versions.
+//! and a page never gets files of two versions. A browser that keeps the code (`sw.js` of the tree)
+//! asks only what the page is told, and sees by `code` whether this server has other code by now.
 
 use std::sync::{Arc, LazyLock};
 
 use axum::{
-    Extension,
+    Extension, Json,
     extract::{Path, State},
     http::{
-        HeaderMap, HeaderName, HeaderValue, StatusCode,
+        HeaderMap, HeaderName, HeaderValue, StatusCode, Uri,
         header::{
             ACCEPT, ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY,
             CONTENT_TYPE, ETAG, IF_NONE_MATCH, REFERRER_POLICY,
@@ -29,29 +31,47 @@ use serde::Serialize;
 
 use super::Node;
 
+mod folder;
 mod lean;
 mod module;
+mod sha256;
 mod tree;
 
+pub(crate) use folder::{PageFolder, page_folder};
 pub(crate) use module::module_warning;
 use tree::{Asset, PageFiles};
 
-/// What the page, and workers of it, may load and whom they may talk to.
+/// What the page, and workers of it, may load. Nothing comes from elsewhere, and no script may be
+/// written into it. `index.html` says the same but for `frame-ancestors`, which only a header can
+/// say: so the page is as strict where others serve it.
 ///
 /// A person may move to any server of a sim, at addresses that are not known beforehand; so the
-/// page may connect anywhere. Nothing else may come from elsewhere, and no script may be written
-/// into it. The last word of `connect-src` lets certificates be named by their hashes, in browsers
-/// that ask for it.
-const POLICY: &str = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; \
-    worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; \
-    connect-src 'self' http: https: ws: wss: 'unsafe-webtransport-hashes'; \
-    base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+/// page may connect anywhere. Every kind of content is named by itself, and `connect-src` and its
+/// fallback `default-src` are not: where either stands, the standard forbids WebTransport to a
+/// certificate that is named by its hash, unless the list holds `'unsafe-webtransport-hashes'`, and
+/// browsers that do not know this word yet complain of it at every load.
+const POLICY: &str = "script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; \
+    style-src 'self'; img-src 'self' data: blob:; manifest-src 'self'; font-src 'none'; \
+    media-src 'none'; object-src 'none'; frame-src 'none'; base-uri 'none'; form-action 'none'; \
+    frame-ancestors 'none'";
+
+/// The worker that keeps the code. It may keep it for the whole server, though it is a file of a tree.
+const KEEPER: &str = "sw.js";
+
+const SERVICE_WORKER_ALLOWED: HeaderName = HeaderName::from_static("service-worker-allowed");
+
+/// Whom browsers tell the address of a page: nobody.
+const REFERRERS: &str = "no-referrer";
 
 /// A year, the longest that caches honour.
 const FOR_EVER: &str = "public, max-age=31536000, immutable";
 
+/// What people read where nothing is; `{{assets}}` and `{{why}}` are filled in.
 const LOST: &str = "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\">\
-    <title>Not found</title><h1>There is nothing here</h1><p><a href=\"/\">To the world</a></p>";
+    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+    <title>Not found - Metatopia</title><link rel=\"stylesheet\" href=\"{{assets}}/page.css\">\
+    <body class=\"lost\"><h1>There is nothing here</h1><p>{{why}}</p>\
+    <p><a href=\"/\">To the world of this server</a></p>";
 
 /// The tree that is served. Built in, it is always the same; in builds with debug assertions it is
 /// read from the disk each time, so that the page can be worked on without building anything.
@@ -60,17 +80,52 @@ fn tree() -> Arc<PageFiles> {
     if cfg!(debug_assertions) { Arc::new(PageFiles::read()) } else { Arc::clone(&BUILT_IN) }
 }
 
+/// What the page is told beside its code.
+#[derive(Serialize)]
+struct PageFacts {
+    /// The digest of the code that this program brings.
+    code: String,
+    version: &'static str,
+    /// The module was made of other sources than this program.
+    stale: bool,
+    /// The sim of the server that answers; none in a folder.
+    sim: Option<String>,
+    /// Where the sim's servers are: the one that answers may be gone before it is asked.
+    servers: Vec<String>,
+}
+
 /// What the page is told before it asks anything.
 #[derive(Serialize)]
 struct PageConfig<'a> {
     assets: &'a str,
     wasm: Option<String>,
-    /// The module was made of other sources than this program.
-    stale: bool,
-    sim: String,
-    /// Where the sim's servers are: the one that answers may be gone before it is asked.
-    servers: Vec<String>,
-    version: &'a str,
+    #[serde(flatten)]
+    facts: PageFacts,
+}
+
+/// What a page in a folder is told.
+#[derive(Serialize)]
+struct FolderConfig<'a> {
+    assets: &'a str,
+    wasm: Option<String>,
+    /// No node serves this page.
+    folder: bool,
+    /// The server to go to first.
+    origin: &'a str,
+    #[serde(flatten)]
+    facts: PageFacts,
+}
+
+impl PageFacts {
+    fn of(tree: &PageFiles, node: &Node, allowed: &Allowed) -> Self {
+        Self {
+            code: tree.digest().to_owned(),
+            version: env!("CARGO_PKG_VERSION"),
+            stale: module::is_stale(),
+            sim: Some(node.session.sim.to_string()),
+            servers: allowed.servers(),
+        }
+    }
 }
 
 /// Returns where the WebAssembly module is, if this program brings one.
@@ -89,10 +144,7 @@ pub(super) async fn page(
     let config = PageConfig {
         assets: &assets,
         wasm: tree.module_address(),
-        stale: module::is_stale(),
-        sim: node.session.sim.to_string(),
-        servers: allowed.servers(),
-        version: env!("CARGO_PKG_VERSION"),
+        facts: PageFacts::of(&tree, &node, &allowed),
     };
     // None of its texts can hold a `<`, which could end the element that it stands in: origins are
     // schemes, hosts and ports.
@@ -101,46 +153,71 @@ pub(super) async fn page(
     Ok(guarded(Html(html).into_response()))
 }
 
+/// Answers with what the page is told beside its code.
+pub(super) async fn facts(
+    State(node): State<Node>,
+    Extension(allowed): Extension<Allowed>,
+) -> Response {
+    let facts = PageFacts::of(&tree(), &node, &allowed);
+    ([(CACHE_CONTROL, "no-store")], Json(facts)).into_response()
+}
+
 /// Answers with the page, if its address names a sim. The page itself finds out which servers that
 /// has.
 pub(super) async fn page_of(
     state: State<Node>,
     allowed: Extension<Allowed>,
     Path(sim): Path<String>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, ErrorAnswer> {
     match sim.parse::<SimId>() {
         Ok(_) => page(state, allowed).await,
-        Err(_) => Ok(lost(headers).await),
+        Err(_) => Ok(lost(uri, headers).await),
     }
 }
 
 /// Answers with a file of the tree.
 pub(super) async fn asset(
     Path((digest, path)): Path<(String, String)>,
+    uri: Uri,
     headers: HeaderMap,
 ) -> Response {
     let tree = tree();
-    match tree.asset(&path).filter(|_| digest == tree.digest()) {
-        Some(asset) => send(asset, &headers, FOR_EVER).await,
-        None => lost(headers).await,
+    let Some(asset) = tree.asset(&path).filter(|_| digest == tree.digest()) else {
+        return lost(uri, headers).await;
+    };
+    let mut response = send(asset, &headers, FOR_EVER).await;
+    if path == KEEPER {
+        response.headers_mut().insert(SERVICE_WORKER_ALLOWED, HeaderValue::from_static("/"));
     }
+    response
 }
 
 /// Answers with the icon, for browsers that ask for it without having read the page.
-pub(super) async fn icon(headers: HeaderMap) -> Response {
+pub(super) async fn icon(uri: Uri, headers: HeaderMap) -> Response {
     match tree().asset("icon.svg") {
         Some(asset) => send(asset, &headers, "no-cache").await,
-        None => lost(headers).await,
+        None => lost(uri, headers).await,
     }
 }
 
-/// Answers that nothing is there: as HTML to who reads HTML, else as JSON.
-pub(super) async fn lost(headers: HeaderMap) -> Response {
-    if !names(&headers, ACCEPT, "text/html") {
+/// Answers that nothing is there: as JSON to programs that ask for it, and wherever only programs
+/// ask; else as HTML.
+pub(super) async fn lost(uri: Uri, headers: HeaderMap) -> Response {
+    let asked =
+        names(&headers, ACCEPT, "application/json") && !names(&headers, ACCEPT, "text/html");
+    if asked || uri.path().starts_with("/api/") {
         return ErrorAnswer::not_found("there is nothing here").into_response();
     }
-    guarded((StatusCode::NOT_FOUND, Html(LOST)).into_response())
+    let why = if uri.path().starts_with("/w/") {
+        "An address of a world is /w/ and the 64 digits of the id of its sim. This one is cut off, or \
+        mistyped."
+    } else {
+        "This server has no page at this address."
+    };
+    let html = LOST.replace("{{assets}}", &tree().prefix()).replace("{{why}}", why);
+    guarded((StatusCode::NOT_FOUND, Html(html)).into_response())
 }
 
 async fn send(asset: Arc<Asset>, headers: &HeaderMap, keep: &'static str) -> Response {
@@ -176,12 +253,12 @@ async fn packed(asset: &Arc<Asset>, wanted: bool) -> Option<bytes::Bytes> {
 fn guarded(mut response: Response) -> Response {
     let head = response.headers_mut();
     head.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
-    head.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    head.insert(REFERRER_POLICY, HeaderValue::from_static(REFERRERS));
     response
 }
 
 /// Is this one of the words that the header says, with commas between? A weight of 0 is a no.
-fn names(headers: &HeaderMap, header: HeaderName, word: &str) -> bool {
+pub(super) fn names(headers: &HeaderMap, header: HeaderName, word: &str) -> bool {
     let texts = headers.get_all(header);
     let mut words = texts.iter().filter_map(|text| text.to_str().ok()).flat_map(|t| t.split(','));
     words.any(|said| {

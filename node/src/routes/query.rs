@@ -91,6 +91,9 @@ impl Node {
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusParameters {
     at: Option<u64>,
+    /// The sim that is asked, by which the request came here.
+    #[serde(rename = "sim")]
+    _sim: Option<String>,
 }
 
 /// Answers with the status. With `at`, its root is the one after that height.
@@ -98,7 +101,7 @@ pub(super) async fn status(
     State(node): State<Node>,
     parameters: Result<Parameters<StatusParameters>, QueryRejection>,
 ) -> Result<Json<FullStatus>, ErrorAnswer> {
-    let Parameters(StatusParameters { at }) =
+    let Parameters(StatusParameters { at, .. }) =
         parameters.map_err(|rejection| ErrorAnswer::bad_request(rejection.body_text()))?;
     let status = node.status.borrow().clone();
     let mut status = status.ok_or_else(|| ErrorAnswer::unavailable("starting"))?;

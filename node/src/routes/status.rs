@@ -233,7 +233,7 @@ pub(super) async fn session(
     Extension(allowed): Extension<Allowed>,
     headers: HeaderMap,
 ) -> Json<Value> {
-    let (session, metrics) = (&node.session, &node.metrics.transport);
+    let (session, metrics) = (&node.session, &node.figures.transport);
     let called = headers.get(HOST).and_then(|called| called.to_str().ok()).unwrap_or_default();
     let quic = session.quic_for(called);
     let clients = Carriers {
@@ -248,7 +248,7 @@ pub(super) async fn session(
         "server": session.server.to_string(),
         "wt": format!("https://{quic}/"),
         "quic": quic,
-        "ws": "/ws",
+        "ws": format!("/ws?sim={}", session.sim),
         "certificates": session.certificates.hashes(),
         "authority": session.certificates.are_of_authority(),
         "clients": clients,

@@ -12,16 +12,16 @@ use tokio::{
     time::timeout,
 };
 
-use std::{io, time::Duration};
+use std::{collections::BTreeMap, io, time::Duration};
 
 use super::{status::MissingTurns, *};
-use crate::clock::SystemClock;
+use crate::{clock::SystemClock, metrics::Metrics};
 
 mod secure;
 
 const GUARD: Duration = Duration::from_secs(30);
 
-fn a_status() -> StatusAnswer {
+pub(super) fn a_status() -> StatusAnswer {
     StatusAnswer {
         disk: None,
         server: PublicKey([1; 32]),
@@ -46,8 +46,8 @@ fn a_status() -> StatusAnswer {
 
 pub(super) struct Running {
     pub(super) server: HttpServer,
-    status: watch::Sender<Option<StatusAnswer>>,
-    queries: mpsc::Receiver<Query>,
+    pub(super) status: watch::Sender<Option<StatusAnswer>>,
+    pub(super) queries: mpsc::Receiver<Query>,
     pub(super) allowed: Allowed,
 }
 
@@ -55,22 +55,49 @@ pub(super) async fn run(origins: &str, queries_max: usize) -> Running {
     let (status, published) = watch::channel(None);
     let (asked, queries) = mpsc::channel(queries_max);
     let session = a_session("127.0.0.1:8081");
-    let node = Node {
-        status: published,
-        queries: asked,
-        session: Arc::new(session),
-        sockets: WebSockets::default(),
-        metrics: Arc::default(),
-        source: Arc::new(SourceOffer::new(Some("https://example.org/source".to_owned()))),
-        invites: InviteStore::default(),
-    };
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let allowed = Allowed::new(origins.parse().unwrap(), bound.address(), None);
-    let server = start(bound, allowed.clone(), node);
+    let node = a_node(session, published, asked);
+    let server = start(bound, None, hosting([(allowed.clone(), Some(node))])).unwrap();
     Running { server, status, queries, allowed }
 }
 
-fn a_session(quic: &str) -> SessionAnswer {
+/// What answers for a sim whose loop publishes this status and takes these questions.
+pub(super) fn a_node(
+    session: SessionAnswer,
+    status: watch::Receiver<Option<StatusAnswer>>,
+    queries: mpsc::Sender<Query>,
+) -> Node {
+    Node {
+        status,
+        queries,
+        session: Arc::new(session),
+        genesis: Arc::new(b"how it began".to_vec()).into(),
+        sockets: WebSockets::default(),
+        figures: Arc::default(),
+        invites: InviteStore::default(),
+    }
+}
+
+/// A process that hosts these sims, of which those without a node did not start. The id of each is that
+/// of its node, or is all zeros.
+pub(super) fn hosting(sims: impl IntoIterator<Item = (Allowed, Option<Node>)>) -> HostedSims {
+    let metrics = Arc::<Metrics>::default();
+    let (mut hosted, mut first) = (BTreeMap::new(), None);
+    for (allowed, mut node) in sims {
+        let sim = node.as_ref().map_or(SimId(Digest::ZERO), |node| node.session.sim);
+        if let Some(node) = &mut node {
+            node.figures = metrics.of(sim);
+        }
+        first.get_or_insert(sim);
+        let one = HostedSim { name: "plaza".to_owned(), allowed, node, ended: Arc::default() };
+        hosted.insert(sim, one);
+    }
+    let source = SourceOffer::new(Some("https://example.org/source".to_owned()));
+    HostedSims { sims: hosted, first: first.unwrap(), metrics, source: Arc::new(source) }
+}
+
+pub(super) fn a_session(quic: &str) -> SessionAnswer {
     SessionAnswer {
         sim: SimId(Digest([2; 32])),
         parent: None,
@@ -106,13 +133,13 @@ impl Running {
     }
 
     /// Status code, and body as JSON (or text).
-    async fn get(&self, path: &str) -> (u16, Value) {
+    pub(super) async fn get(&self, path: &str) -> (u16, Value) {
         let host = format!("Host: {}", self.server.address());
         split(&self.send(&format!("GET {path}"), &[&host], b"").await)
     }
 }
 
-fn split(response: &str) -> (u16, Value) {
+pub(super) fn split(response: &str) -> (u16, Value) {
     let (head, body) = response.split_once("\r\n\r\n").unwrap_or((response, ""));
     let code = head.split(' ').nth(1).and_then(|code| code.parse().ok());
     let body = serde_json::from_str(body).unwrap_or_else(|_| Value::String(body.to_owned()));
@@ -252,7 +279,7 @@ async fn the_session_tells_how_to_connect() {
         "server": "01".repeat(32),
         "quic": "127.0.0.1:8081",
         "wt": "https://127.0.0.1:8081/",
-        "ws": "/ws",
+        "ws": format!("/ws?sim={}", "02".repeat(32)),
         "certificates": null,
         "authority": false,
         "clients": { "quic": 0, "webtransport": 0, "websocket": 0 },
@@ -261,6 +288,24 @@ async fn the_session_tells_how_to_connect() {
         "wasm": page::module_address(),
     });
     assert_eq!((code, body), (200, expected));
+}
+
+#[tokio::test]
+async fn the_genesis_is_handed_out_once_and_kept_by_the_id_of_the_sim() {
+    let node = run("", 1).await;
+    let host = format!("Host: {}", node.server.address());
+    let first = node.send("GET /api/genesis", &[&host], b"").await;
+    assert_eq!(split(&first), (200, json!("how it began")));
+    let head = first.to_lowercase();
+    assert!(head.contains("content-type: application/octet-stream"), "{head}");
+    let tag = format!("\"{}\"", "02".repeat(32));
+    assert!(head.contains(&format!("etag: {tag}")), "{head}");
+
+    let known = format!("If-None-Match: {tag}");
+    let again = node.send("GET /api/genesis", &[&host, &known], b"").await;
+    assert_eq!(split(&again), (304, json!("")));
+    let other = "If-None-Match: \"03\"";
+    assert_eq!(split(&node.send("GET /api/genesis", &[&host, other], b"").await).0, 200);
 }
 
 #[test]
@@ -342,11 +387,14 @@ async fn metrics_are_open_metrics_text() {
         lowercase.contains("content-type: application/openmetrics-text; version=1.0.0"),
         "{response}"
     );
-    for name in Metrics::names() {
-        assert!(response.contains(&format!("\nmetatopia_{name} ")), "{name}");
+    let sim = "02".repeat(32);
+    for name in Metrics::names_of_a_sim() {
+        assert!(response.contains(&format!("\nmetatopia_{name}{{sim=\"{sim}\"}} ")), "{name}");
     }
-    assert!(response.contains("\nmetatopia_height 42\n"));
-    assert!(response.contains("\nmetatopia_tick 126\n"));
+    for (name, value) in [("running", 1), ("height", 42), ("tick", 126)] {
+        let line = format!("\nmetatopia_{name}{{sim=\"{sim}\"}} {value}\n");
+        assert!(response.contains(&line), "{line}");
+    }
     assert!(response.contains("\nmetatopia_http_requests_total 1\n"));
 }
 

@@ -1,4 +1,5 @@
-//! The data directory of a server: opened, with its damaged parts put aside, and ready for a start.
+//! The data directory of a server: it is opened, its damaged parts are put aside, and it is ready
+//! for a start.
 
 use std::{
     fs,
@@ -42,7 +43,7 @@ impl DataDir {
         server: PublicKey,
     ) -> Result<Self, ServerError> {
         let disk = RealDisk::open(&settings.data_dir)?;
-        // Before anything is repaired: files of another program are for that one.
+        // This comes before any repair, because files of another program must stay as they are.
         engine::check_files(&settings.data_dir, &disk)?;
         let (state, passed_over) = newest_state(&disk, &tools());
         engine::check_states(&settings.data_dir, &passed_over)?;
@@ -71,8 +72,8 @@ impl DataDir {
         Ok(Self { store, state, damage })
     }
 
-    /// Lets a server with a new key sign: its log says so, durably, before the key is marked as used. So a
-    /// first start may fail at any later step.
+    /// Lets a server with a new key sign. The log says so durably before the key is marked as used,
+    /// so a first start may fail at any later step.
     pub(super) fn begin_log(&mut self, settings: &Settings) -> Result<(), ServerError> {
         if mark_path(&settings.vote_key).exists() {
             return Ok(());
@@ -162,8 +163,8 @@ fn report_tail(tail: &TailReport) {
     tracing::warn!(?tail, "the log ended in a torn record, which was cut off");
 }
 
-/// Returns the path of the mark beside a vote key, which says that the key has signed. A key without
-/// its log must not vote where it may have voted before.
+/// Returns the path of the mark beside a vote key, which says that the key has signed. A key
+/// without its log must not vote where it may have voted before.
 fn mark_path(vote_key: &Path) -> PathBuf {
     let mut name = vote_key.as_os_str().to_owned();
     name.push(".used");

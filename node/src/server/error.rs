@@ -1,4 +1,4 @@
-//! Why a server does not run.
+//! The errors that keep a server from running.
 
 use std::{io, path::PathBuf};
 
@@ -6,7 +6,7 @@ use metatopia_replica::keeper::{NoStart, StorageError};
 use metatopia_sim::GenesisError;
 use metatopia_store::{OpenStoreError, ReadError};
 use metatopia_transport::{bind::BindError, certificates::TlsCertificateError, gateway, peers};
-use metatopia_types::wire;
+use metatopia_types::{SimId, wire};
 
 use crate::{
     authority_files::AuthorityFileError,
@@ -17,7 +17,7 @@ use crate::{
     keys::LoadKeyError,
 };
 
-/// Why a server does not run, or stopped running.
+/// Says why a server does not run, or stopped running.
 #[derive(Debug, thiserror::Error)]
 pub enum ServerError {
     /// The genesis cannot be read.
@@ -25,16 +25,29 @@ pub enum ServerError {
     ReadGenesis {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// The genesis is none.
+    /// The file holds no usable genesis.
     #[error("genesis {}: {source}", path.display())]
     Genesis {
         /// The path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in the genesis.
         source: Box<GenesisError>,
+    },
+    /// Two configurations are of one sim, and a process runs only one server of a sim.
+    #[error(
+        "{} and {} are of the same sim {sim}; a process runs one server of a sim",
+        first.display(), second.display()
+    )]
+    SameSim {
+        /// The sim of both configurations.
+        sim: SimId,
+        /// The genesis of the one configuration.
+        first: PathBuf,
+        /// The genesis of the other configuration.
+        second: PathBuf,
     },
     /// The sim is of another engine.
     #[error(transparent)]
@@ -56,12 +69,12 @@ pub enum ServerError {
     /// The data directory cannot be opened.
     #[error(transparent)]
     Disk(#[from] OpenDiskError),
-    /// The data directory is not this server's, or is damaged.
+    /// The data directory belongs to another server, or is damaged.
     #[error("data directory {}: {source}", path.display())]
     Store {
         /// The path of the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in the directory.
         source: Box<OpenStoreError>,
     },
     /// The log cannot be read.
@@ -69,18 +82,18 @@ pub enum ServerError {
     Log {
         /// The path of the directory.
         path: PathBuf,
-        /// Where and why.
+        /// The place and the fault.
         source: Box<ReadError>,
     },
-    /// A record of the log is none of ours.
+    /// A record of the log is not of this version.
     #[error("log in {}: a record is not of this version: {source}", path.display())]
     Record {
         /// The path of the directory.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The fault in the record.
         source: wire::DecodeError,
     },
-    /// There is no state to go on from, and no other server is known that could give one.
+    /// There is no state to continue from, and no other server is known that could give one.
     #[error(
         "data directory {}: {source}; name servers of the sim by `peers` in the configuration, to \
          fetch a state from them", path.display()
@@ -91,7 +104,7 @@ pub enum ServerError {
         /// The error behind it.
         source: NoStart,
     },
-    /// The log cannot be begun.
+    /// The log cannot be started.
     #[error("log in {}: {source}", path.display())]
     Begin {
         /// The path of the directory.
@@ -104,35 +117,35 @@ pub enum ServerError {
     Mark {
         /// The path of the file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A thread cannot be started.
+    /// A thread could not be started.
     #[error("cannot start a thread: {0}")]
     Thread(String),
-    /// An address cannot be listened on.
+    /// The server cannot listen on an address.
     #[error("for {whom}: cannot listen on {} (set by {flag}): {}", source.address, source.source)]
     Bind {
-        /// For whom it is.
+        /// The peers or clients that the address is for.
         whom: &'static str,
         /// The command line flag that sets it.
         flag: &'static str,
         /// The address, and what the system said.
         source: BindError,
     },
-    /// Servers cannot be listened for.
+    /// The server cannot listen for other servers.
     #[error("for other servers: {0}")]
     Peers(peers::StartPeersError),
     /// There is no certificate for clients.
     #[error(transparent)]
     Certificate(#[from] TlsCertificateError),
-    /// Clients cannot be listened for.
+    /// The server cannot listen for clients.
     #[error("for clients: {0}")]
     Gateway(gateway::StartGatewayError),
     /// The certificate of an authority cannot be shown.
     #[error(transparent)]
     Authority(#[from] AuthorityFileError),
-    /// It can, but not by TLS 1.3.
+    /// The certificate cannot be used with TLS 1.3.
     #[error("https: {0}")]
     Tls(#[from] rustls::Error),
     /// Signals cannot be waited for.
@@ -141,6 +154,9 @@ pub enum ServerError {
     /// The server stopped by itself.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// The loop of the server found that one of its own rules was broken, and named the rule.
+    #[error("the server stopped at a fault of its own, which the log names")]
+    Panicked,
 }
 
 impl From<peers::StartPeersError> for ServerError {
@@ -167,7 +183,7 @@ impl From<gateway::StartGatewayError> for ServerError {
 
 impl ServerError {
     /// Returns the error of an address for HTTP.
-    pub(super) fn http(source: BindError) -> Self {
+    pub(crate) fn http(source: BindError) -> Self {
         Self::Bind { whom: "HTTP", flag: "--http-listen", source }
     }
 }

@@ -222,7 +222,11 @@ fn what_is_no_invite_is_refused_before_anything_is_asked_or_written() {
         format!("{}{digit}{}", &text[..at], &text[at + 1..])
     };
     let (secret, hash) = ("metatopia2/".len(), "metatopia2/".len() + 32);
-    refused(&["node", "join", &other(secret), "--data-dir", &dir], 5, "another one than the hash");
+    refused(
+        &["node", "join", &other(secret), "--data-dir", &dir],
+        5,
+        "does not have the hash of this one",
+    );
     refused(&["node", "join", &other(hash), "--data-dir", &dir], 4, "no such invite");
     let short = invite(&plaza, &["--expires", "1ms"]);
     refused(&["node", "join", &short, "--data-dir", &dir], 4, "expired");

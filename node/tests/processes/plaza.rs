@@ -107,6 +107,11 @@ impl Plaza {
         Self::start_by(dir, servers, &["--no-restart", "--first-login", first_login], &[])
     }
 
+    /// As [`Plaza::start`], but of the place in this folder.
+    pub(crate) fn start_at(dir: &Path, servers: usize, place: &str) -> Self {
+        Self::start_by(dir, servers, &["--no-restart", "--place", place], &[])
+    }
+
     fn start_by(dir: &Path, servers: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])

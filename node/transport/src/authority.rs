@@ -1,5 +1,5 @@
-//! A certificate that an authority gave to the operator: for pages over HTTPS, and for their
-//! WebTransport. Programs do not ask for it; they pin [our own](crate::certificates).
+//! A certificate that an authority gave to the operator, for pages over HTTPS and for their
+//! WebTransport. Programs do not ask for it; they pin [the server's own](crate::certificates).
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -15,7 +15,7 @@ use rustls::{
 
 use crate::{certificates::server_config, tls::provider};
 
-/// Why a certificate cannot be shown.
+/// Says why a certificate cannot be shown.
 #[derive(Debug, thiserror::Error)]
 pub enum AuthorityError {
     /// The first text holds something else.
@@ -24,15 +24,15 @@ pub enum AuthorityError {
     /// The second text holds something else.
     #[error("no key in PEM: {0}")]
     NoKey(pem::Error),
-    /// The key is of a kind that TLS does not know here.
+    /// TLS here does not know this kind of key.
     #[error("the key cannot be used: {0}")]
     Key(Error),
-    /// The key is another one's.
+    /// The key does not belong to the certificate.
     #[error("the certificate does not belong to the key")]
     Strangers,
 }
 
-/// The certificate in use; clones are the same one.
+/// The certificate in use. Clones show the same one.
 #[derive(Clone, Debug)]
 pub struct Authority(Arc<ShownCertificate>);
 
@@ -46,8 +46,8 @@ impl ResolvesServerCert for ShownCertificate {
 }
 
 impl Authority {
-    /// Takes a certificate, with those between it and its authority behind it, and its key, both in
-    /// PEM.
+    /// Returns an authority that shows a certificate, with those between it and its authority
+    /// behind it, and its key, both in PEM.
     ///
     /// # Errors
     /// See [`AuthorityError`].
@@ -55,7 +55,7 @@ impl Authority {
         Ok(Self(Arc::new(ShownCertificate(RwLock::new(certified(chain, key)?)))))
     }
 
-    /// Takes others in their place. Connections that are there notice nothing.
+    /// Replaces the certificate and the key. Open connections are not affected.
     ///
     /// # Errors
     /// See [`AuthorityError`]; then the certificate in use stays.
@@ -70,7 +70,7 @@ impl Authority {
         self.0.resolve(hello)
     }
 
-    /// Returns the TLS settings of a server that shows it and speaks these protocols.
+    /// Returns the TLS settings of a server that shows the certificate and speaks these protocols.
     pub(crate) fn server(&self, alpn: &[&[u8]]) -> Result<ServerConfig, Error> {
         server_config(self.0.clone(), alpn)
     }

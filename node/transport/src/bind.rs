@@ -1,24 +1,24 @@
-//! Listening: on both families of loopback, and what to say when it cannot be done.
+//! Listens on both families of loopback, and says why an address cannot be listened on.
 
 use std::{
     io,
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
 };
 
-/// A listener could not be opened.
+/// The error of a listener that could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[error("cannot listen on {address}: {source}")]
 pub struct BindError {
-    /// What was asked for.
+    /// The address that was asked for.
     pub address: String,
-    /// What the system said.
+    /// The error of the system.
     pub source: io::Error,
 }
 
-/// Ports that are tried until one is free in both families, when any may be taken.
+/// The most ports that are tried until one is free in both families, when any will do.
 pub const TRIES_MAX: usize = 16;
 
-/// Returns the same address on the other family's loopback. `127.0.0.1` and `[::1]` are both called
+/// Returns the same address on the other family's loopback. `127.0.0.1` and `[::1]` are both named
 /// localhost, and a browser may dial either.
 #[must_use]
 pub fn twin(ip: IpAddr) -> Option<IpAddr> {
@@ -29,12 +29,12 @@ pub fn twin(ip: IpAddr) -> Option<IpAddr> {
     }
 }
 
-/// Opens a listener on `listen`, and if that is a loopback address another one of the same port on
-/// [the other family's](twin). Where the system does not have that family, or somebody else has
-/// its port, the first one is all there is.
+/// Opens a listener on `listen`. If that is a loopback address, opens another one of the same port
+/// on [the other family's](twin). Where the system does not have that family, or another program
+/// has its port, the first one is all there is.
 ///
 /// # Errors
-/// When `listen` itself cannot be listened on.
+/// Fails when `listen` itself cannot be listened on.
 pub(crate) fn both_families<S>(
     listen: SocketAddr,
     bind: impl Fn(SocketAddr) -> io::Result<S>,
@@ -43,7 +43,7 @@ pub(crate) fn both_families<S>(
     let Some(twin) = twin(listen.ip()) else {
         return Ok(vec![bind(listen)?]);
     };
-    // Held until the end, so that the system does not give the same port again.
+    // These sockets are held until the end, so that the system does not give the same port again.
     let mut passed_over = Vec::new();
     loop {
         let first = bind(listen)?;
@@ -57,7 +57,7 @@ pub(crate) fn both_families<S>(
                     continue;
                 }
                 if in_use {
-                    tracing::warn!(address = %twin, "somebody else listens there: localhost may be theirs");
+                    tracing::warn!(address = %twin, "another program listens there, as localhost");
                 } else {
                     tracing::debug!(address = %twin, %error, "not listened on");
                 }

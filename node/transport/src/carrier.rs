@@ -1,8 +1,8 @@
 //! The client's end of a session with a node's gateway.
 //!
-//! [`connect`] accepts certificates that are named by their hashes, and waits for the server to speak: the
-//! first frame is there when it returns, or on its way. The two halves of a [`Carrier`] can be used
-//! from different tasks. What frames mean is not known here.
+//! [`connect`] accepts certificates that are named by their hashes, and waits for the server to
+//! speak: when it returns, the first frame is there or on its way. The two halves of a [`Carrier`]
+//! can be used from different tasks. This module does not know what frames mean.
 
 use std::{
     io,
@@ -25,45 +25,46 @@ use crate::{
     tls::{self, CertificateHash, Pin},
 };
 
-/// What a raw connection asks for in its handshake: the name of the application protocol.
+/// The name of the application protocol that a raw connection asks for in its handshake.
 pub const ALPN: &[u8] = b"metatopia/1";
 
-/// The code by which a client closes a session with which nothing is wrong.
+/// The code with which a client closes a session without any fault.
 pub const LEFT_CODE: u32 = 0;
 
-/// Time for the handshake and the server's first word.
+/// The time for the handshake and the server's first frame.
 pub const CONNECT: Duration = Duration::from_secs(5);
 
-/// Something is sent at least this often, so that neither side takes the other for gone.
+/// The longest time without a packet to the other side, so that neither side takes the other for
+/// gone.
 const KEEP_ALIVE: Duration = Duration::from_secs(1);
 
-/// A server from which no packet came for this long is gone: a killed process says no good-bye over
-/// UDP, and its clients' acts wait for as long until another server gets them. Three packets in a row
-/// have to be lost before one that lives is taken for dead.
+/// The time without a packet after which a server counts as gone. A killed process sends no close
+/// over UDP, and its clients' acts wait for as long until another server gets them. A live server
+/// counts as gone only when three packets in a row are lost.
 const IDLE: Duration = Duration::from_secs(4);
 
-/// Time that [`CarrierSender::leave`] waits for what was sent to arrive.
+/// The time that [`CarrierSender::leave`] waits for sent frames to arrive.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// Bytes that the server may send ahead of what is taken here.
+/// The most bytes that the server may send before they are read here.
 const RECEIVE_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// Bytes taken from the transport at once.
+/// The bytes read from the transport at once.
 const READ_BYTES: usize = 64 * 1024;
 
-/// Why no session came about.
+/// Says why a session could not be opened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConnectError {
-    /// Whoever answers at this address has another certificate.
+    /// The server at this address has another certificate.
     #[error("the server's certificate is {found}, which it did not announce")]
     WrongCertificate {
-        /// What was shown.
+        /// The hash of the certificate that was shown.
         found: CertificateHash,
     },
     /// The server is full, or has enough connections from this address.
     #[error("the server refused: it is full, or has enough from this address")]
     Refused,
-    /// Nothing answered within [`CONNECT`].
+    /// No answer came within [`CONNECT`].
     #[error("no answer within {} s", CONNECT.as_secs())]
     NoAnswer,
     /// The server closed the connection.
@@ -71,7 +72,7 @@ pub enum ConnectError {
     Closed {
         /// The code of the close, as the gateway numbers them.
         code: u64,
-        /// What it said.
+        /// The reason that the server gave.
         reason: String,
     },
     /// The address cannot be dialled.
@@ -85,15 +86,15 @@ pub enum ConnectError {
     Failed(ConnectionError),
 }
 
-/// Why a session ended.
+/// Says why a session ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CarrierError {
-    /// The server closed it.
+    /// The server closed the session.
     #[error("closed by the server: {reason} (code {code})")]
     Closed {
         /// The code of the close, as the gateway numbers them.
         code: u64,
-        /// What it said.
+        /// The reason that the server gave.
         reason: String,
     },
     /// The connection broke.
@@ -102,7 +103,7 @@ pub enum CarrierError {
     /// The server announced a frame above the limit.
     #[error(transparent)]
     Oversize(Oversize),
-    /// A frame to send is empty or above the limit; the session goes on without it.
+    /// A frame to send is empty or above the limit. The session continues without it.
     #[error("frame of {bytes} bytes, where 1 to {CLIENT_FRAME_BYTES_MAX} are possible")]
     Size {
         /// The size of the frame in bytes.
@@ -141,11 +142,11 @@ pub struct CarrierSender {
 }
 
 impl CarrierSender {
-    /// Sends a frame; waits while the server takes no more. When it is cancelled while it waits, a
+    /// Sends a frame. Waits while the server takes no more. When it is cancelled while it waits, a
     /// part of the frame may have been sent, and the session cannot be used any more.
     ///
     /// # Errors
-    /// When the frame's size is impossible, or the session has ended.
+    /// Fails when the frame's size is not allowed, or the session has ended.
     pub async fn send(&mut self, frame: &[u8]) -> Result<(), CarrierError> {
         if frame.is_empty() || frame.len() > CLIENT_FRAME_BYTES_MAX {
             return Err(CarrierError::Size { bytes: frame.len() });
@@ -159,7 +160,7 @@ impl CarrierSender {
         }
     }
 
-    /// Closes the session, once the server has what was sent or a second has passed.
+    /// Closes the session, once the server has all sent frames or a second has passed.
     pub async fn leave(mut self) {
         let arrived = async {
             if self.stream.finish().is_ok() {
@@ -171,7 +172,7 @@ impl CarrierSender {
         let _ = timeout(LINGER, self.endpoint.wait_idle()).await;
     }
 
-    /// Returns the time to the server and back, as the transport estimates it now.
+    /// Returns the time of a round trip to the server, as the transport estimates it now.
     #[must_use]
     pub fn round_trip(&self) -> Duration {
         self.connection.rtt()
@@ -191,7 +192,7 @@ impl CarrierReceiver {
     /// Waits for the next frame, of 1 or more bytes. Nothing is lost when this is cancelled.
     ///
     /// # Errors
-    /// When the session has ended, or the server announced a frame above the limit.
+    /// Fails when the session has ended, or the server announced a frame above the limit.
     pub async fn recv(&mut self) -> Result<Bytes, CarrierError> {
         loop {
             let mut input = &self.chunk[..];
@@ -221,8 +222,8 @@ async fn why_closed(connection: &Connection) -> CarrierError {
     }
 }
 
-/// Connects to the gateway at `address`, if its certificate has one of these hashes: it announces
-/// the one in use and the one after it.
+/// Connects to the gateway at `address`, if its certificate has one of these hashes. A gateway
+/// announces the certificate in use and the next one.
 ///
 /// # Errors
 /// See [`ConnectError`].
@@ -257,10 +258,11 @@ pub async fn connect(
     })
 }
 
-/// Returns the QUIC settings of a client that speaks `alpn` with the server whose certificate is pinned.
+/// Returns the QUIC settings of a client that speaks `alpn` with the server whose certificate is
+/// pinned.
 ///
 /// # Panics
-/// When ring has no TLS 1.3, which it has.
+/// Panics when ring has no TLS 1.3, which it has.
 #[must_use]
 pub fn config(pin: &Arc<Pin>, alpn: &[u8]) -> ClientConfig {
     let tls = tls::client(pin.clone(), alpn).expect("ring has TLS 1.3");

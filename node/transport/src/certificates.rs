@@ -1,18 +1,18 @@
-//! The certificates that a server shows to clients: made by itself, announced by their hashes, and
-//! replaced before they end.
+//! The certificates that a server shows to clients. The server makes them itself, announces their
+//! hashes, and replaces them before they end.
 //!
 //! Browsers accept a certificate by its hash only if it is of ECDSA on P-256 and valid for at most
 //! 14 days. So a server has two: the one in use, and the [next](Certificates::hashes), whose hash
-//! is announced all the while before. A client that asked once can come back after a rotation.
+//! is announced long before its use. A client that asked once can come back after a rotation.
 //!
 //! | moment | what |
 //! | --- | --- |
-//! | use begins - [`BACKDATE`] | valid from here, for clocks that are behind |
+//! | use begins - [`BACKDATE`] | the certificate is valid from here, for clocks that are behind |
 //! | use begins + [`USE`] | the next one takes over; a new one is made and announced |
-//! | valid from + [`VALIDITY`] | it ends, nearly a day later, for clocks that are ahead |
+//! | valid from + [`VALIDITY`] | the old one ends, nearly a day later, for clocks that are ahead |
 //!
-//! Both are kept in a [storage](CertificateStorage) that whoever runs the server lends, so that a
-//! restart breaks no hash that was announced. Connections that are there when a certificate is replaced notice nothing.
+//! Both are kept in a [storage](CertificateStorage) that the program lends, so that a restart
+//! breaks no announced hash. A replacement does not affect open connections.
 
 use std::{
     fmt, io,
@@ -44,49 +44,51 @@ const HOUR_MS: u64 = 60 * 60 * 1_000;
 /// How long a certificate is valid, in milliseconds: 13 days, one less than browsers take.
 pub const VALIDITY: u64 = 13 * 24 * HOUR_MS;
 
-/// It is valid so long before it is used, in milliseconds.
+/// The time before its use from which a certificate is valid, in milliseconds.
 pub const BACKDATE: u64 = HOUR_MS;
 
-/// It is used for so long, in milliseconds: 12 days.
+/// The time for which a certificate is used, in milliseconds: 12 days.
 pub const USE: u64 = 12 * 24 * HOUR_MS;
 
 const _: () = assert!(USE + BACKDATE < VALIDITY, "it would end while it is used");
 
-/// Most bytes of certificates and keys that are taken from a storage; two of each are about 1,200.
+/// The most bytes of certificates and keys that are read from a storage. Two of each are about
+/// 1,200.
 pub const STORED_BYTES_MAX: usize = 16 * 1024;
 
-/// Where the certificates of a server and their keys outlast its process. Its text names it to people.
+/// A place where the certificates of a server and their keys outlast its process. Its text names it
+/// to people.
 pub trait CertificateStorage: fmt::Display + Send + Sync {
-    /// Returns what was stored last, if there is something. Of more than [`STORED_BYTES_MAX`] bytes
-    /// it may return any part that is longer than that.
+    /// Returns what was stored last, if anything. If that is more than [`STORED_BYTES_MAX`] bytes,
+    /// it may return any part that is longer than the limit.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns what the system says.
     fn load(&self) -> io::Result<Option<Zeroizing<Vec<u8>>>>;
 
-    /// Stores this as a whole, in the place of what was stored before. It lasts once this returns. It
-    /// holds secrets.
+    /// Stores these bytes as a whole, in place of what was stored before. They last once this
+    /// returns, and they hold secrets.
     ///
     /// # Errors
-    /// What the system says; then what was stored before is still there, or this is.
+    /// Returns what the system says. Either the bytes from before or these are stored then.
     fn store(&self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// Why there is no certificate.
+/// Says why there is no certificate.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsCertificateError {
-    /// It could not be made.
+    /// A certificate could not be made.
     #[error("no certificate can be made: {0}")]
     Make(#[from] rcgen::Error),
-    /// Its key cannot be used.
+    /// The key of a certificate cannot be used.
     #[error("a certificate cannot be used: {0}")]
     Use(#[from] rustls::Error),
     /// The storage cannot be written or read.
     #[error("certificates in {place}: {source}")]
     Storage {
-        /// The storage, as it names itself.
+        /// The text by which the storage names itself.
         place: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -94,14 +96,14 @@ pub enum TlsCertificateError {
 /// A self-signed certificate and its key.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct TlsIdentity {
-    /// When its use begins.
+    /// The time when its use begins.
     from: Millis,
     certificate: Vec<u8>,
     key: Vec<u8>,
 }
 
 impl TlsIdentity {
-    /// Generates a pair with an ECDSA key on P-256, to be used from `from` on.
+    /// Generates a certificate with an ECDSA key on P-256, to be used from `from` on.
     pub(crate) fn generate(from: Millis) -> Result<Self, rcgen::Error> {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
         let mut parameters = CertificateParams::new([NAME.to_owned()])?;
@@ -116,7 +118,7 @@ impl TlsIdentity {
         CertificateHash::of(&CertificateDer::from(&self.certificate[..]))
     }
 
-    /// As a handshake uses it.
+    /// Returns the pair in the form that a handshake uses.
     pub(crate) fn certified(&self) -> Result<CertifiedKey, rustls::Error> {
         let key = PrivateKeyDer::from(PrivatePkcs8KeyDer::from(&self.key[..]));
         let certificate = CertificateDer::from(self.certificate.clone());
@@ -128,13 +130,15 @@ impl TlsIdentity {
         Millis(self.from.0.saturating_add(USE))
     }
 
-    /// May it be shown now? Also a little early, for a clock that was set back.
+    /// Returns whether the certificate may be shown now. It may be shown a little early, for a
+    /// clock that was set back.
     fn is_current(&self, now: Millis) -> bool {
         self.from.0.saturating_sub(BACKDATE) <= now.0 && now < self.until()
     }
 }
 
-/// Returns the date of a time. Times beyond what a certificate can say give its last year.
+/// Returns the date of a time. A time beyond what a certificate can state gives the last year that
+/// it can.
 fn date(at: u64) -> OffsetDateTime {
     let seconds = i64::try_from(at / 1_000).unwrap_or(i64::MAX);
     let last = OffsetDateTime::UNIX_EPOCH + time::Duration::days(365 * 7_000);
@@ -155,7 +159,7 @@ impl CertificatePair {
         Ok(Self { now, next })
     }
 
-    /// Returns the pair to have at `now`, if it is another one.
+    /// Returns the pair to use at `now`, if it is another one.
     fn replaced(&self, now: Millis) -> Result<Option<Self>, rcgen::Error> {
         if self.now.is_current(now) {
             Ok(None)
@@ -168,11 +172,11 @@ impl CertificatePair {
     }
 }
 
-/// The certificates of one server; clones are the same ones.
+/// The certificates of one server. Clones show the same ones.
 #[derive(Clone, Debug)]
 pub struct Certificates {
     kept: Arc<CertificateStore>,
-    /// Shown to pages in place of ours.
+    /// The authority's certificate, which pages are shown in place of the server's own.
     authority: Option<Authority>,
 }
 
@@ -183,7 +187,7 @@ struct CertificateStore {
 
 struct Current {
     pair: CertificatePair,
-    /// The one in use, ready for handshakes.
+    /// The certificate in use, ready for handshakes.
     shown: Arc<CertifiedKey>,
 }
 
@@ -205,20 +209,20 @@ impl CertificateStore {
 }
 
 impl Certificates {
-    /// Generates new ones, which are kept nowhere.
+    /// Generates new certificates, which are not stored.
     ///
     /// # Errors
-    /// When they cannot be made.
+    /// Fails when they cannot be made.
     pub fn generate(now: Millis) -> Result<Self, TlsCertificateError> {
         Self::new(None, CertificatePair::generate(now)?)
     }
 
-    /// Opens the certificates of a storage, as far as they are of use at `now`. What is missing is
-    /// made and stored there. What makes no sense is replaced, which breaks the hashes that were
+    /// Opens the certificates of a storage, as far as they can be used at `now`. Missing ones are
+    /// made and stored there. Unreadable ones are replaced, which breaks the hashes that were
     /// announced.
     ///
     /// # Errors
-    /// When they cannot be made, loaded or stored.
+    /// Fails when certificates cannot be made, loaded or stored.
     pub fn open(
         storage: Box<dyn CertificateStorage>,
         now: Millis,
@@ -254,31 +258,31 @@ impl Certificates {
         Ok(Self { kept, authority: None })
     }
 
-    /// Shows pages the certificate of an authority from now on, and programs our own. Only pages
-    /// ask for HTTP/3.
+    /// Returns certificates that show pages the one of an authority, and programs the server's own.
+    /// Only pages ask for HTTP/3.
     #[must_use]
     pub fn with(self, authority: Option<Authority>) -> Self {
         Self { authority, ..self }
     }
 
-    /// Is the pages' certificate that of an authority? Then it is believed for its name, and not
-    /// for its hash.
+    /// Returns whether the pages' certificate is that of an authority. Then a browser trusts it for
+    /// its name, and not for its hash.
     #[must_use]
     pub fn are_of_authority(&self) -> bool {
         self.authority.is_some()
     }
 
-    /// Returns the SHA-256 of the certificate in use, and of the one that will follow it.
+    /// Returns the SHA-256 of the certificate in use, and of the one after it.
     #[must_use]
     pub fn hashes(&self) -> [CertificateHash; 2] {
         self.kept.hashes()
     }
 
-    /// Replaces the certificate in use if its time is over; says whether it was. To be called now
-    /// and then; what it costs when there is nothing to do is one comparison.
+    /// Replaces the certificate in use if its time is over, and returns whether it was. To be
+    /// called now and then. Without anything to do it costs one comparison.
     ///
     /// # Errors
-    /// When none can be made or stored; then the one in use stays.
+    /// Fails when no certificate can be made or stored. Then the one in use stays.
     pub fn renew(&self, now: Millis) -> Result<bool, TlsCertificateError> {
         let replaced = self.kept.read().pair.replaced(now)?;
         let Some(pair) = replaced else {
@@ -325,7 +329,8 @@ pub(crate) fn server_config(
     Ok(config)
 }
 
-/// Returns what a storage holds: none if nothing, or the reason why it makes no sense.
+/// Loads the certificates of a storage: none if it is empty, or the reason why its content cannot
+/// be used.
 fn load(
     storage: &dyn CertificateStorage,
 ) -> Result<Option<Result<CertificatePair, &'static str>>, TlsCertificateError> {

@@ -1,10 +1,13 @@
-//! The figures of the transports, counted where something happens. Who publishes figures registers
-//! them.
+//! The figures of the transports, counted where something happens. The program that publishes
+//! figures registers them.
 
-use std::sync::atomic::AtomicU64;
+use std::{fmt, sync::atomic::AtomicU64};
 
 use prometheus_client::metrics::{counter, gauge};
-pub use prometheus_client::registry::{Metric, Registry};
+pub use prometheus_client::{
+    encoding::{DescriptorEncoder, EncodeMetric},
+    registry::{Metric, Registry},
+};
 
 /// A figure that only grows.
 pub type Counter = counter::Counter<u64, AtomicU64>;
@@ -18,7 +21,32 @@ pub fn register(registry: &mut Registry, name: &str, help: &str, figure: impl Me
     registry.register(name, help.trim().trim_end_matches('.'), figure);
 }
 
-/// Declares a list of figures: one line each, its documentation is its help text.
+/// Writes one figure of several owners: its name once, and a line for each owner with the owner's
+/// label.
+///
+/// # Errors
+/// Fails when the writer takes no more.
+pub fn encode_labelled<F: EncodeMetric>(
+    encoder: &mut DescriptorEncoder<'_>,
+    (name, help): (&str, &str),
+    label: &str,
+    figures: &[(&str, &F)],
+) -> fmt::Result {
+    let Some((_, first)) = figures.first() else {
+        return Ok(());
+    };
+    let name = name.strip_suffix("_total").unwrap_or(name);
+    // A registry treats the help of its figures in the same way.
+    let help = format!("{}.", help.trim().trim_end_matches('.'));
+    let mut family = encoder.encode_descriptor(name, &help, None, first.metric_type())?;
+    for (owner, figure) in figures {
+        let labels = [(label, *owner)];
+        figure.encode(family.encode_family(&labels)?)?;
+    }
+    Ok(())
+}
+
+/// Declares a list of figures, with one line for each. Its documentation is its help text.
 #[macro_export]
 macro_rules! figures {
     (
@@ -37,19 +65,37 @@ macro_rules! figures {
             /// The names of these figures, without the prefix of the registry.
             pub const NAMES: &'static [&'static str] = &[$(stringify!($name)),*];
 
-            /// Adds these figures to what the registry writes out.
+            /// Adds these figures to the registry.
             pub fn register(&self, registry: &mut $crate::figures::Registry) {
                 $(
                     let figure = self.$name.clone();
                     $crate::figures::register(registry, stringify!($name), $help, figure);
                 )*
             }
+
+            /// Writes these figures of several owners, each with the value of a label.
+            ///
+            /// # Errors
+            /// Fails when the writer takes no more.
+            pub fn encode_all(
+                owners: &[(&str, &Self)],
+                label: &str,
+                encoder: &mut $crate::figures::DescriptorEncoder<'_>,
+            ) -> ::std::fmt::Result {
+                $(
+                    let figures: ::std::vec::Vec<_> =
+                        owners.iter().map(|(owner, figures)| (*owner, &figures.$name)).collect();
+                    let named = (stringify!($name), $help);
+                    $crate::figures::encode_labelled(encoder, named, label, &figures)?;
+                )*
+                Ok(())
+            }
         }
     };
 }
 
 figures! {
-    /// What the transports count, shared by all of them.
+    /// The figures that the transports of one server share.
     pub struct TransportFigures {
         /// Sessions with other servers that are up.
         lane_sessions: Gauge,
@@ -85,13 +131,13 @@ figures! {
         clients_accepted_webtransport_total: Counter,
         /// Clients that were let in by WebSocket.
         clients_accepted_websocket_total: Counter,
-        /// Handshakes that were turned away because this server, or their address, had enough.
+        /// Handshakes that were refused because this server, or their address, had enough clients.
         clients_refused_total: Counter,
         /// Handshakes that were asked to prove their address first.
         clients_retried_total: Counter,
         /// WebTransport requests that were refused for their Origin.
         clients_foreign_total: Counter,
-        /// WebTransport requests that were refused for what they were.
+        /// WebTransport requests that were refused for another reason than their Origin.
         clients_mistaken_total: Counter,
         /// Clients that were closed because they did not read what was sent to them.
         clients_too_slow_total: Counter,
@@ -105,6 +151,12 @@ figures! {
         client_frames_sent_total: Counter,
         /// Bytes of frames queued for clients.
         client_bytes_sent_total: Counter,
+    }
+}
+
+figures! {
+    /// The figures of the HTTP listener, for requests of all routes.
+    pub struct HttpFigures {
         /// HTTP requests that were answered.
         http_requests_total: Counter,
         /// HTTP requests that were refused for their Origin or Host.
@@ -114,7 +166,7 @@ figures! {
 
 #[cfg(test)]
 mod tests {
-    use prometheus_client::encoding::text;
+    use prometheus_client::{collector::Collector, encoding::text};
 
     use super::*;
 
@@ -138,5 +190,33 @@ mod tests {
             written.contains("# HELP server_clients Clients that are connected.\n"),
             "{written}"
         );
+    }
+
+    /// Once two owners under one name each wrote a line `# TYPE`, but a family may have only one.
+    #[test]
+    fn figures_of_several_owners_are_one_family_with_a_line_for_each_owner() {
+        #[derive(Debug)]
+        struct Owners([HttpFigures; 2]);
+
+        impl Collector for Owners {
+            fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+                let [one, other] = &self.0;
+                HttpFigures::encode_all(&[("a", one), ("b", other)], "sim", &mut encoder)
+            }
+        }
+
+        let owners = Owners(Default::default());
+        owners.0[1].http_requests_total.inc_by(7);
+        let mut registry = Registry::with_prefix("server");
+        registry.register_collector(Box::new(owners));
+        let mut written = String::new();
+        text::encode(&mut written, &registry).unwrap();
+
+        let lines = "# HELP server_http_requests HTTP requests that were answered.\n\
+            # TYPE server_http_requests counter\n\
+            server_http_requests_total{sim=\"a\"} 0\n\
+            server_http_requests_total{sim=\"b\"} 7\n";
+        assert!(written.starts_with(lines), "{written}");
+        assert_eq!(written.matches("# TYPE ").count(), HttpFigures::NAMES.len(), "{written}");
     }
 }

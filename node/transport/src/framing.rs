@@ -1,40 +1,41 @@
-//! Frames on a byte stream: `u32` little-endian length, then that many bytes.
+//! Frames on a byte stream: the length as a little-endian `u32`, then that many bytes.
 //!
-//! Sessions between servers and streams of clients use the same framing; what a frame means is not
-//! known here. The decoder does no I/O: it is fed whatever arrived.
+//! Sessions between servers and streams of clients use the same framing. This module does not know
+//! what a frame means. The decoder does no I/O: it is fed the bytes that arrived.
 
 use bytes::Bytes;
 
-/// Bytes in front of each frame.
+/// The bytes in front of each frame.
 pub const HEADER_BYTES: usize = 4;
 
-/// Memory taken at once for a frame that has only been announced. It grows with what arrives, so
-/// that announcing much and sending nothing costs the receiver no more than this.
+/// The memory that is allocated at once for a frame that has only been announced. It grows with the
+/// bytes that arrive, so that a peer that announces much and sends nothing costs the receiver no
+/// more than this.
 const GROW_BYTES: usize = 16 * 1024;
 
 /// The header of a frame of no bytes.
 pub const EMPTY: [u8; HEADER_BYTES] = [0; HEADER_BYTES];
 
-/// A frame was announced that is longer than this stream allows.
+/// The error of a frame that is longer than this stream allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("frame of {announced} bytes is above the limit of {max}")]
 pub struct Oversize {
-    /// What the header said.
+    /// The length in the header.
     pub announced: u32,
     /// The limit of the stream.
     pub max: usize,
 }
 
-/// Why a frame was not queued for somebody.
+/// Says why a frame was not queued for a peer or client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SendError {
-    /// It is not there, or its session is being closed.
+    /// The receiver is not connected, or its session is being closed.
     #[error("it is not connected")]
     Gone,
-    /// Too much waits for it already. Its session ends now.
+    /// Too much waits for the receiver already. Its session ends now.
     #[error("it is too slow")]
     TooSlow,
-    /// Empty, or above the limit; the session goes on without it.
+    /// The frame is empty, or above the limit. The session continues without it.
     #[error("frame of {bytes} bytes, where 1 to {max} are possible")]
     Size {
         /// The size of the frame in bytes.
@@ -44,10 +45,10 @@ pub enum SendError {
     },
 }
 
-/// Checks that a frame of so many bytes may be sent where at most `max` are possible.
+/// Checks that a frame of this many bytes may be sent where at most `max` are allowed.
 ///
 /// # Errors
-/// When it is empty, or longer.
+/// Fails when the frame is empty, or longer.
 pub const fn check_size(bytes: usize, max: usize) -> Result<(), SendError> {
     if bytes == 0 || bytes > max { Err(SendError::Size { bytes, max }) } else { Ok(()) }
 }
@@ -55,7 +56,7 @@ pub const fn check_size(bytes: usize, max: usize) -> Result<(), SendError> {
 /// Appends `frame` with its header to `out`.
 ///
 /// # Panics
-/// If the frame is longer than `u32::MAX` bytes; every stream has a far smaller limit.
+/// Panics if the frame is longer than `u32::MAX` bytes; every stream has a far smaller limit.
 pub fn encode(frame: &[u8], out: &mut Vec<u8>) {
     let len = u32::try_from(frame.len()).expect("streams limit their frames to less than 4 GiB");
     out.extend_from_slice(&len.to_le_bytes());
@@ -88,12 +89,12 @@ impl Decoder {
         Self { max, header: [0; HEADER_BYTES], header_len: 0, body: Vec::new() }
     }
 
-    /// Takes bytes from the front of `input` until one frame is whole, or nothing is left of it.
-    /// Call again with the same `input` until it answers `None`.
+    /// Takes bytes from the front of `input` until one frame is whole, or `input` is empty. Call it
+    /// again with the same `input` until it returns `None`.
     ///
     /// # Errors
-    /// When the header of a frame announces more than the limit; nothing was allocated for it, and
-    /// the stream cannot be used any more.
+    /// Fails when the header of a frame announces more than the limit. Nothing was allocated for
+    /// the frame then, and the stream cannot be used any more.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Bytes>, Oversize> {
         while self.header_len < HEADER_BYTES {
             let Some((first, rest)) = input.split_first() else {
@@ -118,14 +119,14 @@ impl Decoder {
         Ok(Some(Bytes::from(std::mem::take(&mut self.body))))
     }
 
-    /// Is a frame begun and not finished? Then the end of the stream cuts it.
+    /// Returns whether a frame has begun and is not finished. The end of the stream would cut it.
     #[must_use]
     pub fn is_inside_frame(&self) -> bool {
         self.header_len > 0
     }
 
-    /// Appends `bytes` to a body that will be `len` long: doubling, but never past `len`, so that a
-    /// finished frame holds not one byte more than it needs.
+    /// Appends `bytes` to a body that will be `len` long. The buffer doubles, but never past `len`,
+    /// so that a finished frame holds not one byte more than it needs.
     fn take(&mut self, bytes: &[u8], len: usize) {
         let need = self.body.len() + bytes.len();
         if need > self.body.capacity() {

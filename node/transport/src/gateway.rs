@@ -6,22 +6,22 @@
 //! | WebTransport | pages | the same UDP port, ALPN `h3`, CONNECT of `/` | the same |
 //! | WebSocket | pages where the others do not get through | `/ws` on the HTTP port | one binary message |
 //!
-//! The session is the same over each: the same limits, queues, order and ends. Over QUIC the server
-//! opens one bidirectional stream, and both sides write frames on it. **The server speaks first.** A
-//! client that has not sent a whole frame within [`GatewayLimits::handshake`] is closed. What frames
-//! mean is not known here.
+//! A session is the same over each carrier: the same limits, queues, order and ends. Over QUIC the
+//! server opens one bidirectional stream, and both sides write frames on it. **The server speaks
+//! first.** A client that has not sent a whole frame within [`GatewayLimits::handshake`] is closed.
+//! The gateway does not know what frames mean.
 //!
-//! [`start`] opens QUIC endpoints that show the certificate in use, whose hash must be told to
-//! clients by other means (`/api/session` does); on a loopback address there is one for each family,
-//! with the same port. [`GatewayHandle::sockets`] is for the HTTP server. Pages are let in if their
-//! origin is [allowed](Allowed). A page that asks for subprotocols of WebTransport must ask for
-//! [`PROTOCOL`] among them; over WebSocket it must ask for [`WEBSOCKET_PROTOCOL`], and the code of a
-//! close is its [`CloseCode`] plus [`CLOSE_CODES`].
+//! [`start`] opens QUIC endpoints that show the certificate in use. Clients must learn its hash by
+//! other means (`/api/session` tells them). On a loopback address there is one endpoint for each
+//! family, with the same port. [`GatewayHandle::sockets`] is for the HTTP server. Pages are let in
+//! if their origin is [allowed](Allowed). A page that asks for subprotocols of WebTransport must
+//! ask for [`PROTOCOL`] among them. Over WebSocket it must ask for [`WEBSOCKET_PROTOCOL`], and the
+//! code of a close is its [`CloseCode`] plus [`CLOSE_CODES`].
 //!
-//! Frames to a client are either *reliable* (a bounded queue; a client for which it overflows is
-//! closed) or *latest* (one place: a newer frame replaces one that was not written yet). Nothing a
-//! client does, or does not do, makes the gateway hold more than its limits, and no client can make
-//! another one wait: see [`GatewayLimits`].
+//! Frames to a client are either *reliable* (a bounded queue; a client whose queue overflows is
+//! closed) or *latest* (one place: a newer frame replaces one that was not written yet). No client
+//! can make the gateway hold more than its limits, and no client can make another one wait: see
+//! [`GatewayLimits`].
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -105,21 +105,21 @@ pub use websocket::{Admitted, CLOSE_CODES, NotAdmitted, WEBSOCKET_PROTOCOL, WebS
 /// The application protocol of a raw connection, and the subprotocol of a WebTransport session.
 pub const PROTOCOL: &str = "metatopia/1";
 
-/// The same, as TLS has it.
+/// The same protocol name in the form of TLS.
 pub const ALPN: &[u8] = PROTOCOL.as_bytes();
 
-/// What pages offer in its place.
+/// The protocol that pages offer in its place.
 pub(crate) const PAGES_ALPN: &[u8] = webtransport::ALPN;
 
-/// Events of all clients that may wait for the receiver. Beyond it the clients' streams are not
-/// read, each client waiting in line for one frame at a time, so that a talkative one delays
-/// nobody.
+/// The most events of all clients that may wait for the receiver. Beyond it the clients' streams
+/// are not read, and each client waits in line for one frame at a time, so that a busy client
+/// delays nobody.
 pub const EVENTS_MAX: usize = 1_024;
 
-/// Longest reason given for a close, in bytes of UTF-8; longer ones are cut.
+/// The longest reason given for a close, in bytes of UTF-8. Longer ones are cut.
 pub const REASON_BYTES_MAX: usize = 256;
 
-/// How a client is connected.
+/// The way in which a client is connected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarrierKind {
     /// Raw QUIC, without HTTP.
@@ -158,64 +158,64 @@ impl fmt::Display for CarrierKind {
     }
 }
 
-/// Names a client for as long as the server runs; never given twice.
+/// The id of a client for as long as the server runs. No id is given twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GatewayClientId(pub u64);
 
-/// Why a connection was closed, as a number on the wire. The gateway's own are below
-/// [`CloseCode::FIRST_FREE`]; the node may give meaning to others.
+/// The reason why a connection was closed, as a number on the wire. The gateway's own numbers are
+/// below [`CloseCode::FIRST_FREE`]; the node may give meaning to others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CloseCode(pub u32);
 
 impl CloseCode {
-    /// Nothing is wrong.
+    /// The session ended without any fault.
     pub const DONE: Self = Self(0);
     /// The client did not read what was sent to it.
     pub const TOO_SLOW: Self = Self(1);
-    /// It announced a frame above the limit.
+    /// The client announced a frame above the limit.
     pub const OVERSIZE: Self = Self(2);
-    /// It sent a frame of no bytes.
+    /// The client sent a frame of no bytes.
     pub const EMPTY: Self = Self(3);
-    /// It did not send a whole frame in time.
+    /// The client did not send a whole frame in time.
     pub const SILENT: Self = Self(4);
-    /// Its address has too many connections.
+    /// The client's address has too many connections.
     pub const CROWDED: Self = Self(5);
-    /// The server stops.
+    /// The server is stopping.
     pub const SHUTDOWN: Self = Self(6);
-    /// It broke the rules of its carrier.
+    /// The client broke the rules of its carrier.
     pub const MALFORMED: Self = Self(7);
     /// The first number that the gateway does not use itself.
     pub const FIRST_FREE: Self = Self(16);
 }
 
-/// Why a client's session ended.
+/// Says why a client's session ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ClientEnd {
     /// The client left by itself.
     #[error("it left")]
     Left,
-    /// [`GatewayHandle::close`] or [`GatewayHandle::shutdown`].
+    /// The node called [`GatewayHandle::close`] or [`GatewayHandle::shutdown`].
     #[error("closed by this server")]
     Closed(CloseCode),
     /// The reliable queue overflowed.
     #[error("too slow for what is sent to it")]
     TooSlow,
-    /// Its place went to a newcomer from an address that has fewer.
+    /// The client's place went to a newcomer from an address that has fewer.
     #[error("no place for so many from its address")]
     GaveWay,
-    /// It took nothing for [`GatewayLimits::stall`].
+    /// The client read nothing for [`GatewayLimits::stall`].
     #[error("it did not read for too long")]
     Stuck,
-    /// It announced a frame above the limit.
+    /// The client announced a frame above the limit.
     #[error(transparent)]
     Oversize(Oversize),
-    /// It sent a frame of no bytes.
+    /// The client sent a frame of no bytes.
     #[error("it sent a frame of no bytes")]
     Empty,
-    /// It did not send a whole frame in time.
+    /// The client did not send a whole frame in time.
     #[error("it said nothing in time")]
     Silent,
-    /// It broke the rules of its carrier.
+    /// The client broke the rules of its carrier.
     #[error("it sent {0}")]
     Malformed(&'static str),
     /// The connection broke, or was silent for [`GatewayLimits::idle`].
@@ -223,23 +223,24 @@ pub enum ClientEnd {
     Lost(ConnectionError),
 }
 
-/// What happened. Per client: `ClientUp`, its frames in order and without gaps, `ClientDown`.
+/// An event of a client. For each client there is `ClientUp`, then its frames in order and without
+/// gaps, then `ClientDown`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GatewayEvent {
-    /// A client is there, and waits for the server to speak.
+    /// A client is connected, and waits for the server to speak.
     ClientUp {
-        /// Its name from now on.
+        /// The id of the client from now on.
         id: GatewayClientId,
-        /// Where it is; a client may move to another address during its session.
+        /// The address of the client, which may move to another one during its session.
         address: SocketAddr,
-        /// How it is connected.
+        /// The way in which the client is connected.
         carrier: CarrierKind,
     },
     /// A frame of 1 to [`GatewayLimits::frame_in_bytes_max`] bytes.
     ClientFrame {
-        /// Who sent it.
+        /// The client that sent the frame.
         id: GatewayClientId,
-        /// What it sent.
+        /// The bytes of the frame.
         bytes: Bytes,
     },
     /// The client is gone.
@@ -251,35 +252,35 @@ pub enum GatewayEvent {
     },
 }
 
-/// How much a frame matters.
+/// The way in which a frame is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryMode {
     /// Every frame arrives, in order, or the session ends.
     Reliable,
-    /// As reliable as that, if there is room: where too much waits already, this one frame is dropped,
-    /// and the session goes on. Room for smaller ones is left.
+    /// The frame arrives as a reliable one does, if there is room. Where too much waits already,
+    /// this one frame is dropped, and the session continues. Room for smaller frames is left.
     IfRoom,
-    /// Only the newest matters: it replaces one that was not written yet. Between reliable frames
-    /// it may arrive in any place.
+    /// Only the newest frame matters: it replaces one that was not written yet. It may arrive
+    /// anywhere between reliable frames.
     Latest,
 }
 
-/// What became of a frame that was accepted.
+/// The fate of a frame that was accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sent {
-    /// It will be written.
+    /// The frame will be written.
     Queued,
-    /// It will be written instead of an older latest frame, which the client never gets.
+    /// The frame will be written in place of an older latest frame, which the client never gets.
     Replaced,
-    /// Too much waits for all clients together, and much of it for this one: the latest frame is
+    /// Too much waits for all clients together, and much of it for this one. The latest frame is
     /// dropped, and an older one with it.
     Dropped,
 }
 
-/// Why the gateway could not be started.
+/// Says why the gateway could not be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartGatewayError {
-    /// The address cannot be listened on.
+    /// The gateway cannot listen on the address.
     #[error(transparent)]
     Bind(BindError),
     /// The certificate cannot be shown.
@@ -287,18 +288,18 @@ pub enum StartGatewayError {
     Certificate(String),
 }
 
-/// A client that is there.
+/// A client that is connected.
 #[derive(Debug)]
 struct Present {
     outgoing: Arc<Outgoing>,
     carrier: CarrierKind,
-    /// Its frames beyond what it may have.
+    /// The number of its frames beyond what it may send.
     excess: Arc<AtomicU32>,
-    /// Is its key one that the sim knows?
+    /// Says whether the sim knows the client's key.
     known: Arc<AtomicBool>,
 }
 
-/// The clients that are there, behind a lock that no panic can leave half-changed.
+/// The connected clients, behind a lock that no panic can leave half-changed.
 #[derive(Debug, Default)]
 struct Clients(Mutex<BTreeMap<GatewayClientId, Present>>);
 
@@ -317,7 +318,7 @@ impl Clients {
 pub struct GatewayHandle(Arc<Inner>);
 
 struct Inner {
-    /// One, or one of each family.
+    /// One endpoint, or one of each family.
     endpoints: Vec<quinn::Endpoint>,
     address: SocketAddr,
     sockets: WebSockets,
@@ -350,30 +351,30 @@ impl fmt::Debug for GatewayHandle {
 }
 
 impl GatewayHandle {
-    /// Returns the UDP address that is listened on, with the port the system gave. If both families
-    /// of loopback are, it is that of [`ListenConfig::listen`].
+    /// Returns the UDP address that is listened on, with the port that the system gave. If both
+    /// families of loopback are listened on, it is the address of [`ListenConfig::listen`].
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.0.address
     }
 
-    /// Returns where the HTTP server hands in sessions over WebSocket.
+    /// Returns the entry through which the HTTP server hands in sessions over WebSocket.
     #[must_use]
     pub fn sockets(&self) -> WebSockets {
         self.0.sockets.clone()
     }
 
-    /// Clients that are there.
+    /// Returns how many clients are connected.
     #[must_use]
     pub fn clients(&self) -> usize {
         self.0.clients.lock().len()
     }
 
-    /// Queues a frame for a client; never waits.
+    /// Queues a frame for a client, and never waits.
     ///
     /// # Errors
-    /// When the client is gone, the frame's size is impossible, or the client is too slow; in the
-    /// last case it is closed with [`CloseCode::TOO_SLOW`].
+    /// Fails when the client is gone, the frame's size is not allowed, or the client is too slow.
+    /// In the last case the client is closed with [`CloseCode::TOO_SLOW`].
     pub fn send(
         &self,
         id: GatewayClientId,
@@ -396,7 +397,7 @@ impl GatewayHandle {
     }
 
     /// Notes whether the sim knows the key of this client. Known people go before strangers of
-    /// their address, and their logins count apart.
+    /// their address, and their logins are counted apart.
     pub fn set_known(&self, id: GatewayClientId, known: bool) {
         if let Some(client) = self.0.clients.lock().get(&id) {
             client.known.store(known, Ordering::Relaxed);
@@ -404,7 +405,7 @@ impl GatewayHandle {
     }
 
     /// Closes a client once it has received the reliable frames queued before, or after
-    /// [`GatewayLimits::linger`]. Does nothing if it is gone or being closed.
+    /// [`GatewayLimits::linger`]. Does nothing if the client is gone or being closed.
     pub fn close(&self, id: GatewayClientId, code: CloseCode, reason: &str) {
         let mut end = reason.len().min(REASON_BYTES_MAX);
         while !reason.is_char_boundary(end) {
@@ -415,7 +416,7 @@ impl GatewayHandle {
         }
     }
 
-    /// Takes no more clients, closes all with [`CloseCode::SHUTDOWN`], and waits until they know,
+    /// Accepts no more clients, closes all with [`CloseCode::SHUTDOWN`], and waits until they know,
     /// at most about twice [`GatewayLimits::linger`].
     pub async fn shutdown(&self) {
         let Inner { endpoints, clients, tasks, linger, .. } = &*self.0;
@@ -437,7 +438,7 @@ impl GatewayHandle {
     }
 }
 
-/// Receives what happens with all clients.
+/// Receives the events of all clients.
 #[derive(Debug)]
 pub struct GatewayEvents {
     items: mpsc::Receiver<ClientTaskEvent>,
@@ -445,8 +446,8 @@ pub struct GatewayEvents {
 }
 
 impl GatewayEvents {
-    /// Waits for the next event; `None` when the gateway has stopped. Nothing is lost when this is
-    /// cancelled.
+    /// Waits for the next event. Returns `None` when the gateway has stopped. Nothing is lost when
+    /// this is cancelled.
     pub async fn recv(&mut self) -> Option<GatewayEvent> {
         let ClientTaskEvent { id, what } = self.items.recv().await?;
         Some(match what {
@@ -476,18 +477,18 @@ impl GatewayEvents {
     }
 }
 
-/// Where clients come in, and which.
+/// The address where clients come in, and which clients may.
 #[derive(Debug, Clone)]
 pub struct ListenConfig {
     /// The UDP address to listen on.
     pub listen: SocketAddr,
-    /// What is shown there.
+    /// The certificates that are shown there.
     pub certificates: Certificates,
-    /// Whose pages are let in.
+    /// The origins whose pages are let in.
     pub allowed: Allowed,
-    /// Sources that are free of rations.
+    /// The sources that are not rationed.
     pub trusted: Networks,
-    /// Which frames ask for a login; those are rationed by source.
+    /// The frames that ask for a login, which are rationed by source.
     pub is_login: IsLogin,
 }
 
@@ -495,7 +496,8 @@ pub struct ListenConfig {
 pub type IsLogin = fn(&[u8]) -> bool;
 
 impl ListenConfig {
-    /// Returns one for any program and no page, where nobody is trusted and no frame is a login.
+    /// Returns a configuration for any program and no page, where no source is trusted and no frame
+    /// is a login.
     #[must_use]
     pub fn new(listen: SocketAddr, certificates: Certificates) -> Self {
         let (allowed, trusted) = (Allowed::default(), Networks::default());
@@ -506,10 +508,11 @@ impl ListenConfig {
 /// Starts listening on a UDP address. Must be called inside a tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be listened on, or the certificate cannot be shown.
+/// Fails when the address cannot be listened on, or the certificate cannot be shown.
 ///
 /// # Panics
-/// When a limit makes no sense: a budget that no frame fits into, or frames of 4 GiB and more.
+/// Panics when a limit makes no sense: a budget that no frame fits into, or frames of 4 GiB and
+/// more.
 pub fn start(
     listen_config: ListenConfig,
     limits: GatewayLimits,

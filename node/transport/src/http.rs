@@ -1,16 +1,18 @@
-//! HTTP: who is let in, and by which name, before a request gets to its route.
+//! HTTP: decides which requests are let in, and by which name of the server, before a request gets
+//! to its route.
 //!
-//! The routes are those of whoever runs the server ([`HttpRoutes`]); a session over WebSocket begins at
-//! [`upgrade`]. What is refused here is refused in JSON, see [`ErrorAnswer`]:
-//! `{"error":{"code":"not_found","message":".."}}`.
+//! The program that runs the server hands in the routes ([`HttpRoutes`]), which stand behind a
+//! guard ([`guarded`]); a session over WebSocket begins at [`upgrade`]. A refused request is
+//! answered in JSON, see [`ErrorAnswer`]: `{"error":{"code":"not_found","message":".."}}`.
 //!
-//! It answers pages of its own origin, of the configured ones and of the sim's other servers only
-//! ([`Allowed`]), and only if it is called by a name that is its own (the address that it listens on,
-//! any if it listens on all, or the host of its own or a configured origin), so that no page of another
-//! site can read or act through a visitor's browser. Connections, their idle time and the size of bodies are limited.
+//! The server answers only pages of its own origin, of the configured ones and of the sim's other
+//! servers ([`Allowed`]), and only if the request names it by a name that is its own: the address
+//! that it listens on, any address if it listens on all, or the host of its own or a configured
+//! origin. So no page of another site can read or act through a visitor's browser. Connections,
+//! their idle time and the size of bodies are limited.
 //!
-//! With a [certificate](crate::authority) all of it is HTTPS. What comes without TLS is sent there,
-//! but for questions of this very machine's programs, which are no pages.
+//! With a [certificate](crate::authority) all of this is HTTPS. A request without TLS is redirected
+//! there, except questions of this machine's own programs, which are no pages.
 //!
 //! A loopback address is listened on in both families, `127.0.0.1` and `[::1]`, with one port:
 //! `http://localhost` may mean either.
@@ -24,7 +26,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::{
     authority::Authority,
     bind::{BindError, both_families},
-    figures::TransportFigures,
+    figures::HttpFigures,
 };
 
 mod allowed;
@@ -43,25 +45,25 @@ pub use listener::{CONNECTIONS_MAX, Caller, IDLE, SOCKET_BYTES};
 pub use origin::{Origins, ParseWebOriginError, UrlScheme, WebOrigin, host, is_host};
 pub use websocket::upgrade;
 
-/// Largest body of a request, in bytes.
+/// The largest body of a request, in bytes.
 pub const BODY_BYTES_MAX: usize = 64 * 1024;
 
-/// Time that requests under way have to finish when the server stops.
+/// The time that open requests have to finish when the server stops.
 const SHUTDOWN: Duration = Duration::from_secs(2);
 
-/// What a server answers to whoever is let in.
+/// The answers of a server to requests that are let in.
 #[derive(Debug, Clone)]
 pub struct HttpRoutes {
     /// The routes, and the answers where there is none.
     pub router: Router,
-    /// How paths begin that programs of this machine may ask for without TLS, where there is a
-    /// certificate.
+    /// The beginnings of paths that programs of this machine may ask for without TLS, where there
+    /// is a certificate.
     pub plain: &'static [&'static str],
-    /// What an operator sets to allow other origins; it is named to who is refused.
+    /// The setting by which an operator allows other origins. A refused client is told its name.
     pub origins_setting: &'static str,
 }
 
-/// A running server. It stops when this is dropped; requests under way are then cut off.
+/// A running server. It stops when this is dropped; open requests are then cut off.
 #[derive(Debug)]
 pub struct HttpServer {
     address: SocketAddr,
@@ -71,19 +73,20 @@ pub struct HttpServer {
 }
 
 impl HttpServer {
-    /// Connections that take a place of [`CONNECTIONS_MAX`]; those that became sessions do not.
+    /// Returns the connections that take a place of [`CONNECTIONS_MAX`]; those that became sessions
+    /// do not.
     #[must_use]
     pub fn connections(&self) -> usize {
         self.places.taken()
     }
 
-    /// The address that is listened on, with the port the system gave.
+    /// Returns the address that is listened on, with the port that the system gave.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Stops the server, after requests under way had a moment to finish.
+    /// Stops the server, after open requests had a moment to finish.
     pub async fn shutdown(mut self) {
         drop(self.stop.take());
         let _ = timeout(SHUTDOWN, &mut self.task).await;
@@ -104,8 +107,8 @@ pub struct ListeningSockets {
 }
 
 impl ListeningSockets {
-    /// The address that is listened on, with the port the system gave; that of `listen`, if both
-    /// families of loopback are.
+    /// Returns the address that is listened on, with the port that the system gave. If both
+    /// families of loopback are listened on, it is the address of `listen`.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -116,7 +119,7 @@ impl ListeningSockets {
 /// with the same port. Must be called inside a tokio runtime.
 ///
 /// # Errors
-/// When the address cannot be listened on.
+/// Fails when the address cannot be listened on.
 pub fn bind(listen: SocketAddr) -> Result<ListeningSockets, BindError> {
     let failed = |source| BindError { address: listen.to_string(), source };
     let sockets = both_families(listen, listener::listen, TcpListener::local_addr);
@@ -125,31 +128,24 @@ pub fn bind(listen: SocketAddr) -> Result<ListeningSockets, BindError> {
     Ok(ListeningSockets { sockets, address })
 }
 
-/// Starts answering. Pages that are `allowed` may talk to it.
+/// Starts answering with these routes, which are [`guarded`].
 #[must_use]
-pub fn start(
-    bound: ListeningSockets,
-    allowed: Allowed,
-    routes: HttpRoutes,
-    figures: Arc<TransportFigures>,
-) -> HttpServer {
-    start_by(bound, None, app(allowed, routes, figures))
+pub fn start(bound: ListeningSockets, routes: Router) -> HttpServer {
+    start_by(bound, None, routes)
 }
 
-/// As [`start`], under TLS.
+/// Starts answering as [`start`] does, under TLS.
 ///
 /// # Errors
-/// When TLS is not to be had by the certificate.
+/// Fails when the certificate cannot be used for TLS.
 pub fn start_secure(
     bound: ListeningSockets,
     authority: &Authority,
-    allowed: Allowed,
-    routes: HttpRoutes,
-    figures: Arc<TransportFigures>,
+    routes: Router,
 ) -> Result<HttpServer, rustls::Error> {
     let tls = authority.server(&[b"http/1.1"])?;
     let tls = TlsAcceptor::from(Arc::new(tls));
-    Ok(start_by(bound, Some(tls), app(allowed, routes, figures)))
+    Ok(start_by(bound, Some(tls), routes))
 }
 
 fn start_by(bound: ListeningSockets, tls: Option<TlsAcceptor>, app: Router) -> HttpServer {
@@ -160,7 +156,7 @@ fn start_by(bound: ListeningSockets, tls: Option<TlsAcceptor>, app: Router) -> H
     let (stop, stopped) = oneshot::channel::<()>();
     let task = tokio::spawn(async move {
         let until_stopped = async {
-            // An error is the drop of the sender, which is what stops us.
+            // The sender is dropped to stop the server, which is an error here.
             let _ = stopped.await;
         };
         let serve = axum::serve(listener, app);
@@ -171,9 +167,15 @@ fn start_by(bound: ListeningSockets, tls: Option<TlsAcceptor>, app: Router) -> H
     HttpServer { address, stop: Some(stop), task, places }
 }
 
-/// Returns the routes behind what every request must pass.
-fn app(allowed: Allowed, routes: HttpRoutes, figures: Arc<TransportFigures>) -> Router {
+/// Returns routes behind the checks that every request must pass. Pages that one of the lists
+/// allows may ask, and a request may name the server by each name that one of the lists knows.
+pub fn guarded(
+    allowed: impl IntoIterator<Item = Allowed>,
+    routes: HttpRoutes,
+    figures: Arc<HttpFigures>,
+) -> Router {
     let HttpRoutes { router, plain, origins_setting } = routes;
+    let allowed = allowed.into_iter().collect();
     let guard = guard::Guard { allowed, plain, origins_setting, figures };
     router
         .layer(DefaultBodyLimit::max(BODY_BYTES_MAX))

@@ -1,12 +1,12 @@
-//! Everything by which a node speaks with others: sessions of byte frames with other servers
-//! ([`peers`]) and with clients ([`gateway`], and [`carrier`] for the client's end), and HTTP
-//! ([`http`]), with the certificates, queues and rations that these need.
+//! The transports of a node: sessions of byte frames with other servers ([`peers`]) and with
+//! clients ([`gateway`], and [`carrier`] for the client's end), and HTTP ([`http`]), with the
+//! certificates, queues and rations that these need.
 //!
-//! What a frame or a route means is not known here. Nor can this crate read a file, a command line,
-//! the time of day or the state of a sim: a certificate is handed in ([`authority`]), or is stored by
-//! whoever lends a storage ([`certificates`]); routes are handed in ([`http::HttpRoutes`]); what
-//! happens is counted, and written out elsewhere ([`figures`]). Nothing that a stranger does makes it
-//! hold more than its named limits.
+//! This crate does not know what a frame or a route means. It reads no file, no command line, no
+//! time of day and no state of a sim. The program hands in a certificate ([`authority`]), lends a
+//! storage for certificates ([`certificates`]), and hands in routes ([`http::HttpRoutes`]). Events
+//! are counted here, and the program publishes the counts ([`figures`]). No stranger can make this
+//! crate hold more than its named limits.
 //!
 //! One frame, from a client to a server that answers:
 //!

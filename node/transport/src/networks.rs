@@ -1,35 +1,36 @@
-//! Networks of addresses, as an operator names them: `127.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`.
+//! Networks of addresses, as an operator writes them: `127.0.0.0/8`, `2001:db8::/32`, `192.0.2.7`.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
 
-/// Networks that a configuration may name.
+/// The most networks that a configuration may name.
 pub const NETWORKS_MAX: usize = 64;
 
-/// Addresses that begin with the same bits.
+/// The addresses that begin with the same bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpNetwork {
     base: IpAddr,
     bits: u8,
 }
 
-/// The text is no network.
+/// Says why a text is no network.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ParseNetworkError {
-    /// It is no address, with or without a number of bits behind a slash.
+    /// The text is no address, with or without a number of bits behind a slash.
     #[error("`{0}` is not like 127.0.0.0/8, 192.0.2.7 or 2001:db8::/32")]
     Form(String),
-    /// The address has ones behind the bits that name the network: one of both is a mistake.
+    /// The address has ones behind the bits that name the network, so one of the two is a mistake.
     #[error("`{0}` has bits set behind its first {1}")]
     Tail(String, u8),
-    /// There are too many.
+    /// There are too many networks.
     #[error("{0} networks are more than {NETWORKS_MAX}")]
     Many(usize),
 }
 
 impl IpNetwork {
-    /// Is this address in it? An IPv4 address that is mapped into IPv6 counts as itself.
+    /// Returns whether this address is in the network. An IPv4 address that is mapped into IPv6
+    /// counts as itself.
     #[must_use]
     pub fn contains(&self, ip: IpAddr) -> bool {
         first_bits(ip.to_canonical(), self.bits) == Some(self.base)
@@ -37,7 +38,7 @@ impl IpNetwork {
     }
 }
 
-/// Returns the address with all bits but the first ones cleared; nothing if it has fewer.
+/// Returns the address with all bits but the first ones cleared, or none if it has fewer bits.
 fn first_bits(ip: IpAddr, bits: u8) -> Option<IpAddr> {
     Some(match ip {
         IpAddr::V4(ip) => {
@@ -93,20 +94,20 @@ impl<'de> Deserialize<'de> for IpNetwork {
     }
 }
 
-/// Several networks. As text: with commas between.
+/// A list of networks. As text they have commas between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Networks(Vec<IpNetwork>);
 
 impl Networks {
-    /// Returns this machine alone, by either family.
+    /// Returns the networks of this machine alone, of both families.
     #[must_use]
     pub fn loopback() -> Self {
         let own = ["127.0.0.0/8", "::1/128"];
         Self(own.into_iter().map(|text| text.parse().expect("a constant")).collect())
     }
 
-    /// Is this address in one of them?
+    /// Returns whether this address is in one of the networks.
     #[must_use]
     pub fn contain(&self, ip: IpAddr) -> bool {
         self.0.iter().any(|network| network.contains(ip))

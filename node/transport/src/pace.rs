@@ -1,4 +1,4 @@
-//! How fast something may come: frames of one client or peer, bytes and logins of one source, control
+//! Rates: of the frames of one client or peer, the bytes and logins of one source, and the control
 //! frames of one page.
 
 use std::{
@@ -11,75 +11,78 @@ use std::{
 
 use tokio::time::{Instant, sleep_until};
 
-/// What came, against a steady rate (the generic cell rate algorithm of ITU-T I.371). Everything is
-/// counted by the time that it takes at that rate; how far it may be ahead, each caller says.
+/// A count of events against a steady rate (the generic cell rate algorithm of ITU-T I.371).
+/// Everything is counted by the time that it takes at that rate. Each caller says how far it may be
+/// ahead.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SteadyRate {
-    /// When all that came would have come at the steady rate.
+    /// The time when everything that came would have come at the steady rate.
     due: Option<Instant>,
 }
 
 impl SteadyRate {
-    /// Returns when one more thing is due at the steady rate; that is now, after a quiet time.
+    /// Returns when one more event is due at the steady rate; that is now, after a quiet time.
     pub(crate) fn due(self, now: Instant) -> Instant {
         self.due.map_or(now, |due| due.max(now))
     }
 
-    /// Returns when all that came would have come at the steady rate, if anything came.
+    /// Returns when everything that came would have come at the steady rate, if anything came.
     pub(crate) fn whole(self) -> Option<Instant> {
         self.due
     }
 
-    /// Counts what takes so long at the steady rate. Returns when all that came would have come.
+    /// Counts an event that takes this long at the steady rate. Returns when everything that came
+    /// would have come.
     pub(crate) fn count(&mut self, takes: Duration, now: Instant) -> Instant {
         let due = self.due(now) + takes;
         self.due = Some(due);
         due
     }
 
-    /// Returns until when nothing more is to come, if so, of somebody who may be so far ahead.
+    /// Returns until when to pause, if at all, for a sender that may be this far ahead.
     pub(crate) fn pause(self, ahead: Duration, now: Instant) -> Option<Instant> {
         self.due?.checked_sub(ahead).filter(|until| *until > now)
     }
 }
 
-/// A frame counts once for each of these that it begins, so that long ones are not cheap.
+/// The bytes of one unit. A frame counts once for each unit that it begins, so that long frames are
+/// not cheap.
 pub(crate) const UNIT_BYTES: u32 = 4 * 1024;
 
-/// So many frames does one count for that was beyond what its sender may have done for it: refusing
-/// it costs nearly as much as doing it, and must not be to be had as often.
+/// The frames that one frame counts for if it was beyond what its sender may do. Refusing such a
+/// frame costs nearly as much as accepting it, so the sender must not be able to send as many.
 const EXCESS_FRAMES: u32 = 8;
 
-/// For such frames nobody is left unread for longer than this.
+/// The longest time that a sender is left unread for such frames.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 
-/// Takes frames at a steady rate, and those of one second at once after a quiet one. Who is faster is
-/// not read meanwhile: it waits, and nobody else does.
+/// Reads frames at a steady rate, and those of one second at once after a quiet one. A sender that
+/// is faster is not read for a while: it waits, and nobody else does.
 #[derive(Debug)]
 pub(crate) struct FrameLimiter {
-    /// What one unit takes at the steady rate.
+    /// The time that one unit takes at the steady rate.
     gap: Duration,
     rate: SteadyRate,
-    /// Frames beyond what the client may have, counted by those who refuse them.
+    /// The frames beyond what the client may send, counted by the code that refuses them.
     excess: Arc<AtomicU32>,
 }
 
-/// So far may a client be ahead of the steady rate.
+/// The time by which a client may be ahead of the steady rate.
 const AHEAD: Duration = Duration::from_secs(1);
 
 impl FrameLimiter {
-    /// Returns a pace of so many units a second, at least one.
+    /// Returns a limiter to this many units a second, at least one.
     pub(crate) fn new(per_second: u32) -> Self {
         let gap = Duration::from_secs(1) / per_second.max(1);
         Self { gap, rate: SteadyRate::default(), excess: Arc::default() }
     }
 
-    /// Counts frames beyond what the client may have in this counter.
+    /// Returns the counter of frames beyond what the client may send.
     pub(crate) fn excess(&self) -> Arc<AtomicU32> {
         Arc::clone(&self.excess)
     }
 
-    /// Waits, after a frame came, until the next one may.
+    /// Waits, after a frame came, until the next one may be read.
     pub(crate) async fn take(&mut self, bytes: usize) {
         let wait = self.count(bytes, Instant::now());
         if let Some(until) = wait {
@@ -87,7 +90,7 @@ impl FrameLimiter {
         }
     }
 
-    /// Returns until when to wait, if at all.
+    /// Counts a frame, and returns until when to wait, if at all.
     fn count(&mut self, bytes: usize, now: Instant) -> Option<Instant> {
         let units = u32::try_from(bytes.div_ceil(UNIT_BYTES as usize).max(1)).unwrap_or(u32::MAX);
         let due = self.rate.count(self.gap.saturating_mul(units), now);

@@ -1,34 +1,35 @@
 //! Peers: ordered, gap-free sessions of byte frames between the servers of a sim, over libp2p.
 //!
 //! [`start`] opens a listener and keeps a session with every allowed peer, dialling those that are
-//! missing for as long as they are allowed. What happens is told as [`PeerEvent`]s: for each peer
-//! `PeerUp`, then its frames in order and without gaps, then `PeerDown`. What is inside a frame is
-//! not known here, and nothing that must last may rest on a session: after `PeerUp` the caller says
-//! again what still matters.
+//! missing for as long as they are allowed. The caller gets [`PeerEvent`]s: for each peer `PeerUp`,
+//! then its frames in order and without gaps, then `PeerDown`. This module does not know what is
+//! inside a frame. A session keeps nothing that must last: after `PeerUp` the caller sends again
+//! what still matters.
 //!
-//! * Only allowed peers are spoken to. Who a peer is, the noise handshake proves: a [`PeerId`] is
-//!   the hash of its node key, which is another key than the one a server votes with.
+//! * A server speaks only with allowed peers. The noise handshake proves who a peer is: a
+//!   [`PeerId`] is the hash of its node key, which is another key than the one a server votes with.
 //! * A peer that does not read as fast as frames are sent to it loses its session. It never loses a
 //!   frame inside a session.
 //! * Each side writes at least a heartbeat every 250 ms; a peer that is silent for 1 s loses its
-//!   session. That finds processes that hang, and hosts that lost power, which no transport does by
-//!   itself in that time.
-//! * A peer is read at no more than [`PeerLimits::frames_per_second`], so that one that floods waits
-//!   and takes little from the others.
+//!   session. That finds processes that hang, and hosts that lost power. No transport does that by
+//!   itself in this time.
+//! * A peer is read at no more than [`PeerLimits::frames_per_second`], so that a peer that floods
+//!   has to wait and takes little from the others.
 //! * Memory per peer is bounded: [`PeerLimits::send_bytes_max`] queued outwards,
 //!   [`PeerLimits::receive_bytes_max`] and one frame inwards.
 //!
 //! # The transport
-//! TCP with noise and yamux. QUIC is left out on purpose: the `quic` feature of libp2p 0.57 always
-//! brings in aws-lc-rs, a large C library beside the ring that this program has anyway, and between
-//! servers with fixed addresses TCP costs less processor time and sees a killed process sooner. The
-//! `identify` protocol is not spoken: it tells strangers about us, and nothing that it tells is needed here.
+//! The transport is TCP with noise and yamux. QUIC is left out on purpose: the `quic` feature of
+//! libp2p 0.57 always brings in aws-lc-rs, a large C library beside the ring that this program has
+//! anyway. Between servers with fixed addresses TCP costs less processor time and sees a killed
+//! process sooner. The `identify` protocol is not spoken: it tells strangers about this server, and
+//! this server needs nothing that it tells.
 //!
 //! # What this does not defend against
-//! Handshakes are limited by source, since nobody's identity is known yet, and some places are kept for
-//! the addresses of peers ([`HANDSHAKES_MAX`]). Who is at such an address itself, behind the same
-//! router, say, can fill them for as long as it keeps on, and so keep that server from connecting to
-//! this one; this one still connects to it.
+//! Handshakes are limited by source, because identities are not known yet, and some places are kept
+//! for the addresses of peers ([`HANDSHAKES_MAX`]). An attacker at such an address, behind the same
+//! router as a peer, say, can fill these places for as long as it keeps on. So it can keep that
+//! peer from connecting to this server. This server can still connect to the peer.
 //!
 //! ```
 //! # tokio::runtime::Runtime::new().unwrap().block_on(async {
@@ -83,14 +84,15 @@ pub use handshakes::{HANDSHAKES_MAX, HANDSHAKES_PER_SOURCE_MAX, STRANGE_HANDSHAK
 pub use limits::{FRAME_BYTES_MAX, FRAMES_PER_SECOND, PeerLimits, PeersConfig, Redial};
 pub use swarm::CONNECTIONS_PER_PEER_MAX;
 
-/// Events of all peers that may wait for the receiver. Beyond it the peers' streams are not read,
-/// each peer waiting in line for one frame at a time, so that a talkative one delays nobody.
+/// The most events of all peers that may wait for the receiver. Beyond it the peers' streams are
+/// not read, and each peer waits in line for one frame at a time, so that a busy peer delays
+/// nobody.
 pub const EVENTS_MAX: usize = 1_024;
 
-/// Why a session ended.
+/// Says why a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PeerEnd {
-    /// The remote closed it.
+    /// The remote closed the session.
     #[error("closed by the remote")]
     Closed,
     /// The connection broke.
@@ -102,33 +104,34 @@ pub enum PeerEnd {
     /// Nothing could be written for [`PeerLimits::silence`].
     #[error("it did not read for too long")]
     Stuck,
-    /// More than [`PeerLimits::send_bytes_max`] waited to be sent to it.
+    /// More than [`PeerLimits::send_bytes_max`] waited to be sent to the peer.
     #[error("too slow for what is sent to it")]
     TooSlow,
-    /// It announced a frame above the limit.
+    /// The peer announced a frame above the limit.
     #[error(transparent)]
     Oversize(Oversize),
     /// A newer session with the same peer took its place.
     #[error("replaced by a newer session")]
     Replaced,
-    /// This side stopped.
+    /// This side has stopped.
     #[error("stopped")]
     Stopped,
 }
 
-/// What happened. Per peer: `PeerUp`, its frames in order and without gaps, `PeerDown`.
+/// An event of a peer. For each peer there is `PeerUp`, then its frames in order and without gaps,
+/// then `PeerDown`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PeerEvent {
     /// A session with this peer begins.
     PeerUp(PeerId),
     /// A frame of 1 to [`PeerLimits::frame_bytes_max`] bytes.
     Frame {
-        /// Who sent it.
+        /// The peer that sent the frame.
         peer: PeerId,
-        /// What it sent.
+        /// The bytes of the frame.
         bytes: Bytes,
     },
-    /// The session is over; what was sent in it may or may not have arrived.
+    /// The session is over. Frames that were sent in it may or may not have arrived.
     PeerDown {
         /// The peer of the session.
         peer: PeerId,
@@ -137,13 +140,13 @@ pub enum PeerEvent {
     },
 }
 
-/// The reason why sessions with peers cannot be started.
+/// Says why sessions with peers cannot be started.
 #[derive(Debug, thiserror::Error)]
 pub enum StartPeersError {
     /// The listener could not be opened.
     #[error(transparent)]
     Bind(BindError),
-    /// Only `/ip4` or `/ip6` with `/tcp` can be listened on.
+    /// Only addresses of `/ip4` or `/ip6` with `/tcp` can be listened on.
     #[error("{0} cannot be listened on: write it like /ip4/127.0.0.1/tcp/4001")]
     Address(Multiaddr),
     /// The keys of the noise handshake could not be made.
@@ -171,7 +174,7 @@ impl<V> Clone for Shared<V> {
     }
 }
 
-/// Time to each peer and back, as last measured.
+/// The time of a round trip to each peer, as last measured.
 type Trips = Shared<Duration>;
 
 /// The sessions that the receiver of events knows to be up.
@@ -182,11 +185,13 @@ type UpPeers = Shared<(SessionNumber, Arc<SendQueue>)>;
 pub struct Connected {
     /// The id of the peer.
     pub peer: PeerId,
-    /// Time to it and back; measured every 15 s, so not there in the beginning.
+    /// The time of a round trip to the peer. It is measured every 15 s, so it is missing in the
+    /// beginning.
     pub round_trip: Option<Duration>,
 }
 
-/// Sends frames, and changes which peers are allowed. All sessions stop when the last clone of the handle is dropped.
+/// Sends frames, and changes which peers are allowed. All sessions stop when the last clone of the
+/// handle is dropped.
 #[derive(Clone)]
 pub struct PeersHandle {
     address: Multiaddr,
@@ -204,31 +209,31 @@ impl fmt::Debug for PeersHandle {
 }
 
 impl PeersHandle {
-    /// Returns the address that is listened on, with the port the system gave. For a wildcard
+    /// Returns the address that is listened on, with the port that the system gave. For a wildcard
     /// address it is that of the first interface.
     #[must_use]
     pub fn address(&self) -> &Multiaddr {
         &self.address
     }
 
-    /// Returns this server's own id.
+    /// Returns the peer id of this server.
     #[must_use]
     pub fn local(&self) -> PeerId {
         self.local
     }
 
-    /// Returns where this server takes others.
+    /// Returns the peer id and address at which this server accepts others.
     #[must_use]
     pub fn contact(&self) -> NodeContact {
         NodeContact { peer_id: self.local.to_string(), address: self.address.to_string() }
     }
 
-    /// Queues a frame for `peer`; never waits. It goes into the session whose `PeerUp` was the last
-    /// event received about this peer, and into no other.
+    /// Queues a frame for `peer`, and never waits. The frame goes into the session whose `PeerUp`
+    /// was the last event received about this peer, and into no other.
     ///
     /// # Errors
-    /// When no session is up, the frame's size is impossible, or the peer is too slow; in the last
-    /// case the session ends, and all further frames are refused until the next `PeerUp`.
+    /// Fails when no session is up, the frame's size is not allowed, or the peer is too slow. In
+    /// the last case the session ends, and all further frames are refused until the next `PeerUp`.
     pub fn send(&self, peer: PeerId, bytes: Bytes) -> Result<(), SendError> {
         let size = bytes.len() as u64;
         let outbox = match self.up.lock().get(&peer) {
@@ -241,10 +246,10 @@ impl PeersHandle {
         Ok(())
     }
 
-    /// Allows `peer`; dials it if `addresses` is not empty, else waits to be dialled. For a peer
-    /// that is allowed already, replaces its addresses.
+    /// Allows `peer`. Dials it if `addresses` is not empty, else waits to be dialled. Replaces the
+    /// addresses of a peer that is allowed already.
     pub async fn allow(&self, peer: PeerId, addresses: Vec<Multiaddr>) {
-        // The task on the other side ends only with the last handle, or when nobody receives
+        // The task that receives this ends only with the last handle, or when nobody receives
         // events.
         let _ = self.orders.send(SwarmCommand::Allow(peer, addresses)).await;
     }
@@ -254,7 +259,7 @@ impl PeersHandle {
         let _ = self.orders.send(SwarmCommand::Disallow(peer)).await;
     }
 
-    /// Returns the ids of the peers with which a session is up.
+    /// Returns the peers with which a session is up.
     #[must_use]
     pub fn connected(&self) -> Vec<Connected> {
         let up: Vec<PeerId> = self.up.lock().keys().copied().collect();
@@ -267,10 +272,11 @@ impl PeersHandle {
 /// Starts listening at `listen`, with no peer allowed yet. `keypair` is the server's node key.
 ///
 /// # Errors
-/// When the address cannot be listened on.
+/// Fails when the address cannot be listened on.
 ///
 /// # Panics
-/// When a limit of `config` makes no sense: a budget that no frame fits into, or 4 GiB and more.
+/// Panics when a limit of `config` makes no sense: a budget that no frame fits into, or 4 GiB and
+/// more.
 pub async fn start(
     keypair: Keypair,
     listen: &Multiaddr,

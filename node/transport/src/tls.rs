@@ -1,8 +1,8 @@
-//! Certificates without authorities: a server makes its own, and says their
-//! hashes where clients trust it (`/api/session`); a client accepts those and no others.
+//! Certificates without authorities: a server makes its own, and announces their hashes where
+//! clients trust it (`/api/session`); a client accepts those and no others.
 //!
-//! Everything here names its cryptography (ring) and protocol version (TLS 1.3) itself. rustls'
-//! shorter builders panic when a second provider is linked into the same program.
+//! All code here names its cryptography (ring) and protocol version (TLS 1.3) itself. The shorter
+//! builders of rustls panic when a second provider is linked into the same program.
 
 use std::{
     fmt,
@@ -22,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The name in every certificate. It proves nothing: the hash does.
 pub const NAME: &str = "metatopia";
 
-/// SHA-256 of a certificate in DER; shown and parsed as 64 lowercase hexadecimal digits.
+/// The SHA-256 of a certificate in DER, shown and parsed as 64 lowercase hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CertificateHash(pub [u8; 32]);
 
@@ -75,7 +75,7 @@ impl<'de> Deserialize<'de> for CertificateHash {
 /// pinned.
 ///
 /// # Errors
-/// When the cryptography has no TLS 1.3.
+/// Fails when the cryptography has no TLS 1.3.
 pub fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])?
@@ -87,14 +87,14 @@ pub fn client(pin: Arc<Pin>, alpn: &[u8]) -> Result<ClientConfig, Error> {
     Ok(config)
 }
 
-/// Returns the cryptography that everything here uses.
+/// Returns the cryptography that all code here uses.
 #[must_use]
 pub fn provider() -> Arc<CryptoProvider> {
     Arc::new(ring::default_provider())
 }
 
-/// Accepts certificates that were announced, whoever signed them and whatever names and dates they
-/// carry. The server must still prove that it holds the certificate's key.
+/// Accepts certificates that were announced, whatever their signers, names and dates are. The
+/// server must still prove that it holds the certificate's key.
 #[derive(Debug)]
 pub struct Pin {
     expected: Vec<CertificateHash>,
@@ -110,7 +110,7 @@ impl Pin {
         Arc::new(Self { expected: expected.to_vec(), found: OnceLock::new(), provider })
     }
 
-    /// Returns the certificate that was shown, if it was none of those.
+    /// Returns the certificate that was shown, if it was none of the pinned ones.
     #[must_use]
     pub fn mismatch(&self) -> Option<CertificateHash> {
         self.found.get().copied().filter(|found| !self.expected.contains(found))
@@ -173,12 +173,12 @@ mod tests {
 
     const ALPN: &[u8] = b"test/1";
 
-    /// Runs a handshake in memory; the client's error, if it has one.
+    /// Runs a handshake in memory, and returns the client's error, if there is one.
     fn handshake(server: ServerConfig, client: ClientConfig) -> Result<(), Error> {
         shake(server, Arc::new(client), NAME)
     }
 
-    /// A certificate that nobody signed but its own key, as servers make them.
+    /// Returns a certificate that only its own key signed, as servers make them.
     fn certified() -> CertifiedKey {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap();
         let certificate = CertificateParams::new([NAME.to_owned()]).unwrap().self_signed(&key);
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// By a thief who has the certificate, which everybody sees, but not its key.
+    /// A thief has the certificate, which everybody sees, but not its key.
     #[test]
     fn the_pinned_certificate_without_its_key_is_refused() {
         let (victim, thief) = (certified(), certified());
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_hash_is_the_sha_256_of_the_bytes_and_survives_text() {
-        // The first test vector of FIPS 180-2.
+        // This is the first test vector of FIPS 180-2.
         let abc = CertificateHash::of(&CertificateDer::from(b"abc".to_vec()));
         let text = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         assert_eq!(abc.to_string(), text);

@@ -1,4 +1,4 @@
-//! Many signed players at once, and what became of every one of their acts.
+//! Many players with keys at once, and the fate of each of their acts.
 
 mod pattern;
 mod player;
@@ -16,40 +16,40 @@ use self::{pattern::Pattern, player::BotPlayer};
 pub use self::{reread::lost, tally::ActTally};
 use crate::LoadError;
 
-/// Time for all players to come in.
+/// The time that all players have to come in.
 const ENTER: Duration = Duration::from_secs(30);
 
-/// What a crowd shall do.
+/// The settings of a crowd of players.
 #[derive(Clone, Copy, Debug)]
 pub struct CrowdSettings {
     /// The number of players.
     pub count: u32,
-    /// Acts a second of each.
+    /// The acts that each player sends in a second.
     pub rate: u32,
-    /// How long they act.
+    /// How long the players act.
     pub duration: Duration,
-    /// What they do follows from this.
+    /// The seed that decides what the players do.
     pub seed: u64,
-    /// Do those that look around also build?
+    /// Says whether those that look around also build.
     pub builds: bool,
 }
 
-/// What became of the acts of all players.
+/// The fates of the acts of all players.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BotsSummary {
     /// Acts that were signed and sent.
     pub sent: u64,
     /// Acts with a receipt that was checked.
     pub acknowledged: u64,
-    /// Acts that a node would not take.
+    /// Acts that a node did not accept.
     pub refused: u64,
     /// Acts with a receipt that are missing in a turn of a server.
     pub lost: u64,
-    /// Half of the acts had their receipt after so many milliseconds.
+    /// The time in milliseconds within which half of the acts had their receipt.
     pub p50_ms: u64,
-    /// Ninety-nine of a hundred had.
+    /// The time in milliseconds within which 99 of 100 acts had their receipt.
     pub p99_ms: u64,
-    /// Acts that nobody answered.
+    /// Acts that got no answer.
     pub unanswered: u64,
 }
 
@@ -64,7 +64,7 @@ impl fmt::Display for BotsSummary {
     }
 }
 
-/// Lets players play, and reads all again; used to measure.
+/// Lets players play, reads all turns again, and returns the fates of the acts.
 ///
 /// # Errors
 /// See [`LoadError`].
@@ -80,10 +80,10 @@ pub async fn measure(
 }
 
 impl BotsSummary {
-    /// Checks that nothing was lost, and that every act was answered.
+    /// Checks that no act was lost, and that every act was answered.
     ///
     /// # Errors
-    /// [`LoadError::Lost`] or [`LoadError::Unanswered`].
+    /// Returns [`LoadError::Lost`] or [`LoadError::Unanswered`].
     pub fn judge(&self) -> Result<(), LoadError> {
         let Self { lost, unanswered, acknowledged, .. } = *self;
         if lost > 0 {
@@ -120,7 +120,7 @@ pub async fn play(
     let pace = Duration::from_secs(1) / rate;
     let begin = Instant::now();
     let playing = players.into_iter().zip(0..).map(|(player, index): (BotPlayer, u32)| {
-        // Spread over the pace, so that the crowd does not act as one.
+        // The starts are spread over the pace, so that the crowd does not act as one.
         let first = begin + pace * index / count;
         tokio::spawn(player.play(first, pace, begin + duration))
     });

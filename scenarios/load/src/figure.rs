@@ -1,24 +1,24 @@
-//! One measured figure and what was promised of it.
+//! One measured figure and its promised bound.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What is promised.
+/// The bound that is promised of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// Not more than this.
+    /// The figure is not more than this.
     AtMost(u64),
-    /// Not less than this.
+    /// The figure is not less than this.
     AtLeast(u64),
-    /// Nothing; for information.
+    /// Nothing is promised; the figure is for information.
     None,
 }
 
-/// A measured figure, in tenths of its unit, so that no more digits are told than were measured.
+/// A measured figure, in tenths of its unit, so that no more digits are shown than were measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Figure {
-    /// What was measured.
+    /// The name of what was measured.
     pub figure: &'static str,
     tenths: Option<u64>,
     unit: &'static str,
@@ -32,7 +32,7 @@ impl Figure {
         Self::tenths(figure, Some(whole.saturating_mul(10)), unit, bound)
     }
 
-    /// Returns a figure with one decimal; nothing where it cannot be measured.
+    /// Returns a figure with one decimal. Its value is none where it cannot be measured.
     #[must_use]
     pub const fn tenths(
         figure: &'static str,
@@ -43,7 +43,7 @@ impl Figure {
         Self { figure, tenths, unit, bound }
     }
 
-    /// Is it as promised, as far as anything is?
+    /// Returns whether the figure is within its bound, if it has one.
     #[must_use]
     pub fn holds(&self) -> bool {
         let Some(tenths) = self.tenths else {
@@ -56,7 +56,7 @@ impl Figure {
         }
     }
 
-    /// Is it past twice the bound? Machines differ, and so much is no difference of machines.
+    /// Returns whether the figure is past twice its bound. Machines differ, but not by that much.
     #[must_use]
     pub fn fails(&self) -> bool {
         let Some(tenths) = self.tenths else {
@@ -69,7 +69,7 @@ impl Figure {
         }
     }
 
-    /// Returns the word for it; empty where nothing is promised.
+    /// Returns the word for the result; empty where nothing is promised.
     #[must_use]
     pub fn verdict(&self) -> &'static str {
         match (self.tenths, self.bound) {

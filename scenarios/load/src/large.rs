@@ -1,4 +1,5 @@
-//! The sim alone in a large world: what a turn costs when nothing in it moves, and when little does.
+//! Measures a large sim alone: what a turn costs when nothing in it moves, and when a few objects
+//! do.
 
 use std::{sync::Arc, time::Instant};
 
@@ -13,19 +14,19 @@ use crate::{
     thousand::{bare, empty_turn, object, thing, wall, walls},
 };
 
-/// Objects in a row; rows are so far apart that nothing touches.
+/// The number of objects in a row. Rows are so far apart that no objects touch.
 const ROW: u32 = 64;
 
-/// Of the objects, those that never rest.
+/// The number of objects that never rest.
 const MOVING: u32 = 200;
 
-/// Turns in which all that shall rest comes to rest.
+/// The number of turns in which all others come to rest.
 const SETTLE: u32 = 20;
 
-/// Turns that are measured.
+/// The number of turns that are measured.
 const TURNS: usize = 200;
 
-/// Measures the microseconds of one turn on one thread, the median.
+/// Measures the median time of one turn on one thread, in microseconds.
 #[must_use]
 pub fn measure(objects: u32) -> Vec<Figure> {
     let turn = |name, moving| {
@@ -53,17 +54,17 @@ pub fn measure(objects: u32) -> Vec<Figure> {
     ]
 }
 
-/// Gives a world room for its objects and so many more, and for all avatars.
+/// Gives a sim room for its objects and this many more, and for all avatars.
 pub fn with_room(genesis: &mut Genesis, more: u32) {
     let things = u32::try_from(genesis.objects.len()).unwrap_or(u32::MAX).saturating_add(more);
     let Parameters { objects_max, avatars_max, .. } = &mut genesis.parameters;
     *objects_max = things.saturating_add(*avatars_max).max(*objects_max);
 }
 
-/// Returns something that lies on the ground, off the plaza.
+/// Returns an object that lies on the ground, off the plaza.
 ///
 /// # Panics
-/// When there are more than 2^30.
+/// Panics when there are more than 2^30.
 #[must_use]
 pub fn crate_at(n: u32) -> ObjectSpec {
     let at = |n: u32, from: i32| {

@@ -1,10 +1,11 @@
-//! Load for a sim: bots that act by the hundred, and figures of what a sim and its servers can carry.
+//! Load for a sim: bots that act by the hundred, and figures of what a sim and its servers can do.
 //!
-//! [`bots`] plays many signed players over real sessions, and reads every turn again to see whether an act
-//! with a receipt was lost. [`onlooker`] stands among them and weighs what is shown. [`thousand`] and
-//! [`large`] measure a sim alone, without sockets. A [`figure`] is told beside what was promised of it, and
-//! beside the [`machine`] that it is from. Nothing here starts a server or attacks one: benches that start
-//! and kill servers are commands of the program, and what attacks is in `tests/abuse`.
+//! [`bots`] plays many players with keys over real sessions, and reads every turn again to see
+//! whether an act with a receipt was lost. [`onlooker`] stands among them and weighs what it is
+//! sent. [`thousand`] and [`large`] measure a sim alone, without sockets. A [`figure`] is shown
+//! with its promised bound, and with the [`machine`] that it was measured on. This crate starts no
+//! server and attacks none: benches that start and kill servers are commands of the program, and
+//! attacks are in `tests/abuse`.
 //!
 //! ```
 //! use metatopia_load::figure::{Bound, Figure};
@@ -32,19 +33,19 @@ use metatopia_protocol::{Goodbye, SubmitRefusal};
 use metatopia_transport::carrier::CarrierError;
 use metatopia_types::{Height, Refusal, wire::DecodeError};
 
-/// Why a load was not carried to its end, or what it found.
+/// Says why a load did not end as it should, or what it found.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// There is no way into the node.
+    /// The node cannot be reached.
     #[error(transparent)]
     Endpoint(#[from] NodeEndpointError),
     /// A session failed.
     #[error(transparent)]
     Drive(#[from] DriveError),
-    /// A turn was not proved.
+    /// A turn could not be proved.
     #[error(transparent)]
     Proof(#[from] ProofError),
-    /// A bot found no login that the sim would take.
+    /// A bot found no login that the sim would accept.
     #[error(transparent)]
     FirstLogin(#[from] FirstLoginError),
     /// The sim refused a bot's login.
@@ -55,7 +56,7 @@ pub enum LoadError {
         /// The reason for it.
         why: Refusal,
     },
-    /// The node did not take a bot's login.
+    /// The node did not accept a bot's login.
     #[error("the login of bot {bot} was not taken: {why}")]
     LoginNotTaken {
         /// The number of the bot.
@@ -63,7 +64,7 @@ pub enum LoadError {
         /// The reason for it.
         why: SubmitRefusal,
     },
-    /// Some players were still not in the world.
+    /// Some players were not in the sim in time.
     #[error("not all players came in within {0:?}")]
     Late(Duration),
     /// The task of a player ended before its player did.
@@ -74,7 +75,7 @@ pub enum LoadError {
     Unread {
         /// The URL of the server.
         node: NodeUrl,
-        /// What went wrong.
+        /// The failure of reading them.
         error: Box<Self>,
     },
     /// Two servers hold different turns of one height.
@@ -91,16 +92,16 @@ pub enum LoadError {
     /// Acts have neither a receipt nor a refusal.
     #[error("{0} acts were not answered in time")]
     Unanswered(u64),
-    /// An onlooker was sent nothing for too long.
+    /// The server sent an onlooker nothing for too long.
     #[error("the server is silent")]
     Silent,
     /// An onlooker's connection broke.
     #[error(transparent)]
     Carrier(#[from] CarrierError),
-    /// An onlooker was sent what is no frame of the protocol.
+    /// The server sent an onlooker bytes that are no frame of the protocol.
     #[error(transparent)]
     Frame(#[from] DecodeError),
-    /// An onlooker was sent away.
+    /// The server ended an onlooker's session.
     #[error("{0}")]
     Goodbye(Goodbye),
 }

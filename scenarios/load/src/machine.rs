@@ -1,10 +1,10 @@
-//! The machine that figures are from: without it they mean nothing.
+//! The machine that figures were measured on: without it they mean nothing.
 
 use std::{env::consts, fmt, fs, thread};
 
 use serde::Serialize;
 
-/// What figures depend on.
+/// The facts about a machine and a build that figures depend on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MachineSpec {
     cpu: String,
@@ -17,7 +17,7 @@ pub struct MachineSpec {
 }
 
 impl MachineSpec {
-    /// Returns what this machine and this build are.
+    /// Returns the facts of this machine and this build.
     #[must_use]
     pub fn here() -> Self {
         let cpu = fs::read_to_string("/proc/cpuinfo").ok();
@@ -48,13 +48,13 @@ impl fmt::Display for MachineSpec {
     }
 }
 
-/// The processor's name in the form of `/proc/cpuinfo`.
+/// Returns the processor's name from text like `/proc/cpuinfo`.
 fn model(cpuinfo: &str) -> Option<&str> {
     let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
     Some(line.split_once(':')?.1.trim())
 }
 
-/// A line in kB of the forms of `/proc/meminfo` and `/proc/PID/status`.
+/// Returns the value of a line in kB from text like `/proc/meminfo` and `/proc/PID/status`.
 pub(crate) fn kilobytes(text: &str, name: &str) -> Option<u64> {
     let line = text.lines().find(|line| line.starts_with(name))?;
     line[name.len()..].trim().strip_suffix("kB")?.trim().parse().ok()

@@ -1,4 +1,4 @@
-//! Somebody who stands in the crowd, and weighs what is shown.
+//! A client that stands in the crowd, and weighs what it is sent.
 
 use std::{
     collections::BTreeMap,
@@ -16,31 +16,31 @@ use tokio::time::timeout;
 
 use crate::LoadError;
 
-/// Turns for which the login may wait.
+/// The turns for which the login may wait.
 const LOGIN: u64 = 400;
 
-/// Without any frame for so long, the server is taken for gone.
+/// The time without any frame after which the server counts as gone.
 const SILENCE: Duration = Duration::from_secs(10);
 
-/// What came in a stretch of time.
+/// The bytes that came in a stretch of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weights {
     /// Bytes of views.
     pub views: u64,
     /// Bytes of proofs.
     pub proofs: u64,
-    /// Bytes that the views would have had, if each held all that was in sight.
+    /// The bytes that the views would have had if each held everything in sight.
     pub full: u64,
     /// The number of views.
     pub count: u64,
     /// Avatars and other objects that were in sight at the end.
     pub in_sight: u64,
-    /// How long it was.
+    /// The length of the time.
     pub time: Duration,
 }
 
 impl Weights {
-    /// Returns so many bytes in all as tenths of a kilobyte a second.
+    /// Returns this many bytes in all as tenths of a kilobyte a second.
     #[must_use]
     pub fn per_second(&self, bytes: u64) -> Option<u64> {
         let millis = u64::try_from(self.time.as_millis()).ok().filter(|millis| *millis > 0)?;
@@ -68,7 +68,7 @@ impl Sizes {
             tile.clear();
         }
         for bytes in &update.entries {
-            // What is no entry is weighed by nobody; the bots' own copies would complain.
+            // Bytes that are no entry are not weighed; the bots' own copies would report them.
             if let Ok(entry) = TileEntry::decode(bytes) {
                 tile.insert(entry.id, bytes.len() as u64);
             }
@@ -87,7 +87,7 @@ impl Sizes {
     }
 }
 
-/// Enters, stands still and looks on. What comes in the first `warm_up` is not weighed.
+/// Enters, stands still and looks on. Does not weigh what comes in the first `warm_up`.
 ///
 /// # Errors
 /// See [`LoadError`].
@@ -133,7 +133,7 @@ pub async fn look_on(
     Ok(weights)
 }
 
-/// What somebody says who comes in and wants to see all there is to see.
+/// Returns the messages of a client that comes in and wants to see everything there is to see.
 fn enter(endpoint: &NodeEndpoint, key: &SigningKey, height: Height) -> Vec<ClientMessage> {
     let author: PublicKey = key.public();
     let envelope = Envelope {

@@ -1,4 +1,4 @@
-//! What a process costs, as the system counts it; nothing where there is no `/proc`.
+//! The cost of a process, as the system counts it; none where there is no `/proc`.
 
 use std::{fs, time::Duration};
 
@@ -21,9 +21,9 @@ pub fn resident_mb(pid: u32) -> Option<u64> {
     Some(kilobytes(&status, "VmRSS:")?.div_ceil(1_024))
 }
 
-/// `utime` and `stime` of the form of `/proc/PID/stat`.
+/// Returns `utime` and `stime` from text like `/proc/PID/stat`.
 fn ticks(stat: &str) -> Option<u64> {
-    // The name of the program stands in parentheses, and may hold spaces and parentheses itself.
+    // The name of the program stands in parentheses, and may itself hold spaces and parentheses.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace().skip(11);
     let (user, system): (u64, u64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);

@@ -1,4 +1,4 @@
-//! The sim alone: a thousand objects that never rest, some of them with scripts.
+//! Measures the sim alone: a thousand objects that never rest, some of them with scripts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -19,19 +19,19 @@ use metatopia_types::{
 
 use super::figure::{Bound, Figure};
 
-/// Objects that move all the time.
+/// The number of objects that move all the time.
 const OBJECTS: u32 = 1_000;
 
-/// One in so many has a script that runs in each tick.
+/// One of so many objects has a script that runs in each tick.
 const SCRIPTED: u32 = 20;
 
-/// Turns that are measured.
+/// The number of turns that are measured.
 const TURNS: u64 = 200;
 
-/// Half the side of the square they are in, in metres.
+/// Half the side of the square that they are in, in metres.
 const GROUND: i32 = 60;
 
-/// Walks its object in circles, and looks around now and then.
+/// A script that walks its object in circles, and looks around now and then.
 const SOURCE: &str = "fn on_start() {
     state.steps = 0;
 }
@@ -68,7 +68,7 @@ impl Watch for Stopwatch {
     }
 }
 
-/// Measures ticks a second on one thread, and the shares of what they are spent on.
+/// Measures ticks in a second on one thread, and how the time is shared among stages.
 #[must_use]
 pub fn measure() -> Vec<Figure> {
     let server = SigningKey::from_seed([1; 32]).public();
@@ -115,7 +115,7 @@ fn genesis(server: PublicKey) -> Genesis {
     }
     objects.extend(walls().map(wall));
     let mut parameters = Parameters::default();
-    // Enough that no script waits for its budget.
+    // The limit is so high that no script waits for its budget.
     parameters.gas.tick = 1 << 24;
     parameters.gas.owner_refill = 1 << 24;
     parameters.gas.owner_capacity = 1 << 30;
@@ -123,7 +123,7 @@ fn genesis(server: PublicKey) -> Genesis {
     Genesis { parameters, packages, ..bare(server, objects) }
 }
 
-/// A world of these objects and nothing else.
+/// Returns the genesis of a sim with these objects and nothing else.
 pub(crate) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     Genesis {
         name: "bench".to_owned(),
@@ -155,7 +155,7 @@ pub(crate) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
     }
 }
 
-/// On a grid of 3 m, each with a velocity of its own that nothing ever damps.
+/// Returns an object on a grid of 3 m, with a velocity of its own that nothing ever damps.
 pub(crate) fn thing(n: u32) -> ObjectSpec {
     let mut dice = Stream::new(&[1; 32], "metatopia bench v1", &[u64::from(n)]);
     let at = |n: u32| Fx::from_int(i32::try_from(n * 3).expect("a small grid") - 48);
@@ -172,7 +172,7 @@ pub(crate) fn thing(n: u32) -> ObjectSpec {
     object("thing", body)
 }
 
-/// Where the walls around all things are.
+/// Returns where the walls around all objects are.
 pub(crate) const fn walls() -> [(i32, i32); 4] {
     const FAR: i32 = GROUND + 1;
     [(0, FAR), (0, -FAR), (FAR, 0), (-FAR, 0)]
@@ -187,7 +187,8 @@ pub(crate) fn wall((x, y): (i32, i32)) -> ObjectSpec {
     object("wall", body)
 }
 
-/// The next turn, without acts. What its header claims of roots and sets, nobody judges here.
+/// Returns the next turn, without acts. Nobody here checks what its header states of roots and
+/// sets.
 pub(crate) fn empty_turn(world: &World, server: PublicKey) -> Turn {
     let height = world.height().plus(1);
     let body = TurnBody::default();

@@ -1,11 +1,10 @@
 //! Placement: decides where there is room for what builders build.
 
-use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_types::Refusal;
 
 use super::context::ActContext;
-use crate::space::{Area, Footprint};
+use crate::space::Footprint;
 
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
@@ -26,7 +25,9 @@ impl ActContext<'_> {
         }
         self.check_reach(footprint)?;
         let area = footprint.area();
-        if motion != Motion::Dynamic && area.overlaps(&self.arrivals()) {
+        if motion != Motion::Dynamic
+            && area.overlaps(&self.state.charter.parameters.avatar.arrivals())
+        {
             return Err(Refusal::KeptClear);
         }
         self.check_nobody_is_there(footprint)
@@ -41,14 +42,5 @@ impl ActContext<'_> {
             return Err(Refusal::Occupied);
         }
         Ok(())
-    }
-
-    /// Returns the area in which avatars appear. What does not move may not be there, so that nobody is
-    /// kept out.
-    fn arrivals(&self) -> Area {
-        let avatar = &self.state.charter.parameters.avatar;
-        let side = avatar.spawn_radius.saturating_add(avatar.radius);
-        let half = Vec2::new(side, side);
-        Area { low: avatar.spawn.saturating_sub(half), high: avatar.spawn.saturating_add(half) }
     }
 }

@@ -14,6 +14,15 @@ pub struct Area {
 }
 
 impl Area {
+    /// Returns the rectangle between two opposite corners.
+    #[must_use]
+    pub fn between(a: Vec2, b: Vec2) -> Self {
+        Self {
+            low: Vec2::new(a.x.min(b.x), a.y.min(b.y)),
+            high: Vec2::new(a.x.max(b.x), a.y.max(b.y)),
+        }
+    }
+
     /// Says whether the two have more than a line in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

@@ -194,6 +194,11 @@ impl World {
         self.state.packages.get(id)
     }
 
+    /// Returns all packages of this sim, by id.
+    pub fn packages(&self) -> impl Iterator<Item = &Package> {
+        self.state.packages.iter().map(|(_, package)| package)
+    }
+
     /// Returns the objects that a player owns, by id; avatars are not owned.
     pub fn things(&self, owner: &PublicKey) -> impl Iterator<Item = WorldObject> {
         self.state.things(owner).filter_map(|(id, _)| self.object(id))

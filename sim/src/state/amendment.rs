@@ -82,14 +82,7 @@ impl Charter {
         if name == "name" {
             return Some(self.name.clone());
         }
-        let mut parameters = self.parameters.clone();
-        Some(match parameters.value(name)? {
-            AmendableValue::Number(number) => number.to_string(),
-            AmendableValue::Count(count) => count.to_string(),
-            AmendableValue::Amount(amount) => amount.to_string(),
-            AmendableValue::Switch(switch) => switch.to_string(),
-            AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
-        })
+        self.parameters.setting(name)
     }
 }
 
@@ -104,6 +97,19 @@ impl Parameters {
         amended.check()?;
         *self = amended;
         Ok(())
+    }
+
+    /// Returns the value of this name as a text, if there is such a name.
+    #[must_use]
+    pub fn setting(&self, name: &str) -> Option<String> {
+        let mut parameters = self.clone();
+        Some(match parameters.value(name)? {
+            AmendableValue::Number(number) => number.to_string(),
+            AmendableValue::Count(count) => count.to_string(),
+            AmendableValue::Amount(amount) => amount.to_string(),
+            AmendableValue::Switch(switch) => switch.to_string(),
+            AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
+        })
     }
 
     /// Returns the value of this name.

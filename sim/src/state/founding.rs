@@ -9,11 +9,12 @@ use metatopia_types::{
 };
 
 use super::{
-    genesis::{Genesis, GenesisError, ObjectSpec},
+    genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec},
     object::Object,
     parameters::ParametersError,
     players::Since,
     sim_state::{Charter, SimClock, State},
+    world::World,
 };
 use crate::{
     acts::ChatIndex,
@@ -106,6 +107,37 @@ impl State {
         for builder in builders {
             let history = self.histories.get_mut(&builder);
             history.expect("a history that was just listed").note_births(sim);
+        }
+    }
+}
+
+impl World {
+    /// Returns the things of the sim as a genesis lists them, by the numbers that they have now. Avatars
+    /// are no things. Handles in the states of scripts are numbers of this sim.
+    #[must_use]
+    pub fn specs(&self) -> Vec<(ObjectId, ObjectSpec)> {
+        let things = self.state.objects.iter().filter(|(_, object)| object.player.is_none());
+        things.map(|(id, object)| (*id, self.state.spec(*id, object))).collect()
+    }
+}
+
+impl State {
+    /// Returns an object as a genesis lists it.
+    fn spec(&self, id: ObjectId, object: &Object) -> ObjectSpec {
+        let body = self.bodies.body(id).expect("an object has a body");
+        let script = |script: &ScriptId| {
+            let script = self.scripts.get(script).expect("a script that its object lists");
+            ScriptSpec { package: script.package, state: script.state.clone() }
+        };
+        ObjectSpec {
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            owner: object.owner,
+            look: object.look,
+            text: object.text.clone(),
+            body: body.spec(),
+            scripts: object.scripts.iter().map(script).collect(),
+            licence: object.licence,
         }
     }
 }

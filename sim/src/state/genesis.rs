@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
@@ -23,7 +23,7 @@ use crate::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
         TEXT_BYTES_MAX, WORLD_BYTES_MAX,
     },
-    space::{Area, Land},
+    space::{Area, Footprint, Land},
 };
 
 /// The beginning of a sim.
@@ -127,6 +127,12 @@ pub enum ObjectSpecError {
 }
 
 impl ObjectSpec {
+    /// Returns the metres from a point to the nearest point of its outline; 0 inside.
+    #[must_use]
+    pub fn distance(&self, from: Vec2) -> Fx {
+        Footprint { shape: self.body.shape, pose: self.body.pose }.distance(from)
+    }
+
     /// Checks everything but the body, which physics checks.
     ///
     /// # Errors

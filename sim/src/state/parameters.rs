@@ -101,6 +101,14 @@ pub struct AvatarParameters {
 }
 
 impl AvatarParameters {
+    /// Returns the area in which avatars appear. What does not move may not be built there, so that nobody
+    /// is kept out.
+    pub(crate) fn arrivals(&self) -> Area {
+        let side = self.spawn_radius.saturating_add(self.radius);
+        let half = Vec2::new(side, side);
+        Area { low: self.spawn.saturating_sub(half), high: self.spawn.saturating_add(half) }
+    }
+
     /// Returns the velocity that an avatar with this `velocity` has one tick later, if it is another one.
     /// `heading` is the direction in which it wants to walk; its length, at most 1, is the share of its
     /// speed.

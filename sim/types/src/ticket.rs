@@ -88,9 +88,9 @@ mod tests {
         assert!(!other.verify(here, &ada, &Ed25519));
     }
 
-    /// The page has the same in client/tests/web/client.test.mjs.
+    /// A pass has one form for ever: tickets are printed and kept.
     #[test]
-    fn a_pass_is_what_the_page_makes_of_the_same_ticket() {
+    fn the_same_ticket_and_author_make_the_same_pass() {
         let (ticket, author) = (SigningKey::from_seed([7; 32]), PublicKey([2; 32]));
         let pass = TicketPass::new(&ticket, SimId(Digest([1; 32])), &author);
         assert_eq!(

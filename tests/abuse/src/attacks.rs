@@ -1,5 +1,6 @@
 //! The attacks, one module each.
 
+mod delayed_act;
 mod half_open;
 mod hostile;
 mod lanes;
@@ -87,6 +88,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         name: "takeover",
         about: "free keys against an admin who comes by every ten days",
         play: takeover::play,
+    },
+    Attack {
+        name: "delayed_act",
+        about: "a lying node keeps an act, and hands it in much later",
+        play: delayed_act::play,
     },
     Attack { name: "hostile", about: "fifty clients at ten times their rate", play: hostile::play },
 ];

@@ -140,13 +140,14 @@ impl AbuseClient {
         }
     }
 
-    /// About the height under way.
-    fn height(&self) -> Height {
+    /// Returns about the height under way.
+    pub(crate) fn height(&self) -> Height {
         let ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(0);
         self.height.plus(ms * TURNS / 1_000)
     }
 
-    async fn send(&mut self, message: &ClientMessage) -> Result<(), String> {
+    /// Sends a message.
+    pub(crate) async fn send(&mut self, message: &ClientMessage) -> Result<(), String> {
         let frame = Message::binary(encode_client(message));
         self.socket.send(frame).await.map_err(|error| error.to_string())
     }
@@ -229,7 +230,11 @@ pub(crate) async fn connect(to: SocketAddr, from: IpAddr) -> Result<TcpStream, S
     socket.connect(to).await.map_err(failed)
 }
 
-async fn upgrade(to: SocketAddr, from: IpAddr) -> Result<WebSocketStream<TcpStream>, String> {
+/// Opens a connection for sessions over WebSocket.
+pub(crate) async fn upgrade(
+    to: SocketAddr,
+    from: IpAddr,
+) -> Result<WebSocketStream<TcpStream>, String> {
     let stream = connect(to, from).await?;
     stream.set_nodelay(true).map_err(|error| error.to_string())?;
     let url = format!("ws://{to}/ws");
@@ -240,7 +245,10 @@ async fn upgrade(to: SocketAddr, from: IpAddr) -> Result<WebSocketStream<TcpStre
     Ok(socket)
 }
 
-async fn receive(socket: &mut WebSocketStream<TcpStream>) -> Result<ServerMessage, String> {
+/// Waits for the next message of a connection.
+pub(crate) async fn receive(
+    socket: &mut WebSocketStream<TcpStream>,
+) -> Result<ServerMessage, String> {
     loop {
         match socket.next().await {
             Some(Ok(Message::Binary(frame))) => {

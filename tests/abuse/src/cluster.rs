@@ -133,9 +133,9 @@ impl TargetServer {
 
 /// A folder that is gone when this is.
 #[derive(Debug)]
-struct Scratch(PathBuf);
+struct ServerFolders(PathBuf);
 
-impl Scratch {
+impl ServerFolders {
     fn new() -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -144,7 +144,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for ServerFolders {
     fn drop(&mut self) {
         // What cannot be removed is left to the system, which cleans its place for such things.
         let _ = fs::remove_dir_all(&self.0);
@@ -157,7 +157,7 @@ pub(crate) struct PlazaCluster {
     pub(crate) servers: Vec<TargetServer>,
     keeper: Child,
     _said: Lines<BufReader<ChildStdout>>,
-    scratch: Scratch,
+    scratch: ServerFolders,
 }
 
 impl PlazaCluster {
@@ -172,7 +172,7 @@ impl PlazaCluster {
         trust: TrustedSources,
         how: &[&str],
     ) -> Result<Self, String> {
-        let scratch = Scratch::new();
+        let scratch = ServerFolders::new();
         let trusted = match trust {
             TrustedSources::Nobody => "",
             TrustedSources::Everybody => "127.0.0.0/8",

@@ -18,18 +18,17 @@ const CROWD = ['--count', '20', '--rate', '5', '--duration', '40s'];
 const REPLAY = async (/** @type {any} */ page) => {
   const { assets, wasm, sim } = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
   const { Module } = await import(`${assets}/prove/module.js`);
-  const { session } = page.client;
-  const { Genesis } = await session.ask('Genesis');
+  const { client } = page;
   const module = await Module.fetch(wasm);
-  const replica = module.replica(Genesis, sim, 'genesis');
-  const to = session.height;
+  const replica = module.replica(client.genesis.bytes, sim, 'genesis');
+  const to = client.status.height;
   const began = performance.now();
   let turns = 0;
   while (turns < to) {
     const want = replica.want();
     if (want === null) break;
     const question = want.ask === 'links' ? { Links: { after: want.after } } : { Turns: { from: want.from } };
-    const { frame } = await session.ask(question, { raw: true });
+    const { frame } = await client.raw(question);
     turns += replica.frame(frame).applied;
   }
   const took = performance.now() - began;

@@ -25,7 +25,7 @@ function allowed() {
   return false;
 }
 
-/** Does this program bring the WebAssembly module? @param {Plaza} plaza */
+/** Does this program bring the WebAssembly module? Without it there is no page. @param {Plaza} plaza */
 async function hasModule(plaza) {
   const session = await (await fetch(plaza.here(0, '/api/session'))).json();
   return Boolean(session.wasm);
@@ -33,18 +33,18 @@ async function hasModule(plaza) {
 
 /**
  * A plaza and a browser for the journeys of one file.
- * @param {{servers?: number, module?: boolean, host?: string, rule?: string}} [options] `module`: nothing works here
- * without it; `host`: a name that only the browser knows
+ * @param {{servers?: number, host?: string, rule?: string, origin?: string}} [options] `host`: a name that only the
+ * browser knows; `origin`: whose pages the servers answer too
  * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
  */
 export function setting(options) {
   if (!allowed()) return () => {};
   /** @type {Plaza} */ let plaza;
   /** @type {import('playwright-core').Browser} */ let browser;
-  let unchecked = false;
+  let absent = false;
   before(async () => {
     plaza = await Plaza.start(options);
-    unchecked = Boolean(options?.module) && !(await hasModule(plaza));
+    absent = !(await hasModule(plaza));
     browser = await launch(options?.host ? [`--host-resolver-rules=MAP ${options.host} 127.0.0.1`] : []);
   });
   after(async () => {
@@ -53,7 +53,7 @@ export function setting(options) {
   });
   return (name, journey) => {
     test(name, { timeout: JOURNEY_MAX }, async (context) => {
-      if (unchecked) {
+      if (absent) {
         const why = 'the program brings no WebAssembly module; .ci/module makes it';
         if (process.env.CI === 'true') throw new Error(`${why}, and CI needs it`);
         return context.skip(why);

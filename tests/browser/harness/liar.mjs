@@ -7,9 +7,12 @@
 import http from 'node:http';
 import net from 'node:net';
 
-import { decodeServer, encodeServer } from '../../../client/web/wire/messages.js';
+import { readView, viewBytes } from './view.mjs';
 
 const BINARY = 0x82;
+
+/** @typedef {import('./view.mjs').View} View */
+/** @typedef {(view: View) => View | null} Lie */
 
 /** The bytes of one unmasked frame that holds a whole message. @param {Uint8Array} payload */
 function framed(payload) {
@@ -52,7 +55,7 @@ class Frames {
 export class Liar {
   /**
    * @param {string} target the honest server
-   * @param {(message: any) => any} lie changes a server's message; nothing leaves it as it is
+   * @param {Lie} lie changes what a server shows; nothing leaves it as it is
    */
   static async before(target, lie) {
     const liar = new Liar(new URL(target), lie);
@@ -62,7 +65,7 @@ export class Liar {
     return liar;
   }
 
-  /** @param {URL} target @param {(message: any) => any} lie */
+  /** @param {URL} target @param {Lie} lie */
   constructor(target, lie) {
     this.target = target;
     this.lie = lie;
@@ -131,10 +134,11 @@ export class Liar {
   /** @param {{first: number, whole: Buffer, payload: Buffer}} frame */
   changed({ first, whole, payload }) {
     if (!this.on || first !== BINARY) return whole;
-    const lie = this.lie(decodeServer(new Uint8Array(payload)));
+    const view = readView(payload);
+    const lie = view && this.lie(view);
     if (!lie) return whole;
     this.lies += 1;
-    return framed(encodeServer(lie));
+    return framed(viewBytes(lie));
   }
 
   async stop() {

@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,12 +26,13 @@ const LOG_LINES = 12;
 export class Plaza {
   /**
    * Starts a plaza and waits until it is open.
-   * @param {{servers?: number, host?: string, rule?: string}} [options] `host`: what pages call it;
-   *   `rule`: what it asks of new keys
+   * @param {{servers?: number, host?: string, rule?: string, origin?: string}} [options] `host`: what pages
+   *   call it; `rule`: what it asks of new keys; `origin`: whose pages it answers too
    */
-  static async start({ servers = 4, host, rule } = {}) {
+  static async start({ servers = 4, host, rule, origin } = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
+    if (origin) await plaza.found(servers, origin);
     plaza.process = spawn(
       PROGRAM,
       ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : [])],
@@ -68,6 +69,16 @@ export class Plaza {
     this.process = /** @type {any} */ (null);
     /** @type {Promise<unknown>} */
     this.ended = Promise.resolve();
+  }
+
+  /** Makes the world before it is started, with servers that answer pages of this origin too. @param {number} servers @param {string} origin */
+  async found(servers, origin) {
+    const world = join(this.folder, 'world');
+    await this.run('up', '--servers', String(servers), '--http-port', '0', '--exit-after', '1ms', '--data-dir', world);
+    for (let index = 0; index < servers; index += 1) {
+      const path = join(world, `server-${index}`, 'metatopia.toml');
+      await writeFile(path, `http_origins = ["${origin}"]\n${await readFile(path, 'utf8')}`);
+    }
   }
 
   /** The page of a server. @param {number} index @param {Record<string, string>} [query] */

@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 
 import { setting } from '../harness/journey.mjs';
+import { t } from '../harness/tab.mjs';
 
 /** A name that is not this machine's, so that no browser takes the page for a secure one. */
 const NAME = 'plaza.test';
@@ -24,7 +25,10 @@ journey('a page that is not secure keeps its key, checks what it sees, and talks
   await bob.hears('hello by http');
   const key = await ada.read((page) => [page.identity.kept, page.identity.public]);
   assert.equal(key[0], true, 'the key outlives the tab');
-  if (await ada.read((page) => page.client.wasm !== null)) await ada.badge('green');
+  await ada.badge('green');
+
+  const about = await ada.panel('about');
+  await about.getByText(t('code.state.insecure')).waitFor();
 
   await ada.page.reload();
   await ada.here();

@@ -7,23 +7,24 @@ import { setting } from '../harness/journey.mjs';
 import { Liar } from '../harness/liar.mjs';
 import { t } from '../harness/tab.mjs';
 
-const journey = setting({ module: true });
+const journey = setting();
 
 /** Turns that a replica in a tab must compute as the servers do. */
 const EQUAL_TURNS = 200;
 
+/** The age of a state that is older than anybody believes unasked. */
+const DAYS = 60;
+
 /** A sixteenth of a metre, or a bit of an angle, in the state's own numbers. */
 const NUDGE = 1 << 16;
 
-/** A server's message with a body moved or turned a little, if it tells of any that moves. @param {any} message */
-function nudged(message) {
-  for (const update of message.View?.tiles ?? []) {
-    for (const [, movement] of update.moved) {
-      const told = movement.position ?? movement.facing;
-      if (told) {
-        told[0] += told[0] > 0 ? -NUDGE : NUDGE;
-        return message;
-      }
+/** A view with a body moved or turned a little, if it tells of any that moves. @param {import('../harness/view.mjs').View} view */
+function nudged(view) {
+  for (const [, { position, facing }] of view.tiles.flatMap(({ moved }) => moved)) {
+    const told = position ?? facing;
+    if (told) {
+      told[0] += told[0] > 0 ? -NUDGE : NUDGE;
+      return view;
     }
   }
   return null;
@@ -76,12 +77,10 @@ journey('a server that moves a thing is caught', async ({ plaza, open }) => {
 journey('a server that hides a part of the place is caught', async ({ plaza, open }) => {
   let hidden = '';
   const name = (/** @type {any} */ { tile }) => `${tile.x},${tile.y}`;
-  const liar = await Liar.before(plaza.servers[1].http, (message) => {
-    if (!message.View) return null;
-    const { tiles } = message.View;
-    hidden ||= name(tiles.findLast((/** @type {any} */ update) => update.entries.length > 0) ?? { tile: {} });
-    message.View.tiles = tiles.filter((/** @type {any} */ update) => name(update) !== hidden);
-    return message;
+  const liar = await Liar.before(plaza.servers[1].http, (view) => {
+    hidden ||= name(view.tiles.findLast(({ entries }) => entries.length > 0) ?? { tile: {} });
+    view.tiles = view.tiles.filter((update) => name(update) !== hidden);
+    return view;
   });
   liar.on = true;
   try {
@@ -113,27 +112,79 @@ journey('a replica in the tab computes what the servers compute', async ({ plaza
   await ada.picture('replica');
 });
 
-journey('without its module the page says so and does everything else', async ({ plaza, open }) => {
-  const ada = await open(plaza.address(0, { wasm: 'off' }), { name: 'Ada' });
-  const bob = await open(plaza.address(1), { name: 'Bob' });
+journey('without its module the page says why, and names the text client', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0, { wasm: 'off' }), { name: 'Ada', outside: true });
 
-  await ada.badge('reduced');
-  const panel = await ada.panel('proof');
-  await panel.getByText(t('proof.how.nothing')).waitFor();
-  assert.equal(await panel.getByText(t('proof.how.checks')).count(), 0);
-  const colors = await ada.until('headers arrive', () => {
-    const dots = [...document.querySelectorAll('.headers li .dots .on')];
-    return dots.length > 0 && dots.map((dot) => getComputedStyle(dot).backgroundColor);
-  });
-  const good = await ada.read(() => getComputedStyle(document.querySelector('.headers small') ?? document.body).color);
-  assert.ok(!colors.includes(good), 'a signature that nobody checked has the colour of one that was');
-  await ada.say('no proof, but here');
-  await bob.hears('no proof, but here');
-  const own = /** @type {number} */ (await ada.read((page) => page.client.me));
-  const before = await bob.at(own);
-  await ada.page.keyboard.down('d');
-  await bob.until('Ada walks', (page, [id, x]) => page.client.sight.at(id, performance.now())?.x > x + 0.5, [own, before.x]);
-  await ada.page.keyboard.up('d');
+  const panel = ada.page.getByRole('alert');
+  await panel.getByRole('heading', { name: t('absence.title') }).waitFor();
+  await panel.getByText(t('absence.why', { why: t('no.no-wasm') })).waitFor();
+  const { origin } = new URL(plaza.servers[0].http);
+  await panel.getByText(`metatopia client --node ${origin}`, { exact: true }).waitFor();
+  await ada.picture('absence');
+  assert.equal(await ada.page.getByRole('dialog').count(), 0, 'nobody is asked for a name');
+});
+
+journey('a browser without WebAssembly is told so', async ({ plaza, browser }) => {
+  const context = await browser.newContext();
+  try {
+    const page = await context.newPage();
+    await page.addInitScript(() => delete /** @type {any} */ (globalThis).WebAssembly);
+    await page.goto(plaza.address(0));
+    await page.getByRole('alert').getByText(t('absence.why', { why: t('no.no-wasm') })).waitFor();
+  } finally {
+    await context.close();
+  }
+});
+
+journey('what only the server says is marked, and what was checked is named', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  await ada.badge('green');
+
+  await ada.page.getByRole('button', { name: /places and looks are proven/ }).waitFor();
+  const people = await ada.panel('people');
+  await people.getByText('Ada').first().waitFor();
+  const proven = await ada.read(async (page) => (await page.client.players()).every((/** @type {any} */ one) => one.proven === true));
+  assert.equal(await people.getByText(t('word.answer')).count(), proven ? 0 : 1);
+  const heard = ada.read((page) => new Promise((resolve) => {
+    page.client.addEventListener('heard', (/** @type {any} */ event) => resolve(event.detail), { once: true });
+  }));
+  await ada.page.keyboard.press('Escape');
+  await ada.say('is this proven?');
+  const line = /** @type {any} */ (await heard);
+  await ada.hears('is this proven?');
+  const marks = await ada.page.getByRole('log').getByText(t('word.mark')).count();
+  assert.equal(marks, line.proven === true ? 0 : 1);
+});
+
+journey('a link that is shared carries how far the sim was, and a tab that follows it believes no less', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  await ada.badge('green');
+  const checkpoint = await ada.until('a checkpoint is there', (page) => page.client.checkpoint);
+  const share = await ada.panel('share');
+  const address = await share.getByRole('textbox', { name: t('panel.share') }).inputValue();
+  assert.equal(new URLSearchParams(new URL(address).hash.slice(1)).get('at'), checkpoint);
+
+  const bob = await open(address, { name: 'Bob' });
+  await bob.badge('green');
+  const kept = await bob.until('it is kept', (page) => page.store.get(`checkpoint/${page.client.status.sim}`));
+  assert.ok(kept.length <= 200, kept);
+});
+
+journey('a sim whose newest turn is two months old asks once whether that is believed', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada', outside: true, ahead: DAYS * 86_400_000 });
+  const question = ada.page.getByRole('dialog', { name: t('age.title', { days: DAYS }) });
+  await question.waitFor();
+  await ada.badge('amber');
+  await question.getByRole('button', { name: t('age.use') }).click();
+  await question.getByRole('alert').getByText(t('age.bad')).waitFor();
+  await ada.picture('age');
+  await question.getByRole('button', { name: t('age.accept') }).click();
+
+  await ada.enter();
+  await ada.say('good morning');
+  await ada.hears('good morning');
+  assert.equal(await ada.page.getByRole('dialog').count(), 0, 'nobody is asked twice');
+  await ada.until('the badge names the age', (page, words) => page.badge.element.textContent.includes(words), `${DAYS} days`);
 });
 
 journey('a module of other sources is told of wherever its word is', async ({ plaza, open }) => {

@@ -52,6 +52,7 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "segment", accepts: binary::segment, samples: samples::segments },
     Decoder { name: "framing", accepts: binary::framing, samples: samples::framed },
     Decoder { name: "invite_text", accepts: texts::invite, samples: samples::invites },
+    Decoder { name: "checkpoint", accepts: texts::checkpoint, samples: samples::checkpoints },
     Decoder { name: "command", accepts: texts::command, samples: samples::commands },
     Decoder { name: "number", accepts: texts::number, samples: samples::numbers },
     Decoder { name: "config", accepts: texts::config, samples: samples::configs },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use metatopia_audit::{evidence::EvidenceFile, recover::file};
+use metatopia_client::TrustCheckpoint;
 use metatopia_consensus::{Base, Decision, JoinPack, Message, Record, Want};
 use metatopia_protocol::{
     Answer, Challenge, ClientMessage, Grant, Hello, Invite, Question, ServerMessage, Submission,
@@ -14,7 +15,7 @@ use metatopia_sim::{Capsule, Object, Serial, World};
 use metatopia_store::{Opening, Store, memory::MemoryDisk};
 use metatopia_transport::framing;
 use metatopia_types::{
-    Act, Certificate, Digest, Envelope, Evidence, HeaderId, Height, Lane, Millis, ObjectId,
+    Act, Certificate, Digest, Envelope, Evidence, Header, HeaderId, Height, Lane, Millis, ObjectId,
     Recovery, Round, Seq, Sign as _, SignedRecovery, SimId, Turn, TurnBody, ValidatorSet, Vote,
     VoteKind, wire,
 };
@@ -250,12 +251,12 @@ pub(crate) fn capsules() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn packages() -> Vec<Vec<u8>> {
-    let packages = plaza::packages().expect("the plaza's files were built in");
+    let packages = plaza::packages();
     packages.iter().map(metatopia_scripting::Package::encode).collect()
 }
 
 pub(crate) fn sources() -> Vec<Vec<u8>> {
-    let packages = plaza::packages().expect("the plaza's files were built in");
+    let packages = plaza::packages();
     packages.iter().map(|package| package.entry().as_bytes().to_vec()).collect()
 }
 
@@ -303,6 +304,12 @@ pub(crate) fn invites() -> Vec<Vec<u8>> {
     vec![invite.sign(&key).text().into_bytes()]
 }
 
+pub(crate) fn checkpoints() -> Vec<Vec<u8>> {
+    let Header { sim, height, validators, time, .. } = lively().swap_remove(0).header;
+    let checkpoint = TrustCheckpoint { sim, height, validators, time };
+    vec![checkpoint.to_string().into_bytes()]
+}
+
 pub(crate) fn commands() -> Vec<Vec<u8>> {
     ["go north", "say hello there", "push crate", "look", "build box 1 2"]
         .map(|line| line.as_bytes().to_vec())
@@ -318,7 +325,7 @@ pub(crate) fn configs() -> Vec<Vec<u8>> {
 }
 
 pub(crate) fn places() -> Vec<Vec<u8>> {
-    vec![include_bytes!("../../../scenarios/plaza/plaza.toml").to_vec()]
+    vec![include_bytes!("../../../scenarios/templates/plaza.toml").to_vec()]
 }
 
 pub(crate) fn stories() -> Vec<Vec<u8>> {

@@ -3,7 +3,7 @@
 use std::{path::Path, str};
 
 use metatopia::config;
-use metatopia_client::text;
+use metatopia_client::{TrustCheckpoint, text};
 use metatopia_math::Fx;
 use metatopia_protocol::SignedInvite;
 use metatopia_scripting::read_source;
@@ -34,6 +34,16 @@ pub(crate) fn invite(bytes: &[u8]) -> bool {
     };
     let again = SignedInvite::read(&invite.text());
     assert_eq!(again.as_ref(), Ok(&invite), "an invite that does not read itself");
+    true
+}
+
+/// Numbers have several texts; what is written is read as the same checkpoint.
+pub(crate) fn checkpoint(bytes: &[u8]) -> bool {
+    let read = |text: &str| text.parse::<TrustCheckpoint>().ok();
+    let Some(checkpoint) = str::from_utf8(bytes).ok().and_then(read) else {
+        return false;
+    };
+    assert_eq!(read(&checkpoint.to_string()), Some(checkpoint), "one that does not read itself");
     true
 }
 

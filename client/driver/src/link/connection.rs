@@ -65,7 +65,7 @@ impl SessionTask {
             let Ok(url) = announcement.http.parse::<NodeUrl>() else {
                 continue;
             };
-            if !self.nodes.contains(&url) {
+            if !self.nodes.iter().any(|known| known.is_same_node(&url)) {
                 self.nodes.push(url);
             }
         }

@@ -30,6 +30,9 @@ impl SessionTask {
                 self.broke(why.to_string());
             }
             SessionEvent::Closed(why) => self.end = Some(End::Goodbye(why)),
+            SessionEvent::Signed { seq, act } => self.signed(seq, act),
+            // Nobody asks for frames here.
+            SessionEvent::Frame { .. } => {}
             SessionEvent::Receipted { act, height, index } => {
                 let after = self.acts.remove(&act).map(|(_, at)| at.elapsed());
                 let after = after.unwrap_or_default();

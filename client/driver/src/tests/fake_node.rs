@@ -15,7 +15,7 @@ use metatopia_transport::{
     framing::{self, Decoder},
     tls::{self, CertificateHash},
 };
-use metatopia_types::{Height, Sign as _, SimId};
+use metatopia_types::{Certificate, Height, Sign as _, SimId, Turn, TurnBody};
 use quinn::{Endpoint, Incoming, SendStream, VarInt, crypto::rustls::QuicServerConfig};
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use rustls::{
@@ -28,7 +28,7 @@ use tokio::{
     task::JoinHandle,
 };
 
-use super::{NodeUrl, genesis, server};
+use super::{NodeUrl, certificate, genesis, header, server};
 
 const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
@@ -102,6 +102,13 @@ fn endpoint() -> (Endpoint, CertificateHash) {
     let crypto = Arc::new(QuicServerConfig::try_from(tls).unwrap());
     let config = quinn::ServerConfig::with_crypto(crypto);
     (Endpoint::server(config, LOOPBACK.into()).unwrap(), hash)
+}
+
+/// A turn without acts, with its certificate.
+fn turn(height: Height) -> (Turn, Certificate) {
+    let turn = Turn::of(header(height), TurnBody::default());
+    let certificate = certificate(&turn.header, &server());
+    (turn, certificate)
 }
 
 /// What `/api/session` says.
@@ -185,6 +192,10 @@ impl Script {
             }
             ClientMessage::Ask { id, question: Question::GenesisPart { part: n } } => {
                 let answer = Box::new(Answer::GenesisPart(part(*n as usize)));
+                ServerMessage::Answer { id: *id, answer }
+            }
+            ClientMessage::Ask { id, question: Question::Turn { height } } => {
+                let answer = Box::new(Answer::Turn(Box::new(turn(*height))));
                 ServerMessage::Answer { id: *id, answer }
             }
             message => {

@@ -2,13 +2,16 @@
 
 mod calls;
 mod capsules;
+mod core_deeds;
+mod core_proofs;
+mod core_questions;
 /// The lies of the client's own tests about where an avatar is.
 #[path = "../../../tests/facts/elsewhere.rs"]
 mod elsewhere;
 mod golden;
 mod keys;
+mod page;
 mod predictions;
-mod proofs;
 mod replays;
 /// An honest server of the client's own tests.
 #[path = "../../../tests/facts/stand.rs"]

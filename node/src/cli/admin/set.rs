@@ -1,4 +1,4 @@
-//! `admin set`: change the sim's name, or one of its agreed numbers.
+//! `admin set` changes the sim's name, or one of its agreed numbers.
 
 use std::fmt;
 
@@ -15,13 +15,13 @@ pub(in crate::cli) struct SetArgs {
     #[arg(value_name = "NAME", value_parser = PossibleValuesParser::new(AMENDABLE),
         hide_possible_values = true)]
     parameter: String,
-    /// What it is from now on: a number, `true` or `false`, or a word.
+    /// The new value: a number, `true` or `false`, or a word.
     value: String,
     #[command(flatten)]
     admin: PlayerArgs,
 }
 
-/// The values that can be changed, for `--help`.
+/// Returns the values that can be changed, for `--help`.
 pub(super) fn names() -> String {
     let mut text = "Values:".to_owned();
     let mut width = 0;
@@ -43,7 +43,7 @@ pub(super) fn names() -> String {
     text
 }
 
-/// A value that was changed.
+/// The line that tells of a changed value.
 #[derive(Debug, Serialize)]
 struct Changed {
     name: String,
@@ -57,7 +57,7 @@ impl fmt::Display for Changed {
     }
 }
 
-/// Checks a value before an act is spent on it: ranges do not depend on the sim.
+/// Checks a value before an act is spent on it. The ranges are the same in every sim.
 fn check(name: &str, value: &str) -> Result<(), Failure> {
     if name == "name" {
         let wrong = || Failure::usage(format!("{value:?} is no name: one short line, not empty"));

@@ -1,4 +1,4 @@
-//! A server that is killed, missed for a while, and started again.
+//! Measures a server that is killed, stays away for a while, and is started again.
 
 use std::{
     path::Path,
@@ -21,30 +21,30 @@ use crate::cli::{
     up::{cluster::ServerProcesses, world::LocalWorld},
 };
 
-/// Between two looks at a server.
+/// The time between two looks at a server.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Between two words about how long a server has been away.
+/// The time between two notes about how long a server has been away.
 const TELL: Duration = Duration::from_secs(10);
 
-/// Everybody is there for so long before somebody goes.
+/// The time that all servers run before one is killed.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// The longest that a server started again is waited for.
+/// The longest wait for a server that was started again.
 const BACK: Duration = Duration::from_secs(120);
 
-/// So far behind the others a server counts as caught up.
+/// A server that is at most so many turns behind the others counts as caught up.
 const BEHIND: u64 = 3;
 
-/// Up to so long an absence is a short one.
+/// The longest absence that counts as a short one.
 const SHORT: Duration = Duration::from_secs(60);
 
-/// What is promised after a short absence and after a long one, in milliseconds.
+/// The promised times to vote again after a short and after a long absence, in milliseconds.
 const SHORT_MS: u64 = 3_000;
 const LONG_MS: u64 = 8_000;
 
-/// Kills one server after the other, each for `missed`, and measures from its start to its first
-/// vote.
+/// Kills one server after the other, each for `missed`, and measures the time from its start to its
+/// first vote.
 pub(super) async fn measure(
     path: &Path,
     (missed, times): (Duration, u32),
@@ -83,7 +83,8 @@ fn figures(missed: Duration, turns: u64, mut back: Vec<Duration>) -> Vec<Figure>
     ]
 }
 
-/// One absence: how many turns it missed, and how long it takes to vote again.
+/// Plays one absence, and returns how many turns the server missed and how long it takes to vote
+/// again.
 async fn once(
     cluster: &mut ServerProcesses,
     world: &LocalWorld,
@@ -114,7 +115,7 @@ async fn once(
     Ok((behind, again.elapsed()))
 }
 
-/// Waits until the server is where the others are, and certificates carry its signature.
+/// Waits until the server is as far as the others, and certificates carry its signature.
 async fn votes(node: &NodeUrl, survivor: &NodeUrl, server: PublicKey) {
     loop {
         let (own, other) =

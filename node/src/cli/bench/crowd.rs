@@ -1,4 +1,5 @@
-//! What a crowd costs: bytes for those who look on, and processor time of the server that carries it.
+//! Measures what a crowd costs: bytes for a client that looks on, and processor time of the server
+//! that carries the crowd.
 
 use std::{
     path::Path,
@@ -17,25 +18,25 @@ use metatopia_types::Height;
 use super::on_a_plaza;
 use crate::cli::{Failure, console::Console, status::ServerStatus};
 
-/// Bots around the onlooker.
+/// Bots that the onlooker sees.
 const IN_VIEW: u32 = 50;
 
-/// Clients of one server.
+/// The number of clients of one server.
 const AT_ONE_SERVER: u32 = 200;
 
-/// Acts a second of each.
+/// The acts that each bot sends in a second.
 const RATE: u32 = 10;
 
-/// All have come in after so long, and act.
+/// The time after which all bots have come in and act.
 const WARM_UP: Duration = Duration::from_secs(5);
 
-/// A turn that comes so many milliseconds after the one before is late: a turn takes 50.
+/// The time between two turns that makes the second one late, in milliseconds. A turn takes 50.
 const LATE_MS: u64 = 100;
 
-/// Time to hand out one turn.
+/// The time that a node has to hand out one turn.
 const TURN: Duration = Duration::from_secs(10);
 
-/// Measures with bots that act for so long.
+/// Measures while bots act for this time.
 pub(super) async fn measure(
     path: &Path,
     duration: Duration,
@@ -56,7 +57,7 @@ pub(super) async fn measure(
     .await
 }
 
-/// What somebody is sent who looks on.
+/// Measures what a client that looks on is sent.
 async fn seen(
     nodes: &[NodeUrl],
     endpoint: &NodeEndpoint,
@@ -92,7 +93,7 @@ async fn seen(
     ])
 }
 
-/// What one server of the four pays for a crowd of its own.
+/// Measures what one server of the four spends on a crowd of its own.
 async fn carried(
     node: &NodeUrl,
     server: Option<u32>,
@@ -139,8 +140,8 @@ async fn height(node: &NodeUrl) -> Result<u64, Failure> {
     Ok(ServerStatus::ask(node, None).await?.height)
 }
 
-/// How many of the turns from one height to another came late, and how many tenths of a turn there
-/// were a second, by the times that they state.
+/// Returns how many turns between two heights were late, and how many tenths of a turn there were
+/// in a second, by the times that the turns state.
 async fn pace(
     node: &NodeUrl,
     trust: &GenesisTrust,

@@ -1,4 +1,4 @@
-//! A follower that joins a large world.
+//! Measures a follower that joins a large sim.
 
 use std::{
     env,
@@ -32,13 +32,13 @@ use crate::cli::{
 /// The longest that the servers may take to make a snapshot.
 const SNAPSHOT: Duration = Duration::from_secs(120);
 
-/// After it follows, the follower runs so long before its memory is looked at.
+/// The time that the follower runs, after it follows, before its memory is measured.
 const SETTLE: Duration = Duration::from_secs(5);
 
-/// Between two looks at a height.
+/// The time between two looks at a height.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// What `node join --json` says.
+/// The line that `node join --json` prints.
 #[derive(Deserialize)]
 struct JoinOutput {
     snapshot_height: Option<u64>,
@@ -46,18 +46,18 @@ struct JoinOutput {
     seconds: f64,
 }
 
-/// A follower that is gone when this is.
+/// A follower's process, which is killed when this value is dropped.
 struct FollowerProcess(Child);
 
 impl Drop for FollowerProcess {
     fn drop(&mut self) {
-        // One that has ended already cannot be killed, and need not be.
+        // A process that has ended already cannot be killed, and need not be.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Measures from the start of the process to its word that it follows.
+/// Measures the time from the start of the process until it says that it follows.
 pub(super) async fn measure(
     path: &Path,
     (objects, turns): (u32, u64),
@@ -130,7 +130,7 @@ async fn until(url: &NodeUrl, height: u64) -> Result<(), Failure> {
     })?
 }
 
-/// Makes an invite and joins by it, as people do.
+/// Makes an invite and joins by it, with the commands that people use.
 fn join(plaza: &Path, follow: &Path) -> Result<(FollowerProcess, JoinOutput), Failure> {
     let failed =
         |what: &str, error: &dyn std::fmt::Display| Failure::failed(format!("{what}: {error}"));

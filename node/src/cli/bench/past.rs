@@ -1,5 +1,5 @@
-//! A past that nobody waited for: the data directories of four servers, as if they had run for hours
-//! with nobody there. The turns are applied and signed like any others.
+//! Makes a past without waiting for it: it writes the data directories of four servers as if they
+//! had run for hours with no player. The turns are applied and signed like any others.
 
 use std::{fs, path::Path, sync::Arc};
 
@@ -29,20 +29,20 @@ use crate::{
     keys,
 };
 
-/// Milliseconds between two of these turns.
+/// The time between two of these turns, in milliseconds.
 const TURN_MS: u64 = 50;
 
-/// Between two words about how far it is.
+/// The number of turns between two notes of progress.
 const TOLD: u64 = 20_000;
 
-/// A server's disk, written by the thread that servers use.
+/// A server's disk, written by the same kind of thread as a running server's.
 struct DiskThread {
     orders: mpsc::Sender<Order>,
     thread: std::thread::JoinHandle<()>,
     done: std::thread::JoinHandle<()>,
 }
 
-/// The chain so far.
+/// The chain of turns that is written so far.
 struct ChainBuilder {
     world: World,
     set: ValidatorSet,
@@ -53,7 +53,7 @@ struct ChainBuilder {
     roots: Vec<Root>,
 }
 
-/// Writes a past of so many turns for all servers of a world that never ran.
+/// Writes a past of this many turns for all servers of a sim that never ran.
 pub(super) fn write(
     world: &world::LocalWorld,
     turns: u64,
@@ -97,13 +97,13 @@ impl ChainBuilder {
         let set = world.validators(Height(1));
         let set = set.expect("a world at genesis knows its first validators").clone();
         let now = SystemClock::default().now().wall;
-        // It ends a minute ago.
+        // The past ends a minute ago.
         let time = Millis(now.0.saturating_sub(turns * TURN_MS + 60_000));
         let roots = vec![world.root()];
         Ok(Self { world, set, signers, previous: HeaderId::BEFORE_FIRST, time, roots })
     }
 
-    /// One more turn, as the log has it.
+    /// Returns the next height and the records that the log holds of its turn.
     fn next(&mut self) -> (Height, [Record; 3]) {
         let height = self.world.height().plus(1);
         self.time = self.time.plus(TURN_MS);
@@ -198,7 +198,7 @@ impl DiskThread {
         Ok(())
     }
 
-    /// All is on the disk when this returns.
+    /// Closes the disk. Everything is written when this returns.
     fn close(self) -> Result<(), &'static str> {
         drop(self.orders);
         let ended = self.thread.join().and(self.done.join());

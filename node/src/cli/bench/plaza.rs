@@ -1,4 +1,4 @@
-//! The plaza under load, with a server killed, and at rest.
+//! Measures the plaza under load, with a killed server, and at rest.
 
 use std::{
     path::Path,
@@ -23,26 +23,27 @@ use crate::cli::{
     up::{cluster::ServerProcesses, world::LocalWorld},
 };
 
-/// Acts a second of each bot.
+/// The acts that each bot sends in a second.
 const RATE: u32 = 10;
 
-/// Turns are counted from here after the bots were sent for, when all have come in.
+/// The time from the start of the bots until all have come in. Turns are counted from then on.
 const WARM_UP: Duration = Duration::from_secs(3);
 
-/// After a kill, the longest wait for a turn is looked for this long.
+/// How long after a kill the longest wait for a turn is looked for.
 const WATCH: Duration = Duration::from_secs(5);
 
-/// Between two looks at a height.
+/// The time between two looks at a height.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The longest that a server started again is waited for.
+/// The longest wait for a server that was started again.
 const BACK: Duration = Duration::from_secs(30);
 
-/// The plaza rests so long before its cost at rest is measured, and then so long.
+/// The time that the plaza rests before its cost at rest is measured, and how long that is
+/// measured.
 const SETTLE: Duration = Duration::from_secs(3);
 const REST: Duration = Duration::from_secs(10);
 
-/// Measures everything that needs servers.
+/// Measures every figure that needs servers.
 pub(super) async fn measure(
     path: &Path,
     (count, duration): (u32, Duration),
@@ -92,18 +93,18 @@ async fn under_load(
     ])
 }
 
-/// Turns in ten seconds, while the bots act.
+/// Returns how many turns were decided in ten seconds while the bots act.
 async fn turn_rate(node: &NodeUrl, duration: Duration) -> Result<u64, Failure> {
     sleep(WARM_UP.min(duration / 4)).await;
     let (from, start) = next_turn(node).await?;
     sleep(duration.saturating_sub(WARM_UP).max(duration / 2)).await;
     let (to, end) = next_turn(node).await?;
     let (turns, time) = (to.saturating_sub(from), micros(end - start).max(1));
-    // To the nearest tenth.
+    // The division rounds to the nearest tenth.
     Ok((turns * 10_000_000 + time / 2) / time)
 }
 
-/// Waits for a turn; its height, and when it was seen.
+/// Waits for a new turn, and returns its height and when it was seen.
 async fn next_turn(node: &NodeUrl) -> Result<(u64, Instant), Failure> {
     let (before, start) = (ServerStatus::ask(node, None).await?.height, Instant::now());
     while start.elapsed() < WATCH {
@@ -123,7 +124,7 @@ async fn without_proposer(
     let keys: Vec<PublicKey> = world.servers().iter().map(|seat| seat.key).collect();
     let status = ServerStatus::ask(&cluster.ports(0).url(), None).await?;
     let is_proposer = |key: &PublicKey| status.proposer.as_deref() == Some(&key.to_string());
-    // Between two heights nobody may be proposing; then any will do.
+    // Between two heights there may be no proposer. Then any server will do.
     let victim = keys.iter().position(is_proposer).unwrap_or(0);
     let survivor = cluster.ports((victim + 1) % keys.len()).url();
     cluster.kill(victim).await?;
@@ -144,7 +145,7 @@ async fn without_proposer(
     ])
 }
 
-/// The longest time without a new turn, from now on.
+/// Returns the longest time without a new turn, from now on.
 async fn longest_gap(node: &NodeUrl) -> Result<Duration, Failure> {
     let start = Instant::now();
     let (mut last, mut height, mut longest) = (start, None, Duration::ZERO);
@@ -157,11 +158,11 @@ async fn longest_gap(node: &NodeUrl) -> Result<Duration, Failure> {
         height = Some(now);
         sleep(LOOK).await;
     }
-    // A turn that never came counts as well.
+    // The time since the last turn counts too, because the next one may never come.
     Ok(longest.max(last.elapsed()))
 }
 
-/// Waits until the server's own certificates carry its own signature.
+/// Waits until certificates that the server itself hands out carry its signature.
 async fn votes(node: &NodeUrl, server: PublicKey) {
     loop {
         if let Ok(true) = voted(node, server).await {
@@ -172,7 +173,8 @@ async fn votes(node: &NodeUrl, server: PublicKey) {
 }
 
 pub(super) async fn voted(node: &NodeUrl, server: PublicKey) -> Result<bool, Failure> {
-    // What was decided before it came back is signed by it too, or not at all: ask for new turns.
+    // The turns that were decided before the server came back tell nothing about it, so this asks
+    // about new ones.
     let before = ServerStatus::ask(node, None).await?.height;
     let trust = GenesisTrust::learn(&NodeEndpoint::ask(node, None).await?).await?;
     let mut driver = ClientDriver::open(vec![node.clone()], trust, passing_key()).await?;

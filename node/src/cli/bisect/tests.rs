@@ -29,7 +29,7 @@ fn equal_histories_are_exit_code_zero_and_different_ones_six() {
     assert!(why.contains("part at turn 17; a capsule of the one that is wrong"), "{why}");
 }
 
-/// Scripts read the field, which is there also without a value.
+/// Programs read the field of the tick, so it is there even without a value.
 #[test]
 fn a_report_always_has_the_field_of_the_tick() {
     let steps = steps();

@@ -37,7 +37,7 @@ fn a_file_of_evidence_is_verified_alone_and_its_exit_code_tells() {
     assert_eq!(exit(verify(&nothing.encode(), None)), Exit::Unverified);
 }
 
-/// A file without evidence was written, which nobody can verify.
+/// A file without evidence was once written, and nobody can verify such a file.
 #[test]
 fn where_nothing_is_found_no_file_is_written() {
     let kept = FixtureDirectory::write("evidence-none", &decided_records());

@@ -1,4 +1,5 @@
-//! Short invites: kept with servers by who makes them, and fetched by who has them.
+//! Short invites: their makers keep the whole ones with servers, and their holders fetch them
+//! there.
 
 use std::path::{Path, PathBuf};
 
@@ -12,10 +13,10 @@ use crate::{
     joining::{InviteStore, SHORT_CHARS_MAX, ShortInvite, ShortInviteError},
 };
 
-/// Keeps an invite in the directory of every server here, and gives the short one.
+/// Keeps an invite in the directory of every server here, and returns the short one.
 ///
 /// # Errors
-/// When the disk fails, or the server's address is too long.
+/// Fails when the disk fails, or when the server's address is too long.
 pub(super) fn keep(
     invite: &SignedInvite,
     dir: &Path,
@@ -33,7 +34,8 @@ pub(super) fn keep(
     let hash = hash.ok_or_else(|| {
         Failure::new(Exit::NotFound, format!("there is no server in {}", dir.display()))
     })?;
-    let short = ShortInvite { server, hash, secret };
+    // A process gives the invites of all its sims, so the sim would only make the text longer.
+    let short = ShortInvite { server: server.node(), hash, secret };
     let length = short.to_string().len();
     if length <= SHORT_CHARS_MAX {
         return Ok(short);
@@ -43,7 +45,7 @@ pub(super) fn keep(
     Err(Failure::usage(message).hint("name a server by a shorter address, by --node"))
 }
 
-/// The directories of servers: those of a world of `up`, or the one.
+/// Returns the directories of servers: those of a sim of `up`, or the only one.
 fn places(dir: &Path) -> Vec<PathBuf> {
     let server = |index: usize| dir.join(format!("server-{index}"));
     let all: Vec<PathBuf> = (0..).map(server).take_while(|path| path.is_dir()).collect();
@@ -67,7 +69,7 @@ struct Covered {
 /// Fetches the whole invite.
 ///
 /// # Errors
-/// When the server is not reached, does not have it, or gives another one.
+/// Fails when the server is not reached, does not have the invite, or returns another one.
 pub(super) async fn fetch(short: &ShortInvite) -> Result<SignedInvite, Failure> {
     let found = http::get(short.server.join(&format!("/api/invites/{}", short.hash))).await;
     let Covered { invite } = found.map_err(|error| match error {

@@ -1,4 +1,4 @@
-//! `node join`: a follower of a sim, anywhere, from nothing but an invite.
+//! `node join` runs a follower of a sim, on any machine, from nothing but an invite.
 
 use std::{
     fmt,
@@ -36,36 +36,37 @@ use crate::{
     server::{self, ServerError},
 };
 
-/// The configuration that is written for the node.
+/// The configuration file that is written for the node.
 const CONFIG: &str = "metatopia.toml";
 
-/// Between two questions whether the node follows.
+/// The time between two questions whether the node follows.
 const ASK: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:\n  \
     metatopia node join metatopia2/.. --data-dir ~/follower\n  \
     metatopia node join --data-dir ~/follower              again, on what is there\n\n\
-    It is let in by the servers that the invite names, fetches a state that they certify from \
-    several of them,\nchecks every byte, follows the turns that are decided from then on, and \
-    serves clients as a server does, without\na vote. Interrupted, it goes on where it was. It \
-    writes metatopia.toml into its directory;\nwhat you set there besides paths, addresses and peers \
-    stays.")]
+    The servers that the invite names let the node in. The node fetches a state that they certify \
+    from\nseveral of them, checks every byte, follows the turns that are decided from then on, and \
+    serves clients\nas a server does, without a vote. After an interruption it goes on where it \
+    was. It writes metatopia.toml\ninto its directory. What you set there besides paths, addresses \
+    and peers stays.")]
 pub(in crate::cli) struct NodeJoinArgs {
     /// The invite: its text, an address that ends in it, or a file that holds it [default: the one
-    /// that this directory was joined by].
+    /// by which this directory joined].
     invite: Option<String>,
-    /// Where the node keeps everything.
+    /// The directory of all the node's files.
     #[arg(long, value_name = "DIR")]
     data_dir: PathBuf,
-    /// TCP address of its HTTP server [default: the one of before, else 127.0.0.1 and a free port].
+    /// TCP address of its HTTP server [default: as at the last start, else 127.0.0.1 and a free
+    /// port].
     #[arg(long, value_name = "ADDRESS")]
     http_listen: Option<SocketAddr>,
-    /// UDP address for its clients [default: the one of before, else 127.0.0.1 and a free port].
+    /// UDP address for its clients [default: as at the last start, else 127.0.0.1 and a free port].
     #[arg(long, value_name = "ADDRESS")]
     client_listen: Option<SocketAddr>,
-    /// TCP address for servers, should it come to vote [default: the one of before, else 127.0.0.1
-    /// and a free port].
+    /// TCP address for servers, for the case that the node votes one day [default: as at the last
+    /// start, else 127.0.0.1 and a free port].
     #[arg(long, value_name = "MULTIADDRESS")]
     p2p_listen: Option<Multiaddr>,
     /// Stop when standard input ends.
@@ -82,7 +83,8 @@ struct FollowingLine {
     http: String,
     servers: usize,
     height: u64,
-    /// Of the state that was fetched; nothing if it began at genesis, or went on with its own.
+    /// The height of the fetched state; nothing if the node began at genesis, or with its own
+    /// state.
     snapshot_height: Option<u64>,
     fetched_bytes: u64,
     seconds: f64,
@@ -92,15 +94,15 @@ impl fmt::Display for FollowingLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { sim, server, http, height, seconds, .. } = self;
         writeln!(f, "Following sim {sim} at height {height} after {seconds:.1} s")?;
-        writeln!(f, "clients may come to {http}\n")?;
-        write!(f, "To have it vote, an admin says: metatopia admin promote {server} --key FILE")
+        writeln!(f, "clients can connect to {http}\n")?;
+        write!(f, "To make it vote, an admin runs: metatopia admin promote {server} --key FILE")
     }
 }
 
-/// Where a node comes to be.
+/// The directory of a node that joins, and what the node needs from it.
 struct FollowerDirectory {
     dir: PathBuf,
-    /// Held, so that nobody else writes there meanwhile.
+    /// The open disk, which keeps other processes from writing there.
     disk: RealDisk,
     sim: SimId,
     vote: SigningKey,
@@ -108,7 +110,7 @@ struct FollowerDirectory {
     listens: Listens,
 }
 
-/// Where a node listens.
+/// The addresses that a node listens on.
 #[derive(Clone)]
 struct Listens {
     http: SocketAddr,
@@ -116,7 +118,7 @@ struct Listens {
     p2p: Multiaddr,
 }
 
-/// What was fetched.
+/// The facts about a fetched state.
 #[derive(Clone, Copy, Default)]
 struct FetchSummary {
     height: Option<Height>,
@@ -180,7 +182,7 @@ async fn join(args: NodeJoinArgs, console: Console) -> Result<(), Failure> {
     }
 }
 
-/// The invite that is given, or the one that is kept; whole, and good.
+/// Returns the invite of the command line, or the kept one. It is whole and valid.
 async fn the_invite(args: &NodeJoinArgs) -> Result<SignedInvite, Failure> {
     let kept = InviteFile::at(&args.data_dir);
     let Some(given) = &args.invite else {
@@ -196,8 +198,8 @@ async fn the_invite(args: &NodeJoinArgs) -> Result<SignedInvite, Failure> {
 }
 
 impl FollowerDirectory {
-    /// Makes the directory and its keys, if they are not there. One of another sim or server is
-    /// refused untouched: it may hold the last copy of a world.
+    /// Creates the directory and its keys, if they are not there. Refuses the directory of another
+    /// sim or server, and changes nothing in it, because it may hold the last copy of a sim.
     fn prepare(args: &NodeJoinArgs, sim: SimId) -> Result<Self, Failure> {
         let dir = &args.data_dir;
         let disk = RealDisk::open(dir).map_err(ServerError::from)?;
@@ -238,7 +240,7 @@ impl FollowerDirectory {
         Applicant { key: self.vote.public(), contact: NodeContact { peer_id, address } }
     }
 
-    /// The height of the newest state that this node has kept; nothing if it never ran.
+    /// Returns the height of the newest state that this node has kept, or none if it never ran.
     fn state(&self) -> Result<Option<Height>, Failure> {
         let failed = |error: DiskError| Failure::failed(error.to_string());
         let newest = list_snapshots(&self.disk).map_err(failed)?.first().map(|(height, _)| *height);
@@ -246,7 +248,7 @@ impl FollowerDirectory {
         Ok(newest.or(has_log.then_some(Height(0))))
     }
 
-    /// Writes whose the directory is, and then what `node run` needs.
+    /// Writes the identity of the directory, and then the files that `node run` needs.
     fn write(
         &mut self,
         invite: &SignedInvite,
@@ -274,14 +276,14 @@ impl FollowerDirectory {
             clients_per_ip_max: None,
             limits: None,
             p2p_listen: p2p,
-            // Who told no address is found by who did.
+            // A server that told no address is found through those that did.
             peers: hosts.iter().filter_map(peer).collect(),
         };
         Ok(config.write(&self.dir.join(CONFIG), "node join")?)
     }
 }
 
-/// As the server would say it, if it came to that.
+/// Returns the failure that the server itself would report for this directory.
 fn not_ours(dir: &Path, error: IdentityError) -> Failure {
     let is_foreign =
         matches!(error, IdentityError::ForeignSim { .. } | IdentityError::ForeignServer { .. });
@@ -299,7 +301,8 @@ async fn fetch(
     told: &mut dyn FnMut(JoinNotice),
 ) -> Result<FetchSummary, Failure> {
     let invite = &signed.invite;
-    // The checkpoint's validators vote at its own height too: what it states is believed already.
+    // The validators of the checkpoint vote at its own height too, and what the checkpoint states
+    // is believed already. So the start is one height before it.
     let before = invite.header.height.minus(1).unwrap_or_default();
     let start = Start { height: before, validators: invite.validators.clone() };
     let genesis = trust.light().set(Height(1)).ok().cloned();
@@ -323,7 +326,7 @@ async fn fetch(
     Ok(FetchSummary { height: Some(height), bytes })
 }
 
-/// Waits until the node says that it is ready; gives the height it is at.
+/// Waits until the node says that it is ready, and returns its height.
 async fn until_following(url: &NodeUrl) -> u64 {
     loop {
         if http::get_text(url.join("/health/ready")).await.is_ok()
@@ -349,7 +352,7 @@ impl From<JoinError> for Failure {
     }
 }
 
-/// Progress on one line of a terminal, or now and then a line.
+/// Shows progress on one line of a terminal, or prints a line now and then.
 struct Bar {
     console: Console,
     terminal: bool,
@@ -400,7 +403,7 @@ impl Bar {
         if self.terminal {
             let filled = Self::WIDTH * usize::try_from(percent.min(100)).unwrap_or(0) / 100;
             let bar = format!("{}{}", "#".repeat(filled), ".".repeat(Self::WIDTH - filled));
-            // Without a standard error there is nobody to tell.
+            // If standard error is closed, nobody can be told.
             let _ = write!(io::stderr().lock(), "\r\x1b[K[{bar}] {facts}");
             self.drawn = true;
         } else if self.told.is_none_or(|last| last.elapsed() >= Self::PAUSE) {

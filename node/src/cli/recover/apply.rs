@@ -21,14 +21,14 @@ const ASIDE: &str = "aside";
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ApplyArgs {
-    /// The recovery; several files of it, if they were signed apart.
+    /// The recovery. Give several files of it if people signed them apart.
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// The data directory of a stopped server.
     #[arg(long, value_name = "DIR")]
     data_dir: PathBuf,
-    /// The state, as a snapshot of another server that took the recovery; only for one that comes to
-    /// another state by itself.
+    /// The state, as a snapshot of another server that took the recovery. Only a server that comes
+    /// to another state by itself needs it.
     #[arg(long, value_name = "SNAPSHOT")]
     state: Option<PathBuf>,
     /// The sim's genesis [default: the file `genesis` in the data directory].
@@ -36,17 +36,17 @@ pub(in crate::cli) struct ApplyArgs {
     genesis: Option<PathBuf>,
 }
 
-/// The result of a recovery.
+/// The result of applying a recovery.
 #[derive(Debug, Serialize)]
 struct ApplyReport {
     server: String,
     #[serde(flatten)]
     recovery: RecoveryLine,
-    /// The snapshot that others may need.
+    /// The file name of the snapshot that other servers may need.
     snapshot: String,
     /// Says whether the state came from another server.
     taken: bool,
-    /// Snapshots of other states, put aside.
+    /// The snapshots of other states that were put aside.
     aside: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ impl fmt::Display for ApplyReport {
         let Self { server, recovery, snapshot, taken, aside } = self;
         writeln!(f, "{recovery}")?;
         let whose = if *taken { "taken from another server" } else { "its own" };
-        writeln!(f, "server {server} goes on from there, with a state that is {whose}")?;
+        writeln!(f, "server {server} goes on from that state, which is {whose}")?;
         aside.iter().try_for_each(|file| writeln!(f, "put aside   {file}"))?;
         write!(f, "the state is {snapshot}; start the server")
     }
@@ -85,8 +85,8 @@ pub(super) fn run(args: &ApplyArgs, console: Console) -> Result<(), Failure> {
     })
 }
 
-/// Returns the state of the recovery, and whether it came from another server: this server's own state,
-/// or else the one in the given snapshot.
+/// Returns the state of the recovery, and whether it came from another server. It is this server's
+/// own state, or else the one in the given snapshot.
 fn state(
     args: &ApplyArgs,
     stopped: &Stopped,
@@ -121,7 +121,7 @@ fn state(
     Ok((state, taken))
 }
 
-/// Moves snapshots of other states out of the way, to a folder where nobody looks for them.
+/// Moves snapshots of other states to a folder that no start looks into.
 fn put_aside(stopped: &Stopped, recovery: &Recovery) -> Result<Vec<String>, Failure> {
     let failed = |error: &dyn fmt::Display| Failure::failed(format!("{ASIDE}: {error}"));
     let snapshots = contradicting_snapshots(stopped.store.disk(), recovery);

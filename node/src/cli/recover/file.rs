@@ -1,4 +1,4 @@
-//! Recoveries in files, as operators sign them apart or one after the other.
+//! Files of recoveries. Operators sign them apart, or one after the other.
 
 use std::{fs, io::ErrorKind, path::Path};
 
@@ -7,10 +7,10 @@ use metatopia_types::SignedRecovery;
 
 use crate::cli::failure::Failure;
 
-/// Reads a file. Every signature in it must be its signer's.
+/// Reads a file. Every signature in it must be valid.
 ///
 /// # Errors
-/// When it cannot be read, or is not what it should be.
+/// Fails when the file cannot be read, or is no recovery.
 pub(super) fn read(path: &Path) -> Result<SignedRecovery, Failure> {
     let name = path.display();
     let bytes = fs::read(path).map_err(|error| match error.kind() {
@@ -28,7 +28,7 @@ pub(super) fn read(path: &Path) -> Result<SignedRecovery, Failure> {
 /// Puts the signatures of several files together.
 ///
 /// # Errors
-/// When one cannot be read, or they are about different things.
+/// Fails when a file cannot be read, or when the files are about different recoveries.
 pub(super) fn gather<'a>(
     paths: impl IntoIterator<Item = &'a Path>,
 ) -> Result<SignedRecovery, Failure> {

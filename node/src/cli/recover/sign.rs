@@ -1,4 +1,4 @@
-//! `recover propose` and `recover sign`.
+//! `recover propose` and `recover sign` write and sign files of recoveries.
 
 use std::{fs, io::Write as _, path::Path, path::PathBuf};
 
@@ -24,7 +24,7 @@ pub(super) struct ServerArgs {
     /// The data directory of a stopped server.
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: PathBuf,
-    /// The key it votes with [default: vote.key in its directory].
+    /// The key that the server votes with [default: vote.key in its directory].
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
     /// The sim's genesis [default: the file `genesis` in its directory].
@@ -36,21 +36,21 @@ pub(super) struct ServerArgs {
 pub(in crate::cli) struct ProposeArgs {
     #[command(flatten)]
     server: ServerArgs,
-    /// After the turn of this height [default: the last one that is decided].
+    /// The height of the turn after which the sim goes on [default: the last decided one].
     #[arg(long, value_name = "HEIGHT", value_parser = arguments::height)]
     to: Option<Height>,
-    /// The file to write; it must be new.
+    /// The file to write, which must be new.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SignArgs {
-    /// A file of `recover propose`.
+    /// A file that `recover propose` wrote.
     file: PathBuf,
     #[command(flatten)]
     server: ServerArgs,
-    /// Sign although this server comes to another state: it is the one that is wrong.
+    /// Sign although this server comes to another state: this server is the one that is wrong.
     #[arg(long)]
     give_way: bool,
 }
@@ -81,8 +81,8 @@ pub(super) fn propose(args: &ProposeArgs, console: Console) -> Result<(), Failur
     let tip = files.tip();
     if !notes.shows_a_stall(tip) {
         console.warn(&format!(
-            "this log shows no stall: it ends soon after turn {tip}, as that of any server that was \
-             stopped; others may go on without it: see `metatopia status` of each before they sign"
+            "this log shows no stall: it ends soon after turn {tip}, as the log of any stopped \
+             server does; the others may go on without it: see `metatopia status` of each before they sign"
         ));
     }
     let mut signed = SignedRecovery::new(recovery);
@@ -114,7 +114,7 @@ pub(super) fn sign(args: &SignArgs, console: Console) -> Result<(), Failure> {
             .hint("if this server is the one that is wrong, sign with --give-way"));
     }
     signed.sign(&key);
-    // Beside it first: the file is whole at every moment.
+    // The new file is written beside the old one first, so that the file is whole at every moment.
     let draft = args.file.with_extension("signing");
     let _left_by_a_crash = fs::remove_file(&draft);
     write_new(&draft, &encode(&signed))?;

@@ -37,10 +37,11 @@ pub(super) struct Stopped {
 }
 
 impl Stopped {
-    /// Opens and locks a directory. It cuts off what a crash tore at the log's end, as at a start.
+    /// Opens and locks a directory. Cuts off what a crash tore at the end of the log, as a start
+    /// does.
     ///
     /// # Errors
-    /// When there is none, when a server runs on it, or when its log is damaged.
+    /// Fails when there is no data directory, when a server runs on it, or when its log is damaged.
     pub(super) fn open(path: &Path, genesis: Option<&Path>) -> Result<Self, Failure> {
         let dir = only_directory(path)?;
         let name = dir.display();
@@ -66,7 +67,7 @@ impl Stopped {
         Ok(Self { dir, start, genesis_file, pool: pool()?, server: own.server, store })
     }
 
-    /// Returns what the server keeps.
+    /// Returns the files that the server keeps.
     pub(super) fn files(&self) -> ServerFiles<'_> {
         ServerFiles {
             start: &self.start,
@@ -76,10 +77,10 @@ impl Stopped {
         }
     }
 
-    /// Reads the log from a little before the state on that a start would begin with.
+    /// Reads the log from a little before the state that a start would begin with.
     ///
     /// # Errors
-    /// When the log cannot be read.
+    /// Fails when the log cannot be read.
     pub(super) fn notes(&self, console: Console) -> Result<RecoveryNotes, Failure> {
         console.note(&format!("reading {}", self.dir.display()));
         let mut skipped = |why: &str| console.warn(&format!("snapshot passed over: {why}"));
@@ -91,7 +92,7 @@ impl Stopped {
     /// Checks that a recovery is about the sim of this directory, and of its rules.
     ///
     /// # Errors
-    /// When it is not.
+    /// Fails when the recovery is about another sim or other rules.
     pub(super) fn check_sim(&self, recovery: &Recovery) -> Result<(), Failure> {
         Ok(check_sim(recovery, self.start.genesis.id())?)
     }
@@ -113,7 +114,7 @@ impl From<RecoveryRefusal> for Failure {
         match refusal {
             RecoveryRefusal::NothingDecided => Self::refused(message).hint(
                 "start all of them again; if no turn is decided then either, `root` in `metatopia \
-                 status` tells who differs: look at that one's genesis, program and memory",
+                 status` shows which server differs: look at its genesis, program and memory",
             ),
             RecoveryRefusal::NoSuchTurn { .. } => {
                 Self::refused(message).hint("name a turn from 1 to that one by --to")

@@ -167,7 +167,7 @@ fn a_server_that_comes_to_another_state_gives_way_and_takes_the_right_one() {
     assert_eq!(fs::read_dir(server.path("aside")).unwrap().count(), 1);
     let checked = verify(&server.kept.dir, &server.path(GENESIS), &mut ()).unwrap();
     assert_eq!((checked.fault, checked.recoveries), (None, vec![Height(tip)]));
-    // Again is no harm, and an older one is refused.
+    // Applying the recovery again does no harm, and an older one is refused.
     command(&["apply", &file, "--data-dir", &dir]).unwrap();
     let mut other = server.recovery(tip);
     other.roots[1] = Root(Digest::ZERO);
@@ -242,11 +242,11 @@ fn what_is_certified_or_precommitted_is_not_recovered_to_anything_else() {
         let (code, why) = exit(command(&words));
         assert!(code == Exit::Refused && why.contains("has signed for turn"), "{why}");
     }
-    // The one that agrees with what it signed is fine.
+    // The server may sign a recovery that agrees with what it has signed.
     command(&["propose", "--data-dir", &dir, "--out", &out]).unwrap();
 }
 
-/// The log has no turn to begin with then, and the exit code was that of a log that is wrong.
+/// The log then has no turn to begin with. The exit code once was that of a wrong log.
 #[test]
 fn an_old_turn_of_a_pruned_log_is_refused_as_certified() {
     let server = Server::of(pruned_directory("recover-pruned", |_| ()));

@@ -1,4 +1,4 @@
-//! How fast a replay goes: not faster than asked, and told every second.
+//! The speed of a replay: it keeps to the speed that was asked for, and is told every second.
 
 use std::{
     thread,
@@ -7,20 +7,20 @@ use std::{
 
 use metatopia_types::limits::TICKS_PER_SECOND;
 
-/// Most times real time that can be asked for; no machine comes near it.
+/// The highest speed that can be asked for. No machine comes near it.
 const SPEED_MAX: u32 = 100_000;
 
-/// Between two words of progress.
+/// The time between two notes of progress.
 const WORD: Duration = Duration::from_secs(1);
 
-/// So many times real time.
+/// A speed, as a multiple of real time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Speed(u32);
 
-/// Reads `50x` or `50`.
+/// Reads a speed such as `50x` or `50`.
 ///
 /// # Errors
-/// A sentence that says how speeds are written.
+/// Returns a sentence that says how speeds are written.
 pub(super) fn speed(text: &str) -> Result<Speed, String> {
     let number = text.strip_suffix('x').unwrap_or(text).parse().ok();
     number
@@ -44,7 +44,8 @@ impl ReplayPace {
         Self { speed, began: now, told: now, ticks: 0 }
     }
 
-    /// A turn of so many ticks is over: waits if that was too fast. The speed, once a second.
+    /// Notes that a turn of so many ticks is over, and waits if that was too fast. Returns the
+    /// speed once a second.
     pub(super) fn turn(&mut self, ticks: u32) -> Option<f64> {
         self.ticks += u64::from(ticks);
         if let Some(Speed(speed)) = self.speed {
@@ -58,7 +59,7 @@ impl ReplayPace {
         Some(self.speed_x())
     }
 
-    /// Times real time so far.
+    /// Returns the speed so far, as a multiple of real time.
     pub(super) fn speed_x(&self) -> f64 {
         self.simulated().as_secs_f64() / self.began.elapsed().as_secs_f64().max(1e-6)
     }

@@ -36,7 +36,8 @@ fn a_replay_of_a_log_comes_to_its_end_and_says_the_same_of_every_stage_each_time
     run(&args(kept.dir.clone()), Console::quiet()).unwrap();
 }
 
-/// The speeds of two machines, and the names of their folders, looked like differences of the worlds.
+/// The output held the speeds of two machines and the names of their folders, and these looked like
+/// differences of the sims.
 #[test]
 fn with_stages_nothing_is_printed_that_differs_between_machines() {
     let found = |name: &str, stages| {
@@ -67,7 +68,7 @@ fn a_replay_stops_where_it_is_told_to_and_sums_up_the_state() {
     assert_eq!(run(&args, Console::quiet()).unwrap_err().exit, Exit::NotFound);
 }
 
-/// `--at` of a turn before the first state gave the state of another turn, and exit code 0.
+/// `--at` of a turn before the first state once showed the state of another turn, with exit code 0.
 #[test]
 fn a_state_that_is_no_longer_there_is_not_found_and_no_other_is_given_for_it() {
     let at = |path: &PathBuf, height: u64| {
@@ -110,7 +111,7 @@ fn a_replay_that_stops_before_the_first_turn_is_at_the_state_that_it_begins_with
     assert_eq!(state.root, steps()[7].world.root().to_string());
 }
 
-/// A replay to a turn beyond the fault said that the turn is not there, exit code 3.
+/// A replay to a turn beyond the fault once said that the turn is not there, with exit code 3.
 #[test]
 fn what_is_wrong_goes_before_what_is_not_there() {
     let steps = steps();

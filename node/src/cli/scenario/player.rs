@@ -1,4 +1,5 @@
-//! The program that plays stories: found, or built of the source that this one was built of.
+//! The program that plays stories. It is found, or built from the source that this one was built
+//! from.
 
 use std::{
     env,
@@ -9,16 +10,16 @@ use std::{
 
 use crate::cli::{console::Console, failure::Failure};
 
-/// What it is called, as a program and as a package.
+/// The name of the simulator, as a program and as a package.
 pub(super) const NAME: &str = "metatopia-simulator";
 
-/// The workspace that this program was built of, if it is still there.
+/// The workspace that this program was built from, if it is still there.
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
-/// In every folder that cargo builds into.
+/// The file that cargo puts into every folder that it builds into.
 const TARGET_MARK: &str = "CACHEDIR.TAG";
 
-/// How to build it beside a program that cargo has put where it is.
+/// A call of cargo that builds the simulator beside a program that cargo has built.
 #[derive(Debug, PartialEq, Eq)]
 struct CargoBuild {
     workspace: PathBuf,
@@ -27,8 +28,8 @@ struct CargoBuild {
 }
 
 impl CargoBuild {
-    /// Nothing when this program was taken elsewhere, or its source is gone: another source could play
-    /// by other rules.
+    /// Returns the build for a program, or `None` if the program was taken elsewhere or its source
+    /// is gone: another source could play by other rules.
     fn of(program: &Path, workspace: &Path) -> Option<Self> {
         let folder = program.parent()?;
         let target = folder.parent()?;
@@ -47,8 +48,8 @@ impl CargoBuild {
     fn run(&self, console: Console) -> Result<(), Failure> {
         let Self { workspace, target, profile } = self;
         console.note(&format!(
-            "stories are played by a program of its own, {NAME}: building it of the source in {}, \
-             once; this takes a few minutes",
+            "stories are played by a program of its own, {NAME}: building it from the source in \
+             {}, once; this takes a few minutes",
             workspace.display()
         ));
         let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -68,10 +69,11 @@ fn unbuilt(why: &str) -> Failure {
         .hint("`cargo build --release -p metatopia-simulator` in the source builds it")
 }
 
-/// The program beside this one, or else the first one on `PATH`, or else one that is built now.
+/// Returns the simulator beside this program, or else the first one on `PATH`, or else one that is
+/// built now.
 ///
 /// # Errors
-/// When there is none and none can be built.
+/// Fails when there is none and none can be built.
 pub(super) fn found_or_built(console: Console) -> Result<PathBuf, Failure> {
     let name = format!("{NAME}{EXE_SUFFIX}");
     let own = env::current_exe().ok();

@@ -1,4 +1,4 @@
-//! Reads the state that a successor begins with, out of what somebody kept.
+//! Reads the state that a successor begins with, from what somebody kept.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +22,8 @@ use crate::{
 /// Reads the last state from the data directory of a server, or from a snapshot file.
 ///
 /// # Errors
-/// When there is nothing, when a server runs on it, or when the state or its proof does not hold.
+/// Fails when there is no state, when a server runs on the directory, or when the state or its
+/// proof does not hold.
 pub(super) fn read_last_state(path: &Path, genesis: Option<&Path>) -> Result<LastState, Failure> {
     if path.is_dir() {
         return of_directory(&only_directory(path)?, genesis);
@@ -42,7 +43,7 @@ fn of_directory(dir: &Path, genesis: Option<&Path>) -> Result<LastState, Failure
     let disk = open_directory(dir)?;
     disk.is_free().map_err(|error| {
         Failure::refused(error.to_string()).hint(
-            "a world whose servers run needs no successor; if this one alone is left, stop it \
+            "a sim whose servers run needs no successor; if this one alone is left, stop it \
              first",
         )
     })?;
@@ -50,7 +51,7 @@ fn of_directory(dir: &Path, genesis: Option<&Path>) -> Result<LastState, Failure
         let name = dir.display();
         match error {
             SucceedError::TooFewTurns { .. } => Failure::refused(format!("{name} holds {error}"))
-                .hint("a world that has hardly begun can be begun again"),
+                .hint("a sim that has hardly begun can be founded again"),
             SucceedError::State(KeptStateError::FirstState(_)) => {
                 match first_state(&start.genesis, &file, &tools()) {
                     Err(error) => error.into(),

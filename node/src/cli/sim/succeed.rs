@@ -1,4 +1,4 @@
-//! `sim succeed` founds a sim that carries on another one.
+//! `sim succeed` founds a sim that continues another one.
 
 use std::{fmt, path::PathBuf};
 
@@ -19,26 +19,26 @@ use crate::cli::{
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SucceedArgs {
-    /// The data directory of one of its servers or followers, or a snapshot of one.
+    /// The data directory of one of the parent's servers or followers, or a snapshot of one.
     snapshot: PathBuf,
-    /// What the successor is called.
+    /// The name of the successor.
     #[arg(long, alias = "place-name")]
     name: String,
-    /// Where it is made: a new directory, for `metatopia up --data-dir DIR`.
+    /// The directory of the successor, which must be new. `metatopia up --data-dir DIR` runs it.
     #[arg(long, value_name = "DIR")]
     data_dir: PathBuf,
-    /// How many servers it has, each with new keys; others can join it later.
+    /// The number of its servers, each with new keys. Others can join later.
     #[arg(long, default_value_t = SERVERS as u32, value_parser = clap::value_parser!(u32).range(1..=31))]
     servers: u32,
-    /// An admin besides the new one, whose key will be in admin.key: 64 hexadecimal digits.
+    /// An admin besides the new one, whose key is written to admin.key: 64 hexadecimal digits.
     #[arg(long, value_name = "KEY")]
     admin: Vec<PublicKey>,
-    /// The genesis of the sim that is carried on [default: the file `genesis` in the data directory].
+    /// The genesis of the parent [default: the file `genesis` in the data directory].
     #[arg(long, value_name = "FILE")]
     genesis: Option<PathBuf>,
 }
 
-/// The successor, as it is printed.
+/// The successor, as the command prints it.
 #[derive(Debug, Serialize)]
 struct Founded {
     sim: String,
@@ -56,14 +56,14 @@ impl fmt::Display for Founded {
         writeln!(f, "{name} is sim {sim}")?;
         writeln!(f, "it carries on {parent}")?;
         writeln!(f, "{objects} objects and {players} players are as they were\n")?;
-        writeln!(f, "its {servers} servers run by: metatopia up --data-dir {data_dir}")?;
-        write!(f, "who decides there has the key {data_dir}/admin.key")
+        writeln!(f, "run its {servers} servers with: metatopia up --data-dir {data_dir}")?;
+        write!(f, "the key of its new admin is {data_dir}/admin.key")
     }
 }
 
 pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
     if !is_name(&args.name) {
-        return Err(Failure::usage(format!("{:?} is no name for a place", args.name)));
+        return Err(Failure::usage(format!("{:?} is no name for a sim", args.name)));
     }
     console.note(&format!("reading {}", args.snapshot.display()));
     let last = read_last_state(&args.snapshot, args.genesis.as_deref())?;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
     let (world, sim) = founded.expect("what was made was founded");
     let (parent, height) = (last.world.sim(), last.world.height());
     console.note(&format!(
-        "if servers of sim {parent} live elsewhere, there are two worlds from turn {height} on"
+        "if servers of sim {parent} live elsewhere, there are two sims from turn {height} on"
     ));
     console.show(&Founded {
         sim: sim.to_string(),

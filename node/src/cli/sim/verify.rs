@@ -20,12 +20,12 @@ pub(in crate::cli) struct SimVerifyArgs {
     /// The parent's state [default: the file beside the genesis, with .state after its name].
     #[arg(long, value_name = "FILE")]
     snapshot: Option<PathBuf>,
-    /// The genesis of the parent, to check who signed for its state.
+    /// The genesis of the parent, to check who signed for the state.
     #[arg(long, value_name = "FILE")]
     parent: Option<PathBuf>,
 }
 
-/// The facts that hold.
+/// The facts that were verified.
 #[derive(Debug, Serialize)]
 struct Verified {
     sim: String,
@@ -33,8 +33,8 @@ struct Verified {
     /// The root of the state at its genesis.
     root: String,
     parent: Option<ParentLine>,
-    /// Says whether more than two thirds of the parent's servers signed for the parent's root. Nothing
-    /// if that was not checked.
+    /// Says whether more than two thirds of the parent's servers signed for the parent's root;
+    /// nothing if that was not checked.
     certified: Option<bool>,
 }
 

@@ -19,10 +19,10 @@ use crate::cli::{
     survey::{Elsewhere, LocalServer, Quorum, Survey, SurveyedServer},
 };
 
-/// Between two looks, over which turns are counted.
+/// The time between two looks, over which turns are counted.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Digits of a key that are shown.
+/// The number of digits of a key that are shown.
 const KEY_DIGITS: usize = 8;
 
 /// Moves a terminal's cursor to the top and clears what is below.
@@ -36,20 +36,20 @@ struct Row {
     http: String,
     live: bool,
     votes: bool,
-    /// `dead`, or how it says it stands.
+    /// `dead`, or the state that the server says it is in.
     state: String,
     height: Option<u64>,
-    /// Turns behind the one that is furthest.
+    /// How many turns the server is behind the one with the highest height.
     behind: Option<u64>,
     peers: Option<u64>,
     clients: Option<u64>,
-    /// Why it is dead, or what it waits for.
+    /// Why the server is dead, or what it waits for.
     why: Option<String>,
-    /// What starts it.
+    /// The configuration that starts the server.
     config: PathBuf,
 }
 
-/// A server that votes and is not kept here.
+/// A server that votes and has no directory here.
 #[derive(Debug, Serialize)]
 struct OtherRow {
     key: String,
@@ -57,7 +57,7 @@ struct OtherRow {
     live: bool,
 }
 
-/// All of them.
+/// All servers in one table.
 #[derive(Debug, Serialize)]
 struct Table {
     sim: Option<String>,
@@ -67,7 +67,7 @@ struct Table {
     voters: usize,
     live: usize,
     needed: usize,
-    /// Are as many live as are needed?
+    /// Says whether as many servers are live as are needed.
     quorum: bool,
     height: Option<u64>,
     turns_per_second: Option<f64>,
@@ -122,7 +122,7 @@ impl Table {
         }
     }
 
-    /// What a script should know of it.
+    /// Returns how the command ends, by what a program should know of the table.
     fn verdict(&self) -> Result<(), Failure> {
         let Self { live, needed, .. } = self;
         if !self.quorum {
@@ -147,7 +147,7 @@ fn number(number: Option<u64>) -> String {
     number.map_or_else(|| "-".to_owned(), |number| number.to_string())
 }
 
-/// Columns as wide as their widest cell; the last one is as long as it is.
+/// Writes columns as wide as their widest cell. The last one is as long as it is.
 fn columns(f: &mut fmt::Formatter<'_>, rows: &[[String; 9]]) -> fmt::Result {
     let mut widths = [0; 9];
     for row in rows {
@@ -167,7 +167,7 @@ fn columns(f: &mut fmt::Formatter<'_>, rows: &[[String; 9]]) -> fmt::Result {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sim = self.sim.as_deref().unwrap_or("nobody tells which");
+        let sim = self.sim.as_deref().unwrap_or("unknown");
         writeln!(f, "sim {sim}, kept in {}\n", self.data_dir.display())?;
         let head = ["", "key", "address", "state", "votes", "height", "behind", "peers", "clients"];
         let mut rows = vec![head.map(String::from)];
@@ -249,11 +249,12 @@ pub(super) async fn run(directory: &Path, watch: bool, console: Console) -> Resu
     }
 }
 
-/// Turns a second between two looks, of which both saw a height.
+/// Returns the turns in a second between two looks, if both saw a height.
 fn rate(before: (Instant, Option<u64>), now: (Instant, Option<u64>)) -> Option<f64> {
     let turns = now.1?.checked_sub(before.1?)?;
     let seconds = now.0.duration_since(before.0).as_secs_f64();
-    // A turn a second would be much less than what is promised; a height fits any float there is.
+    // A turn a second would be much less than what is promised, and every height fits an f64 in
+    // practice.
     let turns = f64::from(u32::try_from(turns).ok()?);
     (seconds > 0.0).then(|| (10.0 * turns / seconds).round() / 10.0)
 }

@@ -6,27 +6,27 @@ use metatopia_client_driver::{NodeUrl, random};
 use metatopia_types::{Digest, SigningKey};
 use zeroize::Zeroizing;
 
-/// What comes before a ticket in a link. The part behind `#` is sent to no server.
+/// The text before a ticket in a link. A browser sends no server the part behind `#`.
 const MARK: &str = "#ticket=";
 
-/// The secret of a ticket: whoever has it may come in by it.
+/// The secret of a ticket. Whoever has it may come in by it.
 #[derive(Clone)]
 pub(in crate::cli) struct TicketSecret(Zeroizing<[u8; 32]>);
 
 impl TicketSecret {
-    /// Returns a new one.
+    /// Returns a new random secret.
     pub(in crate::cli) fn random() -> Self {
         Self(Zeroizing::new(random()))
     }
 
-    /// Returns the key that signs for it.
+    /// Returns the key that signs for the ticket.
     pub(in crate::cli) fn key(&self) -> SigningKey {
         SigningKey::from_seed(*self.0)
     }
 
-    /// Returns the address of a server's page that comes in by it.
+    /// Returns the address of a server's page that comes in by this ticket.
     pub(in crate::cli) fn link(&self, server: &NodeUrl) -> String {
-        format!("{}{MARK}{self}", server.join("/"))
+        format!("{server}{MARK}{self}")
     }
 }
 
@@ -42,7 +42,7 @@ impl fmt::Debug for TicketSecret {
     }
 }
 
-/// Why a text is no ticket.
+/// Says why a text is no ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a ticket is 64 hexadecimal digits, or a link that ends in {MARK} and those")]
 pub(in crate::cli) struct TicketError;
@@ -69,6 +69,9 @@ mod tests {
         let server: NodeUrl = "http://203.0.113.5:8080".parse().unwrap();
         let link = secret.link(&server);
         assert!(link.starts_with("http://203.0.113.5:8080/#ticket="), "{link}");
+        let page = server.of(metatopia_types::SimId(Digest([0xab; 32])));
+        let there = format!("http://203.0.113.5:8080/w/{}#ticket=", "ab".repeat(32));
+        assert!(secret.link(&page).starts_with(&there), "{}", secret.link(&page));
 
         for text in [link, secret.to_string()] {
             let read: TicketSecret = text.parse().unwrap();

@@ -1,4 +1,4 @@
-//! The server processes of a world: started together, watched, stopped together.
+//! The server processes of a sim: started together, watched, stopped together.
 
 use std::{
     collections::BTreeMap,
@@ -32,35 +32,36 @@ use crate::{
     config::ENVIRONMENT_PREFIX,
 };
 
-/// Time for all servers to become ready.
+/// The time that all servers have to become ready.
 const READY: Duration = Duration::from_secs(30);
 
-/// Between two questions whether a server is ready.
+/// The time between two questions whether a server is ready.
 const ASK: Duration = Duration::from_millis(20);
 
-/// The variables that servers of one world may share, without their prefix.
+/// The variables that the servers of one sim may share, without their prefix.
 const SHARED: [&str; 5] =
     ["LOG", "LOG_FORMAT", "SNAPSHOT_TURNS", "BEHIND_TURNS", "TRUSTED_SOURCES"];
 
-/// Time for servers to stop by themselves; then they are killed.
+/// The time that servers have to stop by themselves before they are killed.
 const STOP: Duration = Duration::from_secs(15);
 
-/// Bytes at the end of a server's log that are looked at for its last words.
+/// How many bytes at the end of a server's log are searched for its last words.
 const LAST_WORDS_BYTES: u64 = 4_096;
 
-/// The processes that run, by their servers.
+/// The processes that run, by the numbers of their servers.
 pub(in crate::cli) type Pids = Arc<Mutex<BTreeMap<usize, u32>>>;
 
-/// A server process that is there, or was.
+/// A server process that runs or has run.
 #[derive(Debug)]
 struct ServerProcess {
     seat: WorldServer,
     ports: Ports,
-    /// What it is told besides its configuration.
+    /// The flags that the server gets besides its configuration.
     flags: Vec<OsString>,
-    /// Nothing once its end was seen.
+    /// The process; nothing once its end was seen.
     process: Option<Child>,
-    /// Its end tells the server to stop. Kept here, because waiting for a child drops its own.
+    /// The pipe whose end tells the server to stop. It is kept here, because waiting for a child
+    /// drops the child's own.
     stdin: Option<ChildStdin>,
     pid: u32,
 }
@@ -88,11 +89,11 @@ pub(in crate::cli) struct ServerExit {
     pub(in crate::cli) index: usize,
     pub(in crate::cli) pid: u32,
     pub(in crate::cli) status: String,
-    /// The code that it ended with; nothing if a signal ended it.
+    /// The code that the server ended with; nothing if a signal ended it.
     pub(in crate::cli) code: Option<i32>,
 }
 
-/// The processes of a world.
+/// The server processes of a sim.
 #[derive(Debug)]
 pub(in crate::cli) struct ServerProcesses {
     servers: Vec<ServerProcess>,
@@ -104,12 +105,13 @@ impl ServerProcesses {
     /// server.
     ///
     /// # Errors
-    /// When a port is in use, or a process cannot be started; then none is left running.
+    /// Fails when a port is in use, or when a process cannot be started. Then no process is left
+    /// running.
     pub(in crate::cli) fn start(world: &LocalWorld, http_port: u16) -> Result<Self, Failure> {
         Self::start_at(world, http_port, &Reach::LOOPBACK)
     }
 
-    /// As [`ServerProcesses::start`], for whoever may come.
+    /// Starts the servers as [`ServerProcesses::start`] does, at addresses that others can reach.
     pub(in crate::cli) fn start_at(
         world: &LocalWorld,
         http_port: u16,
@@ -126,7 +128,7 @@ impl ServerProcesses {
         Ok(cluster)
     }
 
-    /// The processes that run, as long as this lives.
+    /// Returns the processes that run. The map stays current as long as this value lives.
     pub(in crate::cli) fn pids(&self) -> Pids {
         self.pids.clone()
     }
@@ -149,12 +151,12 @@ impl ServerProcesses {
         self.servers[index].seat.log()
     }
 
-    /// Each server with the number of its process.
+    /// Returns each server with the number of its process.
     pub(in crate::cli) fn processes(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         self.servers.iter().enumerate().map(|(index, server)| (index, server.pid))
     }
 
-    /// Where each server answers.
+    /// Returns the URL of each server.
     pub(in crate::cli) fn urls(&self) -> Vec<NodeUrl> {
         self.servers.iter().map(|server| server.ports.url()).collect()
     }
@@ -162,7 +164,8 @@ impl ServerProcesses {
     /// Waits until every server is ready.
     ///
     /// # Errors
-    /// When one ends, or it takes too long; says which, and its last words.
+    /// Fails when a server ends, or takes too long. The failure names the server and its last
+    /// words.
     pub(in crate::cli) async fn ready(&mut self) -> Result<(), Failure> {
         let deadline = Instant::now() + READY;
         let mut asking = JoinSet::new();
@@ -220,25 +223,25 @@ impl ServerProcesses {
             .hint(&format!("its log is {}", path.display()))
     }
 
-    /// Is there a process of ours for this server?
+    /// Returns whether a process of ours runs for this server.
     pub(in crate::cli) fn is_running(&self, index: usize) -> bool {
         self.servers[index].process.is_some()
     }
 
-    /// The number of the process that it has, or had last.
+    /// Returns the number of the process that the server has, or had last.
     pub(in crate::cli) fn pid(&self, index: usize) -> u32 {
         self.servers[index].pid
     }
 
-    /// The last line of a server's log.
+    /// Returns the last line of a server's log.
     pub(in crate::cli) fn last_words(&self, index: usize) -> Option<String> {
         last_words(&self.log_path(index))
     }
 
-    /// Ends a server in the middle of whatever it does, as a power cut would.
+    /// Ends a server in the middle of its work, as a power cut would.
     ///
     /// # Errors
-    /// When it is not there to be killed.
+    /// Fails when the server does not run.
     pub(in crate::cli) async fn kill(&mut self, index: usize) -> Result<(), Failure> {
         let server = &mut self.servers[index];
         let Some(mut process) = server.process.take() else {
@@ -252,7 +255,7 @@ impl ServerProcesses {
     /// Starts a server again on its data, with its ports.
     ///
     /// # Errors
-    /// When the process cannot be started.
+    /// Fails when the process cannot be started.
     pub(in crate::cli) fn restart(&mut self, index: usize) -> Result<(), Failure> {
         self.servers[index].spawn()?;
         self.note(index);
@@ -262,7 +265,7 @@ impl ServerProcesses {
     /// Tells all servers to stop, by the end of their standard input, and waits for them.
     ///
     /// # Errors
-    /// When one had to be killed.
+    /// Fails when a server had to be killed.
     pub(in crate::cli) async fn stop(mut self) -> Result<(), Failure> {
         let deadline = Instant::now() + STOP;
         for server in &mut self.servers {
@@ -275,7 +278,7 @@ impl ServerProcesses {
             };
             if timeout_at(deadline, process.wait()).await.is_err() {
                 killed.push(index.to_string());
-                // It did not stop by itself, so whether this succeeds is all that can be waited for.
+                // The server did not stop by itself. Nothing can be done if the kill fails too.
                 let _ = timeout(STOP, process.kill()).await;
             }
         }
@@ -296,13 +299,13 @@ fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
     };
     let program = env::current_exe().map_err(|error| failed("this program", error))?;
     let path = seat.log();
-    // The last run's log stays for whoever wants to know why it ended.
+    // The log of the last run stays, for people who want to know why it ended.
     let _ = fs::rename(&path, path.with_extension("log.old"));
     let log = File::create(&path).map_err(|error| failed("its log", error))?;
     let errors = log.try_clone().map_err(|error| failed("its log", error))?;
     let mut command = Command::new(program);
     for (name, _) in env::vars_os() {
-        // What is meant for one server would reach them all.
+        // A value that is meant for one server would reach them all.
         let shown = name.to_string_lossy();
         if shown.strip_prefix(ENVIRONMENT_PREFIX).is_some_and(|key| !SHARED.contains(&key)) {
             command.env_remove(&name);
@@ -320,7 +323,7 @@ fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
         .map_err(|error| failed("its process", error))
 }
 
-/// Asks until the answer is yes; the last reason against it when time is up.
+/// Asks until the server is ready. Returns the last reason against it when time is up.
 async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
     let mut reason = "nobody listens there".to_owned();
     while Instant::now() < deadline {
@@ -335,7 +338,7 @@ async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
     Err(reason)
 }
 
-/// The last line of a log.
+/// Returns the last line of a log.
 fn last_words(path: &PathBuf) -> Option<String> {
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();

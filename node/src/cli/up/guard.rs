@@ -1,5 +1,5 @@
-//! Watches the servers of a world: starts those again that end, less and less often if that does not
-//! help, and says how many are live and what to do.
+//! Watches the servers of a sim. It starts those again that end, less and less often if that does
+//! not help, and says how many are live and what to do.
 
 use std::{fmt, time::Duration};
 
@@ -18,33 +18,33 @@ use crate::cli::{
     survey::{LocalServer, Quorum, Survey},
 };
 
-/// Seconds before a server is started again that has ended this often in a row.
+/// The seconds before a server is started again, by how often it has ended in a row.
 const BACK_OFF: [u64; 7] = [1, 2, 4, 8, 16, 32, 60];
 
-/// Who has lived this long is well: its next end counts as its first.
+/// A server that has lived this long is well: its next end counts as its first.
 const WELL: Duration = Duration::from_secs(60);
 
-/// Between two looks at a server that somebody else has started.
+/// The time between two looks at a server that somebody else has started.
 const LOOK: Duration = Duration::from_secs(10);
 
-/// Codes of servers that would end the same way again.
+/// The exit codes of servers that would end the same way again.
 const LASTING: [Exit; 5] =
     [Exit::Usage, Exit::NotFound, Exit::Refused, Exit::Unverified, Exit::OtherEngine];
 
 /// What is done about a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SupervisionState {
-    /// It runs since then.
+    /// The server has run since this time.
     Runs(Instant),
-    /// It is started at that time.
+    /// The server is started at this time.
     Due(Instant),
-    /// Somebody else has started it; whether it is still there is looked at then.
+    /// Somebody else has started the server. It is looked at again at this time.
     Foreign(Instant),
-    /// Nothing: it would end again, or nobody wants it to be started.
+    /// Nothing is done: the server would end again, or nobody wants it to be started.
     Left,
 }
 
-/// What becomes of a server that ended.
+/// What is done about a server that ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ExitDecision {
     Restart(Duration),
@@ -52,7 +52,7 @@ enum ExitDecision {
     NotWanted,
 }
 
-/// See the module.
+/// Watches servers, as the module describes.
 #[derive(Debug)]
 pub(super) struct Supervisor<'a> {
     cluster: &'a mut ServerProcesses,
@@ -61,7 +61,7 @@ pub(super) struct Supervisor<'a> {
     console: Console,
     restarts: bool,
     care: Vec<SupervisionState>,
-    /// How often each has ended in a row.
+    /// How often each server has ended in a row.
     ends: Vec<usize>,
 }
 
@@ -71,15 +71,15 @@ struct Died {
     died: usize,
     pid: u32,
     status: String,
-    /// The last line of its log, if it said why.
+    /// The last line of the server's log, if it said why.
     #[serde(skip_serializing_if = "Option::is_none")]
     said: Option<String>,
     voters: usize,
     alive: usize,
     needed: usize,
-    /// When it is started again, in seconds from now; nothing if it is not.
+    /// The seconds until the server is started again; nothing if it is not.
     restart_in: Option<u64>,
-    /// What starts it.
+    /// The command that starts the server.
     #[serde(skip)]
     advice: String,
 }
@@ -117,10 +117,10 @@ impl fmt::Display for Restarted {
 }
 
 impl<'a> Supervisor<'a> {
-    /// Of servers that all run. Without `restarts` it only tells.
+    /// Returns a supervisor of servers that all run. Without `restarts` it only tells of ends.
     ///
     /// # Errors
-    /// When the configuration of a server cannot be read.
+    /// Fails when the configuration of a server cannot be read.
     pub(super) fn new(
         cluster: &'a mut ServerProcesses,
         world: &'a LocalWorld,
@@ -157,7 +157,7 @@ impl<'a> Supervisor<'a> {
         }
     }
 
-    /// Tells of an end, and decides what comes of it.
+    /// Tells of an end, and decides what is done about it.
     async fn mourn(&mut self, death: ServerExit) -> Result<(), Failure> {
         let index = death.index;
         let lived = match self.care[index] {
@@ -190,7 +190,7 @@ impl<'a> Supervisor<'a> {
             .care
             .iter()
             .any(|care| matches!(care, SupervisionState::Due(_) | SupervisionState::Foreign(_)));
-        // Who votes elsewhere and is not reached from here may live all the same.
+        // A server that votes elsewhere and is not reached from here may still be live.
         if live + unreached >= needed || is_tried {
             return Ok(());
         }
@@ -205,15 +205,15 @@ impl<'a> Supervisor<'a> {
         let start = format!("metatopia node run --config {}", config.display());
         match next {
             ExitDecision::WouldEndAgain => format!(
-                "it is not started again, for it would end the same way: see {}, and then start it \
-                 by `{start}`",
+                "it is not started again, because it would end the same way: see {}, and then \
+                 start it by `{start}`",
                 log.display()
             ),
             ExitDecision::Restart(_) | ExitDecision::NotWanted => format!("start it by `{start}`"),
         }
     }
 
-    /// Starts the servers whose time has come, but for those that somebody else has started.
+    /// Starts the servers whose time has come, except those that somebody else has started.
     async fn start_due(&mut self) -> Result<(), Failure> {
         for index in 0..self.care.len() {
             let (SupervisionState::Due(at) | SupervisionState::Foreign(at)) = self.care[index]
@@ -245,8 +245,8 @@ impl<'a> Supervisor<'a> {
         Ok(())
     }
 
-    /// How many are live: our own processes, and who answers. And how many vote elsewhere of whom
-    /// nothing was heard.
+    /// Counts the live servers, which are our own processes and those that answer, and the servers
+    /// that vote elsewhere and did not answer.
     async fn quorum(&self) -> (Quorum, usize) {
         let survey = Survey::take(&self.places).await;
         let is_live = |index| self.cluster.is_running(index) || survey.servers[index].is_live();
@@ -263,7 +263,8 @@ impl<'a> Supervisor<'a> {
     }
 }
 
-/// What becomes of a server that ended with this code, or by a signal, this often in a row.
+/// Decides what is done about a server that ended with this code, or by a signal, this often in a
+/// row.
 fn next(restarts: bool, code: Option<i32>, ends: usize) -> ExitDecision {
     if !restarts {
         return ExitDecision::NotWanted;
@@ -276,14 +277,14 @@ fn next(restarts: bool, code: Option<i32>, ends: usize) -> ExitDecision {
     }
 }
 
-/// How long a server is left alone that ended this often in a row.
+/// Returns how long a server is left alone that ended this often in a row.
 fn back_off(ends: usize) -> Duration {
     let last = BACK_OFF.len() - 1;
     Duration::from_secs(BACK_OFF[ends.saturating_sub(1).min(last)])
 }
 
-/// What whoever starts so few servers should know; nothing if one may lie or vanish, or if there is
-/// only one to be trusted.
+/// Returns what people who start so few servers should know; nothing if one server may lie or
+/// vanish, or if there is only one to be trusted.
 pub(super) fn warning(servers: usize) -> Option<String> {
     let spare = Quorum::of(servers, servers).spare();
     (servers > 1 && spare == 0).then(|| {

@@ -1,4 +1,5 @@
-//! Who can come to a world of `up`: this machine alone, or whoever reaches an address of it.
+//! Decides who can come to a sim of `up`: this machine alone, or everybody who reaches one of its
+//! addresses.
 
 use std::{
     ffi::OsString,
@@ -16,31 +17,31 @@ use crate::{
     cli::{Failure, code, ports::Ports},
 };
 
-/// Addresses for documents (RFC 5737, RFC 3849): nobody has them, and the way to them is the way to
-/// any other network.
+/// Addresses for documents (RFC 5737, RFC 3849). No machine has them, and the route to them is the
+/// route to any other network.
 const ELSEWHERE: [(IpAddr, IpAddr); 2] = [
     (IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1))),
     (IpAddr::V6(Ipv6Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, 1))),
 ];
 
-/// Where the servers of `up` listen.
+/// The arguments that say where the servers of `up` listen.
 #[derive(Clone, Debug, Default, Args)]
 pub(super) struct ReachArgs {
-    /// Let others in, at this address of this machine; 0.0.0.0 or [::], at all that it has
+    /// Let others in at this address of this machine; 0.0.0.0 or [::] stands for all its addresses
     /// [default: loopback, for this machine alone].
     #[arg(long, value_name = "ADDRESS", value_parser = address, conflicts_with = "lan")]
     listen: Option<IpAddr>,
-    /// Let others in, at the address that this machine has in its network.
+    /// Let others in at the address that this machine has in its network.
     #[arg(long)]
     lan: bool,
     /// The name by which others call this machine [default: its address].
     #[arg(long, value_name = "NAME", value_parser = name)]
     host: Option<String>,
-    /// A certificate that an authority gave for that name, with those between, in PEM: pages come by
-    /// https then. SIGHUP has it read again.
+    /// A PEM file with the certificate that an authority gave for that name, and the certificates
+    /// between. Pages then come by https. SIGHUP has it read again.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
-    /// Its key, in PEM.
+    /// A PEM file with the key of the certificate.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 }
@@ -60,12 +61,12 @@ fn name(text: &str) -> Result<String, String> {
     Err("not a name like plaza.example, or an address".to_owned())
 }
 
-/// Where servers listen, and what others call them.
+/// Where servers listen, and what others call this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct Reach {
-    /// All addresses of this machine, or one.
+    /// The address that servers listen on: one of this machine, or all of them.
     listen: IpAddr,
-    /// The one of them that others reach.
+    /// The address at which others reach this machine.
     own: IpAddr,
     /// What others call this machine, if that is not its address.
     host: Option<String>,
@@ -74,16 +75,16 @@ pub(in crate::cli) struct Reach {
 }
 
 impl Reach {
-    /// This machine alone.
+    /// Reach for this machine alone.
     pub(in crate::cli) const LOOPBACK: Self = {
         let own = IpAddr::V4(Ipv4Addr::LOCALHOST);
         Self { listen: own, own, host: None, tls: None }
     };
 
-    /// What the arguments say.
+    /// Returns the reach that the arguments describe.
     ///
     /// # Errors
-    /// When this machine's address in its network is asked for, and it has none.
+    /// Fails when this machine's address in its network is asked for, and it has none.
     pub(super) fn of(args: &ReachArgs) -> Result<Self, Failure> {
         let (listen, own) = match args.listen {
             Some(all) if all.is_unspecified() => (all, towards(all)?),
@@ -99,7 +100,8 @@ impl Reach {
             (Some(chain), Some(key)) => {
                 AuthorityFiles::open(chain, key)
                     .map_err(|error| Failure::failed(error.to_string()))?;
-                // The servers look from their own directories.
+                // The servers run in their own directories, so relative paths would mean other
+                // files to them.
                 let whole = |path: &Path| path::absolute(path).unwrap_or_else(|_| path.to_owned());
                 Some((whole(chain), whole(key)))
             }
@@ -108,32 +110,32 @@ impl Reach {
         Ok(Self { listen, own, host: args.host.clone(), tls })
     }
 
-    /// The address that servers listen on.
+    /// Returns the address that servers listen on.
     pub(in crate::cli) const fn listen(&self) -> IpAddr {
         self.listen
     }
 
-    /// The address at which this machine is reached.
+    /// Returns the address at which this machine is reached.
     pub(in crate::cli) const fn own(&self) -> IpAddr {
         self.own
     }
 
-    /// Can nobody come but from this machine?
+    /// Returns whether only this machine can come.
     pub(in crate::cli) const fn is_loopback(&self) -> bool {
         self.own.is_loopback()
     }
 
-    /// What others call this machine, as it is written in a URL.
+    /// Returns what others call this machine, as a URL has it.
     fn called(&self) -> String {
         self.host.clone().unwrap_or_else(|| in_url(SocketAddr::new(self.own, 0)))
     }
 
-    /// The origin of a server's pages.
+    /// Returns the origin of a server's pages.
     pub(in crate::cli) fn origin(&self, ports: &Ports) -> WebOrigin {
         WebOrigin::at(self.scheme(), &self.called(), ports.public().0)
     }
 
-    /// Is there a certificate?
+    /// Returns whether there is a certificate.
     pub(super) const fn has_certificate(&self) -> bool {
         self.tls.is_some()
     }
@@ -142,13 +144,14 @@ impl Reach {
         if self.tls.is_some() { UrlScheme::Https } else { UrlScheme::Http }
     }
 
-    /// What a server is told besides its configuration, in which what somebody has set stays: how
-    /// others call it, where that is not the address that it listens on.
+    /// Returns the flags that a server gets besides its configuration, which keeps what a person
+    /// has set: what others call the server, where that is not the address that it listens on.
     pub(in crate::cli) fn flags(&self, ports: &Ports) -> Vec<OsString> {
         let mut flags = Vec::new();
         if self.host.is_some() || self.listen != self.own {
             flags.extend(["--announce-http".into(), self.origin(ports).to_string().into()]);
-            // Any port has no number yet; and on loopback nobody calls it otherwise.
+            // Port 0 stands for any port and has no number yet. On loopback the server has no other
+            // name.
             if ports.public().1 != 0 {
                 let quic = format!("{}:{}", self.called(), ports.public().1);
                 flags.extend(["--announce-quic".into(), quic.into()]);
@@ -161,7 +164,7 @@ impl Reach {
     }
 }
 
-/// The address by which this machine would call somebody in another network. Nothing is sent.
+/// Returns the address that this machine would use to reach another network. Nothing is sent.
 fn towards(any: IpAddr) -> Result<IpAddr, Failure> {
     let there = ELSEWHERE.iter().find(|(from, _)| *from == any).map(|(_, there)| *there);
     let found = there.and_then(|there| {
@@ -178,7 +181,7 @@ fn towards(any: IpAddr) -> Result<IpAddr, Failure> {
     })
 }
 
-/// The way in for others, for people: the address, a code for cameras, and what to know of it.
+/// What people need to let others in: the address, a code for cameras, and what to know of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct Invitation {
     /// The address of the first server's page.
@@ -187,15 +190,15 @@ pub(super) struct Invitation {
 }
 
 impl Invitation {
-    /// Nothing if nobody can come.
+    /// Returns the invitation, or `None` if nobody else can come.
     pub(super) fn of(reach: &Reach, ports: &Ports) -> Option<Self> {
         let is_secure = reach.scheme() == UrlScheme::Https;
         (!reach.is_loopback()).then(|| Self { url: format!("{}/", reach.origin(ports)), is_secure })
     }
 }
 
-/// What browsers keep from a page that came by http from another machine (it is no "secure
-/// context"), and what the page does then.
+/// What browsers deny a page that came by http from another machine (it is no "secure context"),
+/// and what the page does then.
 const BY_HTTP: &str = "It is http: whoever carries the packets can read and change the page. By \
     http a browser gives\nno WebTransport (the page takes WebSocket), no clipboard (it copies by \
     the older way) and no\nshare sheet. --tls-cert and --tls-key give https.";

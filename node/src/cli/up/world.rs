@@ -9,7 +9,7 @@ use std::{
 };
 
 use libp2p::PeerId;
-use metatopia_scenarios::plaza;
+use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{FirstLogin, Genesis};
 use metatopia_transport::{gateway::GatewayLimits, networks::Networks};
 use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
@@ -74,7 +74,7 @@ impl WorldServer {
 pub(in crate::cli) struct LocalWorld {
     path: PathBuf,
     sim: SimId,
-    first_login: FirstLogin,
+    genesis: Genesis,
     servers: Vec<WorldServer>,
     /// Held as long as this lives, so that no two processes start servers here.
     _lock: File,
@@ -99,7 +99,7 @@ impl<F> Make for F where
 }
 
 impl LocalWorld {
-    /// Opens the world at `path`, or makes one of `count` servers if there is nothing yet, with a
+    /// Opens the world at `path`, or makes a plaza of `count` servers if there is nothing yet, with a
     /// genesis that is changed before it is kept.
     ///
     /// # Errors
@@ -109,8 +109,22 @@ impl LocalWorld {
         count: usize,
         change: impl FnOnce(&mut Genesis),
     ) -> Result<Self, Failure> {
+        Self::open_or_found(path, count, &plaza::place(), change)
+    }
+
+    /// Opens the world at `path`, or founds one of `count` servers at this place if there is nothing
+    /// yet, with a genesis that is changed before it is kept.
+    ///
+    /// # Errors
+    /// When there is something else, when it is in use, or when the disk fails; names the path.
+    pub(in crate::cli) fn open_or_found(
+        path: &Path,
+        count: usize,
+        place: &Place,
+        change: impl FnOnce(&mut Genesis),
+    ) -> Result<Self, Failure> {
         let make = |validators, admin| {
-            let mut genesis = plaza::genesis(validators, BTreeSet::from([admin]));
+            let mut genesis = place.genesis(validators, BTreeSet::from([admin]));
             change(&mut genesis);
             Ok(Beginning { genesis, state: None })
         };
@@ -140,8 +154,7 @@ impl LocalWorld {
             let message = format!("the files in {} are of different worlds", path.display());
             return Err(Failure::unverified(message).hint("put back what was exchanged"));
         }
-        let first_login = genesis.parameters.first_login;
-        Ok(Self { path: path.to_owned(), sim, first_login, servers, _lock: lock })
+        Ok(Self { path: path.to_owned(), sim, genesis, servers, _lock: lock })
     }
 
     /// Makes a world of `count` servers with new keys, and a new key for an admin, where nothing is
@@ -170,8 +183,25 @@ impl LocalWorld {
     }
 
     /// Whom a first login lets in.
-    pub(in crate::cli) const fn first_login(&self) -> FirstLogin {
-        self.first_login
+    pub(in crate::cli) fn first_login(&self) -> FirstLogin {
+        self.genesis.parameters.first_login
+    }
+
+    /// Returns the name that it was founded with.
+    pub(in crate::cli) fn name(&self) -> &str {
+        &self.genesis.name
+    }
+
+    /// Returns whether the sim was founded from this place. Whom a first login lets in counts only
+    /// where the place says it, because else the founding command chose it.
+    pub(in crate::cli) fn is_of(&self, place: &Place) -> bool {
+        let Genesis { validators, admins, parameters, .. } = self.genesis.clone();
+        let mut genesis = place.genesis(validators, admins);
+        if place.first_login().is_none() {
+            genesis.parameters.first_login = parameters.first_login;
+        }
+        genesis.parameters.first_login_tries = parameters.first_login_tries;
+        genesis.id() == self.sim
     }
 
     pub(in crate::cli) fn servers(&self) -> &[WorldServer] {

@@ -22,7 +22,7 @@ fn warning(fault: &str, is_there: bool) -> String {
     let so = if is_there {
         "what tabs check may be other rules than those of these servers"
     } else {
-        "tabs check nothing of what they show, and have no replica mode"
+        "the page cannot run, and names the text client"
     };
     format!("the page's WebAssembly module is {fault}: {so}")
 }
@@ -40,8 +40,7 @@ mod tests {
         );
         assert_eq!(
             warning("not there", false),
-            "the page's WebAssembly module is not there: tabs check nothing of what they show, and \
-            have no replica mode"
+            "the page's WebAssembly module is not there: the page cannot run, and names the text client"
         );
     }
 

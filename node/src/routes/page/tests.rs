@@ -34,10 +34,44 @@ async fn the_page_is_never_kept_and_may_load_nothing_from_elsewhere() {
         assert_eq!(value(&head, "referrer-policy"), Some("no-referrer"));
         assert_eq!(value(&head, "x-content-type-options"), Some("nosniff"));
         let policy = value(&head, "content-security-policy").unwrap();
-        assert!(policy.starts_with("default-src 'none';"), "{policy}");
+        assert!(policy.starts_with("script-src 'self' 'wasm-unsafe-eval';"), "{policy}");
         assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"));
+        // Where either stands, WebTransport by a certificate's hash needs a word of its own.
+        assert!(!policy.contains("connect-src") && !policy.contains("default-src"), "{policy}");
+        let own = policy.strip_suffix("; frame-ancestors 'none'").unwrap();
+        assert!(html.contains(&format!("content=\"{own}\"")), "the page says {html}, not {own}");
         assert!(!html.contains("{{"), "{html}");
     }
+}
+
+#[tokio::test]
+async fn whoever_keeps_the_code_is_told_what_stands_beside_it() {
+    let node = run("", 1).await;
+    node.allowed.set_servers(["http://192.0.2.7:8080".parse().unwrap()]);
+    let (head, facts) = get(&node, "/api/page", &[]).await;
+    assert_eq!(value(&head, "cache-control"), Some("no-store"));
+    let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+    assert_eq!(format!("/assets/{}", facts["code"].as_str().unwrap()), prefix(&node).await);
+    assert_eq!(facts["sim"], "02".repeat(32));
+    assert_eq!(facts["servers"], serde_json::json!(["http://192.0.2.7:8080"]));
+    assert_eq!(facts["version"], env!("CARGO_PKG_VERSION"));
+    assert!(facts["stale"].is_boolean());
+}
+
+#[tokio::test]
+async fn the_keeper_of_the_code_keeps_it_for_the_whole_server_and_no_other_file_does() {
+    let node = run("", 1).await;
+    let prefix = prefix(&node).await;
+    for (path, allowed) in [("sw.js", Some("/")), ("main.js", None)] {
+        let (head, _) = get(&node, &format!("{prefix}/{path}"), &[]).await;
+        assert!(head.starts_with("http/1.1 200 "), "{path}: {head}");
+        assert_eq!(value(&head, "service-worker-allowed"), allowed, "{path}");
+    }
+    let (head, manifest) = get(&node, &format!("{prefix}/manifest.webmanifest"), &[]).await;
+    assert_eq!(value(&head, "content-type"), Some("application/manifest+json"));
+    let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
+    assert_eq!(manifest["start_url"], "../../", "the root, from where the manifest is");
+    assert_eq!(manifest["scope"], "../../");
 }
 
 #[tokio::test]
@@ -51,6 +85,7 @@ async fn the_page_is_told_where_its_assets_are_and_which_sim_this_is() {
     assert_eq!(config["assets"], prefix(&node).await);
     assert_eq!(config["sim"], "02".repeat(32));
     assert_eq!(config["servers"], serde_json::json!(["http://192.0.2.7:8080"]));
+    assert_eq!(format!("/assets/{}", config["code"].as_str().unwrap()), prefix(&node).await);
     assert_eq!(config["version"], env!("CARGO_PKG_VERSION"));
     assert!(config["wasm"].is_null() || config["wasm"].as_str().unwrap().ends_with(".wasm"));
     assert!(config["stale"] == false || config["wasm"].is_string(), "{config}");
@@ -60,7 +95,7 @@ async fn the_page_is_told_where_its_assets_are_and_which_sim_this_is() {
 async fn assets_are_kept_for_ever_under_the_digest_of_all() {
     let node = run("", 1).await;
     let prefix = prefix(&node).await;
-    assert_eq!(prefix.len(), "/assets/".len() + 32);
+    assert_eq!(prefix.len(), "/assets/".len() + 64);
 
     let path = format!("{prefix}/main.js");
     let (head, script) = get(&node, &path, &[]).await;
@@ -99,8 +134,7 @@ async fn what_is_not_in_the_tree_is_not_served() {
     let node = run("", 1).await;
     let prefix = prefix(&node).await;
     for path in [
-        format!("/assets/{}/main.js", "0".repeat(32)),
-        format!("{prefix}/index.html"),
+        format!("/assets/{}/main.js", "0".repeat(64)),
         format!("{prefix}/nothing.js"),
         format!("{prefix}/../main.js"),
         format!("{prefix}/..%2f..%2fCargo.toml"),
@@ -109,13 +143,19 @@ async fn what_is_not_in_the_tree_is_not_served() {
         "/w/".to_owned(),
         "/elsewhere".to_owned(),
     ] {
-        let (head, body) = get(&node, &path, &["Accept: text/html,*/*;q=0.8"]).await;
-        assert!(head.starts_with("http/1.1 404 "), "{path}: {head}");
-        assert!(body.starts_with("<!doctype html>"), "{path}: {body}");
-        let (head, body) = get(&node, &path, &["Accept: */*"]).await;
+        for people in ["Accept: text/html,*/*;q=0.8", "Accept: */*"] {
+            let (head, body) = get(&node, &path, &[people]).await;
+            assert!(head.starts_with("http/1.1 404 "), "{path}: {head}");
+            assert!(body.starts_with("<!doctype html>"), "{path}: {body}");
+            assert!(!body.contains("{{") && body.contains("href=\"/\""), "{path}: {body}");
+        }
+        let (head, body) = get(&node, &path, &["Accept: application/json"]).await;
         assert!(head.starts_with("http/1.1 404 "), "{path}: {head}");
         assert!(body.starts_with("{\"error\":"), "{path}: {body}");
     }
+    let (head, body) = get(&node, "/api/nothing", &["Accept: */*"]).await;
+    assert!(head.starts_with("http/1.1 404 "), "{head}");
+    assert!(body.starts_with("{\"error\":"), "only programs ask there: {body}");
 }
 
 #[tokio::test]

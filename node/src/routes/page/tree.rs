@@ -1,4 +1,8 @@
 //! The files that the page is made of, under one digest.
+//!
+//! The digest is the SHA-256 of a list that `sha256sum` could have written, with the SHA-256 and the
+//! path of each file. So a browser can check all of the code by itself, and so can anybody at a
+//! terminal.
 
 use std::{
     borrow::Cow,
@@ -11,13 +15,17 @@ use bytes::Bytes;
 use flate2::{Compression, write::GzEncoder};
 use rust_embed::RustEmbed;
 
-use super::{lean::lean, module};
+use super::{lean::lean, module, sha256::sha256};
 
 /// The name of the WebAssembly module in the tree.
 const MODULE_PATH: &str = "metatopia.wasm";
 
-/// The page's HTML; it is no asset, for it is no part of what it names.
+/// The page's HTML, with places for the prefix and for what the page is told: so it does not name
+/// the digest of which it is a part.
 const PAGE_PATH: &str = "index.html";
+
+/// The list whose digest is the name of the tree. It does not list itself.
+const LIST_PATH: &str = "files.txt";
 
 #[derive(RustEmbed)]
 #[folder = "../client/web"]
@@ -42,6 +50,9 @@ const KINDS: [(&str, &str, bool); 10] = [
 pub(super) struct Asset {
     kind: &'static str,
     bytes: Bytes,
+    /// SHA-256 in hexadecimal digits.
+    hash: String,
+    /// The hash in quotes.
     etag: String,
     /// `None` inside: not worth it. Made when it is first wanted.
     packed: OnceLock<Option<Bytes>>,
@@ -56,9 +67,10 @@ impl Asset {
             Cow::Borrowed(built_in) => Bytes::from_static(built_in),
             Cow::Owned(read) => Bytes::from(read),
         };
-        let etag = format!("\"{}\"", short(blake3::hash(&bytes)));
+        let hash = sha256(&bytes);
+        let etag = format!("\"{hash}\"");
         let packed = if *packs { OnceLock::new() } else { OnceLock::from(None) };
-        Some(Self { kind, bytes, etag, packed })
+        Some(Self { kind, bytes, hash, etag, packed })
     }
 
     pub(super) fn kind(&self) -> &'static str {
@@ -86,11 +98,6 @@ impl Asset {
     }
 }
 
-/// Returns the first 128 bits of a hash, which are plenty for a name.
-fn short(hash: blake3::Hash) -> String {
-    hash.to_hex()[..32].to_owned()
-}
-
 /// All files of the page.
 #[derive(Debug)]
 pub(super) struct PageFiles {
@@ -107,18 +114,20 @@ impl PageFiles {
         for path in Files::iter() {
             let Some(file) = Files::get(&path) else { continue };
             if path == PAGE_PATH {
-                page = String::from_utf8(file.data.into_owned()).ok();
-            } else if let Some(asset) = Asset::new(&path, lean(&path, file.data)) {
+                page = String::from_utf8(file.data.to_vec()).ok();
+            }
+            if let Some(asset) = Asset::new(&path, lean(&path, file.data)) {
                 assets.insert(path.into_owned(), Arc::new(asset));
             }
         }
         assets.extend(module_asset().map(|asset| (MODULE_PATH.to_owned(), asset)));
-        let mut hasher = blake3::Hasher::new();
-        for (path, asset) in &assets {
-            // The tag has one length, and no path holds a line's end.
-            hasher.update(path.as_bytes()).update(b"\n").update(asset.etag.as_bytes());
-        }
-        Self { digest: short(hasher.finalize()), page, assets }
+        // A hash has one length, and no path holds a line's end.
+        let lines = assets.iter().map(|(path, asset)| format!("{}  {path}\n", asset.hash));
+        let list = lines.collect::<String>().into_bytes();
+        let digest = sha256(&list);
+        let list = Asset::new(LIST_PATH, Cow::Owned(list)).expect("texts are served");
+        assets.insert(LIST_PATH.to_owned(), Arc::new(list));
+        Self { digest, page, assets }
     }
 
     /// Returns the name of this tree in addresses.
@@ -141,9 +150,19 @@ impl PageFiles {
         self.assets.get(path).cloned()
     }
 
+    /// Returns all files, by their paths.
+    pub(super) fn assets(&self) -> impl Iterator<Item = (&str, &Asset)> {
+        self.assets.iter().map(|(path, asset)| (path.as_str(), &**asset))
+    }
+
     pub(super) fn module_address(&self) -> Option<String> {
-        let has = self.assets.contains_key(MODULE_PATH);
-        has.then(|| format!("{}/{MODULE_PATH}", self.prefix()))
+        let path = self.module_path()?;
+        Some(format!("{}/{path}", self.prefix()))
+    }
+
+    /// Returns the path of the WebAssembly module, if there is one.
+    pub(super) fn module_path(&self) -> Option<&'static str> {
+        self.assets.contains_key(MODULE_PATH).then_some(MODULE_PATH)
     }
 }
 
@@ -201,7 +220,25 @@ mod tests {
         for link in links {
             assert!(tree.asset(link).is_some(), "the page links to {link}, which is not there");
         }
-        assert!(tree.asset(PAGE_PATH).is_none());
         assert_eq!(tree.digest(), PageFiles::read().digest());
+    }
+
+    #[test]
+    fn the_digest_is_that_of_a_list_of_all_files_and_their_hashes() {
+        let tree = PageFiles::read();
+        let list = tree.asset(LIST_PATH).unwrap().bytes();
+        assert_eq!(tree.digest(), sha256(&list));
+        let list = std::str::from_utf8(&list).unwrap();
+        let mut listed = 0;
+        for line in list.lines() {
+            let (hash, path) = line.split_once("  ").unwrap();
+            let asset = tree.asset(path).unwrap_or_else(|| panic!("{path} is listed only"));
+            assert_eq!(hash, sha256(&asset.bytes()), "{path}");
+            listed += 1;
+        }
+        assert_eq!(listed + 1, tree.assets().count());
+        for path in [PAGE_PATH, "sw.js", "manifest.webmanifest", "icon.svg"] {
+            assert!(list.lines().any(|line| line.ends_with(path)), "{path} is not listed");
+        }
     }
 }

@@ -22,20 +22,13 @@ fn run(name: &str) -> Secure {
     let (status, published) = watch::channel(None);
     let mut session = a_session("127.0.0.1:8081");
     session.certificates = session.certificates.with(Some(authority.authority().clone()));
-    let node = Node {
-        status: published,
-        queries: mpsc::channel(1).0,
-        session: Arc::new(session),
-        sockets: WebSockets::default(),
-        metrics: Arc::default(),
-        source: Arc::new(SourceOffer::new(None)),
-        invites: InviteStore::default(),
-    };
+    let node = a_node(session, published, mpsc::channel(1).0);
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let announced = WebOrigin::at(UrlScheme::Https, NAME, bound.address().port());
     let allowed =
         Allowed::by(UrlScheme::Https, Origins::default(), bound.address(), Some(&announced));
-    let server = start_secure(bound, authority.authority(), allowed, node).unwrap();
+    let hosted = hosting([(allowed, Some(node))]);
+    let server = start(bound, Some(authority.authority()), hosted).unwrap();
     Secure { server, files, authority, _status: status }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 /// An authority of a test.
 pub(crate) struct Issuer(CertifiedIssuer<'static, KeyPair>);
 
-/// A certificate that it gave, and its key, both in PEM.
+/// A certificate that the authority gave, and its key, both in PEM.
 pub(crate) struct GivenCertificate {
     pub(crate) chain: String,
     pub(crate) key: String,
@@ -32,7 +32,7 @@ impl Issuer {
         Self(CertifiedIssuer::self_signed(own, key).unwrap())
     }
 
-    /// Gives a certificate for a name.
+    /// Returns a certificate for this name.
     pub(crate) fn give(&self, name: &str) -> GivenCertificate {
         let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256).unwrap();
         let parameters = CertificateParams::new([name.to_owned()]).unwrap();
@@ -50,12 +50,12 @@ impl Issuer {
     }
 }
 
-/// A handshake in memory with a server of this name.
+/// Performs a handshake in memory with a server of this name.
 fn handshake(issuer: &Issuer, authority: &Authority, name: &'static str) -> Result<(), Error> {
     shake(authority.server(&[b"test"]).unwrap(), issuer.client(), name)
 }
 
-/// A handshake in memory.
+/// Performs a handshake in memory.
 pub(crate) fn shake(
     server: ServerConfig,
     client: Arc<ClientConfig>,

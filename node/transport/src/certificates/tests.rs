@@ -16,7 +16,7 @@ fn after(ms: u64) -> Millis {
     Millis(BEGIN.0 + ms)
 }
 
-/// Memory that outlasts the certificates in it. Fails while it is shut.
+/// A storage in memory that outlasts the certificates in it. It fails while it is shut.
 #[derive(Clone, Default)]
 struct MemoryStorage(Arc<Mutex<MemoryShelf>>);
 
@@ -31,7 +31,7 @@ impl MemoryStorage {
         self.0.lock().unwrap()
     }
 
-    /// Returns what was put there.
+    /// Returns the bytes that were stored.
     fn bytes(&self) -> Option<Vec<u8>> {
         self.shelf().bytes.clone()
     }
@@ -70,7 +70,7 @@ impl CertificateStorage for MemoryStorage {
     }
 }
 
-/// The two times in a certificate, which DER writes as digits with a Z behind.
+/// Returns the two times in a certificate, which DER writes as digits with a Z behind.
 fn dates(certificate: &[u8]) -> Vec<String> {
     let text: String = certificate.iter().map(|byte| char::from(*byte)).collect();
     let starts = text.match_indices('Z').filter_map(|(end, _)| {

@@ -1,13 +1,14 @@
-//! Who may connect: how many at once, from where, and who must prove its address first.
+//! Decides who may connect: how many at once, from where, and who must prove its address first.
 //!
 //! The source address of a first packet can be forged. So a handshake that has not proved its
 //! address counts towards one small common limit and never towards an address' own: nobody can use
-//! up the places of somebody else's address. Above the common limit a newcomer is asked to prove
-//! its address, at no cost for us (a QUIC Retry, for which nothing is remembered).
+//! up the places of another address. Above the common limit a newcomer must prove its address,
+//! which costs this server nothing (a QUIC Retry, for which nothing is remembered).
 //!
-//! As long as there are places, one address may have all of them. When there are none, a newcomer
-//! takes one of the address that has most, if that has at least two more than its own: of strangers
-//! there before known people, and of those the newest. So a crowd is in nobody's way but its own.
+//! While there are free places, one address may have all of them. When there are none, a newcomer
+//! takes a place of the address that has most, if that address has at least two more than the
+//! newcomer's own. Among its clients strangers give way before known people, and the newest
+//! stranger first. So a crowd delays nobody but itself.
 
 use std::{
     cmp::Reverse,
@@ -26,12 +27,12 @@ use super::{
     sources::{Rations, Sources},
 };
 
-/// Why a newcomer does not come in.
+/// Says why a newcomer does not come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Turned {
-    /// It must prove its address first.
+    /// The newcomer must prove its address first.
     ToProve,
-    /// No place is left, or its address has too many.
+    /// No place is left, or the newcomer's address has too many.
     Away,
 }
 
@@ -49,12 +50,12 @@ impl Block {
     }
 }
 
-/// Somebody who has a place, at a proved address.
+/// A client that has a place, at a proved address.
 #[derive(Debug, Default, Clone)]
 pub(super) struct AdmittedClient {
-    /// Is the session's key one that the sim knows?
+    /// Says whether the sim knows the session's key.
     pub(super) known: Arc<AtomicBool>,
-    /// Somebody else has the place now.
+    /// Cancelled when another client has taken the place.
     lost: CancellationToken,
 }
 
@@ -62,9 +63,10 @@ pub(super) struct AdmittedClient {
 struct Counts {
     clients: u32,
     unvalidated: u32,
-    /// The older the smaller.
+    /// The next number; older clients have smaller ones.
     next: u64,
-    /// Without those whose source is trusted: they have as many places as they like.
+    /// The counted clients. Clients of trusted sources are not among them and may have any number
+    /// of places.
     blocks: BTreeMap<Block, BTreeMap<u64, AdmittedClient>>,
 }
 
@@ -73,7 +75,7 @@ impl Counts {
         self.blocks.get(&block).map_or(0, BTreeMap::len)
     }
 
-    /// Returns who would give way to a newcomer of this block.
+    /// Returns the client that would give way to a newcomer of this block.
     fn gives_way(&self, block: Block) -> Option<(Block, u64)> {
         let sizes = self.blocks.iter().map(|(block, holders)| (holders.len(), Reverse(*block)));
         let (most, Reverse(crowd)) = sizes.max()?;
@@ -86,7 +88,7 @@ impl Counts {
         newest.max().map(|(_, number)| (crowd, number))
     }
 
-    /// Takes a holder's place away, whether or not it still has one.
+    /// Takes a client's place away, whether or not it still has one.
     fn remove(&mut self, block: Block, number: u64) -> Option<AdmittedClient> {
         let holders = self.blocks.get_mut(&block)?;
         let holder = holders.remove(&number)?;
@@ -134,11 +136,11 @@ impl Admission {
         counts.of(block) >= self.clients_per_ip_max as usize
     }
 
-    /// Counts a newcomer from `ip`, which has or has not proved that it receives packets there,
-    /// until its ticket is dropped.
+    /// Counts a newcomer from `ip` until its ticket is dropped; `validated` says whether it has
+    /// proved that it receives packets there.
     ///
     /// # Errors
-    /// When it cannot come in, or not like this.
+    /// Fails when the newcomer cannot come in, or must prove its address first.
     pub(super) fn enter(self: &Arc<Self>, ip: IpAddr, validated: bool) -> Result<Ticket, Turned> {
         let mut counts = self.lock();
         let (block, trusted) = (Block::of(ip), self.sources.trusts(ip));
@@ -151,7 +153,7 @@ impl Admission {
         if counts.clients >= self.clients_max {
             let (crowd, number) = counts.gives_way(block).ok_or(Turned::Away)?;
             if !validated {
-                // Nobody's place is taken by an address that may be forged.
+                // An address that may be forged takes nobody's place.
                 return Err(Turned::ToProve);
             }
             if let Some(holder) = counts.remove(crowd, number) {
@@ -173,18 +175,18 @@ impl Admission {
         Ok(Ticket { admission: self.clone(), block, trusted, kept, holder, rations })
     }
 
-    /// Clients that are counted now.
+    /// Returns how many clients are counted now.
     pub(super) fn clients(&self) -> u32 {
         self.lock().clients
     }
 }
 
-/// How a place is counted.
+/// The way in which a place is counted.
 #[derive(Debug, Clone, Copy)]
 enum AdmissionKind {
     Unvalidated,
     Trusted,
-    /// Under this number, for its block.
+    /// The place is counted under this number, for its block.
     Counted(u64),
 }
 
@@ -218,17 +220,17 @@ impl Ticket {
         true
     }
 
-    /// Returns the rations of its source.
+    /// Returns the rations of the client's source.
     pub(super) fn rations(&self) -> Rations {
         self.rations.clone()
     }
 
-    /// Notes whether the sim knows the key of its session, as the node says.
+    /// Returns the note whether the sim knows the key of the session, which the node sets.
     pub(super) fn known(&self) -> Arc<AtomicBool> {
         self.holder.known.clone()
     }
 
-    /// Waits until somebody else has the place.
+    /// Waits until another client has taken the place.
     pub(super) async fn lost(&self) {
         self.holder.lost.cancelled().await;
     }
@@ -243,7 +245,7 @@ impl Drop for Ticket {
                 counts.clients -= 1;
             }
             AdmissionKind::Trusted => counts.clients -= 1,
-            // It may have given way already.
+            // The client may have given way already.
             AdmissionKind::Counted(number) => drop(counts.remove(self.block, number)),
         }
     }
@@ -276,14 +278,14 @@ mod tests {
             (0..4).map(|_| admission.enter(ip("10.0.0.1"), true).unwrap()).collect();
         crowd[3].known().store(true, Ordering::Relaxed);
 
-        // One whose address is not proved takes nobody's place.
+        // A newcomer whose address is not proved takes nobody's place.
         assert_eq!(admission.enter(ip("10.0.0.2"), false).unwrap_err(), Turned::ToProve);
         let _second = admission.enter(ip("10.0.0.2"), true).unwrap();
         assert_eq!(crowd.iter().map(is_lost).collect::<Vec<_>>(), [false, false, true, false]);
         let _third = admission.enter(ip("10.0.0.3"), true).unwrap();
         assert_eq!(crowd.iter().map(is_lost).collect::<Vec<_>>(), [false, true, true, false]);
 
-        // With two, one and one there is nobody who has two more than another.
+        // With two, one and one, no address has two more than another.
         assert_eq!(admission.enter(ip("10.0.0.3"), true).unwrap_err(), Turned::Away);
         assert_eq!(admission.enter(ip("10.0.0.1"), true).unwrap_err(), Turned::Away);
         drop(crowd);

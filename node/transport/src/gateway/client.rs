@@ -1,4 +1,4 @@
-//! One client: from its handshake to its end.
+//! One client, from its handshake to its end.
 
 use std::{
     net::SocketAddr,
@@ -28,10 +28,10 @@ use super::{
 };
 use crate::{figures::TransportFigures, http::Allowed, pace::FrameLimiter};
 
-/// What holding one received frame costs beside its bytes: tiny frames must not be free.
+/// The cost of holding one received frame, besides its bytes: tiny frames must not be free.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
-/// What one client's task tells the receiver that all share.
+/// An event of one client's task for the receiver that all tasks share.
 #[derive(Debug)]
 pub(super) struct ClientTaskEvent {
     pub(super) id: GatewayClientId,
@@ -46,7 +46,7 @@ pub(super) enum ClientTaskEventKind {
     Ended(ClientEnd),
 }
 
-/// What all clients' tasks share.
+/// The state that the tasks of all clients share.
 #[derive(Debug)]
 pub(super) struct Gateway {
     pub(super) limits: GatewayLimits,
@@ -54,14 +54,14 @@ pub(super) struct Gateway {
     pub(super) clients: Arc<Clients>,
     pub(super) admission: Arc<Admission>,
     pub(super) allowed: Allowed,
-    /// Which frames ask for a login.
+    /// The frames that ask for a login.
     pub(super) is_login: IsLogin,
     pub(super) held: SharedBytes,
     pub(super) metrics: Arc<TransportFigures>,
     pub(super) names: AtomicU64,
-    /// All clients, from their first packet to their end.
+    /// The tasks of all clients, from their first packet to their end.
     pub(super) tasks: TaskTracker,
-    /// No more clients, and those that are there end.
+    /// Cancelled when no more clients are accepted and all connected ones end.
     pub(super) stop: CancellationToken,
 }
 
@@ -71,26 +71,26 @@ pub(super) struct Arrival {
     pub(super) id: GatewayClientId,
     pub(super) address: SocketAddr,
     pub(super) carrier: CarrierKind,
-    /// Its first frame must be there by then.
+    /// The time by which its first frame must be there.
     pub(super) deadline: Instant,
 }
 
-/// What decides how fast a client is read.
+/// The limits that decide how fast a client is read.
 struct ReadLimiter {
     pace: FrameLimiter,
     rations: Rations,
-    /// Is its key one that the sim knows?
+    /// Says whether the sim knows the client's key.
     known: Arc<AtomicBool>,
 }
 
-/// Told to those whose place somebody else has.
+/// The reason that a client gets whose place went to another one.
 const NO_PLACE: &str = "no place for so many from your address";
 
 fn close(connection: &Connection, code: CloseCode, reason: &str) {
     connection.close(VarInt::from_u32(code.0), reason.as_bytes());
 }
 
-/// Returns what the client chose of the protocols that we offer.
+/// Returns the carrier that the client chose among the protocols that we offer.
 fn carrier(connection: &Connection) -> CarrierKind {
     let data = connection.handshake_data().and_then(|data| data.downcast::<HandshakeData>().ok());
     match data.and_then(|data| data.protocol) {
@@ -100,13 +100,12 @@ fn carrier(connection: &Connection) -> CarrierKind {
 }
 
 impl Gateway {
-    /// Returns a name that no client had before.
+    /// Returns an id that no client had before.
     pub(super) fn name(&self) -> GatewayClientId {
         GatewayClientId(self.names.fetch_add(1, Ordering::Relaxed) + 1)
     }
 
-    /// Serves a client that came by QUIC until it ends. The place that it takes is freed when this
-    /// returns.
+    /// Serves a client that came by QUIC until it ends. Its place is free when this returns.
     pub(super) async fn serve(
         self: Arc<Self>,
         id: GatewayClientId,
@@ -136,7 +135,7 @@ impl Gateway {
         self.session(arrival, recv, send, ticket).await;
     }
 
-    /// Counts what is read of the client that has this place.
+    /// Returns the meter of what is read from the client that has this place.
     pub(super) fn meter(&self, ticket: &Ticket) -> Meter {
         Meter::new(self.limits.bytes_per_second(), ticket.rations())
     }
@@ -198,12 +197,15 @@ impl Gateway {
             self.metrics.clients_refused_total.inc();
             return send.close(CloseCode::CROWDED, NO_PLACE, self.limits.linger).await;
         };
+        // The time in line does not count against the first frame.
         let deadline = deadline + waited;
         let outgoing = Arc::new(Outgoing::new(self.limits, self.held.clone()));
         let pace = FrameLimiter::new(self.limits.frames_per_second);
         let (present, excess) = (outgoing.clone(), pace.excess());
         let known = ticket.known();
         let there = Present { outgoing: present, carrier, excess, known: known.clone() };
+        // This comes before the event, so that the node can send to the client as soon as it gets
+        // the event.
         self.clients.lock().insert(id, there);
         let reading = ReadLimiter { pace, rations: ticket.rations(), known };
         self.metrics.clients_accepted_total.inc();
@@ -223,19 +225,20 @@ impl Gateway {
             };
         }
         if let (ClientEnd::Left, Some(SessionEnding::Asked(code, _))) = (&end, outgoing.ending()) {
-            // It was asked to, and some carriers' clients hang up then.
+            // The node asked for the end, and the clients of some carriers hang up then.
             end = ClientEnd::Closed(code);
         }
         self.clients.lock().remove(&id);
         self.count(carrier);
         self.say_goodbye(send, &end, outgoing.ending()).await;
         tracing::debug!(client = id.0, %address, %carrier, %end, "client ended");
+        // This comes before the event, so that the place is free when the node learns of the end.
         drop(ticket);
         self.tell(id, ClientTaskEventKind::Ended(end)).await;
     }
 
-    /// Waits until the source of this place may have one more session; says how long that took. None
-    /// when the place went to somebody else, or the gateway stops.
+    /// Waits until the source of this place may have one more session, and returns how long that
+    /// took. Returns none when the place went to another client, or the gateway stops.
     async fn let_in(&self, ticket: &Ticket) -> Option<Duration> {
         let (came, rations) = (Instant::now(), ticket.rations());
         tokio::select! {
@@ -253,13 +256,13 @@ impl Gateway {
         carrier.gauge(&self.metrics).set(same as u64);
     }
 
-    /// Sends an event. Returns false when nobody listens any more.
+    /// Sends an event. Returns false when the receiver is gone.
     async fn tell(&self, id: GatewayClientId, what: ClientTaskEventKind) -> bool {
         self.items.send(ClientTaskEvent { id, what }).await.is_ok()
     }
 
-    /// Reads what the client sends. While the receiver is behind, or the client too fast, the
-    /// carrier is not read, and the client feels it.
+    /// Reads what the client sends. While the receiver is behind, or the client is too fast, the
+    /// carrier is not read, and the client has to wait.
     async fn read(
         &self,
         id: GatewayClientId,
@@ -312,7 +315,7 @@ impl Gateway {
                 return end;
             }
             match step {
-                // Nothing to say but a sign of life.
+                // There is no frame to send, only a sign of life.
                 Err(_) => {}
                 Ok(WriterStep::Write(taken)) => match send.write(&frames, stall).await {
                     Ok(()) => outgoing.written(taken),
@@ -329,7 +332,7 @@ impl Gateway {
         ClientEnd::Closed(code)
     }
 
-    /// Tells the client why, as far as it is still there.
+    /// Tells the client the reason of the end, as far as the client is still there.
     async fn say_goodbye(
         &self,
         send: impl Transmit,

@@ -1,4 +1,4 @@
-//! The QUIC endpoint: its settings, and who is let in.
+//! The QUIC endpoint: its settings, and which clients are let in.
 
 use std::{
     io,
@@ -22,13 +22,14 @@ use crate::{
     certificates::Certificates,
 };
 
-/// Bytes sent to one client and not acknowledged. 1.2 MB/s at a round trip of 100 ms.
+/// The bytes sent to one client and not acknowledged: 1.2 MB/s at a round trip of 100 ms.
 const SEND_WINDOW_BYTES: u32 = 128 * 1024;
 
-/// Bytes that one client may send ahead of what was taken from it.
+/// The most bytes that one client may send before they are read.
 const RECEIVE_WINDOW_BYTES: u32 = 64 * 1024;
 
-/// First packets that quinn may hold until the accepting task looks at them, and their bytes.
+/// The most first packets that quinn may hold until the accepting task handles them, and their
+/// bytes.
 const INCOMING_MAX: usize = 256;
 const INCOMING_BYTES_MAX: u64 = 1024 * 1024;
 
@@ -36,8 +37,8 @@ pub(super) fn bind_error(listen: SocketAddr, source: io::Error) -> StartGatewayE
     StartGatewayError::Bind(BindError { address: listen.to_string(), source })
 }
 
-/// Opens an endpoint at `listen`, and if that is a loopback address another one of the other family
-/// with the same port.
+/// Opens an endpoint at `listen`. If that is a loopback address, opens another one of the other
+/// family with the same port.
 pub(super) fn open(
     listen: SocketAddr,
     limits: &GatewayLimits,
@@ -64,10 +65,10 @@ fn transport(limits: &GatewayLimits) -> TransportConfig {
     let mut transport = TransportConfig::default();
     transport
         .max_idle_timeout(Some(idle))
-        // A client may be silent, but not away.
+        // A client may be silent, but its connection must live.
         .keep_alive_interval(Some(limits.idle / 4))
-        // Only the server opens the stream of a session. Which protocol it is for, nobody knows
-        // before the handshake.
+        // Only the server opens the stream of a session. Which protocol the stream is for is not
+        // known before the handshake.
         .max_concurrent_bidi_streams(VarInt::from_u32(BIDI_STREAMS))
         .max_concurrent_uni_streams(VarInt::from_u32(UNI_STREAMS))
         .datagram_receive_buffer_size(Some(DATAGRAM_BYTES))
@@ -88,7 +89,7 @@ fn admit(incoming: Incoming, gateway: &Arc<Gateway>) {
     let (address, validated) = (incoming.remote_address(), incoming.remote_address_validated());
     match gateway.admission.enter(address.ip(), validated) {
         Ok(ticket) => {
-            // An error here is a first packet that was malformed; its ticket is dropped with it.
+            // An error here is a malformed first packet; its ticket is dropped with it.
             if let Ok(connecting) = incoming.accept() {
                 let id = gateway.name();
                 gateway.tasks.spawn(gateway.clone().serve(id, address, connecting, ticket));
@@ -96,7 +97,8 @@ fn admit(incoming: Incoming, gateway: &Arc<Gateway>) {
         }
         Err(Turned::ToProve) => {
             gateway.metrics.clients_retried_total.inc();
-            // Whoever was asked before is validated; and if quinn refuses to ask, so do we.
+            // A client that was asked before is validated. If quinn refuses to ask, this refuses
+            // the client.
             if let Err(again) = incoming.retry() {
                 again.into_incoming().refuse();
             }

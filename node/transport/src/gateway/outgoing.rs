@@ -1,5 +1,5 @@
-//! What waits to be sent to one client: a bounded queue of frames that must all arrive, and one
-//! place for a frame that only matters until there is a newer one.
+//! The frames that wait to be sent to one client: a bounded queue of frames that must all arrive,
+//! and one place for a frame that only matters until there is a newer one.
 
 use std::{
     collections::VecDeque,
@@ -16,16 +16,16 @@ use tokio::{sync::Notify, time::sleep};
 use super::{CloseCode, DeliveryMode, GatewayLimits, SendError, Sent};
 use crate::framing::check_size;
 
-/// What holding one frame costs beside its bytes.
+/// The cost of holding one frame, besides its bytes.
 const FRAME_OVERHEAD_BYTES: usize = 64;
 
-/// Frames are gathered up to this size for one write.
+/// The size up to which frames are gathered for one write.
 const BATCH_BYTES: usize = 32 * 1024;
 
-/// What is held for all clients together, shared by their queues.
+/// The bytes that are held for all clients together, shared by their queues.
 pub(super) type SharedBytes = Arc<AtomicUsize>;
 
-/// How the session is to end.
+/// The way in which the session is to end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum SessionEnding {
     /// The reliable queue overflowed.
@@ -34,16 +34,16 @@ pub(super) enum SessionEnding {
     Asked(CloseCode, String),
 }
 
-/// What the writer does next.
+/// The next step of the writer.
 #[derive(Debug)]
 pub(super) enum WriterStep {
-    /// Write the batch, then report this as [`written`](Outgoing::written).
+    /// Write the batch, then report this cost as [`written`](Outgoing::written).
     Write(BatchCost),
-    /// Everything is written that was queued before the end.
+    /// Everything that was queued before the end is written.
     Finish,
 }
 
-/// What the frames of one batch cost.
+/// The cost of the frames of one batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct BatchCost {
     reliable: usize,
@@ -53,10 +53,10 @@ pub(super) struct BatchCost {
 #[derive(Debug, Default)]
 struct OutgoingState {
     reliable: VecDeque<Bytes>,
-    /// Cost of the reliable frames, queued and being written.
+    /// The cost of the reliable frames, queued and being written.
     reliable_held: usize,
     latest: Option<Bytes>,
-    /// Cost of all that is held, as counted in the common sum.
+    /// The cost of everything that is held, as it is counted in the common sum.
     held: usize,
     ending: Option<SessionEnding>,
 }
@@ -100,7 +100,7 @@ impl Outgoing {
         self.held_by_all.fetch_sub(cost, Ordering::Relaxed);
     }
 
-    /// Queues a frame; never waits.
+    /// Queues a frame, and never waits.
     pub(super) fn push(&self, delivery: DeliveryMode, frame: Bytes) -> Result<Sent, SendError> {
         check_size(frame.len(), self.limits.frame_out_bytes_max)?;
         let mut state = self.lock();
@@ -138,19 +138,20 @@ impl Outgoing {
         Ok(sent)
     }
 
-    /// Is there room for so much, and for a small frame after it?
+    /// Returns whether there is room for this cost, and for a small frame after it.
     fn has_room(&self, state: &OutgoingState, cost: usize) -> bool {
         let with = state.reliable_held + cost + self.limits.frame_out_bytes_max / 16;
         with <= self.limits.reliable_bytes_max && !self.is_unfair(state, cost)
     }
 
-    /// Do all clients together hold too much, and would this one hold more than a fair share?
+    /// Returns whether all clients together hold too much, and this one would hold more than a fair
+    /// share.
     fn is_unfair(&self, state: &OutgoingState, cost: usize) -> bool {
         let all = self.held_by_all.load(Ordering::Relaxed) + cost;
         all > self.limits.held_bytes_max && state.held + cost > self.limits.fair_share_bytes()
     }
 
-    /// Ends the session: at once if the client is too slow, else after what is queued. The first
+    /// Ends the session: at once if the client is too slow, else after the queued frames. The first
     /// ending stays.
     pub(super) fn end(&self, ending: SessionEnding) {
         let mut state = self.lock();
@@ -180,7 +181,7 @@ impl Outgoing {
 
     fn try_take(&self, batch: &mut Vec<Bytes>) -> Option<WriterStep> {
         let mut state = self.lock();
-        // All of it stays counted until it is written.
+        // All frames of the batch stay counted until they are written.
         let mut taken = BatchCost::default();
         while taken.reliable < BATCH_BYTES
             && let Some(frame) = state.reliable.pop_front()
@@ -207,7 +208,7 @@ impl Outgoing {
     }
 
     /// Waits until the session must end, whether or not everything is written: at once when the
-    /// client is too slow, `linger` after the node asked for it.
+    /// client is too slow, or `linger` after the node asked for the end.
     pub(super) async fn overdue(&self, linger: Duration) -> SessionEnding {
         loop {
             let ending = self.lock().ending.clone();
@@ -269,7 +270,7 @@ mod tests {
         assert_eq!(held.load(Ordering::Relaxed), 0);
     }
 
-    /// Sixteen answers at once ended the session.
+    /// Once sixteen answers at one time ended the session.
     #[test]
     fn a_frame_that_may_be_left_out_is_where_the_queue_is_full_and_ends_nothing() {
         let outgoing = Outgoing::new(limits(), SharedBytes::default());

@@ -1,10 +1,10 @@
-//! What one source may have of a server: sessions, bytes, and acts that open seats.
+//! The rations of each source: sessions, bytes, and acts that open seats.
 //!
-//! A key costs nothing, an address does. So what a server gives to keys that nobody knows, it gives
-//! by where they come from: each source has rations of its own, and nobody waits for another
-//! source's. Who is beyond a ration is not refused: it waits in line, known people before
-//! strangers, and gets its turn. Nothing of this enters the state of the sim, nor does it have to be
-//! the same on two servers; what must hold when servers lie are rules of judging.
+//! A key costs nothing, but an address does. So a server gives to unknown keys by their source:
+//! each source has rations of its own, and nobody waits for another source's. A client beyond a
+//! ration is not refused. It waits in line, known people before strangers, and gets its turn. No
+//! ration enters the state of the sim, and rations need not be the same on two servers. What must
+//! hold when servers lie is a rule of the sim.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,20 +18,20 @@ use tokio::time::{Instant, sleep_until};
 use super::admission::Block;
 use crate::{networks::Networks, pace::SteadyRate};
 
-/// Sources that are remembered at once. Each that has a client here is one, at most
-/// [`clients_max`](super::GatewayLimits::clients_max); of the others those are forgotten first whose
-/// rations are nearest to being whole again.
+/// The most sources that are remembered at once. Each that has a client here is one of them, at
+/// most [`clients_max`](super::GatewayLimits::clients_max). Of the others, those whose rations are
+/// nearest to being whole again are forgotten first.
 pub const SOURCES_MAX: usize = 4_096;
 
-/// Who waits looks again at least so often: somebody before it may have gone.
+/// The longest time after which a waiting client looks again: a client before it may have gone.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
-/// How often something may happen: at a steady rate, and so many times at once after a quiet time.
+/// The rate at which something may happen: steady, with a burst after a quiet time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ration {
-    /// In a second, at least once.
+    /// The number in a second, at least one.
     pub per_second: u32,
-    /// How much may come at once.
+    /// The number that may come at once.
     pub burst: u32,
 }
 
@@ -46,16 +46,17 @@ impl Ration {
     }
 }
 
-/// What each source may have.
+/// The rations of each source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceLimits {
-    /// Sessions that begin.
+    /// The sessions that may begin.
     pub sessions: Ration,
-    /// Logins that the keys of known people hand in.
+    /// The logins of keys that the sim knows.
     pub logins: Ration,
-    /// Logins that keys hand in which the sim does not know.
+    /// The logins of keys that the sim does not know.
     pub first_logins: Ration,
-    /// Bytes that are read from all clients together in a second; those of four seconds at once.
+    /// The bytes that are read from all clients together in a second; those of four seconds at
+    /// once.
     pub bytes_per_second: u32,
 }
 
@@ -66,9 +67,10 @@ impl Default for SourceLimits {
             // costs a handshake, and gives its key a fresh ration of acts.
             sessions: Ration { per_second: 16, burst: 64 },
             logins: Ration { per_second: 16, burst: 128 },
-            // Two hundred people have logged in after seventeen seconds: an act is good for thirty, and
-            // one that waited for longer would have to be signed again. A turn has room for four first
-            // logins, eighty a second: of that one source takes two fifths at four servers.
+            // Two hundred people have logged in after seventeen seconds: an act is valid for
+            // thirty, and one that waited for longer would have to be signed again. A turn has room
+            // for four first logins, which is eighty a second. At four servers one source takes two
+            // fifths of that.
             first_logins: Ration { per_second: 8, burst: 64 },
             // Two hundred people who act ten times a second and confirm twenty views send 1 MB/s.
             bytes_per_second: 2 * 1024 * 1024,
@@ -76,7 +78,7 @@ impl Default for SourceLimits {
     }
 }
 
-/// Bytes of a source may be ahead of their rate by so much.
+/// The time by which the bytes of a source may be ahead of their rate.
 const BYTES_AHEAD: Duration = Duration::from_secs(4);
 
 /// Returns how long bytes take at a rate.
@@ -85,17 +87,17 @@ fn time_of(bytes: usize, per_second: u32) -> Duration {
     Duration::from_nanos(nanos)
 }
 
-/// A line of those who wait for something that is rationed.
+/// The clients in line for something that is rationed.
 #[derive(Debug, Default)]
 struct RationQueue {
     rate: SteadyRate,
-    /// Known people before strangers, and then in the order in which they came.
+    /// The places in line: known people before strangers, and then in the order in which they came.
     waiting: BTreeSet<(bool, u64)>,
     next: u64,
 }
 
 impl RationQueue {
-    /// Takes one if it is this one's turn; else says when to look again.
+    /// Takes one unit if it is this client's turn; otherwise returns when to look again.
     fn step(&mut self, own: (bool, u64), ration: Ration, now: Instant) -> Result<(), Instant> {
         let before = self.waiting.range(..own).count();
         let due = self.rate.due(now);
@@ -120,7 +122,7 @@ struct Lines {
 }
 
 impl Lines {
-    /// Returns when the last of its rations is whole again.
+    /// Returns when the last of the source's rations is whole again.
     fn whole(&self) -> Option<Instant> {
         let Self { sessions, logins, first_logins, bytes } = self;
         let rates = [sessions.rate, logins.rate, first_logins.rate, *bytes];
@@ -128,7 +130,7 @@ impl Lines {
     }
 }
 
-/// What is rationed.
+/// The kinds of things that are rationed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RationKind {
     Session,
@@ -164,7 +166,7 @@ impl ClientSource {
         }
     }
 
-    /// Stands in line for one more of this.
+    /// Takes a place in line for one more of this kind.
     fn stand(&self, what: RationKind, known: bool) -> QueuePlace<'_> {
         let mut lines = self.lock();
         let line = Self::line(&mut lines, what);
@@ -181,7 +183,7 @@ impl ClientSource {
     }
 }
 
-/// A place in a line, until it is dropped.
+/// A place in line, held until this is dropped.
 #[derive(Debug)]
 struct QueuePlace<'a> {
     source: &'a ClientSource,
@@ -190,7 +192,7 @@ struct QueuePlace<'a> {
 }
 
 impl QueuePlace<'_> {
-    /// Takes one if it is its turn; else says when to look again.
+    /// Takes one unit if it is this place's turn; otherwise returns when to look again.
     fn step(&self, now: Instant) -> Result<(), Instant> {
         let (source, ration) = (self.source, self.source.ration(self.what));
         ClientSource::line(&mut source.lock(), self.what).step(self.own, ration, now)
@@ -203,12 +205,13 @@ impl Drop for QueuePlace<'_> {
     }
 }
 
-/// The rations of one client's source; without any, if the source is trusted.
+/// The rations of one client's source; none if the source is trusted.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rations(Option<Arc<ClientSource>>);
 
 impl Rations {
-    /// Waits for its turn to have one more of this. Who is dropped meanwhile is in nobody's way.
+    /// Waits for the client's turn to have one more of this kind. A client that is dropped while it
+    /// waits delays nobody.
     pub(crate) async fn wait(&self, what: RationKind, known: bool) {
         let Some(source) = &self.0 else {
             return;
@@ -219,14 +222,15 @@ impl Rations {
         }
     }
 
-    /// Counts bytes that came. Says until when nothing more is to be read, if so.
+    /// Counts bytes that came. If there were too many, returns until when to read no more.
     fn count(&self, bytes: usize, now: Instant) -> Option<Instant> {
         self.0.as_ref()?.count(bytes, now)
     }
 }
 
-/// Says when a client may be read again: by its own rate, and by that of its source. It counts what
-/// is on the wire, and not frames: some cost a byte or two to send and as much as others to read.
+/// Says when a client may be read again, by its own rate and by that of its source. It counts bytes
+/// on the wire, and not frames, because some frames cost a byte or two to send and as much as
+/// others to read.
 #[derive(Debug)]
 pub(crate) struct Meter {
     own: Mutex<SteadyRate>,
@@ -234,7 +238,7 @@ pub(crate) struct Meter {
     rations: Rations,
 }
 
-/// Bytes of one client may be ahead of their rate by so much.
+/// The time by which the bytes of one client may be ahead of their rate.
 const OWN_AHEAD: Duration = Duration::from_secs(1);
 
 impl Meter {
@@ -242,7 +246,7 @@ impl Meter {
         Self { own: Mutex::default(), own_per_second, rations }
     }
 
-    /// Counts bytes that came. Says until when nothing more is to be read, if so.
+    /// Counts bytes that came. If there were too many, returns until when to read no more.
     pub(crate) fn count(&self, bytes: usize) -> Option<Instant> {
         let now = Instant::now();
         let mut own = self.own.lock().unwrap_or_else(PoisonError::into_inner);
@@ -264,7 +268,7 @@ impl Sources {
         Self { limits, trusted, known: Mutex::default() }
     }
 
-    /// Is this address free of rations?
+    /// Returns whether this address is not rationed.
     pub(crate) fn trusts(&self, ip: IpAddr) -> bool {
         self.trusted.contain(ip)
     }
@@ -284,8 +288,8 @@ impl Sources {
     }
 }
 
-/// Forgets the sources without clients whose rations are whole; if there is none, the one that is
-/// nearest to it.
+/// Forgets the sources without clients whose rations are whole. If there is none, forgets the one
+/// that is nearest to that.
 fn forget(known: &mut BTreeMap<Block, Arc<ClientSource>>, now: Instant) {
     let mut nearest: Option<(Instant, Block)> = None;
     known.retain(|block, source| {

@@ -19,10 +19,10 @@ use super::{
 };
 use crate::framing::{self, Decoder};
 
-/// Bytes taken from the transport at once.
+/// The bytes read from the transport at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// How a session ends by another way than its stream.
+/// A future that resolves when a session ends by another way than its stream.
 pub(super) type CloseFuture = Pin<Box<dyn Future<Output = ClientEnd> + Send>>;
 
 pub(super) struct StreamReceiver {
@@ -30,9 +30,9 @@ pub(super) struct StreamReceiver {
     decoder: Decoder,
     chunk: Bytes,
     hangup: CloseFuture,
-    /// Counts what is read.
+    /// The meter that counts what is read.
     meter: Option<Meter>,
-    /// Nothing more is read until then.
+    /// The time until which nothing more is read.
     pause: Option<Instant>,
 }
 
@@ -43,7 +43,7 @@ impl StreamReceiver {
         Self { stream, decoder, chunk: Bytes::new(), hangup, meter, pause }
     }
 
-    /// Counts what is read from now on.
+    /// Counts what is read with this meter from now on.
     pub(super) fn metered(self, meter: Meter) -> Self {
         Self { meter: Some(meter), ..self }
     }
@@ -70,7 +70,7 @@ impl Receive for StreamReceiver {
                 sleep_until(until).await;
             }
             let read = tokio::select! {
-                // First what came before the end.
+                // What came before the end is read first.
                 biased;
                 read = self.stream.read_chunk(READ_BYTES, true) => read,
                 end = &mut self.hangup => return Err(end),
@@ -98,7 +98,7 @@ pub(super) struct StreamSender {
     connection: Connection,
     stream: SendStream,
     encoded: Vec<u8>,
-    /// What the stream is inside of, if it is.
+    /// The HTTP/3 session that the stream is inside of, if any.
     http3: Option<Http3>,
 }
 
@@ -123,7 +123,7 @@ impl Transmit for StreamSender {
             match timeout(stall, self.stream.write(rest)).await {
                 Err(_) => return Err(ClientEnd::Stuck),
                 Ok(Ok(written)) => rest = &rest[written..],
-                // The receiver sees it too, once it has read what came before.
+                // The receiver sees the loss too, once it has read what came before.
                 Ok(Err(WriteError::ConnectionLost(_))) => return pending().await,
                 Ok(Err(_)) => return Err(ClientEnd::Left),
             }
@@ -131,7 +131,7 @@ impl Transmit for StreamSender {
         Ok(())
     }
 
-    /// Does nothing: QUIC keeps the connection alive, see `keep_alive_interval`.
+    /// Does nothing, because QUIC keeps the connection alive; see `keep_alive_interval`.
     async fn pulse(&mut self, _: Duration) -> Result<(), ClientEnd> {
         Ok(())
     }
@@ -146,7 +146,7 @@ impl Transmit for StreamSender {
         let Some(http3) = self.http3 else {
             return self.connection.close(VarInt::from_u32(code.0), reason.as_bytes());
         };
-        // What waits in the stream must not stand before the reason.
+        // Frames that wait in the stream must not delay the reason.
         let _ = self.stream.reset(Http3::reset());
         let _ = timeout(linger, http3.close(&self.connection, code, reason)).await;
         self.connection.close(Http3::NO_ERROR, b"");

@@ -42,7 +42,7 @@ impl Node {
         Self::with(limits, |_| false)
     }
 
-    /// One where some frames are logins.
+    /// Starts a node where some frames are logins.
     fn with(limits: GatewayLimits, is_login: IsLogin) -> Self {
         let (metrics, certificates) = (Arc::<TransportFigures>::default(), certificates());
         let listen_config =
@@ -55,14 +55,14 @@ impl Node {
         timeout(GUARD, self.events.recv()).await.expect("an event in time").expect("running")
     }
 
-    /// Greets the next client, and says what to call it.
+    /// Greets the next client, and returns its id.
     async fn greet(&mut self) -> GatewayClientId {
         let GatewayEvent::ClientUp { id, .. } = self.next().await else { panic!("not up") };
         self.handle.send(id, DeliveryMode::Reliable, "welcome".into()).unwrap();
         id
     }
 
-    /// A client that has been greeted, and has answered.
+    /// Connects a client that was greeted and has answered.
     async fn client(&mut self) -> (GatewayClientId, Carrier) {
         let hashes = self.certificates.hashes();
         let connect = carrier::connect(self.handle.address(), &hashes);
@@ -74,8 +74,8 @@ impl Node {
         (id, carrier)
     }
 
-    /// Sends frames of so many bytes to a client that does not read, until it is too slow; says how
-    /// many bytes that took.
+    /// Sends frames of this many bytes to a client that does not read, until it is too slow.
+    /// Returns how many bytes that took.
     async fn glut(&self, slow: GatewayClientId, frame_bytes: usize) -> u64 {
         let bytes = Bytes::from(vec![7; frame_bytes]);
         let mut sent = 0;
@@ -98,7 +98,7 @@ impl Node {
         }
     }
 
-    /// A connection that does what no carrier does.
+    /// Opens a connection that does what no carrier does.
     async fn raw(&self, alpn: &[u8]) -> Result<Connection, ConnectionError> {
         let endpoint = Endpoint::client(LOOPBACK.into()).unwrap();
         let config = carrier::config(&Pin::new(&self.certificates.hashes()), alpn);
@@ -125,7 +125,7 @@ fn limits() -> GatewayLimits {
     GatewayLimits::default()
 }
 
-/// With as little patience as a test needs.
+/// Returns limits with as little patience as a test needs.
 fn hasty() -> GatewayLimits {
     let ms = Duration::from_millis;
     GatewayLimits { handshake: ms(300), idle: ms(400), stall: ms(300), ..limits() }
@@ -206,7 +206,7 @@ async fn a_rotation_keeps_sessions_and_lets_in_who_knew_the_next_certificate() {
 
     carrier.send.send(b"still here").await.unwrap();
     assert_eq!(node.next().await, frame(id, b"still here"));
-    // It has the hashes from before, and is shown what was the next one then.
+    // The client has the hashes from before, and is shown what was the next certificate then.
     let connect = carrier::connect(node.handle.address(), &announced);
     let (_, late) = tokio::join!(node.greet(), connect);
     late.unwrap();
@@ -233,7 +233,7 @@ async fn another_protocol_is_refused_before_the_node_hears_of_it() {
     node.client().await;
 }
 
-/// A client that writes `misdeed` on its stream, after it was greeted.
+/// Connects a client that writes `misdeed` on its stream after the greeting.
 async fn misbehave(misdeed: &[u8]) -> (ClientEnd, u64) {
     let mut node = Node::new(hasty());
     let raw = async { node.raw(ALPN).await.unwrap() };
@@ -289,7 +289,7 @@ async fn garbage_datagrams_change_nothing() {
     let mut node = Node::new(limits());
     let socket = UdpSocket::bind(LOOPBACK).await.unwrap();
     for n in 0..200u8 {
-        // A few look like first packets of a connection.
+        // Some of these packets look like first packets of a connection.
         let first = if n % 3 == 0 { 0xc0 } else { n };
         let garbage: Vec<u8> = (0..=n).map(|i| if i == 0 { first } else { i ^ n }).collect();
         socket.send_to(&garbage, node.handle.address()).await.unwrap();
@@ -307,7 +307,7 @@ async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
 
     let sent = node.glut(slow, frame_out_bytes_max).await;
 
-    // The client's own window of 1 MiB, and our queues.
+    // The client's own window holds 1 MiB, and our queues hold the rest.
     assert!(sent < 2 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(node.down(slow).await, ClientEnd::TooSlow);
     let said = loop {
@@ -325,7 +325,7 @@ async fn a_client_that_never_reads_is_closed_and_nobody_else_is() {
 async fn a_client_that_takes_nothing_is_closed_even_if_little_is_sent() {
     let mut node = Node::new(hasty());
     let (id, _carrier) = node.client().await;
-    // Latest frames never overflow anything; but the windows are full after a few.
+    // Latest frames overflow no queue, but the windows are full after a few.
     let bytes = Bytes::from(vec![7; 400_000]);
     while node.handle.send(id, DeliveryMode::Latest, bytes.clone()) != Err(SendError::Gone) {
         tokio::task::yield_now().await;
@@ -367,7 +367,7 @@ async fn a_flood_that_nobody_handles_is_held_back() {
     let (flooder, mut flood) = node.client().await;
     let (good, mut carrier) = node.client().await;
 
-    // Until the transport takes no more.
+    // This sends until the transport takes no more.
     let bytes = vec![1; 9_000];
     let blocked = async {
         loop {
@@ -393,7 +393,7 @@ async fn a_client_that_talks_too_fast_is_taken_at_the_steady_rate_and_nobody_wai
     let (good, mut carrier) = node.client().await;
     let start = Instant::now();
 
-    // Two are taken at once, and the greeting was one; the others take a second each.
+    // Two are read at once, and the greeting was one. The others take a second each.
     for _ in 0..3 {
         flood.send.send(b"more").await.unwrap();
     }

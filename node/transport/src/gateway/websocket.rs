@@ -30,24 +30,25 @@ use super::{
 };
 use crate::{framing::Oversize, http::WrittenBytes, pace::SteadyRate};
 
-/// The subprotocol of a session. Browsers take no slash in it, so it is not that of the others.
+/// The subprotocol of a session. Browsers allow no slash in it, so it differs from that of the
+/// others.
 pub const WEBSOCKET_PROTOCOL: &str = "metatopia.1";
 
-/// A close of a session is told by its [`CloseCode`] and this; WebSocket leaves 4000 to 4999 to us.
+/// The number that is added to the [`CloseCode`] of a session; WebSocket leaves 4000 to 4999 to
+/// programs.
 pub const CLOSE_CODES: u16 = 4_000;
 
-/// Longest reason of a close that WebSocket has room for, in bytes.
+/// The longest reason of a close that WebSocket has room for, in bytes.
 const REASON_BYTES_MAX: usize = 123;
 
-/// Where sessions over WebSocket begin; whoever has an HTTP server has the sockets. It keeps no
-/// gateway alive.
+/// The entry for sessions over WebSocket, which the HTTP server uses. It keeps no gateway alive.
 #[derive(Clone, Debug, Default)]
 pub struct WebSockets(pub(super) Weak<Gateway>);
 
-/// Why a client does not come in.
+/// Says why a client does not come in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAdmitted {
-    /// There is no room, or its address has too many clients.
+    /// There is no room, or the client's address has too many clients.
     #[error("no room for more clients")]
     Full,
     /// The gateway has stopped.
@@ -91,13 +92,13 @@ impl WebSockets {
 }
 
 impl Admitted {
-    /// Returns the bounds of its session.
+    /// Returns the limits of the client's session.
     #[must_use]
     pub fn limits(&self) -> &GatewayLimits {
         &self.gateway.limits
     }
 
-    /// Counts what is read of it.
+    /// Returns the meter of what is read from the client.
     pub(crate) fn meter(&self) -> Meter {
         self.gateway.meter(&self.ticket)
     }
@@ -126,12 +127,12 @@ struct SocketReceiver {
     controls: SteadyRate,
 }
 
-/// Pings and pongs of a session in a second, and at once after a quiet time. Our own pings are
-/// answered by one every few seconds; a browser sends none by itself.
+/// The pings and pongs that a session may send in a second, and at once after a quiet time. The
+/// client answers our own pings with one every few seconds; a browser sends none by itself.
 const CONTROLS_PER_SECOND: u32 = 4;
 const CONTROLS_BURST: u32 = 16;
 
-/// Counts one more control frame. Returns false when these are too many.
+/// Counts one more control frame. Returns false when there are too many.
 fn is_control_due(rate: &mut SteadyRate, now: Instant) -> bool {
     let gap = Duration::from_secs(1) / CONTROLS_PER_SECOND;
     rate.count(gap, now) <= now + gap * CONTROLS_BURST
@@ -151,7 +152,7 @@ impl Receive for SocketReceiver {
                 Some(Ok(Message::Text(_))) => {
                     return Err(ClientEnd::Malformed("a message of text"));
                 }
-                // Pings are answered below us, which costs as much as reading them.
+                // Pings are answered below this code, which costs as much as reading them.
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => {
                     if !is_control_due(&mut self.controls, Instant::now()) {
                         return Err(ClientEnd::Malformed("too many pings and pongs"));
@@ -180,9 +181,9 @@ fn ended(error: &axum::Error, max: usize) -> ClientEnd {
 
 struct SocketSender {
     sink: SplitSink<WebSocket, Message>,
-    /// What the system has taken.
+    /// The count of the bytes that the system has taken.
     written: WrittenBytes,
-    /// Between two pings, and when the next one is due.
+    /// The time between two pings, and when the next one is due.
     every: Duration,
     next: Instant,
 }
@@ -198,7 +199,7 @@ impl SocketSender {
         };
         match unless_stuck(written, stall, said).await {
             Some(Ok(())) => Ok(()),
-            // The receiver sees it too, once it has read what came before.
+            // The receiver sees the error too, once it has read what came before.
             Some(Err(_)) => std::future::pending().await,
             None => Err(ClientEnd::Stuck),
         }
@@ -221,13 +222,13 @@ impl Transmit for SocketSender {
 
     async fn finish(&mut self, code: CloseCode, reason: &str) {
         let _ = self.sink.send(closing(code, reason)).await;
-        // The receiver gets the client's answer, which comes after it has read everything.
+        // The receiver gets the client's answer, which comes after the client has read everything.
         std::future::pending().await
     }
 
     async fn close(mut self, code: CloseCode, reason: &str, linger: Duration) {
         let said = async {
-            // An error says that a close was said already, by either side.
+            // An error means that either side has closed the session already.
             let _ = self.sink.send(closing(code, reason)).await;
             let _ = self.sink.close().await;
         };

@@ -1,9 +1,10 @@
-//! WebTransport over HTTP/3: what comes before the one stream of a session.
+//! WebTransport over HTTP/3: the steps before the one stream of a session.
 //!
-//! The server sends its settings, reads the client's and the client's one CONNECT request, answers
-//! it, and opens the stream that frames travel on. It takes no other request, and grants the client
-//! no other streams than those that HTTP/3 needs. Datagrams are dropped. What a client writes to
-//! HTTP/3's own streams is not read beyond that, so it soon blocks itself, and nobody else.
+//! The server sends its settings, reads the client's settings and the client's one CONNECT request,
+//! answers the request, and opens the stream for frames. It accepts no other request, and grants
+//! the client no other streams than those that HTTP/3 needs. Datagrams are dropped. The server
+//! reads no more of HTTP/3's own streams, so a client that writes to them soon blocks itself, and
+//! nobody else.
 use quinn::{Connection, ConnectionError, RecvStream, SendStream, VarInt};
 use tokio::{io::AsyncReadExt as _, sync::oneshot};
 use tokio_util::task::AbortOnDropHandle;
@@ -21,33 +22,33 @@ use crate::http::Allowed;
 /// The application protocol of a connection that may carry WebTransport.
 pub(super) const ALPN: &[u8] = b"h3";
 
-/// Streams in one direction that HTTP/3 needs from a client: control, and two for its headers.
+/// The streams in one direction that HTTP/3 needs from a client: control, and two for its headers.
 pub(super) const UNI_STREAMS: u32 = 3;
 
-/// Streams in both directions that a client may open: that of its CONNECT request.
+/// The streams in both directions that a client may open: that of its CONNECT request.
 pub(super) const BIDI_STREAMS: u32 = 1;
 
-/// Bytes of datagrams that wait; they are allowed because WebTransport must, and never read.
+/// The bytes of datagrams that may wait. WebTransport requires datagrams, and nobody reads them.
 pub(super) const DATAGRAM_BYTES: usize = 2_048;
 
-/// Bytes that a client may send behind its request; what it has to say there is a few.
+/// The most bytes that a client may send after its request. A proper client sends a few.
 pub(super) const CAPSULES_BYTES_MAX: u64 = 16 * 1024;
 
-/// Where sessions are.
+/// The path at which sessions begin.
 const PATH: &str = "/";
 
-/// Why no session came about.
+/// Says why a session could not be opened.
 #[derive(Debug)]
 pub(super) enum SessionRefusal {
     /// The connection ended.
     Lost,
-    /// It was no HTTP/3, or no request for WebTransport.
+    /// The client spoke no HTTP/3, or sent no request for WebTransport.
     Nonsense,
-    /// The request was refused, and answered so.
+    /// The request was refused with an answer.
     Answered {
-        /// For the page that it comes from?
+        /// Says whether the origin of the page was the reason.
         foreign: bool,
-        /// To be held until the client has the answer.
+        /// The session's streams, to be held until the client has the answer.
         http3: Http3,
     },
 }
@@ -64,22 +65,23 @@ impl From<quinn::WriteError> for SessionRefusal {
     }
 }
 
-/// Streams of HTTP/3 that must stay open as long as the session.
+/// The streams of HTTP/3 that must stay open as long as the session.
 #[derive(Debug)]
 pub(super) struct Http3 {
     _control: SendStream,
     _their_control: RecvStream,
     connect: SendStream,
-    /// Reads what follows the request. As long as it does, the stream is whole, and a browser
-    /// believes the reason of a close; it calls a stream that was stopped a lost connection.
+    /// The task that reads what follows the request. While it does, the stream is whole, and a
+    /// browser believes the reason of a close. It reports a stream that was stopped as a lost
+    /// connection.
     _reader: Option<AbortOnDropHandle<()>>,
 }
 
 impl Http3 {
-    /// Its code for a connection that ends as it should.
+    /// The HTTP/3 code for a connection that ends as it should.
     pub(super) const NO_ERROR: VarInt = VarInt::from_u32(0x100);
 
-    /// And for one that does not speak it.
+    /// The HTTP/3 code for a connection that does not speak the protocol.
     pub(super) const GENERAL_PROTOCOL_ERROR: VarInt = VarInt::from_u32(0x101);
 
     /// Returns the HTTP/3 code for a stream of a session that is reset.
@@ -146,7 +148,7 @@ pub(super) async fn accept(
     send.write_all(&header).await?;
     let (told, end) = oneshot::channel();
     http3._reader = Some(AbortOnDropHandle::new(tokio::spawn(async move {
-        // Nobody waits for it when the session has ended in another way.
+        // Nobody waits for this when the session has ended in another way.
         let _ = told.send(hung_up(requests).await);
     })));
     let hangup = async { end.await.unwrap_or(ClientEnd::Left) };
@@ -164,8 +166,8 @@ async fn send_settings(connection: &Connection) -> Result<SendStream, SessionRef
     Ok(control)
 }
 
-/// Reads the client's settings. They must be there; what they say does not matter, the request
-/// does.
+/// Reads the client's settings. They must be there, but their content does not matter; the request
+/// decides.
 async fn settings(connection: &Connection) -> Result<RecvStream, SessionRefusal> {
     let mut control = connection.accept_uni().await?;
     Settings::read(&mut control).await.map_err(|_| SessionRefusal::Nonsense)?;
@@ -186,7 +188,8 @@ fn judge(request: &ConnectRequest, allowed: &Allowed) -> StatusCode {
     }
 }
 
-/// Programs that are no browsers send no Origin; nobody can make them come here unknowingly.
+/// Returns whether the request may open a session. Programs that are no browsers send no Origin,
+/// and no page can make them come here unknowingly.
 fn is_allowed(headers: &HeaderMap, name: &str, allowed: &Allowed) -> bool {
     let mut origins = headers.get_all(ORIGIN).iter();
     match (origins.next(), origins.next()) {
@@ -198,12 +201,12 @@ fn is_allowed(headers: &HeaderMap, name: &str, allowed: &Allowed) -> bool {
 
 /// Waits until the client ends its session or breaks the rules of its request's stream.
 async fn hung_up(requests: RecvStream) -> ClientEnd {
-    // The reader gathers what it cannot make sense of, so it must not get much.
+    // The reader gathers what it cannot decode, so it must not get much.
     let mut capsules = Http3CapsuleReader::new(requests.take(CAPSULES_BYTES_MAX));
     loop {
         match capsules.read().await {
             Ok(Some(Capsule::CloseWebTransportSession { .. }) | None) => return ClientEnd::Left,
-            // Others are for extensions that we do not have.
+            // Other capsules are for extensions that we do not have.
             Ok(Some(_)) => {}
             Err(CapsuleError::MessageTooLong | CapsuleError::InvalidUtf8) => {
                 return ClientEnd::Malformed("a capsule that is too long, or no text");

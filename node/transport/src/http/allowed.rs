@@ -1,4 +1,5 @@
-//! Whose pages may talk to a server, by HTTP and over the carriers of sessions.
+//! The list of origins whose pages may connect to a server, by HTTP and over the carriers of
+//! sessions.
 
 use std::{
     collections::BTreeSet,
@@ -12,8 +13,9 @@ use super::{
 };
 use crate::bind::twin;
 
-/// Whose pages may talk to this server: its own, those of origins that its configuration names, and
-/// those of the sim's other servers, as their signed announcements say. Clones are the same list.
+/// The origins whose pages may connect to this server: its own, those that its configuration names,
+/// and those of the sim's other servers, as their signed announcements say. Clones are the same
+/// list.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed(Arc<List>);
 
@@ -21,34 +23,35 @@ pub struct Allowed(Arc<List>);
 struct List {
     configured: Origins,
     scheme: UrlScheme,
-    /// The port of this server's pages.
+    /// The port of this server's own pages.
     port: Option<u16>,
-    /// Does it listen on all addresses of its machine? Then any is a name of it.
+    /// Says whether the server listens on all addresses of its machine. Then each of them is a name
+    /// of it.
     everywhere: bool,
     own: BTreeSet<WebOrigin>,
     servers: RwLock<BTreeSet<WebOrigin>>,
 }
 
-/// Whose page asks.
+/// The kind of page that asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Page {
-    /// One of the server's own, called as it was called now.
+    /// A page of the server's own, by the name that this request uses.
     Own,
-    /// One of another origin that may ask, and may read the answer.
+    /// A page of another origin that may ask, and may read the answer.
     Other,
-    /// One of an origin that may not.
+    /// A page of an origin that may not ask.
     Foreign,
 }
 
 impl Allowed {
-    /// Returns the origins of a server whose pages are at `http`. `announced` is what it says about
-    /// itself, if that is something else.
+    /// Returns the origins of a server whose pages are at `http`. `announced` is its announced
+    /// origin, if that is another one.
     #[must_use]
     pub fn new(configured: Origins, http: SocketAddr, announced: Option<&WebOrigin>) -> Self {
         Self::by(UrlScheme::Http, configured, http, announced)
     }
 
-    /// As [`Allowed::new`], for pages that come by this scheme.
+    /// Returns the origins as [`Allowed::new`] does, for pages that come by this scheme.
     #[must_use]
     pub fn by(
         scheme: UrlScheme,
@@ -88,9 +91,9 @@ impl Allowed {
         self.0.configured.contains(origin) || self.0.own.iter().chain(servers.iter()).any(is)
     }
 
-    /// Is this host, in lowercase, a name of this server? A page can make a name of its own site
-    /// resolve to this server's address (DNS rebinding), and then it is of "the same origin" as
-    /// this server.
+    /// Returns whether this host, in lowercase, is a name of this server. A page can make a name of
+    /// its own site resolve to this server's address (DNS rebinding), and then it is of "the same
+    /// origin" as this server.
     pub(crate) fn is_name(&self, name: &str) -> bool {
         let own = |origin: &WebOrigin| host(origin.authority()) == name;
         self.0.everywhere && (is_address(name) || name == "localhost")
@@ -98,7 +101,7 @@ impl Allowed {
             || self.0.own.iter().any(own)
     }
 
-    /// Returns whose page asks by HTTP, calling the server `called` (host and port).
+    /// Returns the kind of page that asks by HTTP and names the server `called` (host and port).
     pub(crate) fn page(&self, origin: &str, called: &str) -> Page {
         if origin == WebOrigin::own(self.0.scheme, called).as_str() {
             Page::Own
@@ -109,8 +112,8 @@ impl Allowed {
         }
     }
 
-    /// May a page of `origin` open a session by QUIC, calling the server `name`? Its own pages come
-    /// from another port of the same host.
+    /// Returns whether a page of `origin` may open a session by QUIC and name the server `name`.
+    /// The server's own pages come from another port of the same host.
     pub(crate) fn session(&self, origin: &str, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let own = || {
@@ -122,7 +125,7 @@ impl Allowed {
     }
 }
 
-/// Returns the host of an address, as it is written in a URL.
+/// Returns the host of an address, as a URL has it.
 #[must_use]
 pub fn in_url(address: SocketAddr) -> String {
     match address {
@@ -179,7 +182,7 @@ mod tests {
         let allowed = allowed("0.0.0.0:8080");
         assert!(allowed.session("http://192.0.2.7:8080", "192.0.2.7"));
         assert!(!allowed.session("http://192.0.2.8:8080", "192.0.2.7"));
-        // A name that somebody else made resolve to this address.
+        // Another site made this name resolve to this address.
         assert!(!allowed.session("http://evil.example:8080", "evil.example"));
     }
 
@@ -192,7 +195,7 @@ mod tests {
         allowed.set_servers([other.clone()]);
         assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Other);
         assert!(allowed.session(other.as_str(), "127.0.0.1"));
-        // Their names are not ours.
+        // The names of other servers are not ours.
         allowed.set_servers(["http://other.example".parse().unwrap()]);
         assert!(!allowed.is_name("other.example"));
         assert!(!allowed.session(other.as_str(), "127.0.0.1"));

@@ -1,4 +1,4 @@
-//! What goes wrong, as JSON.
+//! Failures of requests, as JSON.
 
 use axum::{
     Json,
@@ -7,7 +7,7 @@ use axum::{
 };
 use serde_json::json;
 
-/// A request that is not answered: a status code, a word for programs and a sentence for people.
+/// The answer to a failed request: a status code, a word for programs and a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErrorAnswer {
     status: StatusCode,

@@ -1,4 +1,5 @@
-//! What every request must pass: who asks, by which name, and how much it brings.
+//! The checks that every request must pass: which page asks, by which name, and how long its body
+//! is.
 
 use std::sync::Arc;
 
@@ -16,13 +17,14 @@ use axum::{
 };
 
 use super::{Allowed, BODY_BYTES_MAX, ErrorAnswer, allowed::Page, listener::Caller, origin::host};
-use crate::figures::TransportFigures;
+use crate::figures::HttpFigures;
 
 pub(super) struct Guard {
-    pub(super) allowed: Allowed,
+    /// A page that one of these lists allows may ask.
+    pub(super) allowed: Vec<Allowed>,
     pub(super) plain: &'static [&'static str],
     pub(super) origins_setting: &'static str,
-    pub(super) figures: Arc<TransportFigures>,
+    pub(super) figures: Arc<HttpFigures>,
 }
 
 /// Returns a header's text, or an error if the header is there twice or is no text.
@@ -52,16 +54,20 @@ impl Guard {
         let called =
             text(headers, HOST)?.ok_or_else(|| ErrorAnswer::bad_request("no Host header"))?;
         let name = host(called).to_ascii_lowercase();
-        if !self.allowed.is_name(&name) {
+        let called_so = || self.allowed.iter().filter(|allowed| allowed.is_name(&name));
+        if called_so().next().is_none() {
             return Err(foreign("host", called));
         }
         let Some(origin) = text(headers, ORIGIN)? else {
             return Ok(None);
         };
-        match self.allowed.page(origin, called) {
-            Page::Own => Ok(None),
-            Page::Other => Ok(headers.get(ORIGIN).cloned()),
-            Page::Foreign => Err(foreign("origin", origin)),
+        let is_any = |page| called_so().any(|allowed| allowed.page(origin, called) == page);
+        if is_any(Page::Own) {
+            Ok(None)
+        } else if is_any(Page::Other) {
+            Ok(headers.get(ORIGIN).cloned())
+        } else {
+            Err(foreign("origin", origin))
         }
     }
 }
@@ -70,7 +76,7 @@ fn check_body(headers: &HeaderMap) -> Result<(), ErrorAnswer> {
     let Some(length) = text(headers, CONTENT_LENGTH)? else {
         return Ok(());
     };
-    // What is no number, hyper has refused already.
+    // Hyper has refused a length that is no number already.
     if length.parse::<usize>().is_ok_and(|length| length <= BODY_BYTES_MAX) {
         return Ok(());
     }
@@ -78,19 +84,19 @@ fn check_body(headers: &HeaderMap) -> Result<(), ErrorAnswer> {
     Err(ErrorAnswer::new(StatusCode::PAYLOAD_TOO_LARGE, "too_large", message))
 }
 
-/// Did the request come without TLS, where it should not?
+/// Returns whether the request came without TLS where it should not.
 fn is_to_go(plain: &[&str], request: &Request) -> bool {
     let caller = request.extensions().get::<ConnectInfo<Caller>>();
     let Some(is_here) = caller.and_then(|ConnectInfo(caller)| caller.plain()) else {
         return false;
     };
     let is_question = plain.iter().any(|path| request.uri().path().starts_with(path));
-    // Only pages say where they are from.
+    // Only pages send an Origin.
     !is_here || !is_question || request.headers().contains_key(ORIGIN)
 }
 
-/// Redirects to the same address under TLS. Its Host was found to be ours. The redirect is
-/// temporary, because a browser keeps a permanent one for ever.
+/// Redirects to the same address under TLS. The Host of the request was found to be ours. The
+/// redirect is temporary, because a browser keeps a permanent one for ever.
 fn to_https(request: &Request) -> Response {
     let called = request.headers().get(HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
@@ -101,7 +107,7 @@ fn to_https(request: &Request) -> Response {
     }
 }
 
-/// Lets a request pass, or says why not.
+/// Lets a request pass, or answers why it may not.
 pub(super) async fn check(
     State(guard): State<Arc<Guard>>,
     request: Request,

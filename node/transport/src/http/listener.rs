@@ -1,6 +1,6 @@
-//! A listener that bounds its connections: how many, how long one may do nothing, and how much the
-//! system holds for one. Who comes when there are enough takes the place of another one, see
-//! [`places`](super::places).
+//! A listener that limits its connections: how many there are, how long one may be idle, and how
+//! much the system holds for one. A newcomer to a full server takes the place of another
+//! connection, see [`places`](super::places).
 
 use std::{
     io,
@@ -34,17 +34,17 @@ use super::{
 };
 use crate::gateway::Meter;
 
-/// Connections at once; for one more, the oldest of the address that has most is closed.
+/// The most connections at once. For one more, the oldest of the address that has most is closed.
 pub const CONNECTIONS_MAX: usize = 256;
 
-/// A connection on which nothing is read or written for this long is closed.
+/// The time after which a connection is closed on which nothing is read or written.
 pub const IDLE: Duration = Duration::from_secs(30);
 
-/// Bytes that the system may hold in each direction of a connection; it doubles them. Without this
-/// it holds megabytes for a client that does not read.
+/// The bytes that the system may hold in each direction of a connection; it doubles them. Without
+/// this it holds megabytes for a client that does not read.
 pub const SOCKET_BYTES: u32 = 64 * 1024;
 
-/// Connections that may wait to be accepted.
+/// The most connections that may wait to be accepted.
 const BACKLOG: u32 = 1_024;
 
 /// Opens a socket that listens.
@@ -54,7 +54,7 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
     socket.set_reuseaddr(true)?;
-    // What is accepted has the same.
+    // Accepted connections inherit these sizes.
     socket.set_send_buffer_size(SOCKET_BYTES)?;
     socket.set_recv_buffer_size(SOCKET_BYTES)?;
     socket.bind(address)?;
@@ -62,7 +62,7 @@ pub(super) fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 pub(super) struct Limited {
-    /// One, or one of each family.
+    /// One socket, or one of each family.
     sockets: Vec<TcpListener>,
     tls: Option<TlsAcceptor>,
     places: Arc<ConnectionSlots>,
@@ -84,10 +84,10 @@ impl Listener for Limited {
     type Addr = SocketAddr;
 
     async fn accept(&mut self) -> (HttpConnection, SocketAddr) {
-        // These wait a moment when the system is out of files, instead of failing.
+        // When the system is out of files, this waits a moment instead of failing.
         let accepts = self.sockets.iter_mut().map(|socket| Box::pin(Listener::accept(socket)));
         let ((stream, address), ..) = select_all(accepts).await;
-        // Frames of sessions are small and wait for nothing. If it fails, they do.
+        // Frames of sessions are small and should not wait. If this fails, they do.
         let _ = stream.set_nodelay(true);
         let place = self.places.take(address.ip());
         (HttpConnection::new(stream, self.tls.as_ref(), place, self.idle), address)
@@ -98,11 +98,11 @@ impl Listener for Limited {
     }
 }
 
-/// Who made a request, and on which connection.
+/// The client that made a request, and the connection that it came on.
 #[derive(Clone, Debug)]
 pub struct Caller {
     pub(super) address: SocketAddr,
-    /// Is it on this very machine?
+    /// Says whether the client is on this very machine.
     is_here: bool,
     plain: Arc<AtomicBool>,
     place: Arc<ConnectionSlot>,
@@ -111,8 +111,8 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Does it speak without TLS where there is a certificate? If so, returns whether it is on this
-    /// machine.
+    /// Returns none if the connection has TLS or the server has no certificate. Otherwise returns
+    /// whether the client is on this machine.
     pub(super) fn plain(&self) -> Option<bool> {
         self.plain.load(Ordering::Relaxed).then_some(self.is_here)
     }
@@ -121,7 +121,7 @@ impl Caller {
     /// read of it.
     pub(super) fn leave(&self, meter: Meter) -> WrittenBytes {
         self.place.leave();
-        // A connection becomes a session once.
+        // A connection becomes a session only once.
         let _ = self.meter.set(meter);
         self.written.clone()
     }
@@ -145,9 +145,9 @@ pub(super) struct HttpConnection {
     lost: Pin<Box<WaitForCancellationFutureOwned>>,
     place: Arc<ConnectionSlot>,
     written: WrittenBytes,
-    /// Counts what is read, once this is a session.
+    /// The meter that counts what is read, once this is a session.
     meter: Arc<OnceLock<Meter>>,
-    /// Nothing more is read until then.
+    /// The time until which nothing more is read.
     pause: Option<Pin<Box<Sleep>>>,
 }
 
@@ -160,7 +160,7 @@ impl HttpConnection {
     ) -> Self {
         let (deadline, lost) = (Box::pin(sleep(idle)), Box::pin(place.lost()));
         let (place, written, meter) = (Arc::new(place), WrittenBytes::default(), Arc::default());
-        // Whoever calls an address of its own machine calls from that address.
+        // A program that dials an address of its own machine comes from that address.
         let ip = |address: io::Result<SocketAddr>| address.ok().map(|address| address.ip());
         let (own, peer) = (ip(stream.local_addr()), ip(stream.peer_addr()));
         let is_here = peer.is_some_and(|peer| peer.is_loopback() || own == Some(peer));
@@ -168,8 +168,8 @@ impl HttpConnection {
         Self { wire, is_here, idle, deadline, lost, place, written, meter, pause: None }
     }
 
-    /// Moves the deadline when something happened, and fails when it has passed and nothing did, or
-    /// when somebody else has the place.
+    /// Moves the deadline when something happened. Fails when the deadline has passed and nothing
+    /// did, or when another connection has taken the place.
     fn watch<T>(&mut self, cx: &mut Context<'_>, done: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if self.lost.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Err(io::ErrorKind::ConnectionAborted.into()));
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(listener.places.taken(), 1);
     }
 
-    /// Pieces of a message cost a byte or two each, and as much to read as long ones.
+    /// Pieces of a message cost a byte or two each to send, and as much to read as long ones.
     #[tokio::test]
     async fn a_session_is_read_no_faster_than_its_bytes_may_come() {
         let (mut listener, address) = limited(1, IDLE).await;
@@ -283,7 +283,7 @@ mod tests {
         client.write_all(&[0; 1]).await.unwrap();
         served.read_exact(&mut [0; 1]).await.unwrap();
 
-        // A second's worth at once, and then the rest at its rate.
+        // A second's worth comes at once, and then the rest at its rate.
         let took = start.elapsed();
         assert!(took >= Duration::from_millis(150), "{took:?}");
     }

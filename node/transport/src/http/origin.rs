@@ -9,15 +9,15 @@ use serde::{Deserialize, Deserializer, de::Error as _};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WebOrigin(String);
 
-/// The text is no origin.
+/// The error of a text that is no origin.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not like https://plaza.example or http://192.0.2.1:8080")]
 pub struct ParseWebOriginError(String);
 
-/// How pages come to browsers.
+/// The schemes by which pages come to browsers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum UrlScheme {
-    /// As they are.
+    /// Plain HTTP without TLS.
     #[default]
     Http,
     /// HTTP under TLS.
@@ -25,7 +25,7 @@ pub enum UrlScheme {
 }
 
 impl UrlScheme {
-    /// As in an address, and the port that is not written there.
+    /// Returns the scheme as an address has it, and the port that an address leaves out.
     const fn parts(self) -> (&'static str, u16) {
         match self {
             Self::Http => ("http", 80),
@@ -40,13 +40,13 @@ impl WebOrigin {
         Self(format!("{}://{}", scheme.parts().0, authority.to_ascii_lowercase()))
     }
 
-    /// As browsers write it.
+    /// Returns the origin as browsers write it.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Returns the origin of pages from this host (as it is written in a URL) and port.
+    /// Returns the origin of pages from this host (as a URL has it) and port.
     #[must_use]
     pub fn at(scheme: UrlScheme, host: &str, port: u16) -> Self {
         if port == scheme.parts().1 {
@@ -55,7 +55,7 @@ impl WebOrigin {
         Self::own(scheme, &format!("{host}:{port}"))
     }
 
-    /// Returns host and port.
+    /// Returns the host and the port.
     pub(crate) fn authority(&self) -> &str {
         self.0.split_once("://").map_or("", |(_, authority)| authority)
     }
@@ -70,7 +70,7 @@ pub fn host(authority: &str) -> &str {
     }
 }
 
-/// Is it an address, written as in a URL?
+/// Returns whether the host is an address, written as in a URL.
 pub(crate) fn is_address(host: &str) -> bool {
     let v6 = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
     match v6 {
@@ -79,7 +79,7 @@ pub(crate) fn is_address(host: &str) -> bool {
     }
 }
 
-/// Is it a host as in an origin: an address, or a name in lowercase?
+/// Returns whether the text is a host as in an origin: an address, or a name in lowercase.
 #[must_use]
 pub fn is_host(host: &str) -> bool {
     let names =
@@ -120,24 +120,24 @@ impl<'de> Deserialize<'de> for WebOrigin {
     }
 }
 
-/// Origins whose pages may talk to a server. As text: with commas between.
+/// The origins whose pages may connect to a server. As text they have commas between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(transparent)]
 pub struct Origins(Vec<WebOrigin>);
 
 impl Origins {
-    /// Is the list empty?
+    /// Returns whether the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Is this, as a browser says it, one of them?
+    /// Returns whether this origin, as a browser writes it, is one of them.
     pub(super) fn contains(&self, origin: &str) -> bool {
         self.0.iter().any(|known| known.0 == origin)
     }
 
-    /// Is this the host of one of them?
+    /// Returns whether this is the host of one of them.
     pub(super) fn has_host(&self, name: &str) -> bool {
         self.0.iter().any(|known| host(known.authority()) == name)
     }

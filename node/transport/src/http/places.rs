@@ -1,9 +1,9 @@
-//! Places for connections, and who gives way when none is free.
+//! Places for connections, and which connection gives way when none is free.
 //!
-//! A client may keep its connection for as long as it says something now and then, so whoever waited
-//! for a free place could wait for ever. A newcomer waits for nobody: it takes the oldest connection's
-//! place of the address that has most of them. So a crowd from one address is in nobody's way but its
-//! own, and as long as there is room it may have all of it.
+//! A client may keep its connection for as long as it sends something now and then, so a newcomer
+//! that waited for a free place could wait for ever. A newcomer does not wait: it takes the place
+//! of the oldest connection of the address that has most of them. So a crowd from one address
+//! delays nobody but itself, and as long as there is room it may have all of it.
 
 use std::{
     cmp::Reverse,
@@ -24,7 +24,7 @@ pub(super) struct ConnectionSlots {
 
 #[derive(Debug, Default)]
 struct SlotTable {
-    /// The older the smaller.
+    /// The next number; older connections have smaller ones.
     next: u64,
     holders: BTreeMap<u64, SlotHolder>,
 }
@@ -52,12 +52,12 @@ impl ConnectionSlots {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how many are taken.
+    /// Returns how many places are taken.
     pub(super) fn taken(&self) -> usize {
         self.lock().holders.len()
     }
 
-    /// Takes a place for a connection from `ip`, somebody else's if none is free.
+    /// Takes a place for a connection from `ip`: another connection's if none is free.
     pub(super) fn take(self: &Arc<Self>, ip: IpAddr) -> ConnectionSlot {
         let (block, lost) = (Block::of(ip), CancellationToken::new());
         let mut taken = self.lock();
@@ -75,8 +75,8 @@ impl ConnectionSlots {
 }
 
 impl SlotTable {
-    /// Returns the oldest place of the block that has most. Of several such blocks it is the oldest
-    /// of all.
+    /// Returns the oldest place of the block that has most. If several blocks do, returns the
+    /// oldest place of all of theirs.
     fn crowding(&self) -> Option<u64> {
         let mut blocks: BTreeMap<Block, (usize, Reverse<u64>)> = BTreeMap::new();
         for (number, holder) in &self.holders {
@@ -87,12 +87,12 @@ impl SlotTable {
 }
 
 impl ConnectionSlot {
-    /// Makes room for somebody else; a place that is left is not lost any more.
+    /// Frees the place for others. A place that was left cannot be lost any more.
     pub(super) fn leave(&self) {
         self.places.lock().holders.remove(&self.number);
     }
 
-    /// Returns a future that ends when somebody else has taken the place.
+    /// Returns a future that ends when another connection has taken the place.
     pub(super) fn lost(&self) -> WaitForCancellationFutureOwned {
         self.lost.clone().cancelled_owned()
     }
@@ -112,7 +112,7 @@ mod tests {
         ips.iter().map(|ip| places.take(ip.parse().unwrap())).collect()
     }
 
-    /// Returns which of these have lost their places.
+    /// Returns which of these connections have lost their places.
     fn lost(all: &[ConnectionSlot]) -> Vec<usize> {
         (0..all.len()).filter(|index| all[*index].lost.is_cancelled()).collect()
     }

@@ -34,12 +34,12 @@ fn routes() -> HttpRoutes {
 async fn run(origins: &str) -> Running {
     let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let allowed = Allowed::new(origins.parse().unwrap(), bound.address(), None);
-    let server = start(bound, allowed.clone(), routes(), Arc::default());
+    let server = start(bound, guarded([allowed.clone()], routes(), Arc::default()));
     Running { server, allowed }
 }
 
 impl Running {
-    /// Sends a request with these header lines; the whole response.
+    /// Sends a request with these header lines, and returns the whole response.
     async fn send(&self, request: &str, headers: &[&str], body: &[u8]) -> String {
         let mut head = format!("{request} HTTP/1.1\r\nConnection: close\r\n");
         for line in headers {
@@ -50,7 +50,7 @@ impl Running {
         let talk = async {
             let mut stream = TcpStream::connect(self.server.address()).await.unwrap();
             stream.write_all(head.as_bytes()).await.unwrap();
-            // The server may have hung up on a body that it does not want.
+            // The server may have hung up on a body that it does not accept.
             let _ = stream.write_all(body).await;
             let mut response = Vec::new();
             let _ = stream.read_to_end(&mut response).await;
@@ -59,7 +59,7 @@ impl Running {
         timeout(GUARD, talk).await.expect("an answer in time")
     }
 
-    /// Status code, and body as JSON (or text).
+    /// Returns the status code, and the body as JSON (or text).
     async fn get(&self, path: &str) -> (u16, Value) {
         let host = format!("Host: {}", self.server.address());
         split(&self.send(&format!("GET {path}"), &[&host], b"").await)
@@ -86,6 +86,30 @@ async fn pages_of_the_sims_other_servers_may_ask_and_read() {
     assert_eq!(split(&response).0, 200);
     let readable = "access-control-allow-origin: http://192.0.2.7:8080";
     assert!(response.to_lowercase().contains(readable), "{response}");
+}
+
+/// A server with two lists answers whoever one of them allows, and by the names of both.
+#[tokio::test]
+async fn who_one_of_several_lists_allows_may_ask() {
+    let bound = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let list = |origin: &str| Allowed::new(origin.parse().unwrap(), bound.address(), None);
+    let lists = [list("https://plaza.example"), list("https://garden.example")];
+    let allowed = lists[0].clone();
+    let server = start(bound, guarded(lists, routes(), Arc::default()));
+    let node = Running { server, allowed };
+    for (host, origin, code) in [
+        ("plaza.example", "https://plaza.example", 200),
+        ("garden.example", "https://garden.example", 200),
+        // One list knows the name, and the other one the origin.
+        ("garden.example", "https://plaza.example", 403),
+        ("evil.example", "https://plaza.example", 403),
+        ("plaza.example", "https://evil.example", 403),
+    ] {
+        let headers = [format!("Host: {host}"), format!("Origin: {origin}")];
+        let headers = [headers[0].as_str(), &headers[1]];
+        let response = node.send("GET /api/session", &headers, b"").await;
+        assert_eq!(split(&response).0, code, "{host} {origin}");
+    }
 }
 
 #[tokio::test]
@@ -118,7 +142,7 @@ async fn pages_of_other_sites_are_refused() {
         ("Host: LocalHost", Some("http://localhost".to_owned()), 200),
         ("Host: [::1]:9", None, 200),
         ("Host: plaza.example", None, 200),
-        // A name that somebody else made resolve to this address.
+        // Another site made this name resolve to this address.
         ("Host: evil.example", None, 403),
         ("Host: evil.example", Some("http://evil.example".to_owned()), 403),
         ("Host: localhost.evil.example", None, 403),
@@ -171,7 +195,7 @@ async fn garbage_gets_an_error_and_harms_nobody() {
 async fn a_server_that_is_shut_down_does_not_listen_any_more() {
     let node = run("").await;
     let address = node.server.address();
-    // A connection that is kept open holds nothing up.
+    // A connection that is kept open delays nothing.
     let _idle = TcpStream::connect(address).await.unwrap();
     timeout(GUARD, node.server.shutdown()).await.unwrap();
     assert!(TcpStream::connect(address).await.is_err());

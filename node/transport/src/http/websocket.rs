@@ -1,4 +1,4 @@
-//! Sessions over WebSocket: the way in.
+//! The entry of sessions over WebSocket.
 
 use axum::{
     extract::{
@@ -11,14 +11,14 @@ use axum::{
 use super::{ErrorAnswer, listener::Caller};
 use crate::gateway::{NotAdmitted, WEBSOCKET_PROTOCOL, WebSockets};
 
-/// Bytes of frames that are gathered for one connection before they are given to the system, and
-/// that are taken from it at once.
+/// The bytes of frames that are gathered for one connection before the system gets them, and that
+/// are read from it at once.
 const BUFFER_BYTES: usize = 16 * 1024;
 
-/// Turns a connection into a session; a route for GET. The guard has looked at who asks.
+/// Turns a connection into a session, as a route for GET. The guard has checked which page asks.
 ///
 /// # Errors
-/// When the request asks for something else, or there is no room for a client.
+/// Fails when the request asks for something else, or there is no room for a client.
 pub async fn upgrade(
     State(sockets): State<WebSockets>,
     ConnectInfo(caller): ConnectInfo<Caller>,

@@ -1,9 +1,9 @@
-//! The bytes of a connection: as they come, or under TLS where the server has a certificate.
+//! The bytes of a connection: plain, or under TLS where the server has a certificate.
 //!
-//! There a first byte says which it is. What comes without TLS is answered too: programs of this
-//! machine, such as `metatopia up`, ask a few things by plain HTTP, and whoever else does is sent to
-//! `https` ([`guard`](super::guard)). The handshake is done where the connection is read, so that
-//! nobody who is slow at it keeps others from being accepted.
+//! With a certificate, the first byte says which it is. A connection without TLS is answered too:
+//! programs of this machine, such as `metatopia up`, ask a few things by plain HTTP, and all other
+//! clients are redirected to `https` ([`guard`](super::guard)). The handshake is done where the
+//! connection is read, so that a slow client keeps no other from being accepted.
 
 use std::{
     io,
@@ -21,24 +21,25 @@ use tokio::{
 };
 use tokio_rustls::{Accept, TlsAcceptor, server::TlsStream};
 
-/// Bytes that the system has taken from us, on one connection.
+/// The bytes that the system has taken from us on one connection.
 pub(crate) type WrittenBytes = Arc<AtomicU64>;
 
-/// The type of a record that a handshake begins with (RFC 8446, 5.1). No method of HTTP does.
+/// The type of a record that a handshake begins with (RFC 8446, 5.1). No method of HTTP begins with
+/// this byte.
 const HANDSHAKE: u8 = 0x16;
 
-/// A connection that counts what the system took.
+/// A connection that counts the bytes that the system took.
 #[derive(Debug)]
 pub(super) struct CountedStream {
     stream: TcpStream,
     written: WrittenBytes,
 }
 
-/// A connection, in its states.
+/// The states of a connection.
 pub(super) enum Wire {
-    /// As it comes.
+    /// A connection without TLS.
     Open(CountedStream),
-    /// Nothing was read yet; gone while it becomes something else.
+    /// Nothing was read yet. The value is gone while the connection becomes something else.
     Fresh(Option<CountedStream>, TlsAcceptor),
     Shaking(Box<Accept<CountedStream>>),
     Secret(Box<TlsStream<CountedStream>>),
@@ -46,7 +47,7 @@ pub(super) enum Wire {
     Broken,
 }
 
-/// A [`Wire`], and whether it came as it should not.
+/// A [`Wire`], and a note whether it came without TLS.
 pub(super) struct WireConnection {
     wire: Wire,
     plain: Arc<AtomicBool>,
@@ -62,13 +63,13 @@ impl WireConnection {
         Self { wire, plain: Arc::default() }
     }
 
-    /// Turns true when it shows that the connection came without TLS to a server that has a
-    /// certificate; before the first request is read.
+    /// Returns a flag that turns true when the connection turns out to have come without TLS to a
+    /// server that has a certificate. This is before the first request is read.
     pub(super) fn plain(&self) -> Arc<AtomicBool> {
         self.plain.clone()
     }
 
-    /// Waits until it is known what goes over this connection.
+    /// Waits until it is known whether the connection has TLS.
     fn settle(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         loop {
             self.wire = match &mut self.wire {
@@ -100,7 +101,7 @@ impl WireConnection {
     }
 }
 
-/// What is read and written once the connection is settled.
+/// Reads or writes once the connection is settled.
 macro_rules! settled {
     ($self:ident, $cx:ident, $stream:ident => $call:expr) => {{
         let this = $self.get_mut();
@@ -144,7 +145,7 @@ impl AsyncWrite for WireConnection {
         match &mut this.wire {
             Wire::Open(stream) => Pin::new(stream).poll_shutdown(cx),
             Wire::Secret(stream) => Pin::new(&mut **stream).poll_shutdown(cx),
-            // There is nobody to tell yet, or any more.
+            // The other side is not known yet, or gone.
             Wire::Fresh(..) | Wire::Shaking(_) | Wire::Broken => Poll::Ready(Ok(())),
         }
     }

@@ -1,4 +1,4 @@
-//! One stream of events out of all sessions.
+//! One stream of events from all sessions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +19,7 @@ pub struct PeerEvents {
     up: UpPeers,
     /// The newest session seen of each peer that ever was allowed.
     newest: BTreeMap<PeerId, SessionNumber>,
-    /// A session to announce after the end of the one it replaces.
+    /// A session to announce after the end of the one that it replaces.
     next: Option<(PeerId, SessionNumber, Arc<SendQueue>)>,
     metrics: Arc<TransportFigures>,
 }
@@ -33,8 +33,8 @@ impl PeerEvents {
         Self { items, up, newest: BTreeMap::new(), next: None, metrics }
     }
 
-    /// Waits for the next event; `None` when all sessions have stopped. Nothing is lost when this is
-    /// cancelled.
+    /// Waits for the next event. Returns `None` when all sessions have stopped. Nothing is lost
+    /// when this is cancelled.
     pub async fn recv(&mut self) -> Option<PeerEvent> {
         loop {
             if let Some((peer, session, outbox)) = self.next.take() {
@@ -44,7 +44,7 @@ impl PeerEvents {
             }
             let SessionTaskEvent { peer, session, what } = self.items.recv().await?;
             // Sessions are numbered in the order of their making, but each announces itself from a
-            // task of its own: what an older one says late is not news.
+            // task of its own. So a late event of an older session is skipped.
             let newest = self.newest.entry(peer).or_default();
             if session < *newest {
                 continue;

@@ -22,13 +22,14 @@ use crate::{
     pace::FrameLimiter,
 };
 
-/// Bytes asked of the transport at once.
+/// The bytes read from the transport at once.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Counts sessions, so that a leftover of an older one is told from the current one.
+/// The number of a session, which tells late events of an older session from those of the current
+/// one.
 pub(super) type SessionNumber = u64;
 
-/// What one session tells the receiver that all sessions share.
+/// An event of one session for the receiver that all sessions share.
 #[derive(Debug)]
 pub(super) struct SessionTaskEvent {
     pub(super) peer: PeerId,
@@ -44,7 +45,7 @@ pub(super) enum SessionTaskEventKind {
     Ended(PeerEnd),
 }
 
-/// The two halves of a session and what they share.
+/// The two halves of a session and the state that they share.
 #[derive(Debug)]
 pub(super) struct Pump {
     pub(super) peer: PeerId,
@@ -56,7 +57,7 @@ pub(super) struct Pump {
 }
 
 impl Pump {
-    /// Drives the session until it fails; after that its outbox refuses frames.
+    /// Drives the session until it fails. After that its outbox refuses frames.
     pub(super) async fn run<R, W>(&self, read: R, write: W) -> PeerEnd
     where
         R: AsyncRead + Unpin + Send,
@@ -74,14 +75,14 @@ impl Pump {
         end
     }
 
-    /// Sends an event. Returns false when nobody listens any more.
+    /// Sends an event. Returns false when the receiver is gone.
     pub(super) async fn tell(&self, what: SessionTaskEventKind) -> bool {
         let (peer, session) = (self.peer, self.session);
         self.items.send(SessionTaskEvent { peer, session, what }).await.is_ok()
     }
 
-    /// Reads frames. While the receiver is behind, or the remote too fast, the stream is not read,
-    /// and the remote feels it.
+    /// Reads frames. While the receiver is behind, or the remote is too fast, the stream is not
+    /// read, and the remote has to wait.
     async fn read_frames<R: AsyncRead + Unpin>(&self, mut read: R) -> PeerEnd {
         let budget = Arc::new(Semaphore::new(self.limits.receive_bytes_max));
         let mut decoder = Decoder::new(self.limits.frame_bytes_max);
@@ -136,8 +137,8 @@ impl Pump {
     }
 }
 
-/// Writes all of `bytes`. Each part that the transport takes renews the time it has, so that a slow
-/// link is not mistaken for one that hangs.
+/// Writes all of `bytes`. Each part that the transport takes renews the time that is left, so that
+/// a slow link is not mistaken for a dead one.
 async fn write_all<W: AsyncWrite + Unpin>(
     write: &mut W,
     mut bytes: &[u8],

@@ -1,4 +1,4 @@
-//! The part of the mesh that lives on one connection: it negotiates the two substreams of a
+//! The part of the mesh that lives on one connection. It negotiates the two substreams of a
 //! session, hands them out whole, and then has nothing more to do.
 
 use std::{
@@ -20,12 +20,12 @@ use libp2p::{
 
 type ProtocolUpgrade = ReadyUpgrade<StreamProtocol>;
 
-/// What the handler has to say.
+/// An event of the handler for the mesh.
 #[derive(Debug)]
 pub(super) enum FromHandler {
-    /// The substream that the remote opened: we only read it.
+    /// The substream that the remote opened, which we only read.
     Read(Stream),
-    /// The substream that we opened: we only write to it.
+    /// The substream that we opened, which we only write to.
     Write(Stream),
     /// The remote does not speak the protocol, or opened a second substream.
     Refused,
@@ -84,7 +84,7 @@ impl ConnectionHandler for SessionHandler {
             ConnectionEvent::FullyNegotiatedInbound(FullyNegotiatedInbound {
                 protocol, ..
             }) => {
-                // One `Refused` ends the connection; more of them would only fill the queue.
+                // One `Refused` ends the connection. More of them would only fill the queue.
                 match (std::mem::replace(&mut self.read_seen, true), self.queue.len()) {
                     (false, _) => FromHandler::Read(protocol),
                     (true, 0..4) => FromHandler::Refused,

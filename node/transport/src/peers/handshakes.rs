@@ -1,8 +1,8 @@
-//! How many connections may be in their handshake at once, and from where.
+//! Limits how many connections may be in their handshake at once, and from where.
 //!
-//! Before its handshake nobody's identity is known, only an address. So a [`NetworkBehaviour`] counts
-//! handshakes by source, and keeps places for the addresses of peers that are allowed: those that the
-//! sim or the configuration names, and those that a peer came from last. However many strangers are
+//! Before its handshake a connection has no identity, only an address. So a [`NetworkBehaviour`]
+//! counts handshakes by source, and keeps places for the addresses of allowed peers: those that the
+//! sim or the configuration names, and those that a peer last came from. However many strangers are
 //! silent, and from however many addresses, a peer that comes back finds a place.
 
 use std::{
@@ -24,33 +24,33 @@ use libp2p::{
 
 use crate::gateway::Block;
 
-/// Connections that may be in their handshake at once, each at most two seconds. Those above
-/// [`STRANGE_HANDSHAKES_MAX`] are for the addresses of peers.
+/// The most connections that may be in their handshake at once, each for at most two seconds. The
+/// places above [`STRANGE_HANDSHAKES_MAX`] are for the addresses of peers.
 pub const HANDSHAKES_MAX: usize = 256;
 
-/// Those of them that are not from an address of a peer.
+/// The most of them that are not from an address of a peer.
 pub const STRANGE_HANDSHAKES_MAX: usize = 128;
 
-/// Those of them that are from one such IPv4 address, or IPv6 network of 64 bits.
+/// The most of those that are from one such IPv4 address, or IPv6 network of 64 bits.
 pub const HANDSHAKES_PER_SOURCE_MAX: usize = 16;
 
-/// There is no place for one more; whoever it is comes again.
+/// The error of a connection for which there is no place; the remote may try again.
 #[derive(Debug, thiserror::Error)]
 #[error("too many connections are in their handshake")]
 pub(super) struct Crowded;
 
-/// Addresses of one peer: what was named, and the one that it came from last.
+/// The addresses of one peer: those that were named, and the one that it last came from.
 #[derive(Debug, Default)]
 struct Addresses {
     named: BTreeSet<Block>,
     last: Option<Block>,
 }
 
-/// Counts handshakes under way.
+/// Counts the handshakes that are under way.
 #[derive(Debug, Default)]
 pub(super) struct HandshakeBehaviour {
     peers: BTreeMap<PeerId, Addresses>,
-    /// Where each that is under way comes from.
+    /// The source of each handshake that is under way.
     pending: BTreeMap<ConnectionId, Option<Block>>,
 }
 
@@ -80,7 +80,7 @@ impl HandshakeBehaviour {
         source.is_some_and(|source| self.peers.values().any(|all| holds(all, source)))
     }
 
-    /// Is there a place for one more from here?
+    /// Returns whether there is a place for one more from this source.
     fn has_room(&self, source: Option<Block>) -> bool {
         if self.pending.len() >= HANDSHAKES_MAX {
             return false;
@@ -136,7 +136,7 @@ impl NetworkBehaviour for HandshakeBehaviour {
 
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
         match event {
-            // Only those that the list lets in are established.
+            // Only connections that the list lets in are established.
             FromSwarm::ConnectionEstablished(ConnectionEstablished {
                 peer_id,
                 endpoint: ConnectedPoint::Listener { send_back_addr, .. },
@@ -176,7 +176,7 @@ mod tests {
         format!("/{family}/{ip}/tcp/4001").parse().unwrap()
     }
 
-    /// Opens connections until one is denied; says how many were not.
+    /// Opens connections until one is denied, and returns how many were accepted.
     fn fill(behaviour: &mut HandshakeBehaviour, ip: &str) -> usize {
         let opened = (0..=HANDSHAKES_MAX).take_while(|n| {
             let id = ConnectionId::new_unchecked(behaviour.pending.len() * 1_000 + n);

@@ -1,14 +1,16 @@
 //! A [`NetworkBehaviour`] that keeps one session with every allowed peer.
 //!
-//! * A connection of a peer outside the list is refused as soon as its handshake has shown who it
-//!   is, before any substream: the frame protocol is not offered, none of its bytes are read.
-//! * Each side opens one substream and only writes to it; the substream the remote opened is only
-//!   read. Both together are a session. Either failing ends the connection: one connection, one
-//!   session, and no repair inside it. A connection on which no session opens in time is closed.
+//! * A connection of a peer outside the list is refused as soon as its handshake has shown the
+//!   peer's id, before any substream: the frame protocol is not offered, and none of its bytes are
+//!   read.
+//! * Each side opens one substream and only writes to it; the substream that the remote opened is
+//!   only read. Both together are a session. If either fails, the connection ends: one connection
+//!   is one session, without repair inside it. A connection on which no session opens in time is
+//!   closed.
 //! * Missing peers are dialled again for ever, with back-off. Of two connections with one peer the
-//!   newer one stays, for the older one is likely a leftover of a dead process; except when both
-//!   sides dialled at about the same time, then the one dialled by the smaller [`PeerId`] stays, so
-//!   that both sides keep the same one.
+//!   newer one stays, because the older one is likely a leftover of a dead process. When both sides
+//!   dialled at about the same time, the connection dialled by the smaller [`PeerId`] stays
+//!   instead, so that both sides keep the same one.
 //!
 //! Nothing on the hot path goes through the swarm's task or through `ConnectionHandler::poll`.
 
@@ -39,23 +41,24 @@ use super::{
 };
 use crate::figures::TransportFigures;
 
-/// A session is ready: write to `write`, read from `read`, report its end with
+/// A session that is ready: write to `write`, read from `read`, and report its end with
 /// [`MeshBehaviour::close`].
 #[derive(Debug)]
 pub(super) struct OpenedSession {
     pub(super) peer: PeerId,
-    /// Unique in this process, so that a late report cannot close a successor.
+    /// The id of the connection. It is unique in this process, so that a late report cannot close a
+    /// successor.
     pub(super) connection: ConnectionId,
     pub(super) read: Stream,
     pub(super) write: Stream,
 }
 
-/// The peer is not on the list.
+/// The error of a connection whose peer is not on the list.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} is no server of this sim")]
 pub(super) struct UnknownPeerError(PeerId);
 
-/// The peer connected a moment ago.
+/// The error of a peer that connected a moment ago.
 #[derive(Debug, thiserror::Error)]
 #[error("{0} connects too often")]
 pub(super) struct Restless(PeerId);
@@ -64,12 +67,12 @@ struct MeshPeer {
     addresses: Vec<Multiaddr>,
     link: LinkState,
     backoff: Duration,
-    /// When it was last let in.
+    /// The time when the peer was last let in.
     came: Option<Instant>,
 }
 
 enum LinkState {
-    /// To be dialled at this time.
+    /// The peer is to be dialled at this time.
     Down(Instant),
     Dialling,
     Up(Box<Up>),
@@ -80,18 +83,18 @@ struct Up {
     we_dialled: bool,
     since: Instant,
     phase: SessionPhase,
-    /// What there is of the session while it opens.
+    /// The substreams of the session that are there while it opens.
     read: Option<Stream>,
     write: Option<Stream>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SessionPhase {
-    /// Waiting for substreams until `since + Redial::open_within`.
+    /// The connection waits for substreams until `since + Redial::open_within`.
     Opening,
-    /// The session runs.
+    /// The session is running.
     Open,
-    /// Asked to close.
+    /// The connection was asked to close.
     Closing,
 }
 
@@ -125,8 +128,8 @@ impl MeshBehaviour {
         }
     }
 
-    /// Allows `peer`, and dials it if `addresses` is not empty; for a known peer, replaces the
-    /// addresses. This server's own id is not a peer.
+    /// Allows `peer`, and dials it if `addresses` is not empty. Replaces the addresses of a known
+    /// peer. This server's own id is not a peer.
     pub(super) fn allow(&mut self, peer: PeerId, addresses: Vec<Multiaddr>) {
         if peer == self.local {
             return;
@@ -142,7 +145,7 @@ impl MeshBehaviour {
         self.wake();
     }
 
-    /// Takes `peer` off the list and closes what it has.
+    /// Takes `peer` off the list and closes its connections.
     pub(super) fn disallow(&mut self, peer: PeerId) {
         if self.peers.remove(&peer).is_some() {
             self.close_connection(peer, CloseConnection::All);
@@ -159,8 +162,8 @@ impl MeshBehaviour {
         self.wake();
     }
 
-    /// Returns how long to wait before dialling. The side with the larger id gives the other one a
-    /// start, so that a pair seldom dials twice.
+    /// Returns how long to wait before dialling. The side with the larger id lets the other one
+    /// dial first, so that a pair seldom dials twice.
     fn wait(&self, peer: PeerId) -> Duration {
         if self.local < peer { Duration::ZERO } else { self.redial.larger_waits }
     }
@@ -171,13 +174,13 @@ impl MeshBehaviour {
         }
     }
 
-    /// Dials again, later each time, because the link is gone or could not be made.
+    /// Plans the next dial, later each time, because the link is gone or could not be made.
     fn missing(&mut self, peer: PeerId) {
         let wait = self.wait(peer);
         let Some(p) = self.peers.get_mut(&peer) else {
             return;
         };
-        // Only a session that lasted speaks for the peer: one that accepts and drops connections
+        // Only a session that lasted resets the wait: a peer that accepts and drops connections
         // must not be dialled without pause.
         if let LinkState::Up(up) = &p.link
             && up.phase != SessionPhase::Opening
@@ -198,7 +201,7 @@ impl MeshBehaviour {
         Err(ConnectionDenied::new(UnknownPeerError(peer)))
     }
 
-    /// Decides which of two connections stays; both sides come to the same answer.
+    /// Decides which of two connections stays. Both sides decide the same.
     fn established(&mut self, peer: PeerId, connection: ConnectionId, we_dialled: bool) {
         let smaller_is_us = self.local < peer;
         let Some(p) = self.peers.get_mut(&peer) else {
@@ -228,7 +231,7 @@ impl MeshBehaviour {
         self.wake();
     }
 
-    /// Does what is due, and returns when something will be.
+    /// Does what is due, and returns when something will be due.
     fn due(&mut self, now: Instant) -> Option<Instant> {
         let mut next: Option<Instant> = None;
         for (peer, p) in &mut self.peers {
@@ -277,8 +280,8 @@ impl NetworkBehaviour for MeshBehaviour {
         let handler = self.handler(peer)?;
         let now = Instant::now();
         if let Some(p) = self.peers.get_mut(&peer) {
-            // Every new connection replaces a session: an allowed peer that lies must not make that
-            // happen more often than one that tells the truth would.
+            // Every new connection replaces a session. An allowed peer that lies must not make that
+            // happen more often than an honest peer would.
             if p.came.is_some_and(|came| now - came < self.redial.first) {
                 return Err(ConnectionDenied::new(Restless(peer)));
             }
@@ -298,8 +301,8 @@ impl NetworkBehaviour for MeshBehaviour {
         self.handler(peer)
     }
 
-    // State is changed here only: what `handle_established_*` lets in, another part of the swarm's
-    // behaviour may still refuse.
+    // State changes only here: another part of the swarm's behaviour may still refuse a connection
+    // that `handle_established_*` lets in.
     fn on_swarm_event(&mut self, event: FromSwarm<'_>) {
         match event {
             FromSwarm::ConnectionEstablished(ConnectionEstablished {
@@ -339,7 +342,7 @@ impl NetworkBehaviour for MeshBehaviour {
         match (up.phase, event) {
             (SessionPhase::Opening, FromHandler::Read(stream)) => up.read = Some(stream),
             (SessionPhase::Opening, FromHandler::Write(stream)) => up.write = Some(stream),
-            // It does not speak our protocol, or opened a second substream.
+            // The peer does not speak our protocol, or opened a second substream.
             _ => {
                 up.phase = SessionPhase::Closing;
                 return self.close(peer, connection);

@@ -1,4 +1,4 @@
-//! Frames that wait to be sent to one peer, bounded in bytes.
+//! The frames that wait to be sent to one peer, limited in bytes.
 
 use std::{
     collections::VecDeque,
@@ -11,13 +11,13 @@ use tokio::sync::Notify;
 use super::{PeerLimits, SendError};
 use crate::framing;
 
-/// What holding one frame costs beside its bytes.
+/// The cost of holding one frame, besides its bytes.
 pub(super) const FRAME_OVERHEAD_BYTES: usize = 64;
 
-/// Frames are gathered up to this size into one write.
+/// The size up to which frames are gathered into one write.
 const BATCH_BYTES: usize = 64 * 1024;
 
-/// The queue between whoever sends and the one task that writes. A full queue ends the session for
+/// The queue between the senders and the one task that writes. A full queue ends the session for
 /// good: inside a session no frame is ever left out.
 #[derive(Debug)]
 pub(super) struct SendQueue {
@@ -31,12 +31,12 @@ pub(super) struct SendQueue {
 #[derive(Debug, Default)]
 struct SendQueueState {
     frames: VecDeque<Bytes>,
-    /// Cost of what is queued, and of what is being written.
+    /// The cost of the frames that are queued, and that are being written.
     held: usize,
     over: bool,
 }
 
-/// Returns what a frame counts for.
+/// Returns the cost of a frame.
 pub(super) fn cost(frame: &Bytes) -> usize {
     frame.len() + FRAME_OVERHEAD_BYTES
 }
@@ -57,7 +57,7 @@ impl SendQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues a frame; never waits.
+    /// Queues a frame, and never waits.
     pub(super) fn push(&self, frame: Bytes) -> Result<(), SendError> {
         framing::check_size(frame.len(), self.frame_bytes_max)?;
         let mut state = self.lock();
@@ -79,7 +79,7 @@ impl SendQueue {
         Ok(())
     }
 
-    /// Waits for frames, encodes a batch of them, and returns what to give back to
+    /// Waits for frames, encodes a batch of them, and returns what to pass to
     /// [`written`](Self::written). Nothing is lost when this is cancelled while it waits.
     pub(super) async fn take(&self, batch: &mut Vec<u8>) -> usize {
         loop {

@@ -25,24 +25,24 @@ use super::{
 };
 use crate::{bind::BindError, figures::TransportFigures};
 
-/// The protocol of frames between servers; another number is another, incompatible, framing.
+/// The protocol of frames between servers. Another number means another, incompatible framing.
 const PROTOCOL: StreamProtocol = StreamProtocol::new("/metatopia/lane/1");
 
-/// Connections of one allowed peer that may exist at once: the one in use, the one that replaces
-/// it, and what is being closed. (One would keep a restarted peer out until the old one is
-/// noticed.)
+/// The most connections of one allowed peer at once: the one in use, the one that replaces it, and
+/// those that are being closed. (A limit of one would keep a restarted peer out until the old
+/// connection is noticed.)
 pub const CONNECTIONS_PER_PEER_MAX: u32 = 4;
 
-/// Substreams of one connection: a stream of frames each way, a ping each way, and spare.
+/// The substreams of one connection: a stream of frames each way, a ping each way, and spare.
 const SUBSTREAMS_MAX: usize = 16;
 
-/// Time a connection has for its handshake, and a dial for everything.
+/// The time that a connection has for its handshake, and that a dial has for everything.
 const HANDSHAKE: Duration = Duration::from_secs(2);
 
-/// Orders of the handle that may wait for the swarm's task.
+/// The most orders of the handle that may wait for the swarm's task.
 pub(super) const ORDERS_MAX: usize = 64;
 
-/// What the handle asks of the swarm's task.
+/// An order of the handle for the swarm's task.
 #[derive(Debug)]
 pub(super) enum SwarmCommand {
     Allow(PeerId, Vec<Multiaddr>),
@@ -51,14 +51,14 @@ pub(super) enum SwarmCommand {
 
 #[derive(NetworkBehaviour)]
 struct Behaviour {
-    // First, so that what it refuses costs nothing more.
+    // This comes first, so that a connection that it refuses costs nothing more.
     handshakes: handshakes::HandshakeBehaviour,
     limits: connection_limits::Behaviour,
     mesh: mesh::MeshBehaviour,
     ping: ping::Behaviour,
 }
 
-/// Everything the swarm's task owns.
+/// Everything that the swarm's task owns.
 pub(super) struct PeerSwarm {
     swarm: Swarm<Behaviour>,
     config: PeersConfig,
@@ -107,7 +107,7 @@ impl PeerSwarm {
         Ok(Self { swarm, config, orders, items, trips, metrics, sessions, pumps })
     }
 
-    /// Opens the listener and returns the address it got.
+    /// Opens the listener and returns its address.
     pub(super) async fn listen(
         &mut self,
         address: &Multiaddr,
@@ -206,7 +206,8 @@ impl PeerSwarm {
         self.pumps.spawn(async move {
             let end = pump.run(read, write).await;
             tracing::info!(%peer, %end, "session ended");
-            // The connection first: the receiver of events may be slow to hear of it.
+            // The connection is closed first, because the receiver of events may be slow to read
+            // this.
             let _ = ended.send((peer, connection)).await;
             pump.tell(SessionTaskEventKind::Ended(end)).await;
         });

@@ -56,7 +56,7 @@ impl Server {
     }
 }
 
-/// Makes `a` and `b` peers, `b` dialling, and waits until both know.
+/// Makes `a` and `b` peers, lets `b` dial, and waits until both know.
 async fn join(a: &mut Server, b: &mut Server) {
     a.handle.allow(b.handle.local(), vec![]).await;
     b.handle.allow(a.handle.local(), a.here()).await;
@@ -68,7 +68,7 @@ fn frame(peer: PeerId, bytes: &'static [u8]) -> PeerEvent {
     PeerEvent::Frame { peer, bytes: Bytes::from_static(bytes) }
 }
 
-/// Some other libp2p program with key `n`.
+/// Returns another libp2p program with key `n`.
 fn program<B: NetworkBehaviour>(n: u8, behaviour: B) -> Swarm<B> {
     SwarmBuilder::with_existing_identity(key(n))
         .with_tokio()
@@ -128,7 +128,7 @@ async fn two_servers_that_dial_each_other_keep_one_session() {
     let (to_a, to_b) = (a.here(), b.here());
     tokio::join!(a.handle.allow(id(2), to_b), b.handle.allow(id(1), to_a));
 
-    // Whatever happened while they dialled, they come to agree: what one says the other hears.
+    // Whatever happened while they dialled, both agree in the end: each hears what the other says.
     let says = async |server: &mut Server, peer: PeerId| {
         loop {
             match server.next().await {
@@ -218,8 +218,8 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
     join(&mut a, &mut b).await;
     join(&mut a, &mut c).await;
 
-    // What both budgets, the windows of the stream and the buffers of the system hold; then no
-    // more.
+    // This is what both budgets, the windows of the stream and the buffers of the system hold. Then
+    // they take no more.
     let bytes = Bytes::from(vec![7; frame_bytes_max]);
     let mut sent = 0u64;
     let too_slow = loop {
@@ -239,7 +239,8 @@ async fn a_peer_that_never_reads_loses_its_session_and_nobody_else_does() {
     a.until(|event| *event == frame(id(3), b"fine")).await;
 }
 
-/// A program that speaks the frame protocol, and does `misdeed` with its half of the session.
+/// Starts a program that speaks the frame protocol, and does `misdeed` with its half of the
+/// session.
 async fn misbehave(misdeed: &[u8]) -> PeerEvent {
     let mut a = Server::new(1, PeersConfig::default()).await;
     let mut liar = program(2, mesh(2, "/metatopia/lane/1"));
@@ -323,7 +324,8 @@ async fn garbage_and_half_open_connections_keep_nobody_out() {
         half_open.push(TcpStream::connect(target).await.unwrap());
     }
 
-    // Outwards at once, inwards as soon as those that say nothing have run out of time.
+    // Outgoing connections work at once. Incoming ones work as soon as the silent ones have run out
+    // of time.
     let mut b = Server::new(2, config).await;
     b.handle.allow(id(1), vec![]).await;
     a.handle.allow(id(2), b.here()).await;

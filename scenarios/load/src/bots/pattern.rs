@@ -1,21 +1,22 @@
-//! What a bot does next: chance from a seed, and what it sees.
+//! Decides what a bot does next, by chance from a seed and by what it sees.
 
 use metatopia_client::{Scene, text};
 use metatopia_math::{Angle, Fx, Stream, Vec2};
 use metatopia_types::{Act, AssetLicence, Blob, Blueprint, Build, Emote, Outline};
 
-/// Bots turn back when they are farther than this from where they began.
+/// The distance from its start at which a bot turns back.
 const ROAM: Fx = Fx::from_int(12);
 
-/// Of a hundred acts: pushes (if there is something to push), words, gestures; the rest are walks.
+/// How many of a hundred acts are pushes (if there is something to push), words and gestures. The
+/// rest are walks.
 const PUSHES: u64 = 15;
 const WORDS: u64 = 3;
 const GESTURES: u64 = 4;
 
-/// Of a hundred acts of a builder that sees where it is.
+/// How many of a hundred acts of a builder are building, if it sees where it is.
 const BUILDS: u64 = 10;
 
-/// Things that a builder puts up before it takes one back.
+/// The number of things that a builder puts up before it takes one back.
 const BUILT_MAX: u32 = 4;
 
 const SENTENCES: [&str; 6] = [
@@ -34,9 +35,9 @@ const EMOTES: [Emote; 5] = [Emote::Wave, Emote::Nod, Emote::Dance, Emote::Bow, E
 pub(super) struct Pattern {
     chance: Stream,
     home: Option<Vec2>,
-    /// Does it build?
+    /// Says whether the bot builds.
     builds: bool,
-    /// What it put up and did not take back.
+    /// The number of things that it put up and did not take back.
     built: u32,
 }
 
@@ -48,7 +49,7 @@ impl Pattern {
         Self { chance, home: None, builds, built: 0 }
     }
 
-    /// The next act, with the blobs it names.
+    /// Returns the next act, with the blobs that it names.
     pub(super) fn next(&mut self, scene: Option<&Scene>) -> (Act, Vec<Blob>) {
         let die = self.chance.below(100);
         if die < PUSHES {
@@ -70,8 +71,8 @@ impl Pattern {
         (Act::Walk { heading: self.heading(scene) }, Vec::new())
     }
 
-    /// Puts a box up beside itself, or takes back what it built last. Where it may not build, it is
-    /// told so: that is a fate of an act like any other.
+    /// Puts a box up beside the bot, or takes back what it built last. Where the bot may not build,
+    /// the sim refuses the act, and that counts as an answer.
     fn build(&mut self, here: Vec2) -> Build {
         if self.built == BUILT_MAX || (self.built > 0 && self.chance.below(3) == 0) {
             self.built -= 1;

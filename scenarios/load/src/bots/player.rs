@@ -1,4 +1,4 @@
-//! One bot: a session, a pattern, a tally.
+//! One bot: a session, a pattern, and a tally.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 use super::{pattern::Pattern, tally::ActTally};
 use crate::LoadError;
 
-/// After the last act, receipts are waited for this long: acts are valid for half a minute.
+/// The time that receipts are waited for after the last act. Acts are valid for half a minute.
 const DRAIN: Duration = Duration::from_secs(40);
 
-/// Time for one question.
+/// The time that a node has to answer one question.
 const ANSWER: Duration = Duration::from_secs(10);
 
-/// One in so many bots looks around, and pushes what it sees.
+/// One of so many bots looks around, and pushes what it sees.
 const LOOKERS: u32 = 5;
 
-/// Five views a second, whose proofs nobody would look at.
+/// Returns a watch of five views a second, without proofs, because the bot would not check them.
 fn watching() -> Watching {
     let turns_apart = PROOF_TURNS as u16;
     let (proofs, at, have) = (false, None, Vec::new());
     Watching { bytes_per_second: 20_000, turns_apart, proofs, at, have }
 }
 
-/// A bot that is in the world.
+/// A bot that is in the sim.
 pub(super) struct BotPlayer {
     driver: ClientDriver,
     pattern: Pattern,
@@ -59,7 +59,7 @@ impl BotPlayer {
                 DriverEvent::Outcome { act: id, outcome, .. } if Some(id) == login => match outcome
                 {
                     Outcome::Ok | Outcome::Made(_) => break,
-                    // A turn lets so many in; the others stand in line.
+                    // A turn lets only some logins in; the others stand in line.
                     Outcome::Refused(Refusal::TooOften) => {
                         login = player.submit(act.clone()).await?;
                     }
@@ -91,10 +91,10 @@ impl BotPlayer {
         }
     }
 
-    /// Acts until `end`, leaves the world, and waits for the receipts that are due.
+    /// Acts until `end`, leaves the sim, and waits for the receipts that are due.
     pub(super) async fn play(mut self, first: Instant, pace: Duration, end: Instant) -> ActTally {
         let mut clock = interval_at(first, pace);
-        // A world that stood still is not flooded afterwards.
+        // A sim that stood still is not flooded afterwards.
         clock.set_missed_tick_behavior(MissedTickBehavior::Skip);
         while !self.over {
             tokio::select! {
@@ -126,7 +126,7 @@ impl BotPlayer {
         let (act, blobs) = self.pattern.next(self.scene.as_deref());
         match self.driver.submit(act, blobs).await {
             Ok(_) => self.tally.sent(),
-            // Too many wait for their receipts already: the world stands still.
+            // Too many acts wait for their receipts already, because the sim stands still.
             Err(DriveError::Submit(_)) => {}
             Err(_) => self.over = true,
         }

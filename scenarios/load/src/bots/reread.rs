@@ -1,4 +1,4 @@
-//! Reading all turns again: is every act with a receipt in the log of every server?
+//! Reads all turns again, to check that every act with a receipt is in the log of every server.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,10 +11,10 @@ use metatopia_types::{ActId, HeaderId, Height, SignedEnvelope};
 
 use crate::LoadError;
 
-/// Time for a server to have a turn: one that was started again may have to catch up.
+/// The time that a server has to have a turn. A server that was started again may have to catch up.
 const TURN: Duration = Duration::from_secs(20);
 
-/// What one server hands out.
+/// The turns that one server hands out.
 struct RereadTurns {
     missing: BTreeSet<ActId>,
     turns: BTreeMap<Height, HeaderId>,

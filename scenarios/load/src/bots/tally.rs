@@ -1,4 +1,4 @@
-//! Counting acts and their receipts.
+//! Counts acts and their receipts.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,7 +9,7 @@ use metatopia_types::{ActId, Height};
 
 use super::BotsSummary;
 
-/// What became of acts.
+/// The fates of the acts of one or more bots.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ActTally {
     sent: u64,
@@ -33,7 +33,7 @@ impl ActTally {
         }
     }
 
-    /// Acts that were neither refused nor have a receipt.
+    /// Returns the number of acts that were not refused and have no receipt.
     pub(super) fn unanswered(&self) -> u64 {
         let answered = self.waits.len() as u64 + self.refused;
         self.sent.saturating_sub(answered)
@@ -48,13 +48,13 @@ impl ActTally {
         }
     }
 
-    /// Returns the acts with a receipt, by the turn they are in.
+    /// Returns the acts with a receipt, by the turn that they are in.
     #[must_use]
     pub const fn receipts(&self) -> &BTreeMap<Height, BTreeSet<ActId>> {
         &self.receipts
     }
 
-    /// Returns the counts, of which so many acts were found to be lost.
+    /// Returns the counts, with this many acts that were found to be lost.
     #[must_use]
     pub fn summary(mut self, lost: u64) -> BotsSummary {
         self.waits.sort_unstable();
@@ -70,13 +70,14 @@ impl ActTally {
     }
 }
 
-/// The least of the sorted `waits` that `percent` of a hundred do not exceed; zero of none.
+/// Returns the least of the sorted `waits` that `percent` of a hundred do not exceed; zero if there
+/// is none.
 fn percentile(waits: &[Duration], percent: usize) -> Duration {
     let rank = (waits.len() * percent).div_ceil(100);
     rank.checked_sub(1).map_or(Duration::ZERO, |at| waits[at])
 }
 
-/// Whole milliseconds, rounded up: a wait is never told shorter than it was.
+/// Returns whole milliseconds, rounded up, so that a wait is never shown shorter than it was.
 fn millis(wait: Duration) -> u64 {
     u64::try_from(wait.as_micros().div_ceil(1_000)).unwrap_or(u64::MAX)
 }

@@ -116,6 +116,8 @@ pub struct Person {
     pub manner: PersonProfile,
     /// Every act, by id.
     pub deeds: BTreeMap<ActId, PersonAct>,
+    /// What they want to do and have not signed yet.
+    unsigned: BTreeMap<Seq, Act>,
     /// What they saw when they last did something.
     pub scene: Option<Scene>,
     /// Has that changed since?
@@ -189,6 +191,7 @@ impl Person {
             key: key.public(),
             manner,
             deeds: BTreeMap::new(),
+            unsigned: BTreeMap::new(),
             scene: None,
             looks: false,
             proved: BTreeSet::new(),
@@ -266,11 +269,23 @@ impl Person {
         })
     }
 
-    /// Signs an act. Gives nothing before the session was open for the first time.
-    pub fn act(&mut self, now: Duration, act: Act, words: Option<&str>) -> Option<ActId> {
+    /// Does something; gives its place in the lane. Gives nothing before the session was open for the
+    /// first time.
+    pub fn act(&mut self, now: Duration, act: Act, words: Option<&str>) -> Option<Seq> {
         let blobs = words.map(|words| Blob(words.as_bytes().to_vec()));
         let blobs = blobs.into_iter().collect();
-        let (id, seq) = self.session.submit(now, act.clone(), blobs).ok()?;
+        let seq = self.session.submit(now, act.clone(), blobs).ok()?;
+        self.unsigned.insert(seq, act);
+        if let Some(act) = self.session.act_at(seq) {
+            self.signed(now, seq, act);
+        }
+        self.flush(now);
+        Some(seq)
+    }
+
+    /// An act of theirs is signed.
+    fn signed(&mut self, now: Duration, seq: Seq, id: ActId) {
+        let act = self.unsigned.remove(&seq).expect("only what was wanted is signed, and once");
         let deed = PersonAct {
             seq,
             act,
@@ -281,8 +296,13 @@ impl Person {
             proved: None,
         };
         self.deeds.insert(id, deed);
-        self.flush(now);
-        Some(id)
+    }
+
+    /// Returns what became of the act at this place of the lane.
+    #[must_use]
+    pub fn fate(&self, seq: Seq) -> ActStatus {
+        let deed = self.deeds.values().find(|deed| deed.seq == seq);
+        deed.map_or(ActStatus::Waiting, |deed| deed.fate)
     }
 
     /// Asks a question; the answer comes into [`Person::answers`].
@@ -428,6 +448,7 @@ impl Person {
                 self.wants.push(PersonRequest::Leave);
             }
             SessionEvent::Closed(why) => self.ended = Some(why),
+            SessionEvent::Signed { seq, act } => self.signed(now, seq, act),
             SessionEvent::Receipted { act, height, index } => {
                 self.receipted_act(now, act, height, index)
             }
@@ -453,7 +474,7 @@ impl Person {
                 }
             }
             SessionEvent::Unproven(why) => self.unproved_views.push(why),
-            SessionEvent::Pong { .. } | SessionEvent::Servers => {}
+            SessionEvent::Pong { .. } | SessionEvent::Servers | SessionEvent::Frame { .. } => {}
             SessionEvent::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
             SessionEvent::Answer { id, answer } => self.answered(now, id, *answer),
             SessionEvent::Distrusted(why) => self.leave_liar(why),

@@ -158,7 +158,7 @@ fn place(
             Place::parse(path, &text, &packages)?
         }
         _ => match written.packages.first() {
-            None => plaza::place()?,
+            None => plaza::place(),
             Some(named) => {
                 let message = "the plaza brings its own packages; name a place of your own";
                 return Err(source.mistake(named, message));

@@ -76,14 +76,14 @@ fn a_wrong_story_is_told_with_its_line_and_an_absent_one_by_name() {
 #[test]
 fn a_story_can_bring_a_place_packages_and_a_script_from_files() {
     let folder = folder("place");
-    let plaza = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plaza");
+    let places = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let packages = ["bell", "door", "greeter", "turntable"];
-    let packages = packages.map(|name| plaza.join("packages").join(name));
+    let packages = packages.map(|name| places.join("packages").join(name));
     fs::write(folder.join("hello.rhai"), "fn on_start() { say(\"hello\"); }").expect("a file");
     let text = format!(
         "title = \"a town\"\nlength = \"1s\"\nplace = {:?}\npackages = {packages:?}\n[[script]]\n\
          name = \"hello\"\nfile = \"hello.rhai\"\n",
-        plaza.join("plaza.toml")
+        places.join("templates/plaza.toml")
     );
     let story = folder.join("town.toml");
     fs::write(&story, &text).expect("our own folder");
@@ -97,7 +97,7 @@ fn a_story_can_bring_a_place_packages_and_a_script_from_files() {
     for number in 0..65 {
         fs::write(many.join(format!("{number}.rhai")), "").expect("our own folder");
     }
-    let packages = format!("{:?}", plaza.join("packages/bell"));
+    let packages = format!("{:?}", places.join("packages/bell"));
     fs::write(&story, text.replacen(&packages, "\"many\"", 1)).expect("our own folder");
     let told = run("check", &story, &[]);
     assert_eq!(told.status.code(), Some(2), "{told:?}");

@@ -1,25 +1,8 @@
 use super::{super::reach::Reach, *};
 use crate::{
-    cli::{Exit, ports},
+    cli::{Exit, fixture::Scratch, ports},
     config,
 };
-
-/// A directory that is gone with its test.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
-        let _absent = fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _absent = fs::remove_dir_all(&self.0);
-    }
-}
 
 #[test]
 fn a_second_opening_finds_the_same_world() {

@@ -1,4 +1,4 @@
-//! By a clock that only these tests turn.
+//! These tests use a clock that only they move.
 
 use super::*;
 
@@ -21,8 +21,8 @@ fn source(sources: &Sources, text: &str) -> Arc<ClientSource> {
     sources.of(ip(text)).0.expect("not trusted")
 }
 
-/// Returns the milliseconds after which each of these has its turn, in the order of their turns; all
-/// look again when they were told to.
+/// Returns the milliseconds after which each of these places has its turn, in the order of the
+/// turns. All look again when they were told to.
 fn turns(waiting: Vec<QueuePlace<'_>>, start: Instant) -> Vec<u128> {
     let mut asleep: Vec<(Instant, QueuePlace<'_>)> =
         waiting.into_iter().map(|waiting| (start, waiting)).collect();
@@ -47,7 +47,7 @@ fn a_burst_comes_at_once_and_then_everybody_at_the_steady_rate() {
     let source = source(&sources(), "192.0.2.1");
     let took = turns(stand(&source, RationKind::FirstLogin, 200), Instant::now());
     assert_eq!(took[..4], [0, 0, 0, 500]);
-    // Nobody is refused, and the last of 197 at two a second waits for no more than that.
+    // Nobody is refused, and the last one waits for 197 turns at two a second.
     assert_eq!(took[199], 98_500);
 }
 

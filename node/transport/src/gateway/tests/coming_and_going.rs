@@ -1,4 +1,4 @@
-//! Who is let in, and how sessions and the gateway itself end.
+//! Tests of who is let in, and of how sessions and the gateway itself end.
 
 use tokio::{sync::oneshot, task::JoinHandle};
 
@@ -42,8 +42,8 @@ async fn with_many_handshakes_a_newcomer_proves_its_address_first() {
     assert_eq!(node.metrics.clients_retried_total.get(), 1);
 }
 
-/// Passes datagrams between one client and a node, to the node only if `deaf`. Says when the first
-/// one is on its way.
+/// Passes datagrams between one client and a node; to the node only if `deaf`. Returns the address
+/// to dial, the task, and a signal that the first datagram is on its way.
 async fn relay(to: SocketAddr, deaf: bool) -> (SocketAddr, JoinHandle<()>, oneshot::Receiver<()>) {
     let outside = UdpSocket::bind(LOOPBACK).await.unwrap();
     let inside = UdpSocket::bind(LOOPBACK).await.unwrap();
@@ -96,7 +96,7 @@ async fn a_handshake_that_stops_half_way_frees_its_place() {
 
     first.await.unwrap();
 
-    // It has the place; when its time is up, somebody else gets it.
+    // The silent client has the place. When its time is up, another client gets the place.
     let refused = carrier::connect(address, &hashes).await.unwrap_err();
     assert_eq!(refused, ConnectError::Refused);
     let late = async {

@@ -1,8 +1,8 @@
-//! Many clients of one address.
+//! Tests of many clients of one address.
 
 use super::*;
 
-/// One login of strangers a second, and one of known people.
+/// Returns a node with one login of strangers a second, and one of known people.
 fn rationed() -> Node {
     let one = Ration { per_second: 1, burst: 1 };
     let source = SourceLimits { logins: one, first_logins: one, ..SourceLimits::default() };
@@ -66,7 +66,7 @@ async fn a_client_whose_place_somebody_else_has_is_told_so() {
     let (_, _stays) = node.client().await;
     let (newest, mut carrier) = node.client().await;
 
-    // Whoever comes over TCP has a proved address.
+    // A client that comes over TCP has a proved address.
     let sockets = node.handle.sockets();
     let elsewhere = sockets.admit((Ipv4Addr::new(127, 0, 0, 2), 9).into()).unwrap();
 

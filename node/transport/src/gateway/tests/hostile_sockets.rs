@@ -1,4 +1,4 @@
-//! Pages that break the rules of WebSocket, or ours.
+//! Tests of pages that break the rules of WebSocket, or ours.
 
 use futures::{SinkExt as _, StreamExt as _};
 use tokio::{
@@ -18,7 +18,8 @@ use super::{
     *,
 };
 
-/// A page that sends `misdeed` after it was greeted: how its session ended, and what it was told.
+/// Connects a page that sends `misdeed` after the greeting. Returns how its session ended, and the
+/// message that the page got.
 async fn misbehave(misdeed: impl AsyncFnOnce(&mut Socket)) -> (ClientEnd, Message) {
     let mut site = Site::new(hasty());
     let (good, mut witness) = site.node.client().await;
@@ -26,7 +27,7 @@ async fn misbehave(misdeed: impl AsyncFnOnce(&mut Socket)) -> (ClientEnd, Messag
     misdeed(&mut socket).await;
     let said = next(&mut socket).await;
     let end = site.node.down(id).await;
-    // Nobody else notices.
+    // No other client notices.
     witness.send.send(b"fine").await.unwrap();
     assert_eq!(site.node.next().await, frame(good, b"fine"));
     (end, said)
@@ -99,7 +100,7 @@ async fn a_first_message_that_never_ends_is_not_waited_for() {
     assert_eq!((&end, said), (&ClientEnd::Silent, told(&end, CloseCode::SILENT)));
 }
 
-/// Pings are no frames: they do not count as a word.
+/// Pings are no frames: they do not count as a sign of life.
 #[tokio::test]
 async fn a_page_that_says_nothing_is_closed() {
     let send = async |socket: &mut Socket| {
@@ -110,13 +111,14 @@ async fn a_page_that_says_nothing_is_closed() {
     assert_eq!(end, ClientEnd::Silent);
 }
 
-/// One session with 700,000 pings a second took two fifths of a core: nobody counted them.
+/// One session with 700,000 pings a second once took two fifths of a core, because nobody counted
+/// pings.
 #[tokio::test]
 async fn a_page_that_pings_all_the_time_is_closed() {
     let mut site = Site::new(limits());
     let (id, mut socket) = site.socket().await;
     for _ in 0..100 {
-        // Once it is closed, the rest is not taken.
+        // Once the socket is closed, it takes no more.
         let _closed = socket.send(Message::Ping(Bytes::new())).await;
     }
     let end = site.node.down(id).await;
@@ -156,8 +158,8 @@ async fn upgrades_that_do_not_fit_are_refused() {
             other => panic!("{origin:?} {protocol}: {other:?}"),
         }
     }
-    assert_eq!(site.node.metrics.http_requests_foreign_total.get(), 2);
-    // None of them was up, and none holds a place.
+    assert_eq!(site.http_figures.http_requests_foreign_total.get(), 2);
+    // None of these clients was up, and none holds a place.
     assert_eq!(site.node.handle.clients(), 0);
     site.socket().await;
 }
@@ -194,7 +196,7 @@ async fn a_page_that_never_reads_is_closed_and_nobody_else_is() {
 
     let sent = site.node.glut(slow, frame_out_bytes_max).await;
 
-    // The client's own window, what the system holds here, and our queues.
+    // The limit is the client's own window, what the system holds here, and our queues.
     assert!(sent < 8 * 1024 * 1024, "{sent} bytes are held for one client");
     assert_eq!(site.node.down(slow).await, ClientEnd::TooSlow);
     site.node.handle.send(good, DeliveryMode::Reliable, "fine".into()).unwrap();
@@ -209,7 +211,7 @@ async fn a_page_that_takes_nothing_is_closed_even_if_little_is_sent() {
     let (id, mut socket) = site.socket().await;
     socket.send(Message::binary("hello")).await.unwrap();
     assert_eq!(site.node.next().await, frame(id, b"hello"));
-    // Latest frames never overflow anything; but the windows are full after a few.
+    // Latest frames overflow no queue, but the windows are full after a few.
     let bytes = Bytes::from(vec![7; 400_000]);
     while site.node.handle.send(id, DeliveryMode::Latest, bytes.clone()) != Err(SendError::Gone) {
         tokio::task::yield_now().await;
@@ -225,7 +227,7 @@ async fn a_flood_that_nobody_handles_is_held_back() {
     let (_, mut flood) = site.socket().await;
     let (good, mut carrier) = site.node.client().await;
 
-    // Until the system takes no more.
+    // This sends until the system takes no more.
     let bytes = Bytes::from(vec![1; 9_000]);
     let blocked = async {
         loop {
@@ -244,7 +246,7 @@ async fn a_flood_that_nobody_handles_is_held_back() {
     assert!(flooded < 400, "{flooded} frames came first");
 }
 
-/// Bytes that trickle in are a frame in the end; they cost a place, and nobody waits for them.
+/// Bytes that trickle in become a frame in the end. They cost a place, and nobody waits for them.
 #[tokio::test]
 async fn a_page_that_writes_slowly_is_heard_when_it_is_done() {
     let mut site = Site::new(limits());

@@ -1,4 +1,4 @@
-//! Pages that break the rules of HTTP/3 and WebTransport, or ours.
+//! Tests of pages that break the rules of HTTP/3 and WebTransport, or ours.
 
 use web_transport_quinn::{
     ClientError,
@@ -10,7 +10,7 @@ use super::{
     *,
 };
 
-/// What the connection of a client was closed with.
+/// Returns the code that the connection of a client was closed with.
 async fn closed_with(connection: &Connection) -> u64 {
     close_code(connection).await
 }
@@ -45,7 +45,8 @@ async fn nonsense_instead_of_http3_is_refused() {
     let control = [0, 4, 0];
     for nonsense in [
         &[0x3f; 64][..],
-        // A push stream, a frame of headers where settings belong, a frame of 2^30 bytes.
+        // These are a push stream, a frame of headers where settings belong, and a frame of 2^30
+        // bytes.
         &[1, 0],
         &[0, 1, 0],
         &[0, 4, 0xc0, 0, 0, 0, 0x40, 0, 0, 0],
@@ -76,11 +77,11 @@ async fn a_request_that_never_comes_is_not_waited_for() {
     assert_eq!(closed_with(&connection).await, 0x101);
 
     assert_eq!(site.node.metrics.clients_refused_total.get(), 1);
-    // Its place is free.
+    // The place of the closed client is free.
     site.node.client().await;
 }
 
-/// A page that writes `misdeed` on its stream, after it was greeted.
+/// Connects a page that writes `misdeed` on its stream after the greeting.
 async fn misbehave(misdeed: &[u8]) -> (ClientEnd, u32) {
     let mut site = Site::new(hasty());
     let (id, session, mut send, _recv) = site.transport().await;
@@ -114,7 +115,7 @@ async fn more_streams_are_not_allowed_and_datagrams_change_nothing() {
     let (id, session, mut send, _recv) = site.transport().await;
     let brief = Duration::from_millis(200);
     assert!(timeout(brief, session.open_bi()).await.is_err());
-    // Two are left of those that HTTP/3 needs; nobody reads what comes on them.
+    // Two streams are left of those that HTTP/3 needs. Nobody reads what comes on them.
     let mut extra = [session.open_uni().await.unwrap(), session.open_uni().await.unwrap()];
     assert!(timeout(brief, session.open_uni()).await.is_err());
     extra[0].write_all(&[1; 1_000]).await.unwrap();
@@ -144,7 +145,7 @@ async fn a_flood_on_streams_that_nobody_reads_blocks_itself() {
     assert_eq!(site.node.next().await, frame(good, b"fine"));
 }
 
-/// A session by hand: what follows the request on its stream is up to the test.
+/// Opens a session by hand. The test decides what follows the request on its stream.
 async fn by_hand(
     site: &mut Site,
 ) -> (GatewayClientId, Connection, quinn::SendStream, [OpenStream; 2]) {
@@ -160,7 +161,7 @@ async fn by_hand(
     (id, connection, request, [OpenStream::Send(control), OpenStream::Recv(response)])
 }
 
-/// Streams that are to stay open.
+/// Streams that stay open during a test.
 #[expect(dead_code, reason = "they are held, not used")]
 enum OpenStream {
     Send(quinn::SendStream),
@@ -197,8 +198,8 @@ async fn a_session_whose_request_ends_is_over() {
 async fn capsules_that_mean_nothing_are_passed_over_but_not_for_ever() {
     let mut site = Site::new(limits());
     let (id, connection, mut request, _held) = by_hand(&mut site).await;
-    // One of a kind that does not exist, and then one that ends a session but says too little to
-    // be one: a reader could wait for the rest, and gather what comes.
+    // The first capsule is of a kind that does not exist. The second ends a session but is too
+    // short to be whole: a reader could wait for the rest, and gather what comes.
     request.write_all(&in_data(&[0x12, 3, 1, 2, 3])).await.unwrap();
     let (mut send, mut recv) = connection.accept_bi().await.unwrap();
     let mut header = [0; 3];
@@ -235,7 +236,7 @@ async fn a_page_that_never_reads_is_closed_and_told_and_nobody_else_is() {
 
     let sent = site.node.glut(slow, frame_out_bytes_max).await;
 
-    // The client's own window, which quinn makes 1.25 MB wide, and our queues.
+    // The limit is the client's own window, which quinn makes 1.25 MB wide, and our queues.
     assert!(sent < 3 * 1024 * 1024, "{sent} bytes are held for one client");
     let reason = "too slow for what is sent to it".to_owned();
     let (end, said) = tokio::join!(site.node.down(slow), ended(&session));

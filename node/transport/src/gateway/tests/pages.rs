@@ -1,4 +1,4 @@
-//! Pages: sessions over WebTransport and WebSocket, by clients that we did not write.
+//! Tests of pages: sessions over WebTransport and WebSocket, by clients that we did not write.
 
 use axum::{Router, routing::get};
 use futures::{SinkExt as _, StreamExt as _};
@@ -22,6 +22,7 @@ use web_transport_quinn::{
 
 use super::*;
 use crate::{
+    figures::HttpFigures,
     framing,
     http::{self, HttpRoutes},
 };
@@ -33,6 +34,7 @@ pub(super) const PAGE: &str = "https://plaza.example";
 pub(super) struct Site {
     pub(super) node: Node,
     pub(super) http: http::HttpServer,
+    pub(super) http_figures: Arc<HttpFigures>,
 }
 
 impl Site {
@@ -44,12 +46,13 @@ impl Site {
         let (handle, events) = start(listen_config, limits, metrics.clone()).unwrap();
         let router = Router::new().route("/ws", get(http::upgrade)).with_state(handle.sockets());
         let routes = HttpRoutes { router, plain: &[], origins_setting: "the origins" };
-        let http = http::start(bound, allowed, routes, metrics.clone());
+        let http_figures = Arc::<HttpFigures>::default();
+        let http = http::start(bound, http::guarded([allowed], routes, http_figures.clone()));
         let node = Node { handle, events, metrics, certificates };
-        Self { node, http }
+        Self { node, http, http_figures }
     }
 
-    /// A connection of a client that speaks HTTP/3.
+    /// Opens a connection of a client that speaks HTTP/3.
     pub(super) async fn h3(&self) -> Connection {
         let endpoint = Endpoint::client(LOOPBACK.into()).unwrap();
         let mut config = carrier::config(&Pin::new(&self.node.certificates.hashes()), b"h3");
@@ -60,7 +63,7 @@ impl Site {
         endpoint.connect_with(config, address, "anything").unwrap().await.unwrap()
     }
 
-    /// A request of a page.
+    /// Returns a request that a page sends.
     pub(super) fn request(&self, path: &str, origin: &'static str) -> ConnectRequest {
         let url = format!("https://{}{path}", self.node.handle.address());
         ConnectRequest::new(url.parse::<url::Url>().unwrap())
@@ -72,7 +75,7 @@ impl Site {
         timeout(GUARD, Session::connect(self.h3().await, request)).await.expect("in time")
     }
 
-    /// A page that has a session and its stream, and was greeted.
+    /// Connects a page over WebTransport that has a stream and was greeted.
     pub(super) async fn transport(&mut self) -> (GatewayClientId, Session, SendStream, RecvStream) {
         let request = self.request("/", PAGE);
         let session = self.open(request).await.unwrap();
@@ -107,7 +110,7 @@ impl Site {
         }
     }
 
-    /// A page that has a session, and was greeted.
+    /// Connects a page over WebSocket that was greeted.
     pub(super) async fn socket(&mut self) -> (GatewayClientId, Socket) {
         let request = self.upgrade(Some(PAGE), WEBSOCKET_PROTOCOL);
         let dialled = self.dial(request);
@@ -120,7 +123,7 @@ impl Site {
 
 pub(super) type Socket = WebSocketStream<TcpStream>;
 
-/// The next message that is no ping.
+/// Returns the next message that is no ping.
 pub(super) async fn next(socket: &mut Socket) -> Message {
     loop {
         let message = timeout(GUARD, socket.next()).await.expect("in time").expect("one more");
@@ -131,7 +134,7 @@ pub(super) async fn next(socket: &mut Socket) -> Message {
     }
 }
 
-/// The next frame.
+/// Reads the next frame of a stream.
 pub(super) async fn read(recv: &mut RecvStream) -> Vec<u8> {
     let whole = async {
         let mut len = [0; 4];
@@ -154,7 +157,7 @@ pub(super) fn closing(code: CloseCode, reason: &str) -> Message {
     Message::Close(Some(CloseFrame { code, reason: reason.into() }))
 }
 
-/// How the server ended a session.
+/// Returns how the server ended a session.
 pub(super) async fn ended(session: &Session) -> (u32, String) {
     use web_transport_quinn::{SessionError, WebTransportError};
     match timeout(GUARD, session.closed()).await.expect("in time") {
@@ -330,7 +333,7 @@ async fn a_silent_page_is_asked_for_a_sign_of_life_and_stays() {
     socket.send(Message::binary("hello")).await.unwrap();
     assert_eq!(site.node.next().await, frame(id, b"hello"));
 
-    // It answers pings as long as it is read, and does nothing else.
+    // The page answers pings as long as it is read, and does nothing else.
     for _ in 0..8 {
         let ping = timeout(GUARD, socket.next()).await.unwrap().unwrap().unwrap();
         assert!(ping.is_ping(), "{ping}");
@@ -338,11 +341,11 @@ async fn a_silent_page_is_asked_for_a_sign_of_life_and_stays() {
     site.node.handle.send(id, DeliveryMode::Reliable, "still here".into()).unwrap();
     assert_eq!(next(&mut socket).await, Message::binary("still here"));
 
-    // It stops answering.
+    // The page stops answering.
     assert_eq!(site.node.down(id).await, ClientEnd::Lost(ConnectionError::TimedOut));
 }
 
-/// Bytes of a client's settings, for those who do the rest by hand.
+/// Returns the bytes of a client's settings, for tests that do the rest by hand.
 pub(super) fn settings() -> Vec<u8> {
     let mut settings = Settings::default();
     settings.enable_webtransport(1);

@@ -1,10 +1,11 @@
-//! Crowds: as many connections from one address as there are places.
+//! Tests of crowds: as many connections from one address as there are places.
 
 use tokio::task::yield_now;
 
 use super::*;
 
-/// Half of a request, or one that keeps its connection: either could stay for ever.
+/// The requests of connections that could stay for ever: half a request, or one that keeps its
+/// connection.
 const PATIENT: [&str; 2] =
     ["GET /health/li", "GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n"];
 
@@ -35,7 +36,7 @@ async fn who_holds_all_other_places_is_in_nobodys_way_but_its_own() {
     }
     until_taken(&node, CONNECTIONS_MAX).await;
 
-    // Well before any of them has done nothing for too long.
+    // This is well before any of the connections has been idle for too long.
     let answer = timeout(IDLE / 3, node.get("/health/live")).await.expect("it waits for nobody");
 
     assert_eq!(answer.0, 200);

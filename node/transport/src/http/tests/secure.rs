@@ -1,4 +1,4 @@
-//! HTTPS, by a client that trusts the authority of a test and no other.
+//! Tests of HTTPS, by a client that trusts the authority of a test and no other.
 
 use std::io;
 
@@ -15,7 +15,7 @@ struct Secure {
     authority: Authority,
 }
 
-/// A server that is called by name.
+/// Starts a server that is addressed by its name.
 fn run() -> Secure {
     let issuer = Issuer::new();
     let authority = issuer.give(NAME).authority();
@@ -23,7 +23,8 @@ fn run() -> Secure {
     let announced = WebOrigin::at(UrlScheme::Https, NAME, bound.address().port());
     let allowed =
         Allowed::by(UrlScheme::Https, Origins::default(), bound.address(), Some(&announced));
-    let server = start_secure(bound, &authority, allowed, routes(), Arc::default()).unwrap();
+    let routes = guarded([allowed], routes(), Arc::default());
+    let server = start_secure(bound, &authority, routes).unwrap();
     Secure { server, issuer, authority }
 }
 
@@ -37,7 +38,7 @@ impl Secure {
         format!("GET {path} HTTP/1.1\r\nHost: {called}\r\n{lines}Connection: close\r\n\r\n")
     }
 
-    /// The whole answer under TLS, to somebody who calls it by `name`.
+    /// Returns the whole answer under TLS to a client that addresses the server as `name`.
     async fn ask(&self, name: &'static str, path: &str, lines: &str) -> io::Result<String> {
         let connector = TlsConnector::from(self.issuer.client());
         let stream = TcpStream::connect(self.server.address()).await?;
@@ -48,7 +49,7 @@ impl Secure {
         Ok(String::from_utf8_lossy(&answer).into_owned())
     }
 
-    /// The same without TLS.
+    /// Returns the whole answer to a request without TLS.
     async fn ask_plainly(&self, path: &str, lines: &str) -> String {
         let mut stream = TcpStream::connect(self.server.address()).await.unwrap();
         stream.write_all(self.request(path, lines).as_bytes()).await.unwrap();

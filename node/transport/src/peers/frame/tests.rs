@@ -16,7 +16,7 @@ struct Side {
 }
 
 impl Side {
-    /// A session over `stream`, which has announced itself.
+    /// Returns a session over `stream`, which has announced itself.
     async fn new(stream: DuplexStream, limits: PeerLimits) -> Self {
         let (sender, mut items) = mpsc::channel(4);
         let outbox = Arc::new(SendQueue::new(&limits));
@@ -47,7 +47,7 @@ async fn pair(limits: PeerLimits) -> (Side, Side) {
     (Side::new(a, limits).await, Side::new(b, limits).await)
 }
 
-/// Like the default, with as little patience as a test needs.
+/// Returns limits like the default, with as little patience as a test needs.
 fn hasty() -> PeerLimits {
     let ms = Duration::from_millis;
     PeerLimits { heartbeat: ms(20), silence: ms(200), ..PeerLimits::default() }
@@ -105,7 +105,7 @@ async fn a_receiver_that_is_behind_stops_the_reading() {
         a.outbox.push(frame(n)).unwrap();
     }
 
-    // Two frames fit the budget; the third is decoded, and waits.
+    // Two frames fit the budget. The third is decoded, and waits.
     let held: Vec<SessionTaskEvent> =
         [b.items.recv().await, b.items.recv().await].map(Option::unwrap).into();
     assert!(timeout(Duration::from_millis(100), b.items.recv()).await.is_err());
@@ -154,7 +154,7 @@ async fn a_remote_that_talks_and_never_reads_ends_the_session() {
     let (_unread, mut talk) = split(theirs);
     let talking = tokio::spawn(async move {
         let mut pace = interval(limits.heartbeat);
-        // Fails once the other side has hung up.
+        // This fails once the other side has hung up.
         while talk.write_all(&framing::EMPTY).await.is_ok() {
             pace.tick().await;
         }
@@ -175,7 +175,7 @@ async fn a_slow_link_is_not_taken_for_a_hanging_one() {
     let began = Instant::now();
     let mut got = 0;
 
-    // 64 bytes at a time: the frame takes longer than the silence that is allowed.
+    // With 64 bytes at a time the frame takes longer than the allowed silence.
     let (mut chunk, mut pace) = ([0; 64], interval(Duration::from_millis(5)));
     while got < 4_004 {
         pace.tick().await;
@@ -195,7 +195,7 @@ async fn a_closed_stream_ends_the_session() {
     assert!(matches!(side.pump.await.unwrap(), PeerEnd::Closed | PeerEnd::Lost(_)));
 }
 
-/// A peer that was let in once kept a server so busy with empty words that no client was heard.
+/// A peer that was let in once kept a server so busy with empty frames that no client was heard.
 #[tokio::test]
 async fn a_peer_that_floods_is_read_no_faster_than_its_pace() {
     let limits = PeerLimits { frames_per_second: 100, ..PeerLimits::default() };
@@ -206,7 +206,7 @@ async fn a_peer_that_floods_is_read_no_faster_than_its_pace() {
         while flood.write_all(&word).await.is_ok() {}
     });
 
-    // Those of a second at once, and fifty more.
+    // The frames of one second come at once, and then fifty more.
     let began = Instant::now();
     for _ in 0..150 {
         server.frame().await.unwrap();

@@ -6,7 +6,7 @@ fn mesh(local: PeerId) -> MeshBehaviour {
     MeshBehaviour::new(local, StreamProtocol::new("/t"), Redial::default(), Arc::default())
 }
 
-/// The local id and a peer's, of which the local one is the smaller if `smaller`.
+/// Returns the local id and a peer's. The local one is the smaller if `smaller`.
 fn ids(smaller: bool) -> [PeerId; 2] {
     let mut ids = [PeerId::random(), PeerId::random()];
     ids.sort();
@@ -23,7 +23,7 @@ fn up(mesh: &mut MeshBehaviour, peer: PeerId) -> &mut Up {
     }
 }
 
-/// The number of the connection that is asked to close.
+/// Returns the number of the connection that is asked to close.
 fn closed(mesh: &mut MeshBehaviour) -> Option<usize> {
     match mesh.queue.pop_front()? {
         ToSwarm::CloseConnection { connection: CloseConnection::One(id), .. } => {
@@ -33,7 +33,7 @@ fn closed(mesh: &mut MeshBehaviour) -> Option<usize> {
     }
 }
 
-/// Which of connections 1 and 2 is closed when 2 is made `apart` after 1.
+/// Returns which of connections 1 and 2 is closed when 2 is made `apart` after 1.
 fn loser(smaller: bool, dialled_1: bool, dialled_2: bool, apart: Duration) -> Option<usize> {
     let [local, peer] = ids(smaller);
     let mut mesh = mesh(local);
@@ -46,7 +46,8 @@ fn loser(smaller: bool, dialled_1: bool, dialled_2: bool, apart: Duration) -> Op
 
 #[tokio::test]
 async fn simultaneous_dials_end_the_same_on_both_sides() {
-    // Connection 1 dialled by the smaller side, 2 by the larger: 2 goes, in either order.
+    // The smaller side dialled connection 1, and the larger side dialled 2: connection 2 goes, in
+    // either order.
     assert_eq!((loser(true, true, false, NOW), loser(false, false, true, NOW)), (Some(2), Some(2)));
     assert_eq!((loser(true, false, true, NOW), loser(false, true, false, NOW)), (Some(1), Some(1)));
 }

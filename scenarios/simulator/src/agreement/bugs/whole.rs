@@ -115,7 +115,7 @@ const NARROW: u32 = 8;
 
 /// Fresh keys take all seats for newcomers, and then the admin and the servers come.
 pub(super) fn on_a_crowded_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
-    let place = plaza::place().expect("the plaza's files were built in");
+    let place = plaza::place();
     let scheme = replica::stories::scheme(seed.number);
     let narrow = replica::ReplicaSetting::narrow(&place, scheme, (4, 4), seed.number, NARROW);
     let mut stage = replica::ReplicaStage::new(breaking(narrow, broken), quick());

@@ -154,7 +154,7 @@ fn decide_act(run: &mut ReplicaRun, dues: &mut Dues) -> Option<u64> {
     let act = run.stage.prompt(person, waves)?;
     let last = after + ON_ITS_WAY + UNDER_WAY + u64::from(faults_borne(run)) + 2;
     let limit = run.stage.world.now() + Duration::from_secs(30);
-    let fate = |stage: &ReplicaStage| stage.people[person].deeds[&act].fate;
+    let fate = |stage: &ReplicaStage| stage.people[person].fate(act);
     let is_over = |stage: &ReplicaStage| {
         !stage.is_sound() || fate(stage) != ActStatus::Waiting || stage.top() > last + ON_ITS_WAY
     };

@@ -1,0 +1,267 @@
+//! One client of one sim for the page: session, proofs, sight, building and prediction behind JSON.
+//!
+//! The page brings frames and clocks, and draws what the events say. Everything that is checked, signed
+//! or remembered happens here, by the same [`Session`] that native clients use. Floats are only at the
+//! edge, where metres and radians of JSON become fixed-point numbers and back: nothing that is signed,
+//! hashed or compared is a float.
+
+mod badge;
+mod building;
+mod commands;
+mod deeds;
+mod foresight;
+mod gauges;
+mod inquiry;
+mod login;
+mod outcomes;
+mod picture;
+mod setup;
+mod sources;
+mod status;
+mod tar;
+mod units;
+mod walker;
+mod watching;
+
+use std::{collections::VecDeque, sync::Arc, time::Duration};
+
+use metatopia_client::{Output, Session, SessionEvent};
+use metatopia_sim::Genesis;
+use metatopia_types::{Height, Millis, PublicKey, SigningKey, SimId};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use self::{
+    badge::ProofBadge, building::Undoing, deeds::Deeds, foresight::Foresight, gauges::LinkGauges,
+    inquiry::Inquiries, outcomes::Outcomes, picture::Picture, setup::CoreSetup,
+    status::StatusTeller, walker::Walker, watching::PagePulse,
+};
+use crate::{CallError, TrustedGenesis};
+
+pub use self::setup::CORE_CHECKPOINT_AGAIN;
+
+/// A client of one sim, as the page drives it.
+#[derive(Debug)]
+pub struct ClientCore {
+    session: Session,
+    genesis: Arc<Genesis>,
+    sim: SimId,
+    key: PublicKey,
+    ticket: Option<SigningKey>,
+    now: Duration,
+    wall: Millis,
+    out: VecDeque<Vec<u8>>,
+    news: Vec<String>,
+    /// The page was told to leave this server, and has not done so yet.
+    leaving: bool,
+    /// From which height on the newest validators vote that the page was told of.
+    told_set: Height,
+    checkpoint_at: Option<Duration>,
+    asked_age: bool,
+    deeds: Deeds,
+    outcomes: Outcomes,
+    undoing: Undoing,
+    walker: Walker,
+    foresight: Foresight,
+    inquiries: Inquiries,
+    picture: Picture,
+    badge: ProofBadge,
+    gauges: LinkGauges,
+    pulse: PagePulse,
+    status: StatusTeller,
+}
+
+impl ClientCore {
+    /// Begins with a genesis; `setup` is JSON: who it is, which sim, what else is known of it.
+    ///
+    /// # Errors
+    /// When the setup is malformed, or the genesis is not the sim's.
+    pub fn new(setup: &[u8], genesis: &[u8]) -> Result<Self, CallError> {
+        let CoreSetup { key, sim, lane, ticket, at, checkpoint } = CoreSetup::read(setup)?;
+        let trust = TrustedGenesis::new(sim, genesis)?;
+        let light = match checkpoint {
+            Some(checkpoint) => trust.light.with_checkpoint(checkpoint),
+            None => trust.light,
+        };
+        let told_set = light.newest();
+        let public = metatopia_types::Sign::public(&key);
+        let mut core = Self {
+            session: Session::new(Arc::new(key), light, lane),
+            genesis: trust.genesis,
+            sim,
+            key: public,
+            ticket,
+            now: Duration::ZERO,
+            wall: Millis(0),
+            out: VecDeque::new(),
+            news: Vec::new(),
+            leaving: false,
+            told_set,
+            checkpoint_at: None,
+            asked_age: false,
+            deeds: Deeds::default(),
+            outcomes: Outcomes::default(),
+            undoing: Undoing::default(),
+            walker: Walker::default(),
+            foresight: Foresight::default(),
+            inquiries: Inquiries::default(),
+            picture: Picture::default(),
+            badge: ProofBadge::default(),
+            gauges: LinkGauges::default(),
+            pulse: PagePulse::new(at),
+            status: StatusTeller::default(),
+        };
+        let facts = setup::genesis_event(&core.genesis);
+        core.tell(&facts);
+        core.session.view(Some(core.pulse.watching()));
+        core.session.follow_servers(Duration::ZERO);
+        Ok(core)
+    }
+
+    /// A carrier is there; the challenge of a server follows.
+    pub fn connected(&mut self, now: f64, wall: f64) {
+        self.clock(now, wall);
+        self.leaving = false;
+        self.gauges.connected(self.now);
+        self.settle();
+    }
+
+    /// The carrier is gone. Acts and questions stay for the next one.
+    pub fn disconnected(&mut self, now: f64, wall: f64) {
+        self.clock(now, wall);
+        self.session.disconnected();
+        self.out.clear();
+        self.leaving = false;
+        self.gauges.disconnected();
+        self.outcomes.disconnected();
+        self.settle();
+    }
+
+    /// Takes a frame of the server in.
+    pub fn frame(&mut self, now: f64, wall: f64, frame: &[u8]) {
+        self.clock(now, wall);
+        self.gauges.heard(self.now, frame.len());
+        self.session.handle(self.now, frame);
+        self.pass();
+    }
+
+    /// Time went by: deadlines are looked at.
+    pub fn tick(&mut self, now: f64, wall: f64) {
+        self.clock(now, wall);
+        self.pass();
+    }
+
+    /// Takes a command of the page in, as JSON.
+    ///
+    /// # Errors
+    /// When it is no JSON object with an `id`; other faults of it become events.
+    pub fn command(&mut self, now: f64, wall: f64, command: &[u8]) -> Result<(), CallError> {
+        self.clock(now, wall);
+        let command = serde_json::from_slice(command).map_err(CallError::input)?;
+        self.obey(command)?;
+        self.pass();
+        Ok(())
+    }
+
+    /// Takes the next frame for the server.
+    pub fn outgoing(&mut self) -> Option<Vec<u8>> {
+        self.out.pop_front()
+    }
+
+    /// Takes all events since the last call, as a JSON array.
+    pub fn events(&mut self) -> Vec<u8> {
+        let news = std::mem::take(&mut self.news);
+        format!("[{}]", news.join(",")).into_bytes()
+    }
+
+    /// What the session believes and sees, for tests.
+    #[must_use]
+    pub const fn session(&self) -> &Session {
+        &self.session
+    }
+
+    fn clock(&mut self, now: f64, wall: f64) {
+        // A clock that goes back, or is none, stands still.
+        let now = Duration::try_from_secs_f64(now / 1_000.0).unwrap_or_default();
+        self.now = self.now.max(now);
+        if wall.is_finite() && wall > 0.0 {
+            self.wall = Millis(wall as u64);
+            self.session.set_wall(self.wall);
+        }
+    }
+
+    /// Does all that is due, and hands out what came of it.
+    fn pass(&mut self) {
+        self.session.tick(self.now);
+        self.settle();
+        self.watch_line();
+        self.tick_walker();
+        self.tick_deeds();
+        self.tick_outcomes();
+        self.tick_inquiries();
+        self.settle();
+    }
+
+    /// Takes what the session has to say, until that is nothing more.
+    fn settle(&mut self) {
+        while let Some(output) = self.session.poll() {
+            match output {
+                Output::Send(frame) => {
+                    self.gauges.sent(self.now, frame.len());
+                    self.out.push_back(frame);
+                }
+                Output::Event(event) => self.happened(event),
+            }
+        }
+        self.tell_trust();
+        self.tell_badge();
+        self.tell_status();
+    }
+
+    fn happened(&mut self, event: SessionEvent) {
+        match event {
+            SessionEvent::Open { .. } => self.opened(),
+            SessionEvent::Closed(why) => self.leave(&units::variant(&why)),
+            SessionEvent::Signed { seq, act } => self.outcomes.signed(seq, act, &self.session),
+            SessionEvent::Receipted { act, .. } => self.outcomes.receipted(act, self.now),
+            SessionEvent::Refused { act, why } => self.refused(act, why),
+            SessionEvent::Outcome { act, height, outcome } => self.ruled(act, height, outcome),
+            SessionEvent::View { .. } => self.viewed(),
+            SessionEvent::Proven(proven) => self.proven(&proven),
+            SessionEvent::Unproven(why) => self.badge.unproven(&why),
+            SessionEvent::Pong { after } => self.gauges.pong(after),
+            SessionEvent::Servers => self.tell_servers(),
+            SessionEvent::Heard(line) => self.tell(&json!({
+                "type": "heard", "height": line.height.0, "channel": line.channel,
+                "speaker": line.speaker.0, "name": line.name, "text": line.text,
+                // No question gives a proof of the leaf that holds what was said.
+                "proven": null,
+            })),
+            SessionEvent::Answer { id, answer } => self.answered(id, *answer),
+            SessionEvent::Frame { id, kind, frame } => self.raw_answered(id, kind, &frame),
+            SessionEvent::Distrusted(why) => self.distrusted(&why),
+            SessionEvent::BadFrame(_) => self.leave("bad-frame"),
+        }
+    }
+
+    /// Has the page leave this server.
+    fn leave(&mut self, why: &str) {
+        if !self.leaving {
+            self.leaving = true;
+            self.tell(&json!({ "type": "leave", "why": why }));
+        }
+    }
+
+    fn tell(&mut self, event: &impl Serialize) {
+        let text = serde_json::to_string(event).expect("structs of texts and numbers become JSON");
+        self.news.push(text);
+    }
+
+    fn done(&mut self, id: u64, result: &Value) {
+        self.tell(&json!({ "type": "done", "id": id, "result": result }));
+    }
+
+    fn failed(&mut self, id: u64, code: &str, detail: &Value) {
+        self.tell(&json!({ "type": "failed", "id": id, "code": code, "detail": detail }));
+    }
+}

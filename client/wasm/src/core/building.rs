@@ -1,0 +1,171 @@
+//! What builders do, as acts. Sizes are whole widths and heights in metres, angles radians.
+
+use metatopia_client::build::outline;
+use metatopia_math::{Angle, Vec2};
+use metatopia_types::{
+    Act, AssetLicence, Blueprint, Build, ObjectId, Outline, PackageId, ScriptId,
+};
+use serde::Deserialize;
+
+use super::{
+    ClientCore,
+    deeds::{Deed, DeedKind},
+    outcomes::ActEnd,
+    units::{PageNumber, to_angle, to_vec},
+};
+
+/// What a builder wants, in the words of the page.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub(super) enum BuildCommand {
+    /// Makes a thing.
+    Place { spec: Box<PlaceSpec> },
+    /// Puts a thing elsewhere.
+    Move { object: ObjectId, x: PageNumber, y: PageNumber },
+    /// Turns a thing.
+    Rotate { object: ObjectId, angle: PageNumber },
+    /// Gives a thing another size.
+    Resize { object: ObjectId, w: PageNumber, h: Option<PageNumber> },
+    /// Gives a thing another colour.
+    Color { object: ObjectId, color: u32 },
+    /// Gives a thing another name.
+    Rename { object: ObjectId, name: String },
+    /// Changes what a thing shows.
+    Write { object: ObjectId, text: String },
+    /// Makes another one.
+    Copy { object: ObjectId, x: PageNumber, y: PageNumber },
+    /// Takes a thing out of the world.
+    Remove { object: ObjectId },
+    /// Gives a thing to a key.
+    Give { object: ObjectId, to: String },
+    /// Puts a script on a thing.
+    Attach { object: ObjectId, package: String },
+    /// Takes a script off a thing.
+    Detach { object: ObjectId, script: ScriptId },
+    /// Takes the last deed back.
+    Undo,
+}
+
+/// A thing to be made.
+#[derive(Debug, Deserialize)]
+pub(super) struct PlaceSpec {
+    kind: String,
+    name: String,
+    #[serde(default)]
+    text: String,
+    color: u32,
+    #[serde(default)]
+    round: bool,
+    w: PageNumber,
+    h: Option<PageNumber>,
+    movable: Option<bool>,
+    x: PageNumber,
+    y: PageNumber,
+    angle: Option<PageNumber>,
+    licence: Option<String>,
+}
+
+/// Deeds that could not be taken back, and are passed over from now on.
+#[derive(Debug, Default)]
+pub(super) struct Undoing {
+    passed: u8,
+}
+
+impl Undoing {
+    /// Something was to be taken back: what cannot be is passed over the next time.
+    pub(super) fn undone(&mut self, end: &ActEnd) {
+        let Ok(result) = end else {
+            return;
+        };
+        let more = !result.ok && result.refusal.as_deref() != Some("NothingToUndo");
+        // An act has room for no greater number.
+        self.passed = if more { self.passed.saturating_add(1) } else { 0 };
+    }
+}
+
+/// Why a builder's command is no act.
+type BuildFault = &'static str;
+
+/// A number that no fixed-point number is.
+const OUT_OF_RANGE: BuildFault = "OutOfRange";
+
+/// A key, package or licence that is none.
+pub(super) const BAD_NAME: BuildFault = "BadName";
+
+impl PlaceSpec {
+    fn blueprint(self) -> Result<Blueprint, BuildFault> {
+        let size = to_vec(self.w, self.h.unwrap_or(self.w)).ok_or(OUT_OF_RANGE)?;
+        let angle = self.angle.map_or(Some(Angle::ZERO), to_angle).ok_or(OUT_OF_RANGE)?;
+        let licence = match self.licence.as_deref() {
+            None | Some("CcBySa") => AssetLicence::CcBySa,
+            Some("Cc0") => AssetLicence::Cc0,
+            Some("CcBy") => AssetLicence::CcBy,
+            Some("Reserved") => AssetLicence::Reserved,
+            Some(_) => return Err(BAD_NAME),
+        };
+        Ok(Blueprint {
+            kind: self.kind,
+            name: self.name,
+            text: self.text,
+            color: self.color,
+            outline: outline(self.round, size),
+            movable: self.movable.unwrap_or(true),
+            position: place(self.x, self.y)?,
+            angle,
+            licence,
+        })
+    }
+}
+
+fn place(x: PageNumber, y: PageNumber) -> Result<Vec2, BuildFault> {
+    to_vec(x, y).ok_or(OUT_OF_RANGE)
+}
+
+impl ClientCore {
+    /// A builder wants something.
+    pub(super) fn build(&mut self, command: u64, wanted: BuildCommand) {
+        let undoes = matches!(wanted, BuildCommand::Undo);
+        match self.building(wanted) {
+            Ok(build) => {
+                let kind = match undoes {
+                    true => DeedKind::Undo(command),
+                    false => {
+                        self.undoing.passed = 0;
+                        DeedKind::Plain(command)
+                    }
+                };
+                self.act(Deed::new(kind, Act::Build(build)));
+            }
+            Err(code) => self.failed(command, code, &serde_json::Value::Null),
+        }
+    }
+
+    fn building(&self, wanted: BuildCommand) -> Result<Build, BuildFault> {
+        Ok(match wanted {
+            BuildCommand::Place { spec } => Build::Place(spec.blueprint()?),
+            BuildCommand::Move { object, x, y } => Build::Move { object, position: place(x, y)? },
+            BuildCommand::Rotate { object, angle } => {
+                Build::Rotate { object, angle: to_angle(angle).ok_or(OUT_OF_RANGE)? }
+            }
+            BuildCommand::Resize { object, w, h } => {
+                let size = to_vec(w, h.unwrap_or(w)).ok_or(OUT_OF_RANGE)?;
+                let outline: Outline = outline(self.picture.is_round(object), size);
+                Build::Resize { object, outline }
+            }
+            BuildCommand::Color { object, color } => Build::Recolor { object, color },
+            BuildCommand::Rename { object, name } => Build::Rename { object, name },
+            BuildCommand::Write { object, text } => Build::Write { object, text },
+            BuildCommand::Copy { object, x, y } => Build::Copy { object, position: place(x, y)? },
+            BuildCommand::Remove { object } => Build::Delete { object },
+            BuildCommand::Give { object, to } => {
+                Build::Give { object, to: to.parse().map_err(|_| BAD_NAME)? }
+            }
+            BuildCommand::Attach { object, package } => {
+                let package: PackageId = package.parse().map_err(|_| BAD_NAME)?;
+                Build::Attach { object, package }
+            }
+            BuildCommand::Detach { object, script } => Build::Detach { object, script },
+            BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
+        })
+    }
+}

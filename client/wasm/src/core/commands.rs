@@ -1,0 +1,289 @@
+//! Commands of the page.
+
+use metatopia_protocol::Question;
+use metatopia_types::{Act, BodyShape, Emote, Height, Look, ObjectId, PackageId, ScriptId};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{
+    ClientCore,
+    building::{BAD_NAME, BuildCommand},
+    deeds::{Deed, DeedKind},
+    inquiry::InquiryTask,
+    units::{PageNumber, to_vec},
+    watching::TabPulse,
+};
+use crate::CallError;
+
+/// What the page may want, but for building.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+enum PageCommand {
+    /// Comes into the world.
+    Login { name: String, look: PageLook },
+    /// Leaves the world.
+    Leave,
+    /// Walks from now on.
+    Walk { x: PageNumber, y: PageNumber },
+    /// Touches a thing.
+    Touch { object: ObjectId },
+    /// Shoves a thing.
+    Push { object: ObjectId },
+    /// Says words to others.
+    Say {
+        text: String,
+        #[serde(default)]
+        channel: u8,
+    },
+    /// Makes a gesture.
+    Emote { kind: String },
+    /// Looks otherwise from now on.
+    SetLook { look: PageLook },
+    /// Is the tab looked at?
+    Watch { pulse: TabPulse },
+    /// Shows at once where the avatar will be with this heading.
+    Steer { x: PageNumber, y: PageNumber },
+    /// Asks a question whose answer is wanted as it comes.
+    Raw { question: RawQuestion },
+    /// The work of a first login is done, or cannot be.
+    Worked { work: u64, nonce: Option<String>, failed: Option<String> },
+    /// The person's answer about the age of what is known.
+    Trust { accept: bool },
+}
+
+/// What the page may ask.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+enum PageQuestion {
+    /// Asks who is here.
+    Players,
+    /// Asks what runs.
+    Scripts,
+    /// Asks what somebody owns: oneself, if nobody is named.
+    Things { owner: Option<String> },
+    /// Asks in which order a script got its events.
+    Order { height: u64, script: u64 },
+    /// Asks for the source of a package.
+    Source { package: String },
+    /// Asks what ships with the sim.
+    Packages,
+    /// Asks for all source, as one archive.
+    AllSource,
+    /// Asks who decides.
+    Governance,
+    /// Asks who votes.
+    Validators,
+    /// Asks where servers let clients in.
+    Servers,
+}
+
+/// How somebody looks, in the words of the page.
+#[derive(Debug, Deserialize)]
+struct PageLook {
+    #[serde(default)]
+    color: u32,
+    #[serde(default)]
+    shape: PageShape,
+}
+
+/// The outline of an avatar, in the words of the page.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum PageShape {
+    /// A round disc.
+    #[default]
+    Round,
+    /// A soft square.
+    Square,
+    /// A pointed triangle.
+    Arrow,
+    /// A bright star.
+    Star,
+}
+
+impl PageLook {
+    const fn look(&self) -> Look {
+        let shape = match self.shape {
+            PageShape::Round => BodyShape::Round,
+            PageShape::Square => BodyShape::Square,
+            PageShape::Arrow => BodyShape::Arrow,
+            PageShape::Star => BodyShape::Star,
+        };
+        Look { color: self.color, shape }
+    }
+}
+
+/// What a replica of the page asks.
+#[derive(Debug, Deserialize)]
+enum RawQuestion {
+    /// Means the question [`Question::Links`].
+    Links { after: u64 },
+    /// Means the question [`Question::Snapshot`].
+    Snapshot,
+    /// Means the question [`Question::SnapshotPart`].
+    SnapshotPart { height: u64, part: u32 },
+    /// Means the question [`Question::Turns`].
+    Turns { from: u64 },
+}
+
+impl RawQuestion {
+    const fn question(&self) -> Question {
+        match *self {
+            Self::Links { after } => Question::Links { after: Height(after) },
+            Self::Snapshot => Question::Snapshot,
+            Self::SnapshotPart { height, part } => {
+                Question::SnapshotPart { height: Height(height), part }
+            }
+            Self::Turns { from } => Question::Turns { from: Height(from) },
+        }
+    }
+}
+
+fn emote(kind: &str) -> Option<Emote> {
+    Some(match kind {
+        "wave" => Emote::Wave,
+        "nod" => Emote::Nod,
+        "dance" => Emote::Dance,
+        "bow" => Emote::Bow,
+        "laugh" => Emote::Laugh,
+        _ => return None,
+    })
+}
+
+/// Words of commands that build.
+const BUILDING: [&str; 13] = [
+    "place", "move", "rotate", "resize", "color", "rename", "write", "copy", "remove", "give",
+    "attach", "detach", "undo",
+];
+
+/// Words of commands that ask.
+const ASKING: [&str; 10] = [
+    "players",
+    "scripts",
+    "things",
+    "order",
+    "source",
+    "packages",
+    "all_source",
+    "governance",
+    "validators",
+    "servers",
+];
+
+/// Commands that nobody waits for, so that they need no number.
+const UNNUMBERED: [&str; 3] = ["worked", "steer", "watch"];
+
+/// A command of one of the three kinds.
+enum ReadCommand {
+    Build(BuildCommand),
+    Ask(PageQuestion),
+    Do(PageCommand),
+}
+
+fn read(word: &str, command: Value) -> Result<ReadCommand, serde_json::Error> {
+    Ok(if BUILDING.contains(&word) {
+        ReadCommand::Build(serde_json::from_value(command)?)
+    } else if ASKING.contains(&word) {
+        ReadCommand::Ask(serde_json::from_value(command)?)
+    } else {
+        ReadCommand::Do(serde_json::from_value(command)?)
+    })
+}
+
+impl ClientCore {
+    /// Takes a command in.
+    pub(super) fn obey(&mut self, command: Value) -> Result<(), CallError> {
+        let word = command.get("do").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let id = match command.get("id").and_then(Value::as_u64) {
+            Some(id) => id,
+            None if UNNUMBERED.contains(&word.as_str()) => 0,
+            None => return Err(CallError::input("a command has an id")),
+        };
+        match read(&word, command) {
+            Ok(ReadCommand::Build(wanted)) => self.build(id, wanted),
+            Ok(ReadCommand::Ask(question)) => self.ask_for(id, question),
+            Ok(ReadCommand::Do(wanted)) => self.carry_out(id, wanted),
+            Err(error) => self.failed(id, "BadCommand", &error.to_string().into()),
+        }
+        Ok(())
+    }
+
+    fn carry_out(&mut self, id: u64, command: PageCommand) {
+        let plain = |act| Deed::new(DeedKind::Plain(id), act);
+        match command {
+            PageCommand::Login { name, look } => self.login(Some(id), name, look.look()),
+            PageCommand::Leave => self.leave_world(id),
+            PageCommand::Walk { x, y } => self.walk(id, x, y),
+            PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
+            PageCommand::Push { object } => self.act(plain(Act::Push { object })),
+            PageCommand::Say { text, channel } => self.say(id, &text, channel),
+            PageCommand::Emote { kind } => match emote(&kind) {
+                Some(emote) => self.act(plain(Act::Emote(emote))),
+                None => self.failed(id, BAD_NAME, &kind.into()),
+            },
+            PageCommand::SetLook { look } => self.set_look(id, look.look()),
+            PageCommand::Watch { pulse } => {
+                self.watch(pulse);
+                self.done(id, &Value::Null);
+            }
+            PageCommand::Steer { x, y } => {
+                if let Some(heading) = to_vec(x, y) {
+                    self.steer(heading);
+                }
+                self.done(id, &Value::Null);
+            }
+            PageCommand::Worked { work, nonce, failed } => {
+                let nonce = nonce.and_then(|nonce| nonce.parse().ok());
+                self.worked(work, nonce, failed.as_deref());
+            }
+            PageCommand::Trust { accept } => {
+                if accept {
+                    self.session.accept_age(self.now);
+                }
+                self.done(id, &Value::Null);
+            }
+            PageCommand::Raw { question } => self.ask_raw(id, question.question()),
+        }
+    }
+
+    fn ask_for(&mut self, id: u64, question: PageQuestion) {
+        let (task, question) = match question {
+            PageQuestion::Players => (InquiryTask::Players, Question::Players),
+            PageQuestion::Governance => (InquiryTask::Governance, Question::Governance),
+            PageQuestion::Scripts => InquiryTask::scripts(),
+            PageQuestion::AllSource => InquiryTask::all_source(),
+            PageQuestion::Order { height, script } => {
+                let (height, script) = (Height(height), ScriptId(script));
+                (InquiryTask::Order, Question::Order { height, script })
+            }
+            PageQuestion::Things { owner } => {
+                let owner = owner.map_or(Ok(self.key), |owner| owner.parse());
+                let Ok(owner) = owner else {
+                    return self.failed(id, BAD_NAME, &Value::Null);
+                };
+                (InquiryTask::Things, Question::Things { owner })
+            }
+            PageQuestion::Source { package } => {
+                let Ok(package) = package.parse::<PackageId>() else {
+                    return self.failed(id, BAD_NAME, &Value::Null);
+                };
+                (InquiryTask::Source(package), Question::Source { package })
+            }
+            PageQuestion::Validators => return self.done(id, &self.members()),
+            PageQuestion::Servers => return self.done(id, &self.known_servers()),
+            PageQuestion::Packages => return self.done(id, &self.shipped_packages()),
+        };
+        self.inquire(Some(id), task, question);
+    }
+
+    /// Wants to walk this way.
+    fn walk(&mut self, id: u64, x: PageNumber, y: PageNumber) {
+        match to_vec(x, y) {
+            Some(heading) => {
+                self.steer(heading);
+                self.walker.walk(heading, id);
+            }
+            None => self.failed(id, "OutOfRange", &Value::Null),
+        }
+    }
+}

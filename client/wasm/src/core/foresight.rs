@@ -1,0 +1,198 @@
+//! Where the own avatar will be: after each view, and when somebody steers, by the servers' own physics.
+
+use std::time::Duration;
+
+use metatopia_math::Vec2;
+use metatopia_types::{Seq, limits::TICKS_PER_SECOND};
+use serde_json::json;
+
+use super::{
+    ClientCore,
+    units::{from_angle, from_fx, to_ms},
+};
+use crate::{HeadingChange, PredictedStep, PredictedWalk, TICKS_MAX, foresee};
+
+const TICK: Duration = Duration::from_nanos(1_000_000_000 / TICKS_PER_SECOND);
+
+/// Beyond this moment, so that a late view finds the path still going on.
+const SPARE: Duration = Duration::from_millis(150);
+
+/// From the sending of a heading to the view that shows it, before anything was measured.
+const LATENCY_FIRST: Duration = Duration::from_millis(120);
+
+/// Headings that are remembered until a view shows them: more are not said in a second.
+const SAID_MAX: usize = 32;
+
+/// A heading that was sent.
+#[derive(Clone, Copy, Debug)]
+struct SaidHeading {
+    seq: Seq,
+    sent: Duration,
+    heading: Vec2,
+    /// Of the turn that took it, once that is known.
+    height: Option<u64>,
+}
+
+/// What is known of the own avatar's next moments.
+#[derive(Debug)]
+pub(super) struct Foresight {
+    said: Vec<SaidHeading>,
+    /// Headings that were taken, and wait for the view that shows them: when they were sent, and in
+    /// which turn they were taken.
+    taken: Vec<(Duration, u64)>,
+    /// What somebody wants from a moment on, said or not.
+    wanted: Option<(Vec2, Duration)>,
+    /// The moment that the last view shows, on the page's clock.
+    began: Duration,
+    latency: Duration,
+    /// The avatar of the last view.
+    me: Option<metatopia_types::ObjectId>,
+    /// The page has a path.
+    told: bool,
+}
+
+impl Default for Foresight {
+    fn default() -> Self {
+        Self {
+            said: Vec::new(),
+            taken: Vec::new(),
+            wanted: None,
+            began: Duration::ZERO,
+            latency: LATENCY_FIRST,
+            me: None,
+            told: false,
+        }
+    }
+}
+
+impl Foresight {
+    fn reset(&mut self) {
+        self.said.clear();
+        self.wanted = None;
+    }
+
+    /// A heading is on its way.
+    pub(super) fn note(&mut self, seq: Seq, heading: Vec2, sent: Duration) {
+        if self.said.len() >= SAID_MAX {
+            self.said.remove(0);
+        }
+        self.said.push(SaidHeading { seq, sent, heading, height: None });
+    }
+
+    /// The heading was taken in the turn of this height, or never will be.
+    pub(super) fn settled(&mut self, seq: Seq, height: Option<u64>) {
+        let Some(at) = self.said.iter().position(|said| said.seq == seq) else {
+            return;
+        };
+        match height {
+            Some(height) => {
+                self.said[at].height = Some(height);
+                self.taken.push((self.said[at].sent, height));
+            }
+            None => {
+                let lost = self.said.remove(at);
+                self.wanted = self.wanted.filter(|(wanted, _)| *wanted != lost.heading);
+            }
+        }
+    }
+
+    /// A view of this height came: what was sent for it took so long.
+    fn measure(&mut self, height: u64, now: Duration) {
+        for (sent, taken) in std::mem::take(&mut self.taken) {
+            if taken > height {
+                self.taken.push((sent, taken));
+                continue;
+            }
+            let took = now.saturating_sub(sent).min(Duration::from_secs(1));
+            self.latency = (self.latency * 4 + took) / 5;
+        }
+        let applied = |said: &SaidHeading| said.height.is_some_and(|taken| taken <= height);
+        if let Some(last) = self.said.iter().rposition(applied) {
+            self.said.drain(..last);
+        }
+    }
+
+    /// Returns how the avatar walks after the view of this height.
+    fn walk(&self, height: u64, now: Duration) -> PredictedWalk {
+        let applied = |said: &&SaidHeading| said.height.is_some_and(|taken| taken <= height);
+        let bits = |heading: Vec2| [heading.x.to_bits(), heading.y.to_bits()];
+        let first = self.said.iter().find(applied);
+        let heading = first.map_or([0, 0], |said| bits(said.heading));
+        let waiting = self.said.iter().filter(|said| !applied(said));
+        let mut changes: Vec<HeadingChange> = waiting
+            .map(|said| HeadingChange {
+                after: self.ticks_to(said.sent).min(TICKS_MAX),
+                heading: bits(said.heading),
+            })
+            .collect();
+        let last = changes.last().map_or(heading, |change| change.heading);
+        if let Some((wanted, at)) = self.wanted.filter(|(wanted, _)| bits(*wanted) != last) {
+            let least = changes.last().map_or(0, |change| change.after);
+            let after = self.ticks_to(at).min(TICKS_MAX).max(least);
+            changes.push(HeadingChange { after, heading: bits(wanted) });
+        }
+        let ticks = self.ticks_to(now.saturating_add(SPARE)).clamp(1, TICKS_MAX);
+        PredictedWalk { heading, changes, ticks }
+    }
+
+    /// Ticks from the moment of the last view, the last one begun.
+    fn ticks_to(&self, at: Duration) -> u32 {
+        let ticks = at.saturating_sub(self.began).as_nanos().div_ceil(TICK.as_nanos());
+        u32::try_from(ticks).unwrap_or(u32::MAX)
+    }
+}
+
+impl ClientCore {
+    /// Somebody wants to walk this way from now on.
+    pub(super) fn steer(&mut self, heading: Vec2) {
+        self.foresight.wanted = Some((heading, self.now));
+        if self.foresight.told {
+            self.tell_path();
+        }
+    }
+
+    /// A view was taken in.
+    pub(super) fn foresee_view(&mut self) {
+        let (height, me) = (self.session.sight().height().0, self.session.sight().me());
+        // Another tab's steps are drawn as everybody's.
+        let own = me.filter(|_| self.deeds.here());
+        if own.is_none() || self.foresight.me != own {
+            self.foresight.reset();
+        }
+        self.foresight.me = own;
+        self.foresight.measure(height, self.now);
+        if own.is_none() {
+            if std::mem::take(&mut self.foresight.told) {
+                self.tell(&json!({ "type": "path", "points": null }));
+            }
+            return;
+        }
+        let turn = TICK.saturating_mul(self.genesis.parameters.ticks_per_turn);
+        let ahead = self.foresight.latency.saturating_sub(turn);
+        self.foresight.began = self.now.saturating_sub(ahead);
+        self.tell_path();
+    }
+
+    fn tell_path(&mut self) {
+        let sight = self.session.sight();
+        let walk = self.foresight.walk(sight.height().0, self.now);
+        let path = foresee(sight, &self.genesis.parameters, &walk);
+        // Of an avatar that is not in sight, or of headings that nobody can walk, nothing is foreseen.
+        let Ok(Some(path)) = path else {
+            return;
+        };
+        let points: Vec<[f64; 5]> = path.path.iter().map(point).collect();
+        self.foresight.told = true;
+        let (at, latency) = (to_ms(self.foresight.began), to_ms(self.foresight.latency));
+        self.tell(&json!({ "type": "path", "at": at, "points": points, "latency": latency }));
+    }
+}
+
+/// Returns where the avatar is after a tick, as the page draws it.
+fn point(step: &PredictedStep) -> [f64; 5] {
+    let fx = |raw: i32| metatopia_math::Fx::from_bits(i64::from(raw) << 12);
+    let metres = |raw: i32| from_fx(fx(raw));
+    let facing = Vec2::new(fx(step.facing[0]), fx(step.facing[1]));
+    let [[x, y], [vx, vy]] = [step.position.map(metres), step.velocity.map(metres)];
+    [x, y, vx, vy, from_angle(facing.angle())]
+}

@@ -1,0 +1,359 @@
+//! Questions of people: who is here, what runs, who wrote it, and who decides.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use data_encoding::BASE64;
+use metatopia_client::QUESTIONS_MAX;
+use metatopia_protocol::{
+    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, OrderEntry, PlayerEntry, Question,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
+};
+use metatopia_types::{NodeContact, PackageId, PublicKey, ScriptId, SetChange};
+use serde_json::{Map, Value, json};
+
+use super::{
+    ClientCore,
+    outcomes::ActFailure,
+    sources::{self, ServedPackage},
+    units::{from_fx, variant},
+};
+
+/// A node that is busy is asked so often, this far apart.
+const TRIES: u32 = 8;
+const BUSY: Duration = Duration::from_millis(250);
+
+/// Between two questions which packages scripts in sight run.
+const LEARN_AGAIN: Duration = Duration::from_secs(2);
+
+/// What is to be found out.
+#[derive(Debug)]
+pub(super) enum InquiryTask {
+    /// Who is here.
+    Players,
+    /// What runs, page after page.
+    Scripts(Vec<ScriptEntry>),
+    /// What somebody owns.
+    Things,
+    /// In which order a script got its events.
+    Order,
+    /// What one package holds.
+    Source(PackageId),
+    /// All packages: what runs first, then each source.
+    AllSource {
+        /// What was found to run.
+        scripts: Vec<ScriptEntry>,
+        /// What is still to be fetched, the next one last; none while it is not known what runs.
+        left: Option<Vec<PackageId>>,
+        /// What was fetched.
+        packages: Vec<ServedPackage>,
+    },
+    /// Who decides for the sim.
+    Governance,
+    /// What a login takes.
+    Terms,
+}
+
+impl InquiryTask {
+    pub(super) const fn scripts() -> (Self, Question) {
+        (Self::Scripts(Vec::new()), Question::Scripts { after: ScriptId(0) })
+    }
+
+    pub(super) const fn all_source() -> (Self, Question) {
+        let task = Self::AllSource { scripts: Vec::new(), left: None, packages: Vec::new() };
+        (task, Question::Scripts { after: ScriptId(0) })
+    }
+}
+
+/// A question of somebody, and what it is asked for.
+#[derive(Debug)]
+struct PageInquiry {
+    /// The command that waits; none if the core itself wants to know.
+    command: Option<u64>,
+    task: InquiryTask,
+    question: Question,
+    tries: u32,
+    /// Under this number it was asked.
+    asked: Option<u32>,
+    /// A node was busy.
+    again_at: Option<Duration>,
+}
+
+/// All questions under way.
+#[derive(Debug, Default)]
+pub(super) struct Inquiries {
+    last: u64,
+    under: BTreeMap<u64, PageInquiry>,
+    /// Raw questions: commands by the number of the question.
+    raw: BTreeMap<u32, u64>,
+    learned_at: Option<Duration>,
+}
+
+/// What to do after an answer.
+enum InquiryStep {
+    /// Ask this next.
+    Ask(Question),
+    /// All is known.
+    Done(Value),
+    /// It cannot be known.
+    Failed(ActFailure),
+}
+
+impl ClientCore {
+    /// Asks something; a node that is busy is asked again.
+    pub(super) fn inquire(&mut self, command: Option<u64>, task: InquiryTask, question: Question) {
+        let inquiry =
+            PageInquiry { command, task, question, tries: 0, asked: None, again_at: None };
+        if self.inquiries.under.len() >= QUESTIONS_MAX {
+            return self.inquiry_failed(inquiry, ActFailure::new("Busy"));
+        }
+        self.pose(inquiry);
+    }
+
+    fn pose(&mut self, mut inquiry: PageInquiry) {
+        inquiry.tries = inquiry.tries.saturating_add(1);
+        inquiry.again_at = None;
+        inquiry.asked = self.session.inquire(inquiry.question.clone(), false);
+        if inquiry.asked.is_none() {
+            return self.inquiry_failed(inquiry, ActFailure::new("Busy"));
+        }
+        self.inquiries.last = self.inquiries.last.saturating_add(1);
+        self.inquiries.under.insert(self.inquiries.last, inquiry);
+    }
+
+    /// Asks what the sim wants of a key that is new to it.
+    pub(super) fn ask_terms(&mut self) {
+        let question = Question::LoginTerms { key: self.key };
+        self.inquire(None, InquiryTask::Terms, question);
+    }
+
+    /// Asks which packages the scripts in sight run, at most every two seconds.
+    pub(super) fn learn_scripts(&mut self) {
+        let early = self.inquiries.learned_at.is_some_and(|at| self.now < at + LEARN_AGAIN);
+        if !early {
+            self.inquiries.learned_at = Some(self.now);
+            let (task, question) = InquiryTask::scripts();
+            self.inquire(None, task, question);
+        }
+    }
+
+    /// Asks again what a node was too busy for.
+    pub(super) fn tick_inquiries(&mut self) {
+        let now = self.now;
+        let is_due =
+            |_: &u64, inquiry: &mut PageInquiry| inquiry.again_at.is_some_and(|at| at <= now);
+        let due: Vec<_> = self.inquiries.under.extract_if(.., is_due).collect();
+        due.into_iter().for_each(|(_, inquiry)| self.pose(inquiry));
+    }
+
+    /// An answer came.
+    pub(super) fn answered(&mut self, id: u32, answer: Answer) {
+        if self.outcome_answered(id, &answer) {
+            return;
+        }
+        let mut under = self.inquiries.under.iter();
+        let found = under.find(|(_, inquiry)| inquiry.asked == Some(id)).map(|(number, _)| *number);
+        let Some(mut inquiry) = found.and_then(|number| self.inquiries.under.remove(&number))
+        else {
+            return;
+        };
+        if matches!(answer, Answer::Busy) && inquiry.tries < TRIES {
+            (inquiry.asked, inquiry.again_at) = (None, Some(self.now.saturating_add(BUSY)));
+            self.inquiries.last = self.inquiries.last.saturating_add(1);
+            self.inquiries.under.insert(self.inquiries.last, inquiry);
+            return;
+        }
+        if let (InquiryTask::Terms, Answer::LoginTerms(terms)) = (&inquiry.task, &answer) {
+            return self.terms_came(*terms);
+        }
+        match self.step(&mut inquiry.task, answer) {
+            InquiryStep::Ask(question) => {
+                (inquiry.question, inquiry.tries) = (question, 0);
+                self.pose(inquiry);
+            }
+            InquiryStep::Done(result) => {
+                if let Some(id) = inquiry.command {
+                    self.done(id, &result);
+                }
+            }
+            InquiryStep::Failed(why) => self.inquiry_failed(inquiry, why),
+        }
+    }
+
+    fn inquiry_failed(&mut self, inquiry: PageInquiry, why: ActFailure) {
+        match (inquiry.command, inquiry.task) {
+            (Some(id), _) => self.failed(id, &why.code, &why.detail),
+            (None, InquiryTask::Terms) => self.finish_login(Err(why)),
+            (None, _) => {}
+        }
+    }
+
+    fn step(&mut self, task: &mut InquiryTask, answer: Answer) -> InquiryStep {
+        match (task, answer) {
+            (InquiryTask::Players, Answer::Players(players)) => {
+                InquiryStep::Done(players.iter().map(player).collect())
+            }
+            (InquiryTask::Things, Answer::Things(things)) => {
+                InquiryStep::Done(things.iter().map(thing).collect())
+            }
+            (InquiryTask::Order, Answer::Order(events)) => {
+                InquiryStep::Done(events.iter().map(order).collect())
+            }
+            (InquiryTask::Governance, Answer::Governance(entry)) => {
+                let mut result = governance(&entry);
+                result["validators"] = self.members();
+                InquiryStep::Done(result)
+            }
+            (InquiryTask::Source(id), Answer::Source(bytes)) => {
+                match ServedPackage::read(*id, bytes) {
+                    Ok(package) => InquiryStep::Done(package.shown()),
+                    Err(_) => InquiryStep::Failed(ActFailure::new("Unknown")),
+                }
+            }
+            (InquiryTask::Scripts(all), Answer::Scripts(page)) => match next_page(all, page) {
+                Some(question) => InquiryStep::Ask(question),
+                None => {
+                    self.picture.learn(all);
+                    InquiryStep::Done(all.iter().map(script).collect())
+                }
+            },
+            (InquiryTask::AllSource { scripts, left, .. }, Answer::Scripts(page)) => {
+                match next_page(scripts, page) {
+                    Some(question) => InquiryStep::Ask(question),
+                    None => {
+                        let running = scripts.iter().map(|entry| entry.package);
+                        let shipped = self.genesis.packages.keys().copied();
+                        let ids: BTreeSet<PackageId> = running.chain(shipped).collect();
+                        let left = left.insert(ids.into_iter().rev().collect());
+                        next_source(left).unwrap_or_else(|| self.archived(&[]))
+                    }
+                }
+            }
+            (InquiryTask::AllSource { left: Some(left), packages, .. }, Answer::Source(bytes)) => {
+                if let Some(Ok(package)) = left.pop().map(|id| ServedPackage::read(id, bytes)) {
+                    packages.push(package);
+                }
+                next_source(left).unwrap_or_else(|| self.archived(packages))
+            }
+            (_, answer) => {
+                let detail = match &answer {
+                    Answer::Pruned { oldest } => json!({ "oldest": oldest.0 }),
+                    _ => Value::Null,
+                };
+                let code = answer.kind().to_owned();
+                InquiryStep::Failed(ActFailure { code, detail })
+            }
+        }
+    }
+
+    fn archived(&self, packages: &[ServedPackage]) -> InquiryStep {
+        let archive = sources::archive(packages, self.sim, self.session.height());
+        let list: Vec<Value> = packages.iter().map(ServedPackage::listed).collect();
+        InquiryStep::Done(json!({ "archive": BASE64.encode(&archive), "list": list }))
+    }
+
+    /// Returns what ships with the sim.
+    pub(super) fn shipped_packages(&self) -> Value {
+        sources::shipped(&self.genesis).into()
+    }
+
+    /// Asks a question whose answer the page wants as it comes.
+    pub(super) fn ask_raw(&mut self, command: u64, question: Question) {
+        match self.session.inquire(question, true) {
+            Some(id) => drop(self.inquiries.raw.insert(id, command)),
+            None => self.failed(command, "Busy", &Value::Null),
+        }
+    }
+
+    pub(super) fn raw_answered(&mut self, id: u32, kind: &str, frame: &[u8]) {
+        if let Some(command) = self.inquiries.raw.remove(&id) {
+            let frame = BASE64.encode(frame);
+            self.tell(&json!({ "type": "answer", "id": command, "kind": kind, "frame": frame }));
+        }
+    }
+}
+
+/// Takes a page in; returns the question for the next one, if there is one.
+fn next_page(all: &mut Vec<ScriptEntry>, page: Vec<ScriptEntry>) -> Option<Question> {
+    let before = all.last().map_or(ScriptId(0), |entry| entry.script);
+    let full = page.len() >= SCRIPTS_PER_ANSWER_MAX;
+    all.extend(page);
+    let after = all.last().map_or(ScriptId(0), |entry| entry.script);
+    // A node whose pages go back would be asked for ever.
+    (full && after > before).then_some(Question::Scripts { after })
+}
+
+fn next_source(left: &[PackageId]) -> Option<InquiryStep> {
+    left.last().map(|package| InquiryStep::Ask(Question::Source { package: *package }))
+}
+
+fn player(PlayerEntry { name, key, avatar, look }: &PlayerEntry) -> Value {
+    json!({
+        "name": name, "key": key.to_string(), "avatar": avatar,
+        "look": { "color": look.color, "shape": variant(&look.shape) }, "proven": false,
+    })
+}
+
+fn script(entry: &ScriptEntry) -> Value {
+    let last = entry.last_failure.as_ref().map(|(tick, text)| json!([tick, text]));
+    json!({
+        "script": entry.script, "object": entry.object, "name": entry.name,
+        "package": entry.package.to_string(), "owner": entry.owner.map(|key| key.to_string()),
+        "failures": entry.failures, "last_failure": last, "dropped": entry.dropped,
+        "gas_used": entry.gas_used, "proven": false,
+    })
+}
+
+fn thing(entry: &ThingEntry) -> Value {
+    let script = |(script, package): &(ScriptId, PackageId)| {
+        let package = package.to_string();
+        json!({ "script": script, "package": package })
+    };
+    json!({
+        "object": entry.object, "name": entry.name, "kind": entry.kind,
+        "x": from_fx(entry.position.x), "y": from_fx(entry.position.y),
+        "text_bytes": entry.text_bytes, "proven": false,
+        "scripts": entry.scripts.iter().map(script).collect::<Vec<Value>>(),
+    })
+}
+
+fn order(OrderEntry { tick, sender, event }: &OrderEntry) -> Value {
+    json!({ "tick": tick, "sender": sender, "event": event })
+}
+
+fn governance(entry: &GovernanceEntry) -> Value {
+    let keys =
+        |keys: &[PublicKey]| -> Vec<String> { keys.iter().map(ToString::to_string).collect() };
+    let candidate = |each: &CandidateEntry| {
+        json!({
+            "name": each.name, "key": each.key.to_string(), "first_seen": each.first_seen,
+            "last_login": each.last_login,
+        })
+    };
+    let exposed = entry.exposed.iter().map(|(key, height)| json!([key.to_string(), height]));
+    json!({
+        "admins": keys(&entry.admins), "temp_admin": entry.temp_admin.map(|key| key.to_string()),
+        "admin_days": entry.admin_days, "player_days": entry.player_days,
+        "seen_days": entry.seen_days, "time": entry.time, "admin_login": entry.admin_login,
+        "countdown": entry.countdown, "players": entry.players,
+        "candidates": entry.candidates.iter().map(candidate).collect::<Vec<Value>>(),
+        "exposed": exposed.collect::<Vec<Value>>(),
+        "delayed": entry.delayed.iter().map(delayed).collect::<Vec<Value>>(),
+        "acts": [], "proven": false,
+    })
+}
+
+fn delayed(DelayedEntry { change, by, left }: &DelayedEntry) -> Value {
+    let content = match change {
+        SetChange::Add { key, contact } | SetChange::Reserve { key, contact } => {
+            let NodeContact { peer_id, address } = contact;
+            let contact = json!({ "peer_id": peer_id, "address": address });
+            json!({ "key": key.to_string(), "contact": contact })
+        }
+        SetChange::Remove { key } => json!({ "key": key.to_string() }),
+    };
+    let change: Map<String, Value> = [(variant(change), content)].into_iter().collect();
+    json!({ "change": change, "by": by.to_string(), "left": left })
+}

@@ -1,0 +1,126 @@
+//! Coming into a sim, which may ask a key that is new to it for a ticket or for some seconds of work.
+
+use metatopia_protocol::LoginTerms;
+use metatopia_types::{Act, Height, Look, Pass, TicketPass, Work};
+use serde_json::{Value, json};
+
+use super::{
+    ClientCore,
+    deeds::{CorePerson, Deed, DeedKind, Deeds},
+    outcomes::{ActEnd, ActFailure},
+};
+
+/// A login under way.
+#[derive(Debug)]
+pub(super) struct LoginAttempt {
+    /// Who waits for it: nobody, if the avatar is only taken back.
+    command: Option<u64>,
+    name: String,
+    look: Look,
+    /// It was asked what a login takes.
+    asked: bool,
+    /// The page does the work with this number, for the header of this height.
+    work: Option<(u64, Height)>,
+}
+
+impl Deeds {
+    /// Does the tab do the work of a first login?
+    pub(super) fn is_working(&self) -> bool {
+        self.logins.front().is_some_and(|login| login.work.is_some())
+    }
+}
+
+impl ClientCore {
+    /// Logs in, after the logins that are under way.
+    pub(super) fn login(&mut self, command: Option<u64>, name: String, look: Look) {
+        let attempt = LoginAttempt { command, name, look, asked: false, work: None };
+        self.deeds.logins.push_back(attempt);
+        if self.deeds.logins.len() == 1 {
+            self.submit_login(None);
+        }
+    }
+
+    fn submit_login(&mut self, pass: Option<Pass>) {
+        let Some(LoginAttempt { name, look, .. }) = self.deeds.logins.front() else {
+            return;
+        };
+        let act = Act::Login { name: name.clone(), look: *look, bot: false, pass };
+        self.submit(Deed::new(DeedKind::Login, act));
+    }
+
+    /// It is known what came of the login that is under way.
+    pub(super) fn login_ended(&mut self, end: ActEnd) {
+        let Some(login) = self.deeds.logins.front_mut() else {
+            return;
+        };
+        let asks = |why: &ActFailure| matches!(why.code.as_str(), "NeedsWork" | "NeedsTicket");
+        if end.as_ref().is_err_and(asks) && !login.asked {
+            login.asked = true;
+            return self.ask_terms();
+        }
+        self.finish_login(end);
+    }
+
+    pub(super) fn finish_login(&mut self, end: ActEnd) {
+        let Some(LoginAttempt { command, name, look, .. }) = self.deeds.logins.pop_front() else {
+            return;
+        };
+        if end.as_ref().is_ok_and(|result| result.ok) {
+            self.deeds.person = Some(CorePerson { name, look });
+            self.deeds.is_here = true;
+            // A login makes the avatar stand.
+            self.walker.forget();
+        }
+        if let Some(command) = command {
+            self.reply(command, end.clone());
+        }
+        if self.deeds.logins.is_empty() {
+            self.go_on(&end);
+        } else {
+            self.submit_login(None);
+        }
+    }
+
+    /// A server says what a login of this key takes.
+    pub(super) fn terms_came(&mut self, terms: LoginTerms) {
+        match (terms, &self.ticket) {
+            (LoginTerms::Free, _) => self.submit_login(None),
+            (LoginTerms::Closed, _) => self.finish_login(Err(ActFailure::new("NobodyNew"))),
+            (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
+                let pass = TicketPass::new(ticket, self.sim, &self.key);
+                self.submit_login(Some(Pass::Ticket(pass)));
+            }
+            (LoginTerms::Ticket, None) => self.finish_login(Err(ActFailure::new("NeedsTicket"))),
+            (LoginTerms::Work { height, header, tries }, None) => {
+                self.deeds.works = self.deeds.works.saturating_add(1);
+                let work = self.deeds.works;
+                if let Some(login) = self.deeds.logins.front_mut() {
+                    login.work = Some((work, height));
+                }
+                self.tell(&json!({
+                    "type": "work", "id": work, "sim": self.sim.to_string(),
+                    "key": self.key.to_string(), "header": header.to_string(),
+                    "tries": tries.to_string(),
+                }));
+            }
+        }
+    }
+
+    /// The page did the work that it was asked for, or could not.
+    pub(super) fn worked(&mut self, work: u64, nonce: Option<u64>, failed: Option<&str>) {
+        let Some(login) = self.deeds.logins.front_mut() else {
+            return;
+        };
+        let Some((_, height)) = login.work.filter(|(asked, _)| *asked == work) else {
+            return;
+        };
+        login.work = None;
+        match nonce {
+            Some(nonce) => self.submit_login(Some(Pass::Work(Work { height, nonce }))),
+            None => {
+                let code = failed.unwrap_or("NoModule");
+                self.finish_login(Err(ActFailure { code: code.to_owned(), detail: Value::Null }));
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! What is in sight as the page draws it: things, where they are, and what changed with each view.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_client::Sight;
+use metatopia_protocol::ScriptEntry;
+use metatopia_sim::{Body, Motion, Object, Shape};
+use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::units::{from_angle, from_fx, variant};
+
+/// Where something is, and how it moves: metres, metres a second and radians.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct DrawnPlace {
+    x: f64,
+    y: f64,
+    angle: f64,
+    vx: f64,
+    vy: f64,
+}
+
+impl DrawnPlace {
+    fn of(body: &Body) -> Self {
+        let (position, velocity) = (body.position(), body.velocity());
+        Self {
+            x: from_fx(position.x),
+            y: from_fx(position.y),
+            angle: from_angle(body.angle()),
+            vx: from_fx(velocity.x),
+            vy: from_fx(velocity.y),
+        }
+    }
+}
+
+/// A thing as the page was told of it.
+#[derive(Clone, Debug)]
+struct DrawnThing {
+    object: Object,
+    body: Body,
+    far: bool,
+    place: DrawnPlace,
+}
+
+impl DrawnThing {
+    /// Is everything but where it is the same?
+    fn looks_like(&self, other: &Self) -> bool {
+        let form = |thing: &Self| {
+            (thing.body.shape(), thing.body.motion(), thing.body.is_sensor(), thing.far)
+        };
+        form(self) == form(other) && self.object == other.object
+    }
+}
+
+/// What changed in sight, as an event.
+#[derive(Debug, Serialize)]
+pub(super) struct PictureChange {
+    r#type: &'static str,
+    height: u64,
+    tick: u64,
+    me: Option<ObjectId>,
+    put: Vec<Value>,
+    gone: Vec<ObjectId>,
+    moved: Vec<(ObjectId, f64, f64, f64, f64, f64)>,
+    gestures: Vec<(ObjectId, String)>,
+    reset: bool,
+}
+
+/// What the page was told.
+#[derive(Debug, Default)]
+pub(super) struct Picture {
+    shown: BTreeMap<ObjectId, DrawnThing>,
+    packages: BTreeMap<ScriptId, PackageId>,
+    /// Things of which more is known than was told.
+    renewed: BTreeSet<ObjectId>,
+    /// The page was told of this much since it had to forget everything.
+    begun: bool,
+}
+
+impl Picture {
+    /// What was shown is worth nothing: the page forgets all of it with the next view.
+    pub(super) fn forget(&mut self) {
+        self.shown.clear();
+        self.renewed.clear();
+        self.begun = false;
+    }
+
+    /// Compares what is in sight with what was told.
+    pub(super) fn take(&mut self, sight: &Sight) -> PictureChange {
+        let mut before = std::mem::take(&mut self.shown);
+        let (mut put, mut moved) = (Vec::new(), Vec::new());
+        let gestures: BTreeMap<ObjectId, Emote> = sight.gestures().collect();
+        for (entry, body, far) in sight.things() {
+            let (id, place) = (entry.id, DrawnPlace::of(&body));
+            let object = entry.object.clone();
+            let thing = DrawnThing { object, body, far, place };
+            let known = before.remove(&id);
+            let same = known.as_ref().is_some_and(|known| known.looks_like(&thing));
+            if !same || self.renewed.contains(&id) {
+                put.push(self.put(id, &thing, gestures.get(&id)));
+            } else if known.is_some_and(|known| known.place != place) {
+                moved.push(moved_to(id, place));
+            }
+            self.shown.insert(id, thing);
+        }
+        // What crosses from one tile into another may be in no copy for a moment, and moves on.
+        for (id, movement) in sight.near() {
+            let Some(mut thing) = before.remove(&id) else {
+                continue;
+            };
+            if thing.body.follow(movement).is_ok() {
+                thing.place = DrawnPlace::of(&thing.body);
+                moved.push(moved_to(id, thing.place));
+            }
+            self.shown.insert(id, thing);
+        }
+        self.renewed.clear();
+        let reset = !std::mem::replace(&mut self.begun, true);
+        PictureChange {
+            r#type: "view",
+            height: sight.height().0,
+            tick: sight.tick().0,
+            me: sight.me(),
+            put,
+            gone: before.into_keys().collect(),
+            moved,
+            gestures: gestures.iter().map(|(id, emote)| (*id, gesture(emote))).collect(),
+            reset,
+        }
+    }
+
+    /// It became known which packages scripts run.
+    pub(super) fn learn(&mut self, scripts: &[ScriptEntry]) {
+        for entry in scripts {
+            if self.packages.insert(entry.script, entry.package).is_none() {
+                self.renewed.insert(entry.object);
+            }
+        }
+    }
+
+    /// Are there scripts in sight of which nobody said what they run?
+    pub(super) fn lacks_packages(&self) -> bool {
+        let mut scripts = self.shown.values().flat_map(|thing| &thing.object.scripts);
+        scripts.any(|script| !self.packages.contains_key(script))
+    }
+
+    /// Is the thing in sight a disc?
+    pub(super) fn is_round(&self, id: ObjectId) -> bool {
+        let shape = self.shown.get(&id).map(|thing| thing.body.shape());
+        matches!(shape, Some(Shape::Circle { .. }))
+    }
+
+    fn put(&self, id: ObjectId, thing: &DrawnThing, emote: Option<&Emote>) -> Value {
+        let DrawnThing { object, body, far, place } = thing;
+        let (round, hx, hy) = match body.shape() {
+            Shape::Circle { radius } => (true, radius, radius),
+            Shape::Rect { half } => (false, half.x, half.y),
+        };
+        let script = |script: &ScriptId| {
+            let package = self.packages.get(script).map(ToString::to_string);
+            json!({ "script": script, "package": package })
+        };
+        json!({
+            "id": id, "kind": object.kind, "name": object.name,
+            "owner": object.owner.map(|key| key.to_string()),
+            "player": object.player.map(|key| key.to_string()),
+            "look": {
+                "color": object.look.color,
+                "shape": variant(&object.look.shape).to_lowercase(),
+            },
+            "text": object.text,
+            "scripts": object.scripts.iter().map(script).collect::<Vec<Value>>(),
+            "licence": variant(&object.licence),
+            "author": object.author.map(|key| key.to_string()),
+            "birth": object.birth.map(origin), "parent": object.parent.map(origin),
+            "travels": object.travels,
+            "round": round, "hx": from_fx(hx), "hy": from_fx(hy),
+            "motion": variant(&body.motion()).to_lowercase(),
+            "movable": body.motion() == Motion::Dynamic && object.player.is_none(),
+            "sensor": body.is_sensor(), "gesture": emote.map(gesture), "far": far,
+            "place": place,
+        })
+    }
+}
+
+fn moved_to(id: ObjectId, place: DrawnPlace) -> (ObjectId, f64, f64, f64, f64, f64) {
+    (id, place.x, place.y, place.angle, place.vx, place.vy)
+}
+
+fn origin(Origin { sim, number }: Origin) -> Value {
+    json!({ "sim": sim.to_string(), "number": number })
+}
+
+fn gesture(emote: &Emote) -> String {
+    variant(emote).to_lowercase()
+}

@@ -1,0 +1,51 @@
+// @ts-check
+/**
+ * The question whether a state is believed that was signed long ago. Who has a newer checkpoint of a
+ * friend needs no such belief.
+ */
+
+import { checkpointOf } from '../core/fragment.js';
+import { t } from '../strings.js';
+import { button, el } from './dom.js';
+
+const DAY_SECONDS = 86_400;
+
+/**
+ * Asks once; the answer is told to the client.
+ * @param {import('../main.js').Page} page @param {number} seconds since the newest signed header
+ */
+export function askAge(page, seconds) {
+  const { client } = page;
+  const days = Math.round(seconds / DAY_SECONDS);
+  const link = el('input', { type: 'url', value: checkpointOf(location.hash) ? location.href : '', placeholder: t('age.paste'), 'aria-label': t('age.paste') });
+  const bad = el('p', { class: 'bad', role: 'alert' });
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'age-title' });
+  const end = () => {
+    dialog.close();
+    dialog.remove();
+  };
+  const answer = (/** @type {boolean} */ accept) => {
+    client.trust(accept);
+    end();
+  };
+  const follow = async () => {
+    const checkpoint = checkpointOf(link.value.split('#')[1] ?? '');
+    if (checkpoint === null || !link.value.includes(client.status.sim)) {
+      bad.textContent = t('age.bad');
+      return;
+    }
+    await page.store.put(`checkpoint/${client.status.sim}`, checkpoint);
+    location.reload();
+  };
+  dialog.append(el('form', { method: 'dialog', class: 'stack', on: { submit: (/** @type {Event} */ event) => event.preventDefault() } },
+    el('h1', { id: 'age-title' }, t('age.title', { days })), el('p', null, t('age.what', { days })), el('p', null, t('age.friend')),
+    link, bad,
+    el('p', { class: 'row' },
+      button({ text: t('age.use'), class: 'button primary', click: follow }),
+      button({ text: t('age.accept'), click: () => answer(true) }),
+      button({ text: t('age.refuse'), click: () => answer(false) }))));
+  // Whoever answers nothing is asked again: acts wait for it.
+  dialog.addEventListener('cancel', (/** @type {Event} */ event) => event.preventDefault());
+  document.body.append(dialog);
+  dialog.showModal();
+}

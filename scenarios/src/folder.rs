@@ -1,0 +1,48 @@
+//! The folder of a place: `place.toml`, and a folder per package below `packages`.
+
+use std::collections::BTreeMap;
+
+use crate::{Mistake, Place, parse_package, place::PLACE_FILE};
+
+/// The folder in which the packages of a place are.
+pub const PACKAGES_FOLDER: &str = "packages";
+
+/// Reads the texts of a place's folder, by path. `folder` is how messages name it. Of two folders the
+/// objects of the place name the one that they mean, so that two versions of a package can be there.
+///
+/// Files that belong to no place, such as a `README.md`, may be left in.
+///
+/// # Errors
+/// All mistakes that were found, ordered by file and line; never none. Objects are looked at once all
+/// packages are fine.
+pub fn parse_folder(folder: &str, files: &BTreeMap<String, String>) -> Result<Place, Vec<Mistake>> {
+    let path = |name: &str| format!("{folder}/{name}");
+    let mut packages = BTreeMap::new();
+    let mut mistakes = Vec::new();
+    for (name, texts) in package_folders(files) {
+        match parse_package(&path(&format!("{PACKAGES_FOLDER}/{name}")), &texts) {
+            Ok(package) => drop(packages.insert(name.to_owned(), package)),
+            Err(mistake) => mistakes.push(mistake),
+        }
+    }
+    let Some(text) = files.get(PLACE_FILE) else {
+        mistakes.push(Mistake::in_file(folder, format!("{PLACE_FILE} is missing")));
+        return Err(mistakes);
+    };
+    if !mistakes.is_empty() {
+        return Err(mistakes);
+    }
+    Place::parse_all(&path(PLACE_FILE), text, &packages)
+}
+
+/// Returns the texts of each package's folder, by the folder's name and the path in it.
+fn package_folders(files: &BTreeMap<String, String>) -> BTreeMap<&str, BTreeMap<&str, &str>> {
+    let mut folders: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for (path, text) in files {
+        let inside = path.strip_prefix(PACKAGES_FOLDER).and_then(|rest| rest.strip_prefix('/'));
+        if let Some((folder, file)) = inside.and_then(|rest| rest.split_once('/')) {
+            folders.entry(folder).or_default().insert(file, text);
+        }
+    }
+    folders
+}

@@ -1,0 +1,176 @@
+//! The shapes of a `place.toml`, for reading and for writing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use toml::Spanned;
+
+use crate::number::{Color, Number, NumberPair, Setting};
+
+/// Returns whether a value is the one that is meant where nothing is written.
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// A table of settings, by their names in it.
+pub(super) type SettingTable = BTreeMap<Spanned<String>, Spanned<Setting>>;
+
+/// What a `place.toml` says.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PlaceFile {
+    pub(super) name: String,
+    pub(super) licence: String,
+    pub(super) asset_licence: String,
+    #[serde(default)]
+    pub(super) spawn: NumberPair,
+    pub(super) spawn_radius: Option<Spanned<Number>>,
+    /// Ticks of 1/60 s in one turn.
+    pub(super) ticks_per_turn: Option<u32>,
+    /// How far nearby words are heard, in metres.
+    pub(super) hearing: Option<Spanned<Number>>,
+    pub(super) objects_max: Option<Spanned<Setting>>,
+    pub(super) avatars_max: Option<Spanned<Setting>>,
+    pub(super) lease_ticks: Option<Spanned<Setting>>,
+    pub(super) grace_ticks: Option<Spanned<Setting>>,
+    pub(super) admin_days: Option<Spanned<Setting>>,
+    pub(super) player_days: Option<Spanned<Setting>>,
+    pub(super) seen_days: Option<Spanned<Setting>>,
+    /// Whom a first login lets in: open, work, invite or closed.
+    pub(super) first_login: Option<Spanned<Setting>>,
+    pub(super) first_login_tries: Option<Spanned<Setting>>,
+    /// The ground that bodies keep to.
+    pub(super) ground: Option<Spanned<GroundFile>>,
+    #[serde(default, skip_serializing_if = "AvatarFile::is_empty")]
+    pub(super) avatar: AvatarFile,
+    /// What players may build.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) building: SettingTable,
+    /// What scripts may use.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) gas: SettingTable,
+    #[serde(default, rename = "land", skip_serializing_if = "Vec::is_empty")]
+    pub(super) lands: Vec<Spanned<LandFile>>,
+    #[serde(default, rename = "object", skip_serializing_if = "Vec::is_empty")]
+    pub(super) objects: Vec<Spanned<ObjectFile>>,
+}
+
+/// Two opposite corners.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct GroundFile {
+    pub(super) from: NumberPair,
+    pub(super) to: NumberPair,
+}
+
+/// How avatars move and reach; what is left out is as everywhere.
+#[derive(Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct AvatarFile {
+    pub(super) radius: Option<Number>,
+    pub(super) mass: Option<Number>,
+    pub(super) speed: Option<Number>,
+    pub(super) acceleration: Option<Number>,
+    pub(super) reach: Option<Number>,
+    pub(super) push: Option<Number>,
+}
+
+impl AvatarFile {
+    /// Returns whether nothing is written.
+    fn is_empty(&self) -> bool {
+        let Self { radius, mass, speed, acceleration, reach, push } = self;
+        [radius, mass, speed, acceleration, reach, push].into_iter().all(Option::is_none)
+    }
+}
+
+/// A named land; it lies on top of those before it.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct LandFile {
+    pub(super) name: Spanned<String>,
+    /// Two opposite corners.
+    pub(super) from: NumberPair,
+    pub(super) to: NumberPair,
+    /// `open`, `sim`, or the key of a player.
+    pub(super) owner: Spanned<String>,
+}
+
+/// An object, or several that differ in their places only.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ObjectFile {
+    pub(super) kind: String,
+    pub(super) name: String,
+    /// How states of scripts in this file name it.
+    pub(super) mark: Option<Spanned<String>>,
+    pub(super) at: Option<NumberPair>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) places: Vec<NumberPair>,
+    pub(super) degrees: Option<Spanned<Number>>,
+    /// The angle as a share of a whole turn, which is exact.
+    pub(super) turn: Option<Spanned<Number>>,
+    /// Width and height.
+    #[serde(rename = "box")]
+    pub(super) rect: Option<Spanned<NumberPair>>,
+    /// The radius of a disc.
+    pub(super) disc: Option<Spanned<Number>>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) motion: MotionFile,
+    pub(super) velocity: Option<NumberPair>,
+    /// Radians a second.
+    pub(super) spin: Option<Number>,
+    pub(super) mass: Option<Number>,
+    pub(super) friction: Option<Number>,
+    pub(super) restitution: Option<Number>,
+    /// Share of speed lost in a second, and of spin if that is not said.
+    pub(super) damping: Option<Number>,
+    pub(super) spin_damping: Option<Number>,
+    /// Whether it only notices what comes into it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) sensor: bool,
+    /// Whether contacts do not turn it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) upright: bool,
+    #[serde(default)]
+    pub(super) color: Color,
+    /// How it is drawn: round, square, arrow or star; as its outline is if it is left out.
+    pub(super) shape: Option<ShapeFile>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) text: String,
+    /// The key of the player whose it is; the sim's own if it is left out.
+    pub(super) owner: Option<Spanned<String>>,
+    /// An SPDX expression; that of the place if it is left out.
+    pub(super) licence: Option<Spanned<String>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) scripts: Vec<ScriptFile>,
+}
+
+/// How a body moves.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum MotionFile {
+    #[default]
+    Static,
+    Kinematic,
+    Dynamic,
+}
+
+/// How an object is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum ShapeFile {
+    Round,
+    Square,
+    Arrow,
+    Star,
+}
+
+/// A script on an object.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ScriptFile {
+    pub(super) package: Spanned<String>,
+    /// What it remembers from the beginning.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) state: BTreeMap<String, Spanned<toml::Value>>,
+}

@@ -1,0 +1,104 @@
+//! Reads the file that describes a place.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::Package;
+use metatopia_sim::{Area, Land, Title, is_name, limits::LANDS_MAX};
+use toml::Spanned;
+
+use super::{
+    Place,
+    file::{LandFile, PlaceFile},
+    object::ObjectContext,
+};
+use crate::{Mistake, TomlSource};
+
+impl Place {
+    /// Reads the description of a place. `file` is how messages name it; `packages` are those that
+    /// its objects may run, by the names of their manifests.
+    ///
+    /// # Errors
+    /// The first mistake, with line and column.
+    pub fn parse(file: &str, text: &str, packages: &[Package]) -> Result<Self, Mistake> {
+        let name = |package: &Package| package.manifest().name.clone();
+        let named = packages.iter().map(|package| (name(package), package.clone())).collect();
+        Self::parse_all(file, text, &named)
+            .map_err(|mistakes| mistakes.into_iter().next().expect("a failure names a mistake"))
+    }
+
+    /// Reads the description of a place as [`Place::parse`] does, and looks at every object and land.
+    /// `packages` are those that objects may run, by the names that the file has for them.
+    ///
+    /// # Errors
+    /// All mistakes of objects and lands, or else the first of the file; never none.
+    pub fn parse_all(
+        file: &str,
+        text: &str,
+        packages: &BTreeMap<String, Package>,
+    ) -> Result<Self, Vec<Mistake>> {
+        let source = TomlSource { file, text };
+        let one = |mistake| vec![mistake];
+        let mut described: PlaceFile = source.read().map_err(one)?;
+        let parameters = source.rules(&mut described).map_err(one)?;
+        let context = ObjectContext {
+            packages,
+            marks: source.marks(&described.objects).map_err(one)?,
+            // What objects have that do not say otherwise; a place may have any licence.
+            licence: described.asset_licence.parse().unwrap_or_default(),
+            spawn: (parameters.avatar.spawn, parameters.avatar.radius),
+        };
+        let mut mistakes = Vec::new();
+        let mut objects = Vec::new();
+        for object in &described.objects {
+            match source.objects(object, &context) {
+                Ok(made) => objects.extend(made),
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+        if let Some(many) = described.lands.get(LANDS_MAX) {
+            mistakes.push(source.mistake(many, format!("at most {LANDS_MAX} lands can be named")));
+        }
+        let mut lands = Vec::new();
+        for land in described.lands.iter().take(LANDS_MAX) {
+            match source.land(land) {
+                Ok(land) => lands.push(land),
+                Err(mistake) => mistakes.push(mistake),
+            }
+        }
+        if !mistakes.is_empty() {
+            return Err(mistakes);
+        }
+        Ok(Self {
+            name: described.name,
+            licence: described.licence,
+            asset_licence: described.asset_licence,
+            packages: packages.values().map(|package| (package.id(), package.clone())).collect(),
+            first_login: described.first_login.as_ref().map(|_| parameters.first_login),
+            parameters,
+            objects,
+            lands,
+        })
+    }
+}
+
+impl TomlSource<'_> {
+    fn land(&self, land: &Spanned<LandFile>) -> Result<Land, Mistake> {
+        let LandFile { name, from, to, owner } = land.get_ref();
+        if !is_name(name.get_ref()) {
+            let message = format!("{:?} is no name for a land", name.get_ref());
+            return Err(self.mistake(name, message));
+        }
+        let area = Area::between(from.vec2(), to.vec2());
+        if !area.is_proper() {
+            return Err(self.mistake(land, "`from` and `to` must be opposite corners of the land"));
+        }
+        let title = match owner.get_ref().as_str() {
+            "open" => Title::Open,
+            "sim" => Title::Sim,
+            key => Title::Player(key.parse().map_err(|_| {
+                self.mistake(owner, format!("{key:?} is no owner: write open, sim or a key"))
+            })?),
+        };
+        Ok(Land { name: name.get_ref().clone(), area, title })
+    }
+}

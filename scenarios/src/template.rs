@@ -1,0 +1,97 @@
+//! Templates: places that are part of the program, to begin with and to learn from.
+
+use std::collections::BTreeMap;
+
+use crate::{Mistake, Place, folder::PACKAGES_FOLDER, parse_folder, place::PLACE_FILE};
+
+/// A place that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaceTemplate {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub about: &'static str,
+    /// The text of its `place.toml`.
+    place: &'static str,
+    /// The names of the packages that it brings.
+    packages: &'static [&'static str],
+}
+
+/// The files of the packages of this crate, by name and path.
+type PackageTexts = &'static [(&'static str, &'static [(&'static str, &'static str)])];
+
+macro_rules! packages {
+    ($($name:literal: $($file:literal),+;)*) => {
+        &[$(($name, &[$(
+            ($file, include_str!(concat!("../packages/", $name, "/", $file))),
+        )+])),*]
+    };
+}
+
+/// The packages that templates bring.
+const PACKAGES: PackageTexts = packages! {
+    "bell": "package.toml", "bell.rhai";
+    "door": "package.toml", "door.rhai";
+    "greeter": "package.toml", "greeter.rhai";
+    "turntable": "package.toml", "turntable.rhai";
+};
+
+macro_rules! templates {
+    ($($name:literal, $about:literal, [$($package:literal),*];)*) => {
+        [$(PlaceTemplate {
+            name: $name,
+            about: $about,
+            place: include_str!(concat!("../templates/", $name, ".toml")),
+            packages: &[$($package),*],
+        }),*]
+    };
+}
+
+impl PlaceTemplate {
+    /// All templates; the first is that of a sim that is started without a place.
+    pub const ALL: [Self; 6] = templates! {
+        "plaza", "a walled square with crates, a bell, a door, and a greeter",
+            ["bell", "door", "greeter", "turntable"];
+        "meadow", "open ground with trees, stones and a pond, where everybody builds", ["greeter"];
+        "workshop", "benches, stacks of parts, and generous rules for builders", ["bell", "turntable"];
+        "house", "four rooms around a hall, with doors between them", ["bell", "door"];
+        "arena", "a walled field with two goals, a ball and obstacles", ["bell", "turntable"];
+        "empty", "nothing but ground", [];
+    };
+
+    /// Returns the template of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|template| template.name == name)
+    }
+
+    /// Returns the texts of its folder, by path, as an author begins with them.
+    #[must_use]
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let mut files = BTreeMap::from([(PLACE_FILE.to_owned(), self.place.to_owned())]);
+        for (name, texts) in PACKAGES.iter().filter(|(name, _)| self.packages.contains(name)) {
+            for (file, text) in *texts {
+                files.insert(format!("{PACKAGES_FOLDER}/{name}/{file}"), (*text).to_owned());
+            }
+        }
+        files
+    }
+
+    /// Returns the texts of its folder for a place of this name.
+    #[must_use]
+    pub fn files_named(&self, name: &str) -> BTreeMap<String, String> {
+        let mut files = self.files();
+        let (own, other) = (format!("name = {:?}\n", self.name), toml::Value::String(name.into()));
+        let renamed = self.place.replacen(&own, &format!("name = {other}\n"), 1);
+        files.insert(PLACE_FILE.to_owned(), renamed);
+        files
+    }
+
+    /// Reads it as a place.
+    ///
+    /// # Errors
+    /// The mistakes in the files that were built in; the tests of this crate find them first.
+    pub fn place(&self) -> Result<Place, Vec<Mistake>> {
+        parse_folder(self.name, &self.files())
+    }
+}

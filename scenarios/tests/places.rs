@@ -1,0 +1,185 @@
+//! Places go into a sim and come out of one again.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_scenarios::{Place, PlaceTemplate, golden, parse_folder};
+use metatopia_scripting::Value;
+use metatopia_sim::{Genesis, Serial, Tools, World};
+use metatopia_types::{Ed25519, NodeContact, ObjectId, Sign as _, SigningKey};
+
+fn genesis(place: &Place) -> Genesis {
+    let key = |seed| SigningKey::from_seed([seed; 32]).public();
+    let validators = BTreeMap::from([(key(1), NodeContact::default())]);
+    place.genesis(validators, BTreeSet::from([key(2)]))
+}
+
+fn founded(place: &Place) -> World {
+    World::genesis(&genesis(place), &Tools::new(Arc::new(Ed25519))).expect("a place of ours")
+}
+
+fn read(files: &BTreeMap<String, String>) -> Place {
+    parse_folder("yard", files).unwrap_or_else(|mistakes| panic!("{}", mistakes[0]))
+}
+
+#[test]
+fn every_template_can_be_founded() {
+    for template in PlaceTemplate::ALL {
+        let place = template.place().unwrap_or_else(|mistakes| panic!("{}", mistakes[0]));
+        assert_eq!(place.name(), template.name);
+        let world = founded(&place);
+        assert_eq!(world.objects().count(), place.objects().len(), "{}", template.name);
+    }
+}
+
+#[test]
+fn the_same_files_make_the_same_genesis() {
+    for template in PlaceTemplate::ALL {
+        let [a, b] = [(), ()].map(|()| genesis(&read(&template.files())));
+        assert_eq!(a.id(), b.id());
+    }
+}
+
+#[test]
+fn a_place_that_is_written_is_read_again_as_it_was() {
+    for template in PlaceTemplate::ALL {
+        let place = template.place().expect("a test reads it");
+        let files = place.files();
+        let again = read(&files);
+        assert_eq!(genesis(&again).id(), genesis(&place).id(), "{}", template.name);
+        assert_eq!(again.files(), files, "{}", template.name);
+    }
+}
+
+/// The afternoon on the plaza, with all that its visitors built.
+fn afternoon() -> World {
+    let mut last = None;
+    let ended = golden::replay(&Serial, |world| last = Some(world.clone()));
+    ended.unwrap_or_else(|error| panic!("{error}"));
+    last.expect("the log has turns")
+}
+
+#[test]
+fn a_sim_that_was_exported_and_founded_again_has_the_same_things() {
+    let world = afternoon();
+    let exported = Place::of_world(&world);
+    let again = founded(&read(&exported.files()));
+
+    let things = |world: &World| -> Vec<_> { world.specs().into_iter().map(|(_, s)| s).collect() };
+    let (before, after) = (things(&world), things(&again));
+    assert!(before.iter().any(|thing| thing.owner.is_some()), "somebody has built");
+    assert!(before.iter().any(|thing| thing.scripts.iter().any(|s| !s.state.0.is_empty())));
+    assert_eq!(before.len(), after.len());
+    for (was, mut is) in before.into_iter().zip(after) {
+        // A direction has 30 bits and an angle 32: on the way back and forth it may turn by its last bits.
+        let turned = was.body.pose.angle.wrapping_sub(is.body.pose.angle).to_bits() as i32;
+        assert!(turned.unsigned_abs() <= 4, "{} turned by {turned}", was.name);
+        is.body.pose.angle = was.body.pose.angle;
+        assert_eq!(is, was);
+    }
+    assert_eq!(again.parameters(), world.parameters());
+    assert_eq!(again.lands(), world.lands());
+    assert_eq!(again.charter().licence, world.charter().licence);
+    assert_eq!(again.charter().asset_licence, world.charter().asset_licence);
+    let packages = |world: &World| -> Vec<_> { world.packages().map(|p| p.id()).collect() };
+    assert_eq!(packages(&again), packages(&world));
+}
+
+#[test]
+fn an_export_is_text_that_can_be_compared() {
+    let files = Place::of_world(&afternoon()).files();
+    let place = &files["place.toml"];
+    assert!(place.contains("name = \"north wall\"\nat = [0, \"20.25\"]\n"), "{place}");
+    assert!(files.contains_key("packages/door/door.rhai"));
+    assert_eq!(Place::of_world(&afternoon()).files(), files);
+}
+
+const HEAD: &str =
+    "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n";
+
+const MANIFEST: &str = "name = \"keeper\"\nversion = \"1.0.0\"\napi = 1\nentry = \"keeper.rhai\"\n\
+    licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\", { name = \"Bob\", key = \"KEY\" }]\n";
+
+/// A yard with a keeper whose script begins with this state.
+fn keeper(state: &str) -> BTreeMap<String, String> {
+    let key = SigningKey::from_seed([3; 32]).public().to_string();
+    let place = format!(
+        "{HEAD}[[object]]\nkind = \"gate\"\nname = \"gate\"\nmark = \"gate\"\nat = [9, 0]\nbox = [1, 1]\n\
+         turn = \"0.1\"\nowner = \"{key}\"\nshape = \"star\"\nsensor = true\n\
+         [[object]]\nkind = \"keeper\"\nname = \"keeper\"\nat = [7, 0]\ndisc = \"0.5\"\n\
+         [[object.scripts]]\npackage = \"keeper\"\n[object.scripts.state]\n{state}\n"
+    );
+    BTreeMap::from([
+        ("place.toml".to_owned(), place),
+        ("packages/keeper/package.toml".to_owned(), MANIFEST.replace("KEY", &key)),
+        ("packages/keeper/keeper.rhai".to_owned(), "fn on_start() {}\n".to_owned()),
+    ])
+}
+
+#[test]
+fn scripts_can_begin_with_all_that_they_can_remember() {
+    let files = keeper(
+        "count = -3\nopen = true\nword = \"hi\"\nlist = [1, [\"a\"], { unit = true }]\n\
+         share = { fixed = \"0.25\" }\nway = { vector = [\"1\", \"-2.5\"] }\n\
+         gate = { thing = \"gate\" }\nlost = { gone = true }\n\
+         by_name = { map = { thing = { fixed = \"1\" }, two = 2 } }\n",
+    );
+    let place = read(&files);
+
+    let state = &place.objects()[1].scripts[0].state.0;
+    assert_eq!(state["share"], Value::Fixed(Fx::from_ratio(1, 4)));
+    assert_eq!(state["gate"], Value::Object(ObjectId(1)));
+    assert_eq!(state["way"], Value::Vec2(Vec2::new(Fx::ONE, Fx::from_ratio(-5, 2))));
+    assert_eq!(founded(&place).specs()[1].1.scripts[0].state.0, *state);
+    let again = read(&place.files());
+    assert_eq!(genesis(&again).id(), genesis(&place).id());
+    assert_eq!(again.packages().next(), place.packages().next());
+}
+
+#[test]
+fn a_state_that_no_script_can_have_is_named_with_its_line() {
+    for (state, complaint) in [
+        ("speed = 1.5", "write `{ fixed = \"1.5\" }`"),
+        ("gate = { thing = \"door\" }", "no thing has the mark \"door\""),
+        ("gate = { colour = \"red\" }", "\"colour\" says nothing"),
+        ("day = 1979-05-27", "scripts know no dates"),
+        ("way = { vector = [1, 2] }", "a vector is two numbers in quotes"),
+        ("way = { fixed = \"x\" }", "\"x\" is no number"),
+        ("way = { fixed = \"1\", unit = true }", "a table says what it is by one entry"),
+    ] {
+        let mistakes = parse_folder("yard", &keeper(state)).expect_err(state);
+        let told = mistakes[0].to_string();
+        assert!(told.starts_with("yard/place.toml:22:") && told.contains(complaint), "{told}");
+    }
+}
+
+#[test]
+fn a_folder_without_a_place_and_a_wrong_package_are_told_together() {
+    let mut files = keeper("open = true");
+    files.remove("place.toml");
+    files.insert("packages/other/package.toml".to_owned(), String::new());
+
+    let mistakes = parse_folder("yard", &files).expect_err("two mistakes");
+
+    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].starts_with("yard/packages/other/package.toml:"), "{told:?}");
+    assert_eq!(told[1], "yard: place.toml is missing");
+}
+
+#[test]
+fn the_place_that_the_documentation_shows_can_be_founded() {
+    let text = include_str!("../../docs/places.md");
+    let (_, shown) = text.split_once("```toml\n").expect("an example");
+    let (shown, _) = shown.split_once("```").expect("an end of it");
+    let house = PlaceTemplate::named("house").expect("a template");
+    let mut files = house.files();
+    files.insert("place.toml".to_owned(), shown.to_owned());
+
+    let place = read(&files);
+
+    assert_eq!(founded(&place).objects().count(), 4);
+}
