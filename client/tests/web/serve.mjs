@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 
-const TYPES = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html', webmanifest: 'application/manifest+json', rhai: 'text/plain' };
+const TYPES = { js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', html: 'text/html', webmanifest: 'application/manifest+json', json: 'application/json', rhai: 'text/plain' };
 const CSP = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; style-src 'self'; img-src 'self' data: blob:; manifest-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const FAKE = { 'core/engine.js': 'fake-engine.js', 'core/keys.js': 'fake-engine.js', 'core/load.js': 'fake-engine.js', 'core/sample.rhai': 'sample.rhai' };
 

@@ -6,7 +6,7 @@ import http from 'node:http';
 import { join, normalize } from 'node:path';
 
 /** Types by the ends of names, as every web server has them. */
-const KINDS = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', wasm: 'application/wasm', txt: 'text/plain', webmanifest: 'application/manifest+json' };
+const KINDS = { html: 'text/html', js: 'text/javascript', css: 'text/css', svg: 'image/svg+xml', json: 'application/json', wasm: 'application/wasm', txt: 'text/plain', webmanifest: 'application/manifest+json' };
 
 /** Serves a folder below `/page/`. Gives its origin, and who ends it. */
 export async function serveFolder() {

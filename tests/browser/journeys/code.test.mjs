@@ -29,7 +29,7 @@ function running(tab) {
 }
 
 /** Another name for all this, in the strings of the page. @param {string} text */
-const renamed = (text) => text.replace("'brand': 'Metatopia'", "'brand': 'Metatopia anew'");
+const renamed = (text) => text.replace('"brand": "Metatopia"', '"brand": "Metatopia anew"');
 
 journey('other code that a server offers runs only when it is taken', async ({ plaza, open }) => {
   const server = await Renewed.before(plaza.servers[1].http);
@@ -40,7 +40,7 @@ journey('other code that a server offers runs only when it is taken', async ({ p
     await kept(ada);
     const first = await running(ada);
     assert.equal(first.brand, 'Metatopia');
-    await server.renew('strings.js', renamed, '99.0.0');
+    await server.renew('strings.json', renamed, '99.0.0');
     assert.equal(server.old, first.code);
 
     // Offered with its digest, before any of it is fetched.
@@ -65,7 +65,7 @@ journey('other code that a server offers runs only when it is taken', async ({ p
     await ada.hears('old code, same world');
 
     // What is not what its digest says is not taken.
-    const strings = `/assets/${server.code}/strings.js`;
+    const strings = `/assets/${server.code}/strings.json`;
     const right = /** @type {string} */ (server.answers.get(strings));
     server.answers.set(strings, `${right}\n`);
     const about = await ada.panel('about');
