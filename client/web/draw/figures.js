@@ -1,6 +1,7 @@
 // @ts-check
 /** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave. */
 
+import { arc, disc, fade, oval } from './brush.js';
 import { surface, tone } from './light.js';
 import { lift } from './solid.js';
 
@@ -45,8 +46,7 @@ const bodies = new Map();
 function outline(ctx, shape, face, r) {
   ctx.beginPath();
   if (shape === 'square') {
-    const points = 4;
-    for (let i = 0; i < points; i++) {
+    for (let i = 0; i < 4; i++) {
       const a = -face + Math.PI / 4 + (i * Math.PI) / 2;
       ctx.lineTo(Math.cos(a) * r * 0.98, Math.sin(a) * r * 0.98);
     }
@@ -99,9 +99,8 @@ function body(shape, color, face, r, s, palette) {
     const t = i / layers;
     const wide = girth(t);
     const light = 0.6 + 0.46 * t ** 0.8;
-    const paint = ctx.createLinearGradient(-r, 0, r, 0);
-    paint.addColorStop(0, tone(color, light * 1.12, palette));
-    paint.addColorStop(1, tone(color, light * 0.82, palette));
+    const [near, far] = [tone(color, light * 1.12, palette), tone(color, light * 0.82, palette)];
+    const paint = fade(ctx.createLinearGradient(-r, 0, r, 0), [0, near], [1, far]);
     ctx.save();
     ctx.translate(0, -t * up);
     outline(ctx, shape, turned, Math.max(0.5, (r - soft / 2) * wide));
@@ -115,10 +114,8 @@ function body(shape, color, face, r, s, palette) {
     ctx.restore();
   }
   const gloss = ctx.createRadialGradient(-r * 0.3, -up * 0.98, 0, -r * 0.3, -up * 0.98, r * 0.6);
-  gloss.addColorStop(0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`);
-  gloss.addColorStop(1, 'rgba(255,255,255,0)');
   ctx.globalCompositeOperation = 'source-atop';
-  ctx.fillStyle = gloss;
+  ctx.fillStyle = fade(gloss, [0, `rgba(255,255,255,${palette.glow ? 0.22 : 0.45})`], [1, 'rgba(255,255,255,0)']);
   ctx.fillRect(-reach, -up - reach, reach * 2, reach * 2 + up);
   sprite = { canvas, ox: reach, oy: reach + up + bottom };
   if (bodies.size > 900) bodies.clear();
@@ -140,15 +137,12 @@ export function drawFigure(ctx, { thing, gait, s, palette, now, calm }) {
   const bob = calm ? 0 : Math.abs(Math.cos(gait.phase)) * gait.stride * 0.07 * s;
   const [fx, fy] = [Math.cos(face), -Math.sin(face)];
 
-  ctx.fillStyle = tone(color, 0.42, palette);
   for (const side of [-1, 1]) {
     const ahead = calm ? 0 : swing * side * gait.stride * r * 0.42;
     const raise = calm ? 0 : Math.max(0, Math.cos(gait.phase) * side) * gait.stride * 0.06 * s;
     const x = fx * ahead - fy * side * r * 0.4;
     const y = fy * ahead + fx * side * r * 0.4 - raise - pose.hop;
-    ctx.beginPath();
-    ctx.ellipse(x, y - 0.03 * s, r * 0.3, r * 0.24, 0, 0, 7);
-    ctx.fill();
+    oval(ctx, tone(color, 0.42, palette), x, y - 0.03 * s, r * 0.3, r * 0.24);
   }
 
   ctx.save();
@@ -193,7 +187,6 @@ function gesture(kind, now, s) {
 /** @param {CanvasRenderingContext2D} ctx @param {any} thing @param {number} r @param {number} s
  *  @param {number} face @param {{wave: number, joy: boolean}} pose @param {number} swing @param {Palette} palette */
 function arms(ctx, thing, r, s, face, pose, swing, palette) {
-  ctx.fillStyle = tone(thing.look.color, 0.92, palette);
   for (const side of [-1, 1]) {
     const a = face + side * (Math.PI / 2);
     const raised = pose.joy || (pose.wave && side < 0);
@@ -201,9 +194,7 @@ function arms(ctx, thing, r, s, face, pose, swing, palette) {
     let y = -Math.sin(a) * r * 0.9 - lift(raised ? 0.95 : 0.42, s);
     if (pose.wave && side < 0) x += (pose.wave - 1) * r * 0.5;
     if (pose.joy) y -= Math.abs(pose.wave) * r * 0.1;
-    ctx.beginPath();
-    ctx.arc(x, y, r * 0.24, 0, 7);
-    ctx.fill();
+    disc(ctx, tone(thing.look.color, 0.92, palette), x, y, r * 0.24);
   }
 }
 
@@ -221,26 +212,14 @@ function eyes(ctx, r, s, face, thing, open, pose) {
   const wide = 0.55 + 0.45 * Math.max(0, Math.min(1, south + 0.6));
   for (const which of [-1, 1]) {
     const ex = x + which * gap + side * Math.abs(which) * r * 0.02;
-    ctx.fillStyle = '#fff';
-    ctx.beginPath();
-    ctx.ellipse(ex, y, r * 0.19 * wide, r * 0.25 * open, 0, 0, 7);
-    ctx.fill();
+    oval(ctx, '#fff', ex, y, r * 0.19 * wide, r * 0.25 * open);
     if (open < 0.5) continue;
-    ctx.fillStyle = '#171a2b';
-    ctx.beginPath();
-    ctx.ellipse(ex + side * r * 0.07, y + r * 0.03 + south * r * 0.03, r * 0.105 * wide, r * 0.14, 0, 0, 7);
-    ctx.fill();
-    ctx.fillStyle = '#fff';
-    ctx.beginPath();
-    ctx.arc(ex + side * r * 0.07 - r * 0.04, y - r * 0.03, r * 0.04, 0, 7);
-    ctx.fill();
+    oval(ctx, '#171a2b', ex + side * r * 0.07, y + r * 0.03 + south * r * 0.03, r * 0.105 * wide, r * 0.14);
+    disc(ctx, '#fff', ex + side * r * 0.07 - r * 0.04, y - r * 0.03, r * 0.04);
   }
   if (south > 0.1) {
-    ctx.strokeStyle = 'rgba(23,26,43,0.75)';
-    ctx.lineWidth = Math.max(1, r * 0.07);
+    const mouth = [x + side * r * 0.05, y + r * 0.26, r * (pose.joy ? 0.17 : 0.12), 0.3, Math.PI - 0.3];
     ctx.lineCap = 'round';
-    ctx.beginPath();
-    ctx.arc(x + side * r * 0.05, y + r * 0.26, r * (pose.joy ? 0.17 : 0.12), 0.3, Math.PI - 0.3);
-    ctx.stroke();
+    arc(ctx, 'rgba(23,26,43,0.75)', Math.max(1, r * 0.07), mouth);
   }
 }

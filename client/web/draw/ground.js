@@ -1,6 +1,7 @@
 // @ts-check
 /** The ground: paving inside walls, meadow outside, painted once per chunk and then copied. */
 
+import { disc, fade, oval, patch, slab } from './brush.js';
 import { css, noise, surface, tone } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
@@ -74,11 +75,8 @@ export class Ground {
         const width = Math.round(camera.sx((cx + 1) * CHUNK)) - left;
         const height = Math.round(camera.sy(cy * CHUNK)) - top;
         if (!chunk) {
-          ctx.fillStyle = inside(this.paved, (cx + 0.5) * CHUNK, (cy + 0.5) * CHUNK)
-            ? css(palette.stone[1]) : css(palette.grass);
-          ctx.fillRect(left, top, width, height);
-        } else if (width === chunk.width && height === chunk.height) {
-          ctx.drawImage(chunk, left, top);
+          const paved = inside(this.paved, (cx + 0.5) * CHUNK, (cy + 0.5) * CHUNK);
+          slab(ctx, css(paved ? palette.stone[1] : palette.grass), left, top, width, height);
         } else {
           ctx.drawImage(chunk, left, top, width, height);
         }
@@ -152,8 +150,7 @@ function around(/** @type {Area} */ all, /** @type {(west: number, south: number
 
 /** Grass with blades and a few flowers. @param {CanvasRenderingContext2D} ctx @param {Area} all @param {Palette} palette */
 function meadow(ctx, all, palette) {
-  ctx.fillStyle = css(palette.grass);
-  ctx.fillRect(all.west - 1, all.south - 1, CHUNK + 2, CHUNK + 2);
+  slab(ctx, css(palette.grass), all.west - 1, all.south - 1, CHUNK + 2, CHUNK + 2);
   around(all, (west, south) => {
     for (let i = 0; i < 9; i++) {
       const x = west + noise(west * 7 + i, south, 1) * CHUNK;
@@ -180,17 +177,13 @@ function meadow(ctx, all, palette) {
     if (noise(all.west + i, all.south, 50) < 0.4) continue;
     const x = all.west + noise(all.west * 3 + i, all.south, 51) * CHUNK;
     const y = all.south + noise(all.south * 3 + i, all.west, 52) * CHUNK;
-    ctx.fillStyle = tone(petals[i % 3], 1, palette);
-    ctx.beginPath();
-    ctx.arc(x, y, 0.05, 0, 7);
-    ctx.fill();
+    disc(ctx, tone(petals[i % 3], 1, palette), x, y, 0.05);
   }
 }
 
 /** Fields of pavers between bands, woven: every other field is laid the other way. */
 function paving(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Area} */ all, /** @type {Palette} */ palette, /** @type {number} */ scale) {
-  ctx.fillStyle = css(palette.joint);
-  ctx.fillRect(all.west - 1, all.south - 1, CHUNK + 2, CHUNK + 2);
+  slab(ctx, css(palette.joint), all.west - 1, all.south - 1, CHUNK + 2, CHUNK + 2);
   const gap = Math.max(0.028, 1 / scale);
   // Fields are centred on multiples of FIELD; the bands run between them.
   const half = FIELD / 2;
@@ -231,13 +224,10 @@ function field(ctx, x0, y0, side, turned, palette, gap) {
 /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} w
  *  @param {number} h @param {number} gap @param {string} paint */
 function stone(ctx, x, y, w, h, gap, paint) {
-  ctx.fillStyle = paint;
-  ctx.fillRect(x + gap / 2, y + gap / 2, w - gap, h - gap);
+  slab(ctx, paint, x + gap / 2, y + gap / 2, w - gap, h - gap);
   // The edge towards the light is a little brighter.
-  ctx.fillStyle = 'rgba(255,255,255,0.13)';
-  ctx.fillRect(x + gap / 2, y + h - gap * 1.4, w - gap, gap * 0.9);
-  ctx.fillStyle = 'rgba(0,0,20,0.05)';
-  ctx.fillRect(x + gap / 2, y + gap / 2, w - gap, gap * 0.9);
+  slab(ctx, 'rgba(255,255,255,0.13)', x + gap / 2, y + h - gap * 1.4, w - gap, gap * 0.9);
+  slab(ctx, 'rgba(0,0,20,0.05)', x + gap / 2, y + gap / 2, w - gap, gap * 0.9);
 }
 
 /** The rose in the middle of a place: rings of wedges around a star of eight rays. */
@@ -245,10 +235,7 @@ function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number
   const [clay, slate, cream] = palette.accent;
   ctx.save();
   ctx.translate(middle.x, middle.y);
-  ctx.fillStyle = css(palette.joint);
-  ctx.beginPath();
-  ctx.arc(0, 0, ROSE[5], 0, 7);
-  ctx.fill();
+  disc(ctx, css(palette.joint), 0, 0, ROSE[5]);
   const rings = [[12, cream, cream], [24, clay, cream], [32, palette.stone[0], palette.stone[3]], [40, slate, palette.band[1]], [64, palette.band[0], palette.band[2]]];
   rings.forEach(([count, even, odd], ring) => {
     const inner = ROSE[ring] + 0.02;
@@ -271,21 +258,13 @@ function rose(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {{x: number
       const [cos, sin] = [Math.cos(a), Math.sin(a)];
       for (const hand of [1, -1]) {
         const b = a + hand * (Math.PI / 4);
-        ctx.fillStyle = css(paint);
         ctx.globalAlpha = hand > 0 ? 1 : 0.72;
-        ctx.beginPath();
-        ctx.moveTo(0, 0);
-        ctx.lineTo(Math.cos(b) * short, Math.sin(b) * short);
-        ctx.lineTo(cos * long, sin * long);
-        ctx.fill();
+        patch(ctx, css(paint), [[0, 0], [Math.cos(b) * short, Math.sin(b) * short], [cos * long, sin * long]]);
       }
     }
   }
   ctx.globalAlpha = 1;
-  ctx.fillStyle = css(cream);
-  ctx.beginPath();
-  ctx.arc(0, 0, 0.2, 0, 7);
-  ctx.fill();
+  disc(ctx, css(cream), 0, 0, 0.2);
   ctx.restore();
 }
 
@@ -303,21 +282,15 @@ function wear(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Area} */ a
     const y = all.south + noise(all.south * 43 + i, all.west, 64) * CHUNK;
     const edge = Math.min(x - paved.west, paved.east - x, y - paved.south, paved.north - y);
     if (edge > 1.5 || noise(i, all.west, 65) < edge / 1.5) continue;
-    ctx.fillStyle = css(palette.blades[i % 3]);
     ctx.globalAlpha = 0.75;
-    ctx.beginPath();
-    ctx.ellipse(x, y, 0.05 + noise(i, 1, 66) * 0.07, 0.04, 0, 0, 7);
-    ctx.fill();
+    oval(ctx, css(palette.blades[i % 3]), x, y, 0.05 + noise(i, 1, 66) * 0.07, 0.04);
   }
   ctx.globalAlpha = 1;
 }
 
 /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} r @param {number} rgb @param {number} alpha */
 function blot(ctx, x, y, r, rgb, alpha) {
-  const fade = ctx.createRadialGradient(x, y, 0, x, y, r);
-  const [red, green, blue] = [(rgb >> 16) & 255, (rgb >> 8) & 255, rgb & 255];
-  fade.addColorStop(0, `rgba(${red},${green},${blue},${alpha})`);
-  fade.addColorStop(1, `rgba(${red},${green},${blue},0)`);
-  ctx.fillStyle = fade;
-  ctx.fillRect(x - r, y - r, 2 * r, 2 * r);
+  const color = `${(rgb >> 16) & 255},${(rgb >> 8) & 255},${rgb & 255}`;
+  const paint = fade(ctx.createRadialGradient(x, y, 0, x, y, r), [0, `rgba(${color},${alpha})`], [1, `rgba(${color},0)`]);
+  slab(ctx, paint, x - r, y - r, 2 * r, 2 * r);
 }

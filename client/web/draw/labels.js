@@ -1,6 +1,7 @@
 // @ts-check
 /** Names, bubbles and little marks over heads: text is painted once, then copied. */
 
+import { pill } from './brush.js';
 import { surface } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
@@ -52,10 +53,8 @@ export class Labels {
       const w = this.measure.measureText(shown).width + 13 * ratio;
       const h = 18 * ratio;
       const { canvas, ctx } = surface(w, h);
-      ctx.fillStyle = own ? (palette.glow ? 'rgba(214,226,255,0.95)' : 'rgba(28,34,60,0.9)') : palette.paper;
-      ctx.beginPath();
-      ctx.roundRect(0, 0, w, h, h / 2);
-      ctx.fill();
+      const mine = palette.glow ? 'rgba(214,226,255,0.95)' : 'rgba(28,34,60,0.9)';
+      pill(ctx, own ? mine : palette.paper, [0, 0, w, h], h / 2);
       ctx.font = font;
       ctx.textBaseline = 'middle';
       ctx.fillStyle = own ? (palette.glow ? '#141830' : '#ffffff') : palette.ink;

@@ -1,8 +1,9 @@
 // @ts-check
 /** What the picture says besides what is there: selection, handles, the ghost of a new thing, lamps. */
 
+import { arc, disc, fade, line, slab, trace } from './brush.js';
 import { surface } from './light.js';
-import { corners, lift } from './solid.js';
+import { corners } from './solid.js';
 
 /** @typedef {import('./camera.js').Camera} Camera */
 
@@ -18,12 +19,9 @@ export function drawLamps(ctx, camera, lamps) {
   if (!pool) {
     const size = 128;
     const made = surface(size, size);
-    const fade = made.ctx.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
-    fade.addColorStop(0, 'rgba(255,190,105,0.62)');
-    fade.addColorStop(0.35, 'rgba(255,165,85,0.3)');
-    fade.addColorStop(1, 'rgba(255,140,60,0)');
-    made.ctx.fillStyle = fade;
-    made.ctx.fillRect(0, 0, size, size);
+    const round = made.ctx.createRadialGradient(size / 2, size / 2, 0, size / 2, size / 2, size / 2);
+    fade(round, [0, 'rgba(255,190,105,0.62)'], [0.35, 'rgba(255,165,85,0.3)'], [1, 'rgba(255,140,60,0)']);
+    slab(made.ctx, round, 0, 0, size, size);
     pool = { canvas: made.canvas, size };
   }
   ctx.globalCompositeOperation = 'lighter';
@@ -47,13 +45,9 @@ export function drawOutline(ctx, camera, spot, style) {
   const grow = style.margin * s;
   ctx.save();
   ctx.translate(camera.sx(spot.x), camera.sy(spot.y));
-  ctx.beginPath();
-  if (spot.round) {
-    ctx.arc(0, 0, spot.hx * s + grow, 0, 7);
-  } else {
-    for (const [x, y] of corners(spot.hx * s + grow, spot.hy * s + grow, spot.angle)) ctx.lineTo(x, y);
-    ctx.closePath();
-  }
+  trace(ctx, spot.round ? [] : corners(spot.hx * s + grow, spot.hy * s + grow, spot.angle));
+  if (spot.round) ctx.arc(0, 0, spot.hx * s + grow, 0, 7);
+  else ctx.closePath();
   if (style.fill) {
     ctx.fillStyle = style.fill;
     ctx.fill();
@@ -91,17 +85,11 @@ export function handles(spot, s) {
 export function drawHandles(ctx, camera, spot) {
   const { turn, size } = handles(spot, camera.zoom);
   const r = 8 * camera.ratio;
-  ctx.strokeStyle = '#ffffff';
-  ctx.lineWidth = 2 * camera.ratio;
-  ctx.beginPath();
-  ctx.moveTo(camera.sx(spot.x), camera.sy(spot.y));
-  ctx.lineTo(camera.sx(turn.x), camera.sy(turn.y));
-  ctx.stroke();
+  const on = (/** @type {{x: number, y: number}} */ at) => [camera.sx(at.x), camera.sy(at.y)];
+  line(ctx, '#ffffff', 2 * camera.ratio, [on(spot), on(turn)]);
   for (const [at, color] of /** @type {[{x: number, y: number}, string][]} */ ([[turn, '#ffb454'], [size, '#58c4ff']])) {
-    ctx.fillStyle = color;
-    ctx.beginPath();
-    ctx.arc(camera.sx(at.x), camera.sy(at.y), r, 0, 7);
-    ctx.fill();
+    const [x, y] = on(at);
+    disc(ctx, color, x, y, r);
     ctx.stroke();
   }
 }
@@ -111,15 +99,5 @@ export function drawHandles(ctx, camera, spot) {
  * @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {number} x @param {number} y @param {number} r
  */
 export function drawOwnRing(ctx, camera, x, y, r) {
-  const s = camera.scale;
-  ctx.lineWidth = 2.5 * camera.ratio;
-  ctx.strokeStyle = 'rgba(255,255,255,0.85)';
-  ctx.beginPath();
-  ctx.arc(camera.sx(x), camera.sy(y), r * s, 0, 7);
-  ctx.stroke();
-}
-
-/** How high over the ground labels of a thing hang, canvas pixels. @param {number} tall @param {number} s */
-export function above(tall, s) {
-  return lift(tall, s);
+  arc(ctx, 'rgba(255,255,255,0.85)', 2.5 * camera.ratio, [camera.sx(x), camera.sy(y), r * camera.scale, 0, 7]);
 }

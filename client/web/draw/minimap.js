@@ -1,6 +1,7 @@
 // @ts-check
 /** The whole place, small: walls, things, people, and what the picture shows of it. */
 
+import { disc, rim, slab } from './brush.js';
 import { css } from './light.js';
 
 /**
@@ -37,8 +38,7 @@ export class Minimap {
     if (canvas.width !== side) canvas.width = canvas.height = side;
     const dusk = picture.palette.glow > 0;
     ctx.setTransform(1, 0, 0, 1, 0, 0);
-    ctx.fillStyle = dusk ? '#2a3a38' : '#a9bd85';
-    ctx.fillRect(0, 0, side, side);
+    slab(ctx, dusk ? '#2a3a38' : '#a9bd85', 0, 0, side, side);
     const span = 58;
     // The middle of what is paved if that is near, else where one is.
     const home = paved && Math.abs(camera.x - (paved.west + paved.east) / 2) < span / 2
@@ -47,8 +47,7 @@ export class Minimap {
     const s = side / span;
     ctx.setTransform(s, 0, 0, -s, side / 2 - middle.x * s, side / 2 + middle.y * s);
     if (paved) {
-      ctx.fillStyle = dusk ? '#5b5d78' : '#ded4c2';
-      ctx.fillRect(paved.west, paved.south, paved.east - paved.west, paved.north - paved.south);
+      slab(ctx, dusk ? '#5b5d78' : '#ded4c2', paved.west, paved.south, paved.east - paved.west, paved.north - paved.south);
     }
     const people = [];
     for (const thing of picture.sight.objects.values()) {
@@ -58,29 +57,25 @@ export class Minimap {
       }
       const at = picture.sight.at(thing.id, now);
       if (!at) continue;
-      ctx.fillStyle = thing.kind === 'wall' ? (dusk ? '#b3adbf' : '#6f675c') : css(thing.look.color);
+      const wall = dusk ? '#b3adbf' : '#6f675c';
       ctx.save();
       ctx.translate(at.x, at.y);
       ctx.rotate(at.angle);
       const [hx, hy] = [Math.max(thing.hx, 0.4), Math.max(thing.hy, 0.4)];
-      ctx.fillRect(-hx, -hy, 2 * hx, 2 * hy);
+      slab(ctx, thing.kind === 'wall' ? wall : css(thing.look.color), -hx, -hy, 2 * hx, 2 * hy);
       ctx.restore();
     }
     for (const thing of people) {
       const at = picture.sight.at(thing.id, now);
       if (!at) continue;
       const own = thing.id === picture.me;
-      ctx.fillStyle = own ? '#ffffff' : css(thing.look.color);
       ctx.strokeStyle = own ? '#1c2233' : 'rgba(255,255,255,0.9)';
       ctx.lineWidth = own ? 0.6 : 0.3;
-      ctx.beginPath();
-      ctx.arc(at.x, at.y, own ? 1.25 : 0.95, 0, 7);
-      ctx.fill();
+      disc(ctx, own ? '#ffffff' : css(thing.look.color), at.x, at.y, own ? 1.25 : 0.95);
       ctx.stroke();
     }
     const view = within(camera.view(0), { x: middle.x, y: middle.y, half: span / 2 - 0.6 });
-    ctx.strokeStyle = dusk ? 'rgba(255,255,255,0.7)' : 'rgba(28,34,51,0.6)';
-    ctx.lineWidth = 1.2 / s * camera.ratio;
-    ctx.strokeRect(view.west, view.south, view.east - view.west, view.north - view.south);
+    const edge = [view.west, view.south, view.east - view.west, view.north - view.south];
+    rim(ctx, dusk ? 'rgba(255,255,255,0.7)' : 'rgba(28,34,51,0.6)', (1.2 / s) * camera.ratio, edge);
   }
 }

@@ -6,7 +6,7 @@ import { drawFigure, Gait, TALL } from './figures.js';
 import { Ground } from './ground.js';
 import { Labels } from './labels.js';
 import { DAY, DUSK, lit, surface } from './light.js';
-import { drawHandles, drawLamps, drawOutline, drawOwnRing, above } from './marks.js';
+import { drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
 import { kindOf, tallness, topOf } from './things.js';
@@ -285,7 +285,7 @@ export class Renderer {
     const gap = 5 * camera.ratio;
     for (const { id, thing, x, y } of this.placed) {
       const tall = thing.player ? TALL + 0.22 : topOf(thing);
-      let top = y - above(tall, s) - gap;
+      let top = y - lift(tall, s) - gap;
       const chosen = id === picture.selected && !picture.handles;
       const named = thing.player ? camera.zoom > 16 : id === picture.hover || id === picture.near || chosen;
       if (named) {

@@ -4,6 +4,7 @@
  * its true shape, its top is lifted up the screen, and the sides that face south show.
  */
 
+import { disc, fade, patch, slab } from './brush.js';
 import { LIFT, tone } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
@@ -44,13 +45,8 @@ export function drawBox(ctx, box) {
     const ny = -(q[0] - p[0]) / length;
     if (ny < 0.02) continue;
     const light = sideLight(nx);
-    ctx.fillStyle = tone(color, light, palette);
-    ctx.beginPath();
-    ctx.moveTo(p[0], p[1] - base + 0.5);
-    ctx.lineTo(q[0], q[1] - base + 0.5);
-    ctx.lineTo(q[0], q[1] - base - up);
-    ctx.lineTo(p[0], p[1] - base - up);
-    ctx.fill();
+    const [foot, top] = [0.5 - base, -base - up];
+    patch(ctx, tone(color, light, palette), [[p[0], p[1] + foot], [q[0], q[1] + foot], [q[0], q[1] + top], [p[0], p[1] + top]]);
     if (box.face) {
       ctx.save();
       // Along the side from its left end, and straight down.
@@ -62,8 +58,7 @@ export function drawBox(ctx, box) {
   ctx.save();
   ctx.translate(0, -base - up);
   ctx.rotate(-angle);
-  ctx.fillStyle = tone(color, 1.06, palette);
-  ctx.fillRect(-hx, -hy, 2 * hx, 2 * hy);
+  slab(ctx, tone(color, 1.06, palette), -hx, -hy, 2 * hx, 2 * hy);
   box.lid?.();
   ctx.restore();
 }
@@ -74,23 +69,15 @@ export function drawBox(ctx, box) {
  * @param {Palette} palette @param {number} [base]
  */
 export function drawDrum(ctx, r, up, color, palette, base = 0) {
-  const fade = ctx.createLinearGradient(-r, 0, r, 0);
-  fade.addColorStop(0, tone(color, 0.9, palette));
-  fade.addColorStop(0.45, tone(color, 0.72, palette));
-  fade.addColorStop(1, tone(color, 0.5, palette));
-  ctx.fillStyle = fade;
+  ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
+    [0, tone(color, 0.9, palette)], [0.45, tone(color, 0.72, palette)], [1, tone(color, 0.5, palette)]);
   ctx.beginPath();
   ctx.arc(0, -base, r, 0, Math.PI);
   ctx.lineTo(-r, -base - up);
   ctx.lineTo(r, -base - up);
   ctx.fill();
   const lid = ctx.createRadialGradient(-r * 0.35, -base - up - r * 0.4, r * 0.1, 0, -base - up, r * 1.1);
-  lid.addColorStop(0, tone(color, 1.25, palette));
-  lid.addColorStop(1, tone(color, 0.98, palette));
-  ctx.fillStyle = lid;
-  ctx.beginPath();
-  ctx.arc(0, -base - up, r, 0, 7);
-  ctx.fill();
+  disc(ctx, fade(lid, [0, tone(color, 1.25, palette)], [1, tone(color, 0.98, palette)]), 0, -base - up, r);
 }
 
 /**
@@ -101,10 +88,7 @@ export function drawDrum(ctx, r, up, color, palette, base = 0) {
 export function drawBall(ctx, r, color, palette, angle, z) {
   ctx.save();
   ctx.translate(0, -z);
-  ctx.beginPath();
-  ctx.arc(0, 0, r, 0, 7);
-  ctx.fillStyle = tone(color, 0.94, palette);
-  ctx.fill();
+  disc(ctx, tone(color, 0.94, palette), 0, 0, r);
   ctx.clip();
   ctx.fillStyle = tone(0xe4573d, 0.95, palette);
   for (let i = 0; i < 3; i++) {
@@ -115,12 +99,8 @@ export function drawBall(ctx, r, color, palette, angle, z) {
     ctx.fill();
   }
   const shade = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
-  shade.addColorStop(0, 'rgba(255,255,255,0.75)');
-  shade.addColorStop(0.35, 'rgba(255,255,255,0)');
-  shade.addColorStop(0.6, 'rgba(10,10,40,0)');
-  shade.addColorStop(1, 'rgba(10,10,40,0.5)');
-  ctx.fillStyle = shade;
-  ctx.fillRect(-r, -r, 2 * r, 2 * r);
+  fade(shade, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)'], [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
+  slab(ctx, shade, -r, -r, 2 * r, 2 * r);
   ctx.restore();
 }
 

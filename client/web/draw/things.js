@@ -1,6 +1,7 @@
 // @ts-check
 /** What things look like, by their kind. Only for the eye: what bodies do is the world's business. */
 
+import { arc, disc, fade, line, oval, patch, pill, rim, slab, trace } from './brush.js';
 import { noise, tone } from './light.js';
 import { drawBall, drawBox, drawDrum, lift } from './solid.js';
 
@@ -61,16 +62,12 @@ function block({ ctx, thing, s, angle, palette }) {
   drawBox(ctx, {
     hx: hx * s, hy: hy * s, angle, up: lift(kindOf(thing).tall, s), color: look.color, palette,
     face: (length, height) => {
-      ctx.fillStyle = 'rgba(255,255,255,0.08)';
-      ctx.fillRect(0, 0, length, Math.max(1, height * 0.08));
-      ctx.fillStyle = 'rgba(0,0,20,0.14)';
-      ctx.fillRect(0, height * 0.82, length, height * 0.18);
+      slab(ctx, 'rgba(255,255,255,0.08)', 0, 0, length, Math.max(1, height * 0.08));
+      slab(ctx, 'rgba(0,0,20,0.14)', 0, height * 0.82, length, height * 0.18);
     },
     lid: () => {
       const edge = Math.min(hx, hy, 0.5) * s * 0.16;
-      ctx.strokeStyle = tone(look.color, 1.3, palette);
-      ctx.lineWidth = Math.max(1, edge * 0.5);
-      ctx.strokeRect(-hx * s + edge, -hy * s + edge, 2 * hx * s - 2 * edge, 2 * hy * s - 2 * edge);
+      rim(ctx, tone(look.color, 1.3, palette), Math.max(1, edge * 0.5), inner(hx * s, hy * s, edge));
     },
   });
 }
@@ -79,6 +76,9 @@ function block({ ctx, thing, s, angle, palette }) {
 function drum({ ctx, thing, s, palette }) {
   drawDrum(ctx, thing.hx * s, lift(kindOf(thing).tall, s), thing.look.color, palette);
 }
+
+/** The rectangle that lies so far inside of one around the middle. @param {number} w @param {number} h @param {number} gap */
+const inner = (w, h, gap) => [gap - w, gap - h, 2 * (w - gap), 2 * (h - gap)];
 
 /** A top on a foot. @param {Sitting} sitting */
 function table({ ctx, thing, s, palette }) {
@@ -104,19 +104,16 @@ function wall({ ctx, thing, s, angle, palette, cut }) {
           const left = Math.max(0, (i - (row % 2) * 0.5) * brick);
           const right = Math.min(length, (i + 1 - (row % 2) * 0.5) * brick);
           if (right - left < 1) continue;
-          ctx.fillStyle = tone(look.color, light + noise(i, row, id) * 0.14 - 0.05, palette);
-          ctx.fillRect(left + 0.5, row * course + 0.5, right - left - 1, course - 1);
+          const paint = tone(look.color, light + noise(i, row, id) * 0.14 - 0.05, palette);
+          slab(ctx, paint, left + 0.5, row * course + 0.5, right - left - 1, course - 1);
         }
       }
-      ctx.fillStyle = 'rgba(0,0,20,0.2)';
-      ctx.fillRect(0, height - course * 0.5, length, course * 0.5);
-      ctx.fillStyle = 'rgba(0,0,20,0.16)';
-      ctx.fillRect(0, 0, length, Math.max(1, 0.05 * s));
+      slab(ctx, 'rgba(0,0,20,0.2)', 0, height - course * 0.5, length, course * 0.5);
+      slab(ctx, 'rgba(0,0,20,0.16)', 0, 0, length, Math.max(1, 0.05 * s));
     },
     lid: () => {
       const [w, h] = [hx * s, hy * s];
-      ctx.fillStyle = tone(look.color, 1.2, palette);
-      ctx.fillRect(-w, -h, 2 * w, 2 * h);
+      slab(ctx, tone(look.color, 1.2, palette), -w, -h, 2 * w, 2 * h);
       const across = w >= h;
       const long = across ? w : h;
       const step = 1.1 * s;
@@ -125,9 +122,7 @@ function wall({ ctx, thing, s, angle, palette, cut }) {
         if (across) ctx.fillRect(Math.round(at), -h, Math.max(1, 0.03 * s), 2 * h);
         else ctx.fillRect(-w, Math.round(at), 2 * w, Math.max(1, 0.03 * s));
       }
-      ctx.strokeStyle = tone(look.color, 1.36, palette);
-      ctx.lineWidth = Math.max(1, 0.035 * s);
-      ctx.strokeRect(-w + 1, -h + 1, 2 * w - 2, 2 * h - 2);
+      rim(ctx, tone(look.color, 1.36, palette), Math.max(1, 0.035 * s), inner(w, h, 1));
     },
   });
 }
@@ -136,59 +131,43 @@ function wall({ ctx, thing, s, angle, palette, cut }) {
 function crate({ ctx, thing, s, angle, palette }) {
   const { hx, hy, look, id } = thing;
   const wood = look.color;
-  const rim = 0.13 * Math.min(hx, hy) * 2 * s;
+  const plank = 0.13 * Math.min(hx, hy) * 2 * s;
   drawBox(ctx, {
     hx: hx * s, hy: hy * s, angle, up: lift(KINDS.crate.tall, s), color: wood, palette,
     face: (length, height, light) => {
       for (let i = 0; i < 3; i++) {
-        ctx.fillStyle = tone(wood, light * (0.86 + noise(id, i, 3) * 0.12), palette);
-        ctx.fillRect(0, (i * height) / 3, length, height / 3 - 1);
+        const paint = tone(wood, light * (0.86 + noise(id, i, 3) * 0.12), palette);
+        slab(ctx, paint, 0, (i * height) / 3, length, height / 3 - 1);
       }
       ctx.fillStyle = tone(wood, light * 1.1, palette);
-      ctx.fillRect(0, 0, rim, height);
-      ctx.fillRect(length - rim, 0, rim, height);
-      ctx.fillRect(0, 0, length, rim * 0.6);
+      ctx.fillRect(0, 0, plank, height);
+      ctx.fillRect(length - plank, 0, plank, height);
+      ctx.fillRect(0, 0, length, plank * 0.6);
       ctx.fillStyle = 'rgba(30,15,0,0.28)';
-      ctx.fillRect(rim, rim * 0.6, length - 2 * rim, Math.max(1, 0.03 * s));
+      ctx.fillRect(plank, plank * 0.6, length - 2 * plank, Math.max(1, 0.03 * s));
       ctx.fillRect(0, height - Math.max(1, 0.06 * s), length, Math.max(1, 0.06 * s));
     },
     lid: () => {
       const [w, h] = [hx * s, hy * s];
       const planks = Math.max(3, Math.round(hy * 2 * 4.4));
       for (let i = 0; i < planks; i++) {
-        ctx.fillStyle = tone(wood, 0.9 + noise(id, i, 4) * 0.13, palette);
-        ctx.fillRect(-w, -h + (i * 2 * h) / planks, 2 * w, (2 * h) / planks - Math.max(0.8, 0.018 * s));
+        const paint = tone(wood, 0.9 + noise(id, i, 4) * 0.13, palette);
+        slab(ctx, paint, -w, -h + (i * 2 * h) / planks, 2 * w, (2 * h) / planks - Math.max(0.8, 0.018 * s));
       }
       ctx.save();
       ctx.beginPath();
-      ctx.rect(-w + rim, -h + rim, 2 * w - 2 * rim, 2 * h - 2 * rim);
+      ctx.rect(-w + plank, -h + plank, 2 * w - 2 * plank, 2 * h - 2 * plank);
       ctx.clip();
-      ctx.lineWidth = rim * 1.15;
-      ctx.strokeStyle = 'rgba(40,20,0,0.3)';
-      ctx.beginPath();
-      ctx.moveTo(-w, h + rim * 0.3);
-      ctx.lineTo(w, -h + rim * 0.3);
-      ctx.stroke();
-      ctx.strokeStyle = tone(wood, 1.1, palette);
-      ctx.beginPath();
-      ctx.moveTo(-w, h);
-      ctx.lineTo(w, -h);
-      ctx.stroke();
+      line(ctx, 'rgba(40,20,0,0.3)', plank * 1.15, [[-w, h + plank * 0.3], [w, -h + plank * 0.3]]);
+      line(ctx, tone(wood, 1.1, palette), plank * 1.15, [[-w, h], [w, -h]]);
       ctx.restore();
-      ctx.lineWidth = rim;
-      ctx.strokeStyle = tone(wood, 1.16, palette);
-      ctx.strokeRect(-w + rim / 2, -h + rim / 2, 2 * w - rim, 2 * h - rim);
-      ctx.lineWidth = Math.max(1, 0.02 * s);
-      ctx.strokeStyle = 'rgba(40,20,0,0.35)';
-      ctx.strokeRect(-w + rim, -h + rim, 2 * w - 2 * rim, 2 * h - 2 * rim);
-      ctx.strokeStyle = tone(wood, 1.4, palette);
-      ctx.strokeRect(-w + 0.5, -h + 0.5, 2 * w - 1, 2 * h - 1);
-      ctx.fillStyle = 'rgba(50,40,40,0.7)';
+      const thin = Math.max(1, 0.02 * s);
+      rim(ctx, tone(wood, 1.16, palette), plank, inner(w, h, plank / 2));
+      rim(ctx, 'rgba(40,20,0,0.35)', thin, inner(w, h, plank));
+      rim(ctx, tone(wood, 1.4, palette), thin, inner(w, h, 0.5));
       const nail = Math.max(0.8, 0.028 * s);
       for (const [u, v] of [[-1, -1], [1, -1], [1, 1], [-1, 1]]) {
-        ctx.beginPath();
-        ctx.arc(u * (w - rim / 2), v * (h - rim / 2), nail, 0, 7);
-        ctx.fill();
+        disc(ctx, 'rgba(50,40,40,0.7)', u * (w - plank / 2), v * (h - plank / 2), nail);
       }
     },
   });
@@ -202,30 +181,19 @@ function door({ ctx, thing, s, angle, palette }) {
     face: (length, height, light) => {
       const boards = Math.max(3, Math.round(length / (0.36 * s)));
       for (let i = 0; i < boards; i++) {
-        ctx.fillStyle = tone(look.color, light * (1.25 + noise(id, i, 5) * 0.3), palette);
-        ctx.fillRect((i * length) / boards + 0.5, 0, length / boards - 1, height);
+        const paint = tone(look.color, light * (1.25 + noise(id, i, 5) * 0.3), palette);
+        slab(ctx, paint, (i * length) / boards + 0.5, 0, length / boards - 1, height);
       }
-      ctx.fillStyle = tone(0x3c3f46, 0.95, palette);
-      for (const at of [0.18, 0.72]) ctx.fillRect(0, height * at, length, Math.max(2, height * 0.11));
-      ctx.fillStyle = tone(0x83868f, 1, palette);
       for (const at of [0.18, 0.72]) {
+        slab(ctx, tone(0x3c3f46, 0.95, palette), 0, height * at, length, Math.max(2, height * 0.11));
         for (let i = 0; i <= boards; i++) {
-          ctx.beginPath();
-          ctx.arc(Math.min(length - 2, Math.max(2, (i * length) / boards)), height * (at + 0.055), Math.max(0.8, 0.03 * s), 0, 7);
-          ctx.fill();
+          const x = Math.min(length - 2, Math.max(2, (i * length) / boards));
+          disc(ctx, tone(0x83868f, 1, palette), x, height * (at + 0.055), Math.max(0.8, 0.03 * s));
         }
       }
-      ctx.strokeStyle = tone(0xd8b45a, 1, palette);
-      ctx.lineWidth = Math.max(1.2, 0.045 * s);
-      ctx.beginPath();
-      ctx.arc(length * 0.14, height * 0.52, 0.1 * s, 0, 7);
-      ctx.stroke();
+      arc(ctx, tone(0xd8b45a, 1, palette), Math.max(1.2, 0.045 * s), [length * 0.14, height * 0.52, 0.1 * s, 0, 7]);
     },
-    lid: () => {
-      ctx.strokeStyle = tone(look.color, 1.5, palette);
-      ctx.lineWidth = Math.max(1, 0.03 * s);
-      ctx.strokeRect(-hx * s + 1, -hy * s + 1, 2 * hx * s - 2, 2 * hy * s - 2);
-    },
+    lid: () => rim(ctx, tone(look.color, 1.5, palette), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1)),
   });
 }
 
@@ -248,20 +216,14 @@ function beam({ ctx, thing, s, angle, palette }) {
         stripes(length, light, height, 0);
         ctx.restore();
       }
-      ctx.fillStyle = 'rgba(0,0,20,0.2)';
-      ctx.fillRect(0, height * 0.7, length, height * 0.3);
+      slab(ctx, 'rgba(0,0,20,0.2)', 0, height * 0.7, length, height * 0.3);
     },
     lid: () => {
       stripes(2 * hx * s, 1.04, 2 * hy * s, -hx * s);
-      ctx.strokeStyle = tone(look.color, 1.35, palette);
-      ctx.lineWidth = Math.max(1, 0.03 * s);
-      ctx.strokeRect(-hx * s + 1, -hy * s + 1, 2 * hx * s - 2, 2 * hy * s - 2);
+      rim(ctx, tone(look.color, 1.35, palette), Math.max(1, 0.03 * s), inner(hx * s, hy * s, 1));
     },
   });
-  ctx.save();
-  ctx.translate(0, -base - up);
-  drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette);
-  ctx.restore();
+  drawDrum(ctx, hy * 0.75 * s, lift(0.14, s), 0x50545e, palette, base + up);
 }
 
 /** A bell in its frame on a plinth; it swings while it rings. @param {Sitting} sitting */
@@ -273,37 +235,19 @@ function bell({ ctx, thing, s, palette, now, calm }) {
   ctx.translate(0, -up);
   const swing = ringing && !calm ? Math.sin(now / 70) * 0.35 : 0;
   const tall = 0.95 * s;
-  ctx.strokeStyle = tone(0x5b4029, 1, palette);
-  ctx.lineWidth = Math.max(2, 0.1 * s);
+  const post = r * 1.05;
   ctx.lineCap = 'round';
   ctx.lineJoin = 'round';
-  ctx.beginPath();
-  ctx.moveTo(-r * 1.05, 0);
-  ctx.lineTo(-r * 1.05, -tall);
-  ctx.lineTo(r * 1.05, -tall);
-  ctx.lineTo(r * 1.05, 0);
-  ctx.stroke();
-  ctx.strokeStyle = tone(0x8a643f, 1.05, palette);
-  ctx.lineWidth = Math.max(1, 0.035 * s);
-  ctx.beginPath();
-  ctx.moveTo(-r * 1.05, -tall - 0.03 * s);
-  ctx.lineTo(r * 1.05, -tall - 0.03 * s);
-  ctx.stroke();
+  line(ctx, tone(0x5b4029, 1, palette), Math.max(2, 0.1 * s), [[-post, 0], [-post, -tall], [post, -tall], [post, 0]]);
+  line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, -tall - 0.03 * s], [post, -tall - 0.03 * s]]);
   ctx.save();
   ctx.translate(0, -tall);
   ctx.rotate(swing);
   const w = r * 0.8;
   const h = tall * 0.66;
-  const gold = ctx.createLinearGradient(-w, 0, w, 0);
-  gold.addColorStop(0, tone(thing.look.color, 1.2, palette));
-  gold.addColorStop(0.3, tone(thing.look.color, 1.5, palette));
-  gold.addColorStop(0.6, tone(thing.look.color, 0.95, palette));
-  gold.addColorStop(1, tone(thing.look.color, 0.6, palette));
-  ctx.fillStyle = tone(0x4a3826, 1, palette);
-  ctx.beginPath();
-  ctx.arc(-swing * w, h * 1.04, w * 0.2, 0, 7);
-  ctx.fill();
-  ctx.fillStyle = gold;
+  disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
+  const gold = (/** @type {number} */ light) => tone(thing.look.color, light, palette);
+  ctx.fillStyle = fade(ctx.createLinearGradient(-w, 0, w, 0), [0, gold(1.2)], [0.3, gold(1.5)], [0.6, gold(0.95)], [1, gold(0.6)]);
   ctx.beginPath();
   ctx.moveTo(-w * 0.28, h * 0.08);
   ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);
@@ -313,15 +257,12 @@ function bell({ ctx, thing, s, palette, now, calm }) {
   ctx.fill();
   ctx.restore();
   if (ringing && !calm) {
-    ctx.strokeStyle = tone(0xffe27a, 1.1, palette);
-    ctx.lineWidth = Math.max(1, 0.04 * s);
     for (let i = 0; i < 2; i++) {
       const t = ((now / 600 + i / 2) % 1);
       ctx.globalAlpha = 1 - t;
       for (const side of [0, Math.PI]) {
-        ctx.beginPath();
-        ctx.arc(0, -tall * 0.6, w + t * 0.7 * s, side - 0.6, side + 0.6);
-        ctx.stroke();
+        const sound = [0, -tall * 0.6, w + t * 0.7 * s, side - 0.6, side + 0.6];
+        arc(ctx, tone(0xffe27a, 1.1, palette), Math.max(1, 0.04 * s), sound);
       }
     }
     ctx.globalAlpha = 1;
@@ -336,11 +277,8 @@ function greeter({ ctx, thing, s, palette, now, calm }) {
   drawDrum(ctx, r, lift(0.14, s), 0x565c6b, palette);
   const low = lift(0.18, s);
   const tall = lift(1.05, s);
-  const body = ctx.createLinearGradient(-r, 0, r, 0);
-  body.addColorStop(0, tone(color, 1.12, palette));
-  body.addColorStop(0.5, tone(color, 0.92, palette));
-  body.addColorStop(1, tone(color, 0.62, palette));
-  ctx.fillStyle = body;
+  ctx.fillStyle = fade(ctx.createLinearGradient(-r, 0, r, 0),
+    [0, tone(color, 1.12, palette)], [0.5, tone(color, 0.92, palette)], [1, tone(color, 0.62, palette)]);
   const w = r * 0.84;
   ctx.beginPath();
   ctx.moveTo(-w, -low);
@@ -349,34 +287,14 @@ function greeter({ ctx, thing, s, palette, now, calm }) {
   ctx.bezierCurveTo(w * 0.85, -low - tall * 1.42, -w * 0.85, -low - tall * 1.42, -w * 0.92, -low - tall * 0.72);
   ctx.fill();
   const face = -low - tall * 0.72 + sway;
-  ctx.fillStyle = tone(0x14202e, 1, palette);
-  ctx.beginPath();
-  ctx.roundRect(-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92, w * 0.34);
-  ctx.fill();
-  ctx.fillStyle = '#9fe8ff';
+  pill(ctx, tone(0x14202e, 1, palette), [-w * 0.7, face - w * 0.52, w * 1.4, w * 0.92], w * 0.34);
   const blink = !calm && now % 4100 < 130 ? 0.15 : 1;
-  for (const side of [-1, 1]) {
-    ctx.beginPath();
-    ctx.ellipse(side * w * 0.3, face - w * 0.14, w * 0.11, w * 0.15 * blink, 0, 0, 7);
-    ctx.fill();
-  }
-  ctx.strokeStyle = '#9fe8ff';
-  ctx.lineWidth = Math.max(1, w * 0.08);
+  for (const side of [-1, 1]) oval(ctx, '#9fe8ff', side * w * 0.3, face - w * 0.14, w * 0.11, w * 0.15 * blink);
   ctx.lineCap = 'round';
-  ctx.beginPath();
-  ctx.arc(0, face, w * 0.24, 0.35, Math.PI - 0.35);
-  ctx.stroke();
+  arc(ctx, '#9fe8ff', Math.max(1, w * 0.08), [0, face, w * 0.24, 0.35, Math.PI - 0.35]);
   const top = -low - tall * 1.27;
-  ctx.strokeStyle = tone(0x565c6b, 1, palette);
-  ctx.lineWidth = Math.max(1, 0.05 * s);
-  ctx.beginPath();
-  ctx.moveTo(0, top + 0.06 * s);
-  ctx.lineTo(sway, top - 0.16 * s);
-  ctx.stroke();
-  ctx.fillStyle = tone(0xffc857, 1.1, palette);
-  ctx.beginPath();
-  ctx.arc(sway, top - 0.2 * s, 0.075 * s, 0, 7);
-  ctx.fill();
+  line(ctx, tone(0x565c6b, 1, palette), Math.max(1, 0.05 * s), [[0, top + 0.06 * s], [sway, top - 0.16 * s]]);
+  disc(ctx, tone(0xffc857, 1.1, palette), sway, top - 0.2 * s, 0.075 * s);
 }
 
 /** @param {Sitting} sitting */
@@ -387,23 +305,15 @@ function ball({ ctx, thing, s, angle, palette }) {
 /** A board on a post, with lines of writing. @param {Sitting} sitting */
 function sign({ ctx, thing, s, palette }) {
   const r = Math.max(thing.hx, 0.2) * s;
-  ctx.fillStyle = tone(0x6e4d2e, 0.9, palette);
-  ctx.fillRect(-0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
+  slab(ctx, tone(0x6e4d2e, 0.9, palette), -0.06 * s, -lift(0.9, s), 0.12 * s, lift(0.9, s) + 0.03 * s);
   const [w, h] = [r * 2.9, r * 1.8];
   const y = -lift(0.75, s) - h;
-  ctx.fillStyle = tone(0x6e4d2e, 0.75, palette);
-  ctx.beginPath();
-  ctx.roundRect(-w / 2 + 1, y + 0.06 * s, w, h, 0.05 * s);
-  ctx.fill();
-  ctx.fillStyle = tone(0x8a6238, 1.05, palette);
-  ctx.beginPath();
-  ctx.roundRect(-w / 2, y, w, h, 0.05 * s);
-  ctx.fill();
-  ctx.fillStyle = tone(thing.look.color, 1, palette);
-  ctx.fillRect(-w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
-  ctx.fillStyle = 'rgba(60,50,45,0.6)';
+  pill(ctx, tone(0x6e4d2e, 0.75, palette), [-w / 2 + 1, y + 0.06 * s, w, h], 0.05 * s);
+  pill(ctx, tone(0x8a6238, 1.05, palette), [-w / 2, y, w, h], 0.05 * s);
+  slab(ctx, tone(thing.look.color, 1, palette), -w / 2 + 0.06 * s, y + 0.06 * s, w - 0.12 * s, h - 0.12 * s);
   for (let i = 0; i < 4; i++) {
-    const part = 0.55 + noise(thing.id, i, 6) * 0.4;
-    ctx.fillRect(-w / 2 + 0.13 * s, y + (0.14 + i * 0.155) * (h / 0.9), (w - 0.26 * s) * (i === 3 ? 0.5 : part), Math.max(1, 0.035 * s));
+    const part = i === 3 ? 0.5 : 0.55 + noise(thing.id, i, 6) * 0.4;
+    const row = y + (0.14 + i * 0.155) * (h / 0.9);
+    slab(ctx, 'rgba(60,50,45,0.6)', -w / 2 + 0.13 * s, row, (w - 0.26 * s) * part, Math.max(1, 0.035 * s));
   }
 }
