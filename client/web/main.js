@@ -106,7 +106,7 @@ export class Page {
     // The world is there to be looked at before anybody enters it.
     const at = placeOf(query.get('at')) ?? { x: 0, y: 0 };
     this.client = new Engine({
-      origin: this.origin, identity, at, sim, store, wasm: wasm ?? '',
+      origin: this.origin, identity, at, sim, store,
       prefer: /** @type {any} */ (query.get('carrier') ?? undefined),
       compiled: loaded.compiled, ticket: ticketOf(location.hash), checkpoint: checkpointOf(location.hash),
       // Those of the page's own server, which may be another sim's than the one that is asked for.

@@ -17,7 +17,7 @@ const GENESIS = {
 
 /** A client at a node, as far as the core lets it in. */
 async function entered(t, stage, options = {}) {
-  const client = new Engine({ origin: A, identity: IDENTITY, wasm: '/metatopia.wasm', compiled: 'compiled', ...options });
+  const client = new Engine({ origin: A, identity: IDENTITY, compiled: 'compiled', ...options });
   t.after(() => client.stop());
   const open = when(client, 'status', () => client.status.phase === 'open');
   client.start();
@@ -79,7 +79,7 @@ test('acts are commands, and end as the core says', async (t) => {
 test('what is asked before there is a core waits for it, up to a limit', async (t) => {
   const stage = new Stage();
   stage.add(A);
-  const client = new Engine({ origin: A, identity: IDENTITY, wasm: '', compiled: 'compiled' });
+  const client = new Engine({ origin: A, identity: IDENTITY, compiled: 'compiled' });
   t.after(() => client.stop());
   const players = client.players();
   for (let n = 1; n < 256; n++) client.setPulse('hidden');
@@ -147,7 +147,7 @@ test('a server of another sim is not entered, and a wrong genesis is asked of th
   assert.deepEqual(stage.workers.map(({ ended }) => ended), [true, false]);
   assert.equal(honest.asked.filter((path) => path === '/api/genesis').length, 1);
 
-  const other = new Engine({ origin: A, identity: IDENTITY, wasm: '', compiled: 'compiled', sim: 'ff'.repeat(32) });
+  const other = new Engine({ origin: A, identity: IDENTITY, compiled: 'compiled', sim: 'ff'.repeat(32) });
   t.after(() => other.stop());
   const refused = when(other, 'status', () => other.status.why === 'other-world');
   other.start();
@@ -209,6 +209,7 @@ test('the work of a first login is done in a worker of its own', async (t) => {
     await drained();
     const worker = stage.workers.at(-1);
     assert.ok(worker.url.includes('work-worker'));
+    assert.equal(worker.told[0].compiled, 'compiled');
     assert.equal(worker.told[0].tries, 2n ** 64n - 1n);
     assert.deepEqual(worker.told[0].key, new Uint8Array(32).fill(2));
     worker.onmessage({ data: answer });

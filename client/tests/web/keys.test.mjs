@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { checkpointOf, fragmentOf, ticketOf } from '../../web/core/fragment.js';
-import { fromHex, toHex } from '../../web/core/hex.js';
+import { fromHex, toHex } from '../../web/core/bytes.js';
 import { Identity, randomLane } from '../../web/core/keys.js';
 import { memoryStore } from '../../web/core/store.js';
 

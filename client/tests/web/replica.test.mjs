@@ -43,7 +43,7 @@ function running() {
     askRaw: (question) =>
       new Promise((resolve, reject) => void stage.asked.push({ question, resolve, reject })),
   });
-  stage.mode.start('/metatopia.wasm', new Uint8Array(3), 'ab');
+  stage.mode.start('compiled', new Uint8Array(3), 'ab');
   stage.worker = FakeWorker.last;
   return stage;
 }

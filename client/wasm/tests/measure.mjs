@@ -29,7 +29,7 @@ const start = lines.findIndex(({ do: what }) => what === "core");
 const end = lines.findIndex(({ do: what }, at) => what === "core" && at > start);
 const session = lines.slice(start + 1, end).filter(({ do: what }) => what !== "came");
 const views = lines.slice(start, end).flatMap(({ events }) => events ?? []).filter(({ type }) => type === "view").length;
-const module = await Module.of(wasm);
+const module = await Module.compiled(await WebAssembly.compile(wasm));
 
 /** Plays the session with a core of its own. */
 function play() {

@@ -4,7 +4,7 @@
  * everywhere. Both bring whole frames, in order.
  */
 import { Unframer, enframe } from './framing.js';
-import { fromHex } from './hex.js';
+import { fromHex } from './bytes.js';
 
 /** Largest frame of a server, as the protocol has it: a whole turn, asked for by height. */
 const SERVER_FRAME_BYTES_MAX = 448 * 1024 + 4096 + 64 * 1024;

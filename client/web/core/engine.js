@@ -4,6 +4,7 @@
  * owns the session, the proofs and the sight; here are the carriers, the servers to try, and what is
  * drawn.
  */
+import { fromBase64 } from './bytes.js';
 import { askGenesis } from './carriers.js';
 import { randomLane } from './keys.js';
 import { Link } from './link.js';
@@ -21,8 +22,7 @@ const HEADERS_MAX = 64;
  * @typedef {object} Options
  * @property {string} origin of the first node, such as `http://127.0.0.1:8080`
  * @property {import('./keys.js').Identity} identity
- * @property {string} wasm the module's address at the page's own server, for its other workers
- * @property {WebAssembly.Module} compiled the module
+ * @property {WebAssembly.Module} compiled the module, for workers
  * @property {'webtransport'|'websocket'} [prefer] the only carrier to use
  * @property {string|null} [ticket] the secret of a ticket, for a key that is new to the sim
  * @property {string|null} [checkpoint] how far the sim was, as a link says
@@ -99,12 +99,11 @@ const building = (act) => ({
 export class Engine extends EventTarget {
   /** @param {Options} options */
   constructor({
-    origin, identity, wasm, compiled, prefer, ticket = null, checkpoint = null, at = null, sim = null,
+    origin, identity, compiled, prefer, ticket = null, checkpoint = null, at = null, sim = null,
     servers = [], store = memoryStore(),
   }) {
     super();
     this.identity = identity;
-    this.wasm = wasm;
     this.compiled = compiled;
     this.store = store;
     /** The only one to speak with; the first one met if none was named. */
@@ -197,7 +196,7 @@ export class Engine extends EventTarget {
   async setReplica(on) {
     if (!on) return this.replicaMode.stop();
     if (this.genesis === null) return this.replicaMode.stop('NeverOpen');
-    return this.replicaMode.start(this.wasm, this.genesis.bytes, this.sim ?? '');
+    return this.replicaMode.start(this.compiled, this.genesis.bytes, this.sim ?? '');
   }
 
   /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */
@@ -218,14 +217,10 @@ export class Engine extends EventTarget {
   }
 
   /** @param {string} name @param {{color: number, shape: string}} look @returns {Promise<Result>} */
-  login(name, look) {
-    return this.port.ask('login', { name, look });
-  }
+  login = (name, look) => this.port.ask('login', { name, look });
 
   /** @returns {Promise<Result>} */
-  leave() {
-    return this.port.ask('leave');
-  }
+  leave = () => this.port.ask('leave');
 
   /**
    * Walks this way.
@@ -233,75 +228,55 @@ export class Engine extends EventTarget {
    * @param {number} y unit or zero
    * @returns {Promise<Result|null>} null if nothing had to be said
    */
-  walk(x, y) {
-    return this.port.ask('walk', { x, y });
-  }
+  walk = (x, y) => this.port.ask('walk', { x, y });
 
   /** @param {number} object @returns {Promise<Result>} */
-  touch(object) {
-    return this.port.ask('touch', { object });
-  }
+  touch = (object) => this.port.ask('touch', { object });
 
   /** @param {number} object @returns {Promise<Result>} */
-  push(object) {
-    return this.port.ask('push', { object });
-  }
+  push = (object) => this.port.ask('push', { object });
 
   /** @param {string} text @param {number} [channel] 0 nearby, 1 everywhere @returns {Promise<Result>} */
-  say(text, channel = 0) {
-    return this.port.ask('say', { text, channel });
-  }
+  say = (text, channel = 0) => this.port.ask('say', { text, channel });
 
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
-  emote(kind) {
-    return this.port.ask('emote', { kind });
-  }
+  emote = (kind) => this.port.ask('emote', { kind });
 
   /** @param {{color: number, shape: string}} look @returns {Promise<Result>} */
-  setLook(look) {
-    return this.port.ask('set_look', { look });
-  }
+  setLook = (look) => this.port.ask('set_look', { look });
 
   /** Who is here. @returns {Promise<any[]>} */
-  players() {
-    return this.port.ask('players');
-  }
+  players = () => this.port.ask('players');
 
   /** What runs here. @returns {Promise<any[]>} */
-  scripts() {
-    return this.port.ask('scripts');
-  }
+  scripts = () => this.port.ask('scripts');
 
   /** What somebody owns; oneself, if nobody is named. @param {string} [owner] a key */
-  things(owner = this.identity.public) {
-    return this.port.ask('things', { owner });
-  }
+  things = (owner = this.identity.public) => this.port.ask('things', { owner });
 
   /** In which order a script got its events. @param {number} height @param {number} script */
-  order(height, script) {
-    return this.port.ask('order', { height, script });
-  }
+  order = (height, script) => this.port.ask('order', { height, script });
 
   /** A package with its source, hashed again. @param {string} id */
-  source(id) {
-    return this.port.ask('source', { package: id });
-  }
+  source = (id) => this.port.ask('source', { package: id });
+
+  /** What ships with the sim. @returns {Promise<{id: string, name: string}[]>} */
+  packages = () => this.port.ask('packages');
+
+  /** Who decides here. */
+  governance = () => this.port.ask('governance');
+
+  /**
+   * Asks a question of a replica.
+   * @param {any} question
+   * @returns {Promise<{kind: string, frame: Uint8Array}>} the answer's whole frame
+   */
+  raw = (question) => this.port.ask('raw', { question });
 
   /** The source of all that runs here, and of what ships with the sim, as one archive. */
   async allSource() {
     const { archive, list } = await this.port.ask('all_source');
-    const bytes = Uint8Array.from(atob(archive), (letter) => letter.charCodeAt(0));
-    return { archive: new Blob([bytes], { type: 'application/x-tar' }), list };
-  }
-
-  /** What ships with the sim. @returns {Promise<{id: string, name: string}[]>} */
-  packages() {
-    return this.port.ask('packages');
-  }
-
-  /** Who decides here. */
-  governance() {
-    return this.port.ask('governance');
+    return { archive: new Blob([/** @type {any} */ (fromBase64(archive))], { type: 'application/x-tar' }), list };
   }
 
   /** Where the servers are, and how far. */
@@ -313,15 +288,6 @@ export class Engine extends EventTarget {
       server, http, quic, rtt, here: http === this.link.http,
       voting: this.members === null ? null : voting.has(server ?? ''),
     }));
-  }
-
-  /**
-   * Asks a question of a replica.
-   * @param {any} question
-   * @returns {Promise<{kind: string, frame: Uint8Array}>} the answer's whole frame
-   */
-  raw(question) {
-    return this.port.ask('raw', { question });
   }
 
   /**
@@ -419,7 +385,7 @@ export class Engine extends EventTarget {
   /** @param {{id: number, sim: string, key: string, header: string, tries: string}} puzzle */
   async #work({ id, ...puzzle }) {
     try {
-      this.port.tell('worked', { work: id, nonce: await solve(this.wasm, puzzle) });
+      this.port.tell('worked', { work: id, nonce: await solve(this.compiled, puzzle) });
     } catch (error) {
       this.port.tell('worked', { work: id, failed: error instanceof CoreError ? error.code : 'NoModule' });
     }

@@ -1,12 +1,13 @@
 // @ts-check
 /** Frames on a byte stream: their length as four bytes, lowest first, then so many bytes. */
 
+import { joined } from './bytes.js';
+
 /** @param {Uint8Array} frame */
 export function enframe(frame) {
-  const out = new Uint8Array(4 + frame.length);
-  new DataView(out.buffer).setUint32(0, frame.length, true);
-  out.set(frame, 4);
-  return out;
+  const length = new Uint8Array(4);
+  new DataView(length.buffer).setUint32(0, frame.length, true);
+  return joined(length, frame);
 }
 
 /** Cuts a stream into frames. */
@@ -23,9 +24,7 @@ export class Unframer {
    * @returns {Uint8Array[]}
    */
   take(bytes) {
-    const all = new Uint8Array(this.rest.length + bytes.length);
-    all.set(this.rest);
-    all.set(bytes, this.rest.length);
+    const all = joined(this.rest, bytes);
     const frames = [];
     let at = 0;
     while (all.length - at >= 4) {

@@ -3,7 +3,7 @@
  * Who a person is: an ed25519 key made in the tab. It never leaves the browser but as the line of
  * text that its owner asks for.
  */
-import { fromHex, toHex } from './hex.js';
+import { fromHex, toHex } from './bytes.js';
 import { openStore } from './store.js';
 
 const PREFIX = 'metatopia-key-1:';

@@ -4,6 +4,8 @@
  * what it says by itself.
  */
 
+import { fromBase64 } from './bytes.js';
+
 /** Commands that wait for a core to be there. */
 const WAITING_MAX = 256;
 
@@ -20,9 +22,6 @@ export class CoreError extends Error {
     this.detail = detail;
   }
 }
-
-/** @param {string} text @returns {Uint8Array} */
-const fromBase64 = (text) => Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
 
 /**
  * What somebody waits for.

@@ -28,19 +28,13 @@ const off = () => ({
   behind: 0, received: 0, bytes: 0, capsule: null, why: null,
 });
 
-/** @param {any} want */
-function questionOf(want) {
-  switch (want.ask) {
-    case 'links':
-      return { Links: { after: want.after } };
-    case 'part':
-      return { SnapshotPart: { height: want.height, part: want.part } };
-    case 'turns':
-      return { Turns: { from: want.from } };
-    default:
-      return 'Snapshot';
-  }
-}
+/** What a server is asked where the module wants this. @type {Record<string, (want: any) => any>} */
+const QUESTIONS = {
+  links: ({ after }) => ({ Links: { after } }),
+  snapshot: () => 'Snapshot',
+  part: ({ height, part }) => ({ SnapshotPart: { height, part } }),
+  turns: ({ from }) => ({ Turns: { from } }),
+};
 
 export class ReplicaMode {
   /**
@@ -64,19 +58,18 @@ export class ReplicaMode {
     this.again = () => {};
   }
 
-  /** @param {string} wasm @param {Uint8Array} genesis @param {string} sim */
-  start(wasm, genesis, sim) {
+  /** @param {WebAssembly.Module} compiled @param {Uint8Array} genesis @param {string} sim */
+  start(compiled, genesis, sim) {
     this.stop();
-    this.again = () => this.start(wasm, genesis, sim);
+    this.again = () => this.start(compiled, genesis, sim);
     this.state = { ...off(), on: true, phase: 'snapshot' };
-    const url = new URL('../prove/replica-worker.js', import.meta.url);
-    const worker = new Worker(url, { type: 'module' });
+    const worker = new Worker(new URL('../prove/replica-worker.js', import.meta.url), { type: 'module' });
     this.worker = worker;
     worker.onmessage = ({ data }) => {
       if (this.worker === worker) this.#told(data);
     };
-    worker.onerror = () => this.#fail('wasm-failed');
-    worker.postMessage({ type: 'start', wasm, genesis, sim });
+    worker.onerror = () => this.stop('wasm-failed');
+    worker.postMessage({ type: 'start', compiled, genesis, sim });
     this.changed();
   }
 
@@ -108,7 +101,7 @@ export class ReplicaMode {
       const capsule = new Blob([message.capsule], { type: 'application/octet-stream' });
       this.state = { ...this.state, phase: 'mismatch', capsule };
       this.changed();
-    } else if (message.type === 'failed') this.#fail(message.code);
+    } else if (message.type === 'failed') this.stop(message.code);
   }
 
   /** @param {import('../prove/module.js').ReplicaStatus} status */
@@ -142,7 +135,7 @@ export class ReplicaMode {
     const later = () => {
       setTimeout(() => this.worker === worker && this.#ask(want), AGAIN_MS);
     };
-    this.askRaw(questionOf(want)).then(
+    this.askRaw(QUESTIONS[want.ask](want)).then(
       ({ kind, frame }) => {
         if (this.worker !== worker || worker === null) return;
         // Turns that nobody has any more: it begins anew, with a newer snapshot. So it does by
@@ -155,10 +148,5 @@ export class ReplicaMode {
       // Too many questions are under way.
       later,
     );
-  }
-
-  /** @param {string} code */
-  #fail(code) {
-    this.stop(code);
   }
 }

@@ -3,16 +3,16 @@
  * The work that a sim may ask of a key that is new to it: some seconds of trying numbers, in a worker
  * of its own, so that the session goes on meanwhile.
  */
-import { fromHex } from './hex.js';
+import { fromHex } from './bytes.js';
 import { CoreError } from './port.js';
 
 /**
  * Does the work.
- * @param {string} wasm the module's address
+ * @param {WebAssembly.Module} compiled
  * @param {{sim: string, key: string, header: string, tries: string}} puzzle
  * @returns {Promise<string>} the number that solves it, in decimal digits
  */
-export function solve(wasm, { sim, key, header, tries }) {
+export function solve(compiled, { sim, key, header, tries }) {
   const worker = new Worker(new URL('../prove/work-worker.js', import.meta.url), { type: 'module' });
   const solved = new Promise((resolve, reject) => {
     worker.onmessage = ({ data }) => {
@@ -22,6 +22,6 @@ export function solve(wasm, { sim, key, header, tries }) {
     worker.onerror = () => reject(new CoreError('NoModule'));
   });
   const [simId, keyBytes, headerId] = [sim, key, header].map(fromHex);
-  worker.postMessage({ wasm, sim: simId, key: keyBytes, header: headerId, tries: BigInt(tries) });
+  worker.postMessage({ compiled, sim: simId, key: keyBytes, header: headerId, tries: BigInt(tries) });
   return solved.finally(() => worker.terminate());
 }

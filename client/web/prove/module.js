@@ -5,15 +5,14 @@
 // The module imports nothing, so it can ask its surroundings for nothing. One call is: write bytes
 // into the module's input, call an export, read its output.
 
-/** @typedef {{code: string, text: string}} Fault  a word for programs and a sentence */
+import { joined } from "../core/bytes.js";
 
 /** What a call refuses: the input was wrong, and nothing has changed. */
 export class Refused extends Error {
-  /** @param {Fault} fault */
+  /** @param {{code: string, text: string}} fault  a word for programs and a sentence */
   constructor({ code, text }) {
     super(text);
     this.name = "Refused";
-    /** @type {string} a word for programs */
     this.code = code;
   }
 }
@@ -32,30 +31,30 @@ export class Ended extends Error {
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
+const NOTHING = new Uint8Array(0);
 
-/** @param {Uint8Array[]} parts */
-const joined = (parts) => {
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
-};
-
-/** Calls of one instance. */
-class Calls {
+/** The module, ready to be called. Calls are synchronous. */
+export class Module {
   /** @param {WebAssembly.Instance} instance */
   constructor(instance) {
     /** @type {any} */
     this.exports = instance.exports;
-    /** @type {unknown} */
+    /** Why it is of no use any more. @type {unknown} */
     this.end = null;
   }
 
   /**
-   * @param {string} name   of the export
+   * Starts what is compiled already; a compiled module can be posted to workers.
+   * @param {WebAssembly.Module} compiled
+   * @returns {Promise<Module>}
+   */
+  static async compiled(compiled) {
+    return new Module(await WebAssembly.instantiate(compiled));
+  }
+
+  /**
+   * Calls an export; what has no method of its own here can be called, too.
+   * @param {string} name
    * @param {Uint8Array} input
    * @param {...number} numbers  further arguments
    * @returns {Uint8Array} a copy of the output
@@ -79,62 +78,9 @@ class Calls {
     return output;
   }
 
-  /** @param {string} name @returns {boolean} whether there is such an export */
-  has(name) {
-    return typeof this.exports[name] === "function";
-  }
-
-  /**
-   * As bytes, where the output is JSON.
-   * @param {string} name
-   * @param {Uint8Array} input
-   * @param {...number} numbers
-   * @returns {any}
-   */
+  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} input @param {...number} numbers @returns {any} */
   json(name, input, ...numbers) {
     return JSON.parse(decoder.decode(this.bytes(name, input, ...numbers)));
-  }
-}
-
-const NOTHING = new Uint8Array(0);
-
-/** The module, ready to be called. Calls are synchronous. */
-export class Module {
-  /** @type {Calls} */
-  #calls;
-
-  /** @param {WebAssembly.Instance} instance */
-  constructor(instance) {
-    this.#calls = new Calls(instance);
-  }
-
-  /**
-   * Fetches, compiles and starts it.
-   * @param {string | URL} url  as the page's config names it
-   * @returns {Promise<Module>} rejects when it cannot be had, or cannot run here
-   */
-  static async fetch(url) {
-    const response = await fetch(url);
-    if (!response.ok) throw new Error(`${url}: ${response.status}`);
-    return Module.compiled(await WebAssembly.compileStreaming(response));
-  }
-
-  /**
-   * Starts it from its bytes.
-   * @param {BufferSource} bytes
-   * @returns {Promise<Module>}
-   */
-  static async of(bytes) {
-    return Module.compiled(await WebAssembly.compile(bytes));
-  }
-
-  /**
-   * Starts what is compiled already; a compiled module can be posted to workers.
-   * @param {WebAssembly.Module} compiled
-   * @returns {Promise<Module>}
-   */
-  static async compiled(compiled) {
-    return new Module(await WebAssembly.instantiate(compiled));
   }
 
   /**
@@ -143,37 +89,7 @@ export class Module {
    * @returns {Uint8Array} 32 bytes
    */
   publicKey(secret) {
-    return this.#calls.bytes("public_key", secret);
-  }
-
-  /**
-   * Signs by ed25519.
-   * @param {Uint8Array} secret  32 bytes
-   * @param {Uint8Array} message
-   * @returns {Uint8Array} 64 bytes
-   */
-  sign(secret, message) {
-    return this.#calls.bytes("sign", joined([secret, message]));
-  }
-
-  /**
-   * Checks a signature by the servers' strict rules.
-   * @param {Uint8Array} key  32 bytes
-   * @param {Uint8Array} message
-   * @param {Uint8Array} signature  64 bytes
-   * @returns {boolean}
-   */
-  verify(key, message, signature) {
-    return this.#calls.bytes("verify", joined([key, signature, message]))[0] === 1;
-  }
-
-  /**
-   * BLAKE3 of bytes.
-   * @param {Uint8Array} bytes
-   * @returns {Uint8Array} 32 bytes
-   */
-  hash(bytes) {
-    return this.#calls.bytes("hash", bytes);
+    return this.bytes("public_key", secret);
   }
 
   /**
@@ -185,7 +101,7 @@ export class Module {
    */
   digest(context, bytes) {
     const name = encoder.encode(context);
-    return this.#calls.bytes("digest", joined([name, bytes]), name.length);
+    return this.bytes("digest", joined(name, bytes), name.length);
   }
 
   /**
@@ -202,14 +118,14 @@ export class Module {
     const numbers = new DataView(new ArrayBuffer(16));
     numbers.setBigUint64(0, tries, true);
     numbers.setBigUint64(8, from, true);
-    const input = joined([sim, key, header, new Uint8Array(numbers.buffer)]);
-    const found = this.#calls.bytes("work", input, count);
+    const input = joined(sim, key, header, new Uint8Array(numbers.buffer));
+    const found = this.bytes("work", input, count);
     return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
   }
 
   /** Is there a client core in it? Older modules have none. */
   get hasCore() {
-    return this.#calls.has("core_new");
+    return typeof this.exports.core_new === "function";
   }
 
   /**
@@ -219,7 +135,7 @@ export class Module {
    * @returns {Core}
    */
   core(name, genesis) {
-    return new Core(this.#calls, name, genesis);
+    return new Core(this, name, genesis);
   }
 
   /**
@@ -231,7 +147,42 @@ export class Module {
    * @returns {Replica}
    */
   replica(genesis, sim, from) {
-    return new Replica(this.#calls, genesis, sim, from);
+    return new Replica(this, genesis, sim, from);
+  }
+}
+
+/** What the module holds for this side, under a number, until it is freed. */
+class Held {
+  #module;
+  #handle;
+
+  /**
+   * @param {Module} module
+   * @param {string} name  of the export that makes it
+   * @param {string} first  words, whose length the export is told, then
+   * @param {Uint8Array} rest
+   * @param {...number} numbers  further arguments
+   */
+  constructor(module, name, first, rest, ...numbers) {
+    this.#module = module;
+    const words = encoder.encode(first);
+    /** @type {number} */
+    this.#handle = module.json(name, joined(words, rest), words.length, ...numbers).handle;
+  }
+
+  /** Calls an export for it. @param {string} name @param {Uint8Array} [input] @param {...number} numbers */
+  bytes(name, input = NOTHING, ...numbers) {
+    return this.#module.bytes(name, input, this.#handle, ...numbers);
+  }
+
+  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} [input] @returns {any} */
+  json(name, input = NOTHING) {
+    return this.#module.json(name, input, this.#handle);
+  }
+
+  /** Forgets everything. */
+  free() {
+    this.bytes("drop_handle");
   }
 }
 
@@ -250,31 +201,20 @@ export class Module {
  * `now` is a clock in milliseconds that never goes back, `wall` are milliseconds since 1970. After
  * each call ask for `outgoing` and `events`.
  */
-export class Core {
-  /** @type {Calls} */
-  #calls;
-  /** @type {number} */
-  #handle;
-
-  /**
-   * @param {Calls} calls
-   * @param {CoreName} name
-   * @param {Uint8Array} genesis
-   */
-  constructor(calls, name, genesis) {
-    this.#calls = calls;
-    const bytes = encoder.encode(JSON.stringify(name));
-    this.#handle = calls.json("core_new", joined([bytes, genesis]), bytes.length).handle;
+export class Core extends Held {
+  /** @param {Module} module @param {CoreName} name @param {Uint8Array} genesis */
+  constructor(module, name, genesis) {
+    super(module, "core_new", JSON.stringify(name), genesis);
   }
 
   /** Says that a carrier is there. @param {number} now @param {number} wall */
   connected(now, wall) {
-    this.#calls.bytes("core_connected", NOTHING, this.#handle, now, wall);
+    this.bytes("core_connected", NOTHING, now, wall);
   }
 
   /** Says that the carrier is gone. @param {number} now @param {number} wall */
   disconnected(now, wall) {
-    this.#calls.bytes("core_disconnected", NOTHING, this.#handle, now, wall);
+    this.bytes("core_disconnected", NOTHING, now, wall);
   }
 
   /**
@@ -284,12 +224,12 @@ export class Core {
    * @param {number} wall
    */
   frame(frame, now, wall) {
-    this.#calls.bytes("core_frame", frame, this.#handle, now, wall);
+    this.bytes("core_frame", frame, now, wall);
   }
 
   /** Does what is due. @param {number} now @param {number} wall */
   tick(now, wall) {
-    this.#calls.bytes("core_tick", NOTHING, this.#handle, now, wall);
+    this.bytes("core_tick", NOTHING, now, wall);
   }
 
   /**
@@ -299,14 +239,14 @@ export class Core {
    * @param {number} wall
    */
   command(command, now, wall) {
-    this.#calls.bytes("core_command", encoder.encode(JSON.stringify(command)), this.#handle, now, wall);
+    this.bytes("core_command", encoder.encode(JSON.stringify(command)), now, wall);
   }
 
   /** @returns {Uint8Array[]} the frames that wait for the server, in order */
   outgoing() {
     const frames = [];
     for (;;) {
-      const frame = this.#calls.bytes("core_outgoing", NOTHING, this.#handle);
+      const frame = this.bytes("core_outgoing");
       if (frame.length === 0) return frames;
       frames.push(frame);
     }
@@ -314,12 +254,7 @@ export class Core {
 
   /** @returns {any[]} what it has to tell since the last call */
   events() {
-    return this.#calls.json("core_events", NOTHING, this.#handle);
-  }
-
-  /** Forgets everything. */
-  free() {
-    this.#calls.bytes("drop_handle", NOTHING, this.#handle);
+    return this.json("core_events");
   }
 }
 
@@ -342,28 +277,15 @@ export class Core {
  * that there is no newer one yet: ask again when one is decided. `Busy`: ask again later. `Unknown`:
  * this node no longer has it; ask another, or begin with a snapshot.
  */
-export class Replica {
-  /** @type {Calls} */
-  #calls;
-  /** @type {number} */
-  #handle;
-
-  /**
-   * @param {Calls} calls
-   * @param {Uint8Array} genesis
-   * @param {string} sim
-   * @param {"genesis" | "snapshot"} from
-   */
-  constructor(calls, genesis, sim, from) {
-    this.#calls = calls;
-    const name = encoder.encode(sim);
-    const begin = from === "snapshot" ? 1 : 0;
-    this.#handle = calls.json("replica_new", joined([name, genesis]), name.length, begin).handle;
+export class Replica extends Held {
+  /** @param {Module} module @param {Uint8Array} genesis @param {string} sim @param {"genesis" | "snapshot"} from */
+  constructor(module, genesis, sim, from) {
+    super(module, "replica_new", sim, genesis, from === "snapshot" ? 1 : 0);
   }
 
   /** @returns {ReplicaWant | null} what to ask next; nothing after a mismatch */
   want() {
-    return this.#calls.json("replica_want", NOTHING, this.#handle);
+    return this.json("replica_want");
   }
 
   /**
@@ -374,12 +296,12 @@ export class Replica {
    *   turns do not follow each other): go to another; what was applied before stays
    */
   frame(frame) {
-    return this.#calls.json("replica_frame", frame, this.#handle);
+    return this.json("replica_frame", frame);
   }
 
   /** @returns {ReplicaStatus} */
   status() {
-    return this.#calls.json("replica_status", NOTHING, this.#handle);
+    return this.json("replica_status");
   }
 
   /**
@@ -388,11 +310,6 @@ export class Replica {
    * @returns {Uint8Array}
    */
   capsule() {
-    return this.#calls.bytes("replica_capsule", NOTHING, this.#handle);
-  }
-
-  /** Forgets everything. */
-  free() {
-    this.#calls.bytes("drop_handle", NOTHING, this.#handle);
+    return this.bytes("replica_capsule");
   }
 }

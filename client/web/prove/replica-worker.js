@@ -28,8 +28,8 @@ function go() {
 /** @param {any} message */
 async function handle(message) {
   if (message.type === 'start') {
-    const { wasm, genesis, sim } = message;
-    const module = await Module.fetch(wasm);
+    const { compiled, genesis, sim } = message;
+    const module = await Module.compiled(compiled);
     replica = module.replica(genesis, sim, 'snapshot');
   } else if (message.type === 'frame') {
     replica?.frame(message.frame);

@@ -6,11 +6,11 @@ import { Module } from './module.js';
 const STEP = 1 << 17;
 
 /**
- * @param {{wasm: string, sim: Uint8Array, key: Uint8Array, header: Uint8Array, tries: bigint}} puzzle
+ * @param {{compiled: WebAssembly.Module, sim: Uint8Array, key: Uint8Array, header: Uint8Array, tries: bigint}} puzzle
  * @returns {Promise<bigint>}
  */
-async function solve({ wasm, sim, key, header, tries }) {
-  const module = await Module.fetch(wasm);
+async function solve({ compiled, sim, key, header, tries }) {
+  const module = await Module.compiled(compiled);
   for (let from = 0n; ; from += BigInt(STEP)) {
     const nonce = module.work(sim, key, header, tries, from, STEP);
     if (nonce !== null) return nonce;

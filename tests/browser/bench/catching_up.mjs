@@ -16,10 +16,10 @@ const CROWD = ['--count', '20', '--rate', '5', '--duration', '40s'];
 
 /** Replays all there is, with the page's own module and session. */
 const REPLAY = async (/** @type {any} */ page) => {
-  const { assets, wasm, sim } = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
+  const { assets, sim } = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
   const { Module } = await import(`${assets}/prove/module.js`);
   const { client } = page;
-  const module = await Module.fetch(wasm);
+  const module = await Module.compiled(client.compiled);
   const replica = module.replica(client.genesis.bytes, sim, 'genesis');
   const to = client.status.height;
   const began = performance.now();

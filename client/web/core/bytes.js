@@ -1,0 +1,29 @@
+// @ts-check
+/** Bytes: one after another, and as text. */
+
+/** @param {...Uint8Array} parts */
+export function joined(...parts) {
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** Two hexadecimal digits for each. @param {Uint8Array} bytes @returns {string} small letters */
+export function toHex(bytes) {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Reads what `toHex` wrote. @param {string} text @returns {Uint8Array} */
+export function fromHex(text) {
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/.test(text)) throw new Error('no hexadecimal digits');
+  return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
+}
+
+/** @param {string} text @returns {Uint8Array} */
+export function fromBase64(text) {
+  return Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+}
