@@ -269,7 +269,7 @@ export class Page {
   /** Asks who somebody is on the first visit, then lets them in. */
   async begin() {
     const first = recall(KEPT) === null;
-    if (!this.identity.public || first) this.person = await askWho(this.person, (text) => this.useKey(text));
+    if (first) this.person = await askWho(this.person, (text) => this.useKey(text));
     keep(KEPT, this.person);
     this.ready = true;
     this.status();
@@ -303,7 +303,7 @@ export class Page {
 
   /** Takes another key; the client is made anew with it. @param {string} text */
   async useKey(text) {
-    await Identity.import(this.loaded.module, text, { store: this.store });
+    await Identity.import(this.loaded.module, this.store, text);
     if (this.ready) return;
     location.reload();
   }
@@ -389,8 +389,7 @@ async function open() {
   }
   const store = await openStore();
   const { module } = loaded;
-  const identity = (await Identity.load(module, { store })) ?? (await Identity.create(module, { store }));
-  const page = new Page(identity, loaded, store);
+  const page = new Page(await Identity.open(module, store), loaded, store);
   page.start();
   page.begin();
   // Whoever drives the page, as tests do, gets hold of it here; nothing in the page listens.

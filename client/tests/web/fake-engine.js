@@ -17,14 +17,10 @@ export class Identity {
     this.kept = true;
     this.why = null;
   }
-  static async load() {
-    return localStorage.getItem('fake.key') ? new Identity(hex(200)) : null;
-  }
-  static async create() {
-    localStorage.setItem('fake.key', '1');
+  static async open() {
     return new Identity(hex(200));
   }
-  static async import(module, text) {
+  static async import(module, store, text) {
     if (!/^metatopia-key-1:[0-9a-f]{64}$/.test(text.trim())) throw new Error('not a key');
     return new Identity(hex(201));
   }

@@ -12,17 +12,18 @@ const scheme = { publicKey: (secret) => hash('key', secret), digest: hash };
 
 test('a key goes out as a line and comes back, and a slip of the pen is seen', async () => {
   const store = memoryStore();
-  assert.equal(await Identity.load(scheme, { store }), null);
-  const made = await Identity.create(scheme, { store });
-  assert.equal((await Identity.create(scheme, { store })).public, made.public, 'two tabs agree');
-  assert.equal((await Identity.load(scheme, { store })).public, made.public);
+  const made = await Identity.open(scheme, store);
+  assert.equal((await Identity.open(scheme, store)).public, made.public, 'two tabs agree');
+  assert.notEqual((await Identity.open(scheme, memoryStore())).public, made.public, 'each browser has its own');
+  assert.deepEqual([made.kept, made.why], [false, 'no-storage']);
   const line = made.export();
   assert.match(line, /^metatopia-key-1:[0-9a-f]{64}:[0-9a-f]{8}$/);
   const other = memoryStore();
-  assert.equal((await Identity.import(scheme, ` ${line.toUpperCase()}\n`, { store: other })).secret, made.secret);
+  assert.equal((await Identity.import(scheme, other, ` ${line.toUpperCase()}\n`)).secret, made.secret);
+  assert.equal((await Identity.open(scheme, other)).secret, made.secret, 'it is kept from now on');
   const slip = line.replace(/.$/, (last) => (last === '0' ? '1' : '0'));
-  await assert.rejects(Identity.import(scheme, slip, { store: other }), { code: 'mistyped' });
-  await assert.rejects(Identity.import(scheme, 'a key', { store: other }), { code: 'no-key' });
+  await assert.rejects(Identity.import(scheme, other, slip), { code: 'mistyped' });
+  await assert.rejects(Identity.import(scheme, other, 'a key'), { code: 'no-key' });
 });
 
 test('a lane is a number of 64 bits in decimal digits', () => {

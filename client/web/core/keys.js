@@ -4,9 +4,14 @@
  * text that its owner asks for.
  */
 import { fromHex, toHex } from './bytes.js';
-import { openStore } from './store.js';
+import { CoreError } from './port.js';
 
 const PREFIX = 'metatopia-key-1:';
+
+/** The name under which the key is kept. */
+const KEPT = 'key/me';
+
+/** @typedef {import('./store.js').Store} Store */
 
 /**
  * What makes keys: the wasm module.
@@ -15,38 +20,23 @@ const PREFIX = 'metatopia-key-1:';
  * @property {(context: string, bytes: Uint8Array) => Uint8Array} digest
  */
 
-/** Where a key is kept. @typedef {{name?: string, store?: import('./store.js').Store}} Kept */
-
-/** A line of text that is no key. `code` is 'no-key' or 'mistyped'. */
-export class KeyTextError extends Error {
-  /** @param {'no-key'|'mistyped'} code */
-  constructor(code) {
-    super(code);
-    this.name = 'KeyTextError';
-    this.code = code;
-  }
-}
-
 /** @param {Scheme} scheme @param {Uint8Array} secret */
 const checksum = (scheme, secret) =>
   toHex(scheme.digest('metatopia key text v1', secret)).slice(0, 8);
 
-/** @param {number} count */
-export function randomBytes(count) {
-  return crypto.getRandomValues(new Uint8Array(count));
-}
+const randomBytes = (/** @type {number} */ count) => crypto.getRandomValues(new Uint8Array(count));
 
 /** A number that no session of a key used before, in decimal digits. @returns {string} */
 export function randomLane() {
   return String(new DataView(randomBytes(8).buffer).getBigUint64(0));
 }
 
-/** @param {Scheme} scheme @param {string} line what `export` gave @returns {Uint8Array} */
+/** @param {Scheme} scheme @param {string} line what `export` gave; no other line is a key */
 function secretOf(scheme, line) {
   const found = /^metatopia-key-1:([0-9a-f]{64}):([0-9a-f]{8})$/.exec(line.trim().toLowerCase());
-  if (found === null) throw new KeyTextError('no-key');
+  if (found === null) throw new CoreError('no-key');
   const secret = fromHex(found[1]);
-  if (checksum(scheme, secret) !== found[2]) throw new KeyTextError('mistyped');
+  if (checksum(scheme, secret) !== found[2]) throw new CoreError('mistyped');
   return secret;
 }
 
@@ -57,64 +47,35 @@ export class Identity {
   /** @type {Scheme} */
   #scheme;
 
-  /** @param {Scheme} scheme @param {Uint8Array} secret 32 bytes */
-  constructor(scheme, secret) {
-    this.#secret = secret;
+  /** @param {Scheme} scheme @param {Store} store @param {Uint8Array} secret 32 bytes */
+  constructor(scheme, store, secret) {
+    this.#secret = new Uint8Array(secret);
     this.#scheme = scheme;
     /** The public key, in hexadecimal digits. */
-    this.public = toHex(scheme.publicKey(secret));
+    this.public = toHex(scheme.publicKey(this.#secret));
     /** Does it outlive the tab? */
-    this.kept = false;
-    /** @type {string|null} why not, as a code */
-    this.why = 'not-saved';
+    this.kept = store.kept;
+    /** Why not, as a code. */
+    this.why = store.why;
   }
 
   /**
-   * The key that is kept in this browser; null if there is none yet.
-   * @param {Scheme} scheme
-   * @param {Kept} [kept]
-   * @returns {Promise<Identity|null>}
+   * The key that is kept in this browser. If there is none yet, a new one is kept from now on, or the one that another
+   * tab made at the same moment.
+   * @param {Scheme} scheme @param {Store} store
    */
-  static async load(scheme, { name = 'me', store } = {}) {
-    const place = store ?? (await openStore());
-    const secret = await place.get(`key/${name}`);
-    return secret === undefined ? null : Identity.#keptIn(place, scheme, secret);
-  }
-
-  /**
-   * A new key, kept from now on; or the one that another tab made at the same moment.
-   * @param {Scheme} scheme
-   * @param {Kept} [kept]
-   */
-  static async create(scheme, { name = 'me', store } = {}) {
-    const place = store ?? (await openStore());
-    const secret = await place.first(`key/${name}`, randomBytes(32));
-    return Identity.#keptIn(place, scheme, secret);
+  static async open(scheme, store) {
+    return new Identity(scheme, store, await store.first(KEPT, randomBytes(32)));
   }
 
   /**
    * The key of a line that `export` gave; it takes the place of the one that was kept.
-   * @param {Scheme} scheme
-   * @param {string} line
-   * @param {Kept} [kept]
+   * @param {Scheme} scheme @param {Store} store @param {string} line
    */
-  static async import(scheme, line, { name = 'me', store } = {}) {
+  static async import(scheme, store, line) {
     const secret = secretOf(scheme, line);
-    const place = store ?? (await openStore());
-    await place.put(`key/${name}`, secret);
-    return Identity.#keptIn(place, scheme, secret);
-  }
-
-  /**
-   * @param {import('./store.js').Store} place
-   * @param {Scheme} scheme
-   * @param {Uint8Array} secret
-   */
-  static #keptIn(place, scheme, secret) {
-    const identity = new Identity(scheme, new Uint8Array(secret));
-    identity.kept = place.kept;
-    identity.why = place.why;
-    return identity;
+    await store.put(KEPT, secret);
+    return new Identity(scheme, store, secret);
   }
 
   /** The secret in hexadecimal digits, for the core that signs with it. */

@@ -9,10 +9,7 @@ import { fromBase64 } from './bytes.js';
 /** Commands that wait for a core to be there. */
 const WAITING_MAX = 256;
 
-/**
- * Something that was asked of the core, and will not be done. `code` is the protocol's name for why,
- * or one of the client's own.
- */
+/** Something that will not be done. `code` is the protocol's name for why, or one of the client's own. */
 export class CoreError extends Error {
   /** @param {string} code @param {any} [detail] */
   constructor(code, detail = null) {
