@@ -118,7 +118,7 @@ export class Page {
       look: at, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
-    this.renderer = new Renderer();
+    this.renderer = new Renderer(this.canvas);
     this.toasts = new Toasts();
     this.code = new Code(config, this.toasts);
     this.elsewhere = new Elsewhere(this, sim);
@@ -153,7 +153,6 @@ export class Page {
 
   start() {
     const { client, renderer } = this;
-    renderer.init(this.canvas);
     renderer.camera.zoom = renderer.camera.goal = this.narrow() ? 38 : 46;
     this.layout();
     this.paint();

@@ -58,17 +58,11 @@ function within(work, ms) {
   });
 }
 
-/**
- * Asks a node over HTTP.
- * @param {string} origin
- * @param {string} path
- * @returns {Promise<any>}
- */
-export async function askHttp(origin, path) {
-  const signal = AbortSignal.timeout(CONNECT_MS);
-  const answer = await fetch(new URL(path, origin), { signal, credentials: 'omit' });
+/** Asks a node over HTTP. @param {string} origin @param {string} path @param {number} [ms] it has to answer */
+async function askHttp(origin, path, ms = CONNECT_MS) {
+  const answer = await fetch(new URL(path, origin), { signal: AbortSignal.timeout(ms), credentials: 'omit' });
   if (!answer.ok) throw new Error(`http-${answer.status}`);
-  return answer.json();
+  return answer;
 }
 
 /**
@@ -78,12 +72,12 @@ export async function askHttp(origin, path) {
  * @returns {Promise<Offer>} rejects with 'other-world' where the sim is not hosted
  */
 export async function askSession(origin, sim) {
-  const first = await askHttp(origin, '/api/session');
+  const first = await (await askHttp(origin, '/api/session')).json();
   if (sim === null || first.sim === sim) return first;
   // A question that names a sim which is not there would be an error in the browser's console.
-  const { sims } = await askHttp(origin, '/api/sims');
+  const { sims } = await (await askHttp(origin, '/api/sims')).json();
   if (!sims.some((/** @type {{sim: string}} */ each) => each.sim === sim)) throw new Error('other-world');
-  return askHttp(origin, `/api/session?sim=${sim}`);
+  return (await askHttp(origin, `/api/session?sim=${sim}`)).json();
 }
 
 /**
@@ -94,9 +88,7 @@ export async function askSession(origin, sim) {
  * @returns {Promise<Uint8Array>}
  */
 export async function askGenesis(origin, sim) {
-  const signal = AbortSignal.timeout(GENESIS_MS);
-  const answer = await fetch(new URL(`/api/genesis?sim=${sim}`, origin), { signal, credentials: 'omit' });
-  if (!answer.ok) throw new Error(`http-${answer.status}`);
+  const answer = await askHttp(origin, `/api/genesis?sim=${sim}`, GENESIS_MS);
   const bytes = new Uint8Array(await answer.arrayBuffer());
   if (bytes.length > GENESIS_BYTES_MAX) throw new Error('bad-genesis');
   return bytes;
@@ -133,10 +125,7 @@ function once(tell) {
 
 /** @param {Offer} offer @param {Ears} ears @returns {Promise<Carrier>} */
 async function webTransport(offer, ears) {
-  const hashes = (offer.certificates ?? []).map((hash) => ({
-    algorithm: 'sha-256',
-    value: fromHex(hash),
-  }));
+  const hashes = (offer.certificates ?? []).map((hash) => ({ algorithm: 'sha-256', value: fromHex(hash) }));
   const options = /** @type {any} */ ({
     protocols: ['metatopia/1'],
     // A certificate of an authority is believed as that of a page; it may last too long to be named.

@@ -33,13 +33,10 @@ export class Ground {
 
   /**
    * The area that walls enclose is paved.
-   * @param {Area | null} area
+   * @param {Area | null} area another one only where it has other edges
    */
   pave(area) {
-    const same = area === this.paved || (area && this.paved
-      && area.west === this.paved.west && area.south === this.paved.south
-      && area.east === this.paved.east && area.north === this.paved.north);
-    if (same) return;
+    if (area === this.paved) return;
     this.paved = area;
     this.chunks.clear();
     this.first = true;

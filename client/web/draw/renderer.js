@@ -1,5 +1,5 @@
 // @ts-check
-/** The picture on a Canvas2D: `init`, `resize`, `draw`, `pick`, `destroy`. */
+/** The picture on a Canvas2D: `resize`, `draw`, `pick`. */
 
 import { Camera } from './camera.js';
 import { drawFigure, Gait, TALL } from './figures.js';
@@ -44,7 +44,10 @@ const LAMPS_MAX = 14;
 /** @typedef {{id: number, thing: any, at: {x: number, y: number, angle: number, vx: number, vy: number}, x: number, y: number}} Placed */
 
 export class Renderer {
-  constructor() {
+  /** @param {HTMLCanvasElement} canvas */
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
     this.camera = new Camera();
     this.ground = new Ground();
     this.shadows = new Shadows();
@@ -64,37 +67,18 @@ export class Renderer {
     this.spritePalette = DAY;
   }
 
-  /** @param {HTMLCanvasElement} canvas */
-  init(canvas) {
-    this.canvas = canvas;
-    this.ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext('2d', { alpha: false }));
-  }
-
   /** @param {number} width @param {number} height CSS pixels @param {number} ratio device pixels per CSS pixel */
   resize(width, height, ratio) {
-    if (!this.canvas) return;
     this.canvas.width = Math.round(width * ratio);
     this.canvas.height = Math.round(height * ratio);
     this.camera.resize(width, height, ratio);
     this.shadows.resize(this.canvas.width, this.canvas.height);
   }
 
-  destroy() {
-    this.placed = [];
-    this.sprites.clear();
-    this.gaits.clear();
-    this.rests.clear();
-    this.ground = new Ground();
-    this.shadows = new Shadows();
-    if (this.canvas) this.canvas.width = this.canvas.height = 1;
-  }
-
   /** @param {Picture} picture @param {number} now ms, as requestAnimationFrame tells it */
   draw(picture, now) {
-    const ctx = this.ctx;
-    if (!ctx) return;
+    const { ctx, camera } = this;
     const began = performance.now();
-    const { camera } = this;
     const own = picture.me === null ? null : picture.sight.at(picture.me, now);
     const look = own ?? picture.look;
     camera.follow(look.x, look.y, now, picture.calm);
@@ -193,11 +177,9 @@ export class Renderer {
         this.rests.delete(id);
       }
     }
-    const { ctx } = this;
-    if (!ctx) return;
     this.shadows.begin(this.camera, picture.palette);
     for (const caster of moving) this.shadows.cast(caster);
-    this.shadows.end(ctx);
+    this.shadows.end(this.ctx);
   }
 
   lamps(/** @type {Picture} */ picture) {
@@ -216,7 +198,6 @@ export class Renderer {
 
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
     const { ctx, camera } = this;
-    if (!ctx) return;
     if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
     const offset = picture.calm ? 0 : (now / 60) % 20;
     for (const { id, thing, at } of this.placed) {
@@ -236,7 +217,6 @@ export class Renderer {
   /** @param {Placed} placed @param {Picture} picture @param {number} now */
   drawPlaced({ id, thing, at, x, y }, picture, now) {
     const { ctx, camera } = this;
-    if (!ctx) return;
     const s = camera.scale;
     const { palette, calm } = picture;
     if (thing.player) {
@@ -279,7 +259,6 @@ export class Renderer {
 
   drawLabels(/** @type {Picture} */ picture, /** @type {number} */ now) {
     const { ctx, camera, labels } = this;
-    if (!ctx) return;
     labels.begin(camera.ratio, picture.palette);
     const s = camera.scale;
     const gap = 5 * camera.ratio;
