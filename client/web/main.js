@@ -5,7 +5,7 @@ import { Engine } from './core/engine.js';
 import { checkpointOf, ticketOf } from './core/fragment.js';
 import { Identity } from './core/keys.js';
 import { loadModule } from './core/load.js';
-import { openStore } from './core/store.js';
+import { keep, openStore, recall } from './core/store.js';
 import { Minimap } from './draw/minimap.js';
 import { DAY, DUSK, Renderer } from './draw/renderer.js';
 import { refusal, t, why } from './strings.js';
@@ -45,24 +45,6 @@ const SETTINGS = 'metatopia.settings';
 
 /** Canvas pixels per CSS pixel are not worth more than this. */
 const RATIO_MAX = 2;
-
-/** Reads something kept, or nothing where a browser keeps nothing. @param {string} key */
-function recall(key) {
-  try {
-    return JSON.parse(localStorage.getItem(key) ?? 'null');
-  } catch {
-    return null;
-  }
-}
-
-/** @param {string} key @param {any} value */
-function keep(key, value) {
-  try {
-    localStorage.setItem(key, JSON.stringify(value));
-  } catch {
-    // Without storage the page forgets, and works.
-  }
-}
 
 /** `x,y` in metres. @param {string | null} text */
 function placeOf(text) {
@@ -147,7 +129,7 @@ export class Page {
         el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-        this.chat.element, stick(this.input, el), this.actions.element, this.tools.bar, this.hint, this.code.notice, this.toasts.box, this.announcer.element),
+        this.chat.element, stick(this.input), this.actions.element, this.tools.bar, this.hint, this.code.notice, this.toasts.box, this.announcer.element),
       el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
 
@@ -344,23 +326,15 @@ export class Page {
   }
 
   /** @param {number} id */
-  touch(id) {
-    return this.toasts.watch('touch', this.client.touch(id));
-  }
+  touch = (id) => this.toasts.watch('touch', this.client.touch(id));
 
   /** @param {number} id */
-  push(id) {
-    return this.toasts.watch('push', this.client.push(id));
-  }
+  push = (id) => this.toasts.watch('push', this.client.push(id));
 
   /** @param {any} kind */
-  emote(kind) {
-    return this.toasts.watch('emote', this.client.emote(kind));
-  }
+  emote = (kind) => this.toasts.watch('emote', this.client.emote(kind));
 
-  undo() {
-    return this.toasts.watch('undo', this.client.build.undo());
-  }
+  undo = () => this.toasts.watch('undo', this.client.build.undo());
 
   /** Does what E stands for. */
   act() {

@@ -30,7 +30,7 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} far seen from afar: it is not among the proven tiles
  */
 
-/** @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place */
+/** In metres, radians, and metres a second. @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place */
 
 /**
  * What the core tells of a moment.

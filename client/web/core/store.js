@@ -66,3 +66,21 @@ export async function openStore() {
     return memoryStore();
   }
 }
+
+/** Reads something small that is kept beside it, or nothing where a browser keeps nothing. @param {string} key */
+export function recall(key) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+/** @param {string} key @param {any} value */
+export function keep(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // Without storage the page forgets, and works.
+  }
+}

@@ -49,15 +49,7 @@ export class Timeline {
   }
 }
 
-/**
- * @typedef {object} Sample
- * @property {number} tick
- * @property {number} x
- * @property {number} y
- * @property {number} angle radians
- * @property {number} vx metres a second
- * @property {number} vy
- */
+/** Where a thing was at a tick. @typedef {import('./scene.js').Place & {tick: number}} Sample */
 
 /** Samples that are kept of one thing. */
 const SAMPLES = 8;
@@ -110,12 +102,5 @@ function between(a, b, tick) {
   const share = (tick - a.tick) / (b.tick - a.tick);
   const mix = (/** @type {number} */ from, /** @type {number} */ to) => from + (to - from) * share;
   const turn = Math.atan2(Math.sin(b.angle - a.angle), Math.cos(b.angle - a.angle));
-  return {
-    tick,
-    x: mix(a.x, b.x),
-    y: mix(a.y, b.y),
-    angle: a.angle + turn * share,
-    vx: mix(a.vx, b.vx),
-    vy: mix(a.vy, b.vy),
-  };
+  return { tick, x: mix(a.x, b.x), y: mix(a.y, b.y), angle: a.angle + turn * share, vx: mix(a.vx, b.vx), vy: mix(a.vy, b.vy) };
 }

@@ -13,8 +13,8 @@ const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-se
 const BUBBLE_WIDTH = 210;
 const BUBBLE_LINES = 4;
 
-/** What gestures float as. */
-const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
+/** What gestures float as, in the order of their keys. @type {Record<string, string>} */
+export const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
 
 export class Labels {
   constructor() {
@@ -107,7 +107,7 @@ export class Labels {
       ctx.textAlign = 'center';
       ctx.textBaseline = 'middle';
       ctx.fillStyle = this.palette?.glow ? '#ffe9b0' : '#3b2d6b';
-      ctx.fillText(MARKS[/** @type {keyof typeof MARKS} */ (kind)] ?? '!', canvas.width / 2, canvas.height / 2);
+      ctx.fillText(MARKS[kind] ?? '!', canvas.width / 2, canvas.height / 2);
       return { canvas, w: canvas.width, h: canvas.height };
     });
   }

@@ -1,12 +1,11 @@
 // @ts-check
 /** The row of things to do now: act on what is in reach, push, gestures, talk, build. */
 
+import { MARKS } from '../draw/labels.js';
 import { t } from '../strings.js';
 import { button, el, icon, put } from './dom.js';
 import { inReach } from './near.js';
 
-const EMOTES = ['wave', 'nod', 'dance', 'bow', 'laugh'];
-const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
 
 export class Actions {
   /** @param {import('../main.js').Page} page */
@@ -16,10 +15,10 @@ export class Actions {
     this.key = el('kbd', null, 'E');
     this.main = el('button', { type: 'button', class: 'act-button', on: { click: () => page.act() } }, icon('act'), this.words, this.key);
     this.emotes = el('div', { class: 'emotes', role: 'group', 'aria-label': t('act.emote'), hidden: true },
-      ...EMOTES.map((kind, i) => el('button', {
+      ...Object.entries(MARKS).map(([kind, mark], i) => el('button', {
         type: 'button', class: 'emote', 'aria-label': t(`emote.${kind}`), title: `${t(`emote.${kind}`)} (${i + 1})`,
         on: { click: () => { page.emote(kind); this.toggleEmotes(false); } },
-      }, el('span', { 'aria-hidden': 'true' }, MARKS[/** @type {keyof typeof MARKS} */ (kind)]))));
+      }, el('span', { 'aria-hidden': 'true' }, mark))));
     this.emoteButton = button({ icon: 'emote', label: t('act.emote'), class: 'round-button', 'aria-expanded': 'false', click: () => this.toggleEmotes() });
     this.emotes.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
       if (event.key === 'Escape') {
@@ -27,10 +26,9 @@ export class Actions {
         this.toggleEmotes(false);
       }
     });
-    this.element = el('div', { class: 'actions', role: 'group', 'aria-label': t('act.none') },
+    this.element = el('div', { class: 'actions', role: 'group', 'aria-label': t('act.emote') },
       this.emotes, this.main, this.emoteButton, page.chat.button,
       button({ icon: 'build', label: t('act.build'), class: 'round-button build-button', click: () => page.dock.toggle('build') }));
-    this.element.setAttribute('aria-label', t('act.emote'));
   }
 
   toggleEmotes(on = this.emotes.hidden) {

@@ -4,6 +4,7 @@
  * that the server offers. Offered code runs only when a person takes it.
  */
 
+import { keep, recall } from '../core/store.js';
 import { t } from '../strings.js';
 import { button, el, facts, fill, put } from './dom.js';
 
@@ -48,17 +49,8 @@ export class Code {
       this.prompt = event;
       this.show();
     });
-    if (this.offered && this.refused !== this.offered.code) this.#offer(this.offered);
+    if (this.offered && recall(REFUSED) !== this.offered.code) this.#offer(this.offered);
     this.show();
-  }
-
-  /** The code that was refused last. */
-  get refused() {
-    try {
-      return localStorage.getItem(REFUSED);
-    } catch {
-      return null;
-    }
   }
 
   /** Lets the worker keep the code, once the page itself is there. */
@@ -111,11 +103,8 @@ export class Code {
 
   /** Goes on with the code that is used. */
   refuse() {
-    try {
-      localStorage.setItem(REFUSED, this.offered?.code ?? '');
-    } catch {
-      // Without storage it is asked again at the next load.
-    }
+    // Without storage it is asked again at the next load.
+    keep(REFUSED, this.offered?.code);
     this.notice.hidden = true;
     this.toasts.say(t('code.refused'));
     this.show();

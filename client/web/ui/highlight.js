@@ -1,6 +1,8 @@
 // @ts-check
 /** Colours for sources: comments, texts, numbers, words of the language, names of calls. */
 
+import { el } from './dom.js';
+
 const WORDS = new Set(['fn', 'let', 'const', 'if', 'else', 'for', 'in', 'while', 'loop', 'break', 'continue', 'return', 'true', 'false', 'import', 'export', 'as', 'switch', 'do', 'until', 'private', 'this', 'throw', 'try', 'catch']);
 const HOST = new Set(['self_', 'state', 'say', 'timer', 'vec2', 'now', 'direction', 'send', 'on_start', 'on_touch', 'on_timer', 'on_chat', 'on_event', 'on_upgrade']);
 
@@ -42,23 +44,17 @@ export function tokens(text, path) {
 
 /** A source as lines of coloured text. @param {string} text @param {string} path */
 export function sourceLines(text, path) {
-  const list = document.createElement('ol');
-  list.className = 'code';
-  let line = document.createElement('li');
+  const list = el('ol', { class: 'code' });
+  let line = el('li');
   const close = () => {
     if (!line.firstChild) line.append('\u200B');
     list.append(line);
-    line = document.createElement('li');
+    line = el('li');
   };
   for (const { kind, text: piece } of tokens(text, path)) {
     piece.split('\n').forEach((part, i) => {
       if (i > 0) close();
-      if (!part) return;
-      if (!kind) return line.append(part);
-      const span = document.createElement('span');
-      span.className = `code-${kind}`;
-      span.textContent = part;
-      line.append(span);
+      if (part) line.append(kind ? el('span', { class: `code-${kind}` }, part) : part);
     });
   }
   if (line.firstChild) list.append(line);

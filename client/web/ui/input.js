@@ -1,13 +1,34 @@
 // @ts-check
 /** Hands and feet: keys, stick, pointer, wheel and pinch become walking, acting, choosing, zooming. */
 
+import { MARKS } from '../draw/labels.js';
 import { t } from '../strings.js';
+import { el } from './dom.js';
 import { gapTo } from './near.js';
 
 const STEPS = {
   KeyW: [0, 1], ArrowUp: [0, 1], KeyS: [0, -1], ArrowDown: [0, -1],
   KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
 };
+
+/** What keys do; `false` says that there was nothing to do. @type {Record<string, (page: import('../main.js').Page) => unknown>} */
+const KEYS = {
+  KeyT: (page) => page.chat.open(),
+  KeyE: (page) => page.act(),
+  KeyF: (page) => page.pushNearest(),
+  KeyG: (page) => page.actions.toggleEmotes(),
+  KeyB: (page) => page.dock.toggle('build'),
+  KeyN: (page) => page.dock.toggle('near'),
+  KeyR: (page) => page.tools.turn(),
+  Delete: (page) => page.tools.remove(),
+  Equal: (page) => page.renderer.camera.by(1.25),
+  NumpadAdd: (page) => page.renderer.camera.by(1.25),
+  Minus: (page) => page.renderer.camera.by(0.8),
+  NumpadSubtract: (page) => page.renderer.camera.by(0.8),
+  Enter: (page) => page.tools.enter() || page.chat.open(),
+  Escape: (page) => void (page.tools.cancel() || page.dock.open === null || page.dock.close()),
+};
+Object.keys(MARKS).forEach((kind, i) => (KEYS[`Digit${i + 1}`] = (page) => void page.emote(kind)));
 
 /** CSS pixels that a pointer may move and still click. */
 const CLICK_SLACK = 6;
@@ -75,34 +96,9 @@ export class Input {
       return;
     }
     if (event.repeat) return;
-    const onControl = target.closest('button, a, [role="switch"]') !== null;
-    switch (event.code) {
-      case 'Enter':
-        if (onControl) return;
-        if (page.tools.enter()) break;
-        page.chat.open();
-        break;
-      case 'KeyT': page.chat.open(); break;
-      case 'KeyE': page.act(); break;
-      case 'KeyF': page.pushNearest(); break;
-      case 'KeyG': page.actions.toggleEmotes(); break;
-      case 'KeyB': page.dock.toggle('build'); break;
-      case 'KeyN': page.dock.toggle('near'); break;
-      case 'KeyR': if (!page.tools.turn()) return; break;
-      case 'Equal': case 'NumpadAdd': page.renderer.camera.by(1.25); break;
-      case 'Minus': case 'NumpadSubtract': page.renderer.camera.by(0.8); break;
-      case 'Delete': if (!page.tools.remove()) return; break;
-      case 'Escape':
-        if (page.tools.cancel()) break;
-        if (page.dock.open !== null) page.dock.close();
-        break;
-      default: {
-        const digit = /^Digit([1-5])$/.exec(event.code);
-        if (!digit) return;
-        page.emote(['wave', 'nod', 'dance', 'bow', 'laugh'][Number(digit[1]) - 1]);
-      }
-    }
-    event.preventDefault();
+    if (event.code === 'Enter' && target.closest('button, a, [role="switch"]') !== null) return;
+    const act = KEYS[event.code];
+    if (act && act(page) !== false) event.preventDefault();
   }
 
   /** @param {KeyboardEvent} event */
@@ -224,8 +220,8 @@ export class Input {
   }
 }
 
-/** A stick for thumbs. @param {Input} input @param {(tag: string, props: any, ...children: any[]) => any} el */
-export function stick(input, el) {
+/** A stick for thumbs. @param {Input} input */
+export function stick(input) {
   const knob = el('div', { class: 'stick-knob' });
   const base = el('div', { class: 'stick', role: 'application', 'aria-label': t('act.stick') }, knob);
   let holder = -1;

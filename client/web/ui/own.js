@@ -63,40 +63,29 @@ export function ownTools(page, thing) {
       button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
       button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),
-    giving(page, id),
-    attaching(page, id),
+    choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },
+      async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map(({ key, name: who }) => [key, who]),
+      (key) => toasts.watch('give', build.give(id, key))),
+    choosing(page, { title: t('own.attach'), go: t('own.attach.do') },
+      async () => (await client.packages()).map((each) => [each.id, each.name]),
+      (hash) => toasts.watch('attach', build.attach(id, hash))),
   ];
 }
 
-/** @param {import('../main.js').Page} page @param {number} id */
-function giving(page, id) {
-  const whom = el('select', { 'aria-label': t('own.give') });
-  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, t('own.give')),
-    el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('own.give.sure')),
-      el('p', { class: 'row' }, whom,
-        button({ text: t('own.give.do'), click: () => whom.value && page.toasts.watch('give', page.client.build.give(id, whom.value)) }))));
-  async function load() {
-    if (!box.open || whom.children.length) return;
-    try {
-      const players = await page.client.players();
-      fill(whom, ...players.filter((/** @type {any} */ p) => p.key !== page.identity?.public).map((/** @type {any} */ p) => el('option', { value: p.key }, p.name)));
-    } catch (error) {
-      page.toasts.say(t('failed', { why: why(error) }), 'bad');
-    }
-  }
-  return box;
-}
-
-/** @param {import('../main.js').Page} page @param {number} id */
-function attaching(page, id) {
-  const which = el('select', { 'aria-label': t('own.attach') });
-  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, t('own.attach')),
-    el('p', { class: 'row' }, which,
-      button({ text: t('own.attach.do'), click: () => which.value && page.toasts.watch('attach', page.client.build.attach(id, which.value)) })));
+/**
+ * What can be chosen is asked for when it is opened.
+ * @param {import('../main.js').Page} page @param {{title: string, go: string, note?: string}} words
+ * @param {() => Promise<[value: string, name: string][]>} ask @param {(value: string) => void} act
+ */
+function choosing(page, { title, go, note }, ask, act) {
+  const which = el('select', { 'aria-label': title });
+  const row = el('p', { class: 'row' }, which, button({ text: go, click: () => which.value && act(which.value) }));
+  const box = el('details', { class: 'card', on: { toggle: load } }, el('summary', null, title),
+    note ? el('div', { class: 'stack' }, el('p', { class: 'quiet' }, note), row) : row);
   async function load() {
     if (!box.open || which.children.length) return;
     try {
-      fill(which, ...(await page.client.packages()).map(({ id: hash, name }) => el('option', { value: hash }, name)));
+      fill(which, ...(await ask()).map(([value, name]) => el('option', { value }, name)));
     } catch (error) {
       page.toasts.say(t('failed', { why: why(error) }), 'bad');
     }
