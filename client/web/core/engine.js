@@ -129,7 +129,7 @@ export class Engine extends EventTarget {
     };
     this.name = { secret: identity.secret, lane: randomLane(), ticket, at };
     this.port = new Port({
-      event: (event) => this.#event(event),
+      event: ({ type, ...detail }) => this.#deeds[type]?.(detail),
       frame: (frame) => this.link.send(frame),
       failed: (code) => this.#failed(code),
     });
@@ -323,48 +323,35 @@ export class Engine extends EventTarget {
     return null;
   }
 
-  /** @param {any} event */
-  #event(event) {
-    const { type, ...detail } = event;
-    switch (type) {
-      case 'status':
-        this.told = { ...this.told, ...detail };
-        this.simName = detail.simName || this.simName;
-        return this.#tell('status');
-      case 'open':
-        return this.link.opened(event.server);
-      case 'leave':
-        return this.link.leave(event.why);
-      case 'genesis':
-        return this.#learn(detail);
-      case 'view':
-        return this.#view(detail);
-      case 'path':
-        return this.sight.predictor.follow(detail, this.now());
-      case 'proof':
-        this.proof = { ...this.proof, ...detail };
-        return this.#tell('proof');
-      case 'header':
-        this.proof = { ...this.proof, headers: [detail, ...this.proof.headers].slice(0, HEADERS_MAX) };
-        return undefined;
-      case 'members':
-        this.members = event.members;
-        return undefined;
-      case 'servers':
-        return this.known.learn(event.list);
-      case 'checkpoint':
-        return this.#remember(event.text);
-      case 'age':
-        this.age = event.seconds;
-        return this.#tell('age', event.seconds);
-      case 'work':
-        return void this.#work(detail);
-      case 'heard':
-        return this.#tell('heard', detail);
-      default:
-        return undefined;
-    }
-  }
+  /** What is done about each kind of event. @type {Record<string, (detail: any) => unknown>} */
+  #deeds = {
+    status: (detail) => {
+      this.told = { ...this.told, ...detail };
+      this.simName = detail.simName || this.simName;
+      this.#tell('status');
+    },
+    open: ({ server }) => this.link.opened(server),
+    leave: ({ why }) => this.link.leave(why),
+    genesis: (detail) => this.#learn(detail),
+    view: (detail) => this.#view(detail),
+    path: (detail) => this.sight.predictor.follow(detail, this.now()),
+    proof: (detail) => {
+      this.proof = { ...this.proof, ...detail };
+      this.#tell('proof');
+    },
+    header: (detail) => {
+      this.proof = { ...this.proof, headers: [detail, ...this.proof.headers].slice(0, HEADERS_MAX) };
+    },
+    members: ({ members }) => (this.members = members),
+    servers: ({ list }) => this.known.learn(list),
+    checkpoint: ({ text }) => this.#remember(text),
+    age: ({ seconds }) => {
+      this.age = seconds;
+      this.#tell('age', seconds);
+    },
+    work: (detail) => this.#work(detail),
+    heard: (detail) => this.#tell('heard', detail),
+  };
 
   /** @param {any} genesis what the sim says about itself */
   #learn(genesis) {

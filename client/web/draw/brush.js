@@ -5,13 +5,19 @@
 /** @typedef {string | CanvasGradient} Paint */
 /** @typedef {readonly (readonly number[])[]} Points  x and y of each */
 
-/** Fills a rectangle. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} w @param {number} h */
+/**
+ * Fills a rectangle.
+ * @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} w @param {number} h
+ */
 export function slab(ctx, paint, x, y, w, h) {
   ctx.fillStyle = paint;
   ctx.fillRect(x, y, w, h);
 }
 
-/** Draws the edge of a rectangle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} box x, y, w and h */
+/**
+ * Draws the edge of a rectangle.
+ * @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} box x, y, w and h
+ */
 export function rim(ctx, paint, width, [x, y, w, h]) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;
@@ -26,7 +32,10 @@ export function disc(ctx, paint, x, y, r) {
   ctx.fill();
 }
 
-/** Fills an ellipse. @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} rx @param {number} ry */
+/**
+ * Fills an ellipse.
+ * @param {Context} ctx @param {Paint} paint @param {number} x @param {number} y @param {number} rx @param {number} ry
+ */
 export function oval(ctx, paint, x, y, rx, ry) {
   ctx.fillStyle = paint;
   ctx.beginPath();
@@ -34,7 +43,10 @@ export function oval(ctx, paint, x, y, rx, ry) {
   ctx.fill();
 }
 
-/** Fills a rectangle with round corners. @param {Context} ctx @param {Paint} paint @param {number[]} box x, y, w and h @param {number} r */
+/**
+ * Fills a rectangle with round corners.
+ * @param {Context} ctx @param {Paint} paint @param {number[]} box x, y, w and h @param {number} r
+ */
 export function pill(ctx, paint, [x, y, w, h], r) {
   ctx.fillStyle = paint;
   ctx.beginPath();
@@ -63,7 +75,10 @@ export function line(ctx, paint, width, points) {
   ctx.stroke();
 }
 
-/** Draws a part of a circle. @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} arc x, y, radius, from and to */
+/**
+ * Draws a part of a circle.
+ * @param {Context} ctx @param {Paint} paint @param {number} width @param {number[]} arc x, y, radius, from and to
+ */
 export function arc(ctx, paint, width, [x, y, r, from, to]) {
   ctx.strokeStyle = paint;
   ctx.lineWidth = width;

@@ -1,7 +1,7 @@
 // @ts-check
 /** Avatars: soft bodies with eyes that look where they walk, feet that step, arms that wave. */
 
-import { arc, disc, fade, oval } from './brush.js';
+import { arc, disc, fade, oval, trace } from './brush.js';
 import { surface, tone } from './light.js';
 import { lift } from './solid.js';
 
@@ -39,33 +39,22 @@ export const TALL = 1.02;
 /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
 const bodies = new Map();
 
+/** Corners of bodies that are not round: which way, and how far in radii. @type {Record<string, [turn: number, far: number][]>} */
+const OUTLINES = {
+  square: [1, 3, 5, 7].map((eighth) => [(eighth * Math.PI) / 4, 0.98]),
+  arrow: [[0, 1.12], [2.3, 0.98], [Math.PI, 0.5], [-2.3, 0.98]],
+  star: Array.from({ length: 10 }, (_, i) => [(i * Math.PI) / 5, i % 2 ? 0.66 : 1.16]),
+};
+
 /**
- * The outline of a body at unit size, y down.
+ * Makes the outline of a body the path, y down.
  * @param {CanvasRenderingContext2D} ctx @param {string} shape @param {number} face @param {number} r
  */
 function outline(ctx, shape, face, r) {
-  ctx.beginPath();
-  if (shape === 'square') {
-    for (let i = 0; i < 4; i++) {
-      const a = -face + Math.PI / 4 + (i * Math.PI) / 2;
-      ctx.lineTo(Math.cos(a) * r * 0.98, Math.sin(a) * r * 0.98);
-    }
-    ctx.closePath();
-  } else if (shape === 'arrow') {
-    for (const [turn, far] of [[0, 1.12], [2.3, 0.98], [Math.PI, 0.5], [-2.3, 0.98]]) {
-      ctx.lineTo(Math.cos(-face + turn) * r * far, Math.sin(-face + turn) * r * far);
-    }
-    ctx.closePath();
-  } else if (shape === 'star') {
-    for (let i = 0; i < 10; i++) {
-      const a = -face + (i * Math.PI) / 5;
-      const far = i % 2 ? 0.66 : 1.16;
-      ctx.lineTo(Math.cos(a) * r * far, Math.sin(a) * r * far);
-    }
-    ctx.closePath();
-  } else {
-    ctx.arc(0, 0, r, 0, 7);
-  }
+  const points = OUTLINES[shape] ?? [];
+  trace(ctx, points.map(([turn, far]) => [Math.cos(turn - face) * r * far, Math.sin(turn - face) * r * far]));
+  if (points.length > 0) ctx.closePath();
+  else ctx.arc(0, 0, r, 0, 7);
 }
 
 /** How wide a body is at a share of its height: narrow feet, a belly, a soft crown. @param {number} t */

@@ -43,11 +43,7 @@ export class Module {
     this.end = null;
   }
 
-  /**
-   * Starts what is compiled already; a compiled module can be posted to workers.
-   * @param {WebAssembly.Module} compiled
-   * @returns {Promise<Module>}
-   */
+  /** Starts what is compiled already; that can be posted to workers. @param {WebAssembly.Module} compiled */
   static async compiled(compiled) {
     return new Module(await WebAssembly.instantiate(compiled));
   }
@@ -83,11 +79,7 @@ export class Module {
     return JSON.parse(decoder.decode(this.bytes(name, input, ...numbers)));
   }
 
-  /**
-   * The public key of a secret.
-   * @param {Uint8Array} secret  32 random bytes
-   * @returns {Uint8Array} 32 bytes
-   */
+  /** The public key of a secret. @param {Uint8Array} secret  32 random bytes @returns {Uint8Array} 32 bytes */
   publicKey(secret) {
     return this.bytes("public_key", secret);
   }
@@ -128,12 +120,7 @@ export class Module {
     return typeof this.exports.core_new === "function";
   }
 
-  /**
-   * A client of a sim.
-   * @param {CoreName} name
-   * @param {Uint8Array} genesis  the sim's, as nodes answer it; refused when it is another one's
-   * @returns {Core}
-   */
+  /** A client of a sim. @param {CoreName} name @param {Uint8Array} genesis  as nodes answer it; refused when it is another sim's */
   core(name, genesis) {
     return new Core(this, name, genesis);
   }
@@ -217,12 +204,7 @@ export class Core extends Held {
     this.bytes("core_disconnected", NOTHING, now, wall);
   }
 
-  /**
-   * Takes a frame of the server in.
-   * @param {Uint8Array} frame  as the carrier brought it, without its length
-   * @param {number} now
-   * @param {number} wall
-   */
+  /** Takes a frame in. @param {Uint8Array} frame  of the server, without its length @param {number} now @param {number} wall */
   frame(frame, now, wall) {
     this.bytes("core_frame", frame, now, wall);
   }
@@ -232,12 +214,7 @@ export class Core extends Held {
     this.bytes("core_tick", NOTHING, now, wall);
   }
 
-  /**
-   * Takes a command of the page; events answer it.
-   * @param {{id: number, do: string}} command
-   * @param {number} now
-   * @param {number} wall
-   */
+  /** Takes a command; events answer it. @param {{id: number, do: string}} command @param {number} now @param {number} wall */
   command(command, now, wall) {
     this.bytes("core_command", encoder.encode(JSON.stringify(command)), now, wall);
   }
@@ -304,11 +281,7 @@ export class Replica extends Held {
     return this.json("replica_status");
   }
 
-  /**
-   * A snapshot and the turns after it, for anybody to replay: what a mismatch is shown with. Can be
-   * had at any time.
-   * @returns {Uint8Array}
-   */
+  /** A snapshot and the turns after it, for anybody to replay: what a mismatch is shown with. Can be had at any time. */
   capsule() {
     return this.bytes("replica_capsule");
   }

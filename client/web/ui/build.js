@@ -1,7 +1,7 @@
 // @ts-check
 /** The palette of things to place. */
 
-import { t, why } from '../strings.js';
+import { t } from '../strings.js';
 import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
 
 /** What there is to choose from; kinds are also how they are drawn. */
@@ -15,9 +15,6 @@ const PALETTE = [
   { id: 'ball', kind: 'ball', w: 0.6, h: 0.6, round: true, movable: true, color: 0xe8e8ff },
   { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
 ];
-
-/** Milliseconds between two questions for what one owns, while nothing of it changes from here. */
-const ASK_MS = 4000;
 
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
 const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'rename']);
@@ -62,29 +59,26 @@ export function buildPanel(page) {
     el('div', { class: 'grid' }, field(t('build.color'), color)),
     el('p', { class: 'row' },
       button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), mine.element);
-  return { body, show: mine.load, update: mine.update, hide: () => !page.narrow() && page.tools.cancel() };
+  /** @type {import('./dock.js').Panel} */
+  const panel = { body, state: mine.state, load: mine.load, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
+  page.toasts.addEventListener('done', (/** @type {any} */ event) => page.dock.open === 'build' && CHANGES.has(event.detail) && page.dock.load(panel));
+  return panel;
 }
 
 /** What somebody owns, wherever it is. @param {import('../main.js').Page} page */
 function owned(page) {
   const state = el('p', { class: 'quiet', role: 'status' });
   const list = el('ul', { class: 'people' });
-  let asked = 0;
   let questions = 0;
 
   async function load() {
-    asked = performance.now();
     questions += 1;
     const question = questions;
-    try {
-      const things = await page.client.things();
-      // A later question knows better.
-      if (question !== questions) return;
-      put(state, t(things.length === 1 ? 'build.mine.one' : 'build.mine.count', { n: things.length }));
-      if (!list.contains(document.activeElement)) fill(list, ...things.map(row));
-    } catch (error) {
-      put(state, t('failed', { why: why(error) }));
-    }
+    const things = await page.client.things();
+    // A later question knows better.
+    if (question !== questions) return;
+    put(state, t(things.length === 1 ? 'build.mine.one' : 'build.mine.count', { n: things.length }));
+    if (!list.contains(document.activeElement)) fill(list, ...things.map(row));
   }
 
   function row(/** @type {any} */ { object, name, x, y }) {
@@ -92,7 +86,6 @@ function owned(page) {
     return el('li', null, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
-  page.toasts.addEventListener('done', (/** @type {any} */ event) => page.dock.open === 'build' && CHANGES.has(event.detail) && load());
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);
-  return { element, load, update: () => performance.now() - asked > ASK_MS && load() };
+  return { element, state, load };
 }

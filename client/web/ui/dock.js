@@ -8,10 +8,14 @@
  * @property {(detail?: any) => void} [show]  it is opened, or opened again with another detail
  * @property {() => void} [hide]
  * @property {() => void} [update]            called a few times a second while it is open
+ * @property {() => Promise<void>} [load]     asks for what it shows, when it is opened and then again and again
+ * @property {number} [every]                 milliseconds between two questions
+ * @property {number} [asked]                 when it asked last
+ * @property {HTMLElement} [state]            says when that failed
  * @property {string} [title]
  */
 
-import { t } from '../strings.js';
+import { t, why } from '../strings.js';
 import { button, el, fill, icon, put } from './dom.js';
 
 export class Dock {
@@ -80,6 +84,7 @@ export class Dock {
     this.toggleMenu(false);
     this.buttons.get(id)?.setAttribute('aria-expanded', 'true');
     panel.show?.(detail);
+    this.load(panel);
     put(this.heading, panel.title ?? t(`panel.${id}`));
     if (!same) {
       fill(this.content, panel.body);
@@ -89,6 +94,16 @@ export class Dock {
       this.heading.focus({ preventScroll: true });
     }
     this.page.layout();
+  }
+
+  /** @param {Panel} panel */
+  async load(panel) {
+    panel.asked = performance.now();
+    try {
+      await panel.load?.();
+    } catch (error) {
+      if (panel.state) put(panel.state, t('failed', { why: why(error) }));
+    }
   }
 
   hideOpen() {
@@ -127,7 +142,9 @@ export class Dock {
 
   update() {
     if (!this.open || document.hidden) return;
-    this.panels.get(this.open)?.update?.();
+    const panel = this.panels.get(this.open);
+    panel?.update?.();
+    if (panel?.every && performance.now() - (panel.asked ?? 0) > panel.every) this.load(panel);
     const { content } = this;
     // A place to stop at only where there is more than fits, and not while somebody is there.
     const scrolls = content.scrollHeight > content.clientHeight || content === document.activeElement;

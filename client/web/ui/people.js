@@ -1,11 +1,8 @@
 // @ts-check
 /** Who is here. */
 
-import { t, why } from '../strings.js';
+import { t } from '../strings.js';
 import { button, el, fill, metres, put, short, toHex, wordOf } from './dom.js';
-
-/** Milliseconds between two questions. */
-const ASK_MS = 3000;
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function peoplePanel(page) {
@@ -13,19 +10,11 @@ export function peoplePanel(page) {
   const count = el('p', { class: 'quiet', role: 'status' }, t('loading'));
   const list = el('ul', { class: 'people' });
   const said = el('div');
-  let asked = 0;
   let drawn = '';
 
   async function load() {
-    asked = performance.now();
-    try {
-      show(await client.players());
-    } catch (error) {
-      put(count, t('failed', { why: why(error) }));
-    }
-  }
-
-  function show(/** @type {{name: string, key: string, proven?: boolean}[]} */ players) {
+    /** @type {{name: string, key: string, proven?: boolean}[]} */
+    const players = await client.players();
     fill(said, wordOf(players.every(({ proven }) => proven === true)));
     const seen = new Map([...client.sight.objects.values()].filter((thing) => thing.player).map((thing) => [thing.player, thing]));
     put(count, players.length === 1 ? t('people.one') : t('people.count', { n: players.length }));
@@ -47,9 +36,5 @@ export function peoplePanel(page) {
       thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }));
   }
 
-  return {
-    body: el('div', { class: 'stack' }, count, said, list),
-    show: load,
-    update: () => performance.now() - asked > ASK_MS && load(),
-  };
+  return { body: el('div', { class: 'stack' }, count, said, list), state: count, load, every: 3000 };
 }

@@ -1,8 +1,7 @@
 // @ts-check
 /** The panel behind the badge: headers as they arrive, who signed them, the line, replica mode. */
 
-import { reason, t, why } from '../strings.js';
-import { badgeKey } from './badge.js';
+import { t, why } from '../strings.js';
 import { button, el, fill, put, save, short } from './dom.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
@@ -26,12 +25,8 @@ export function proofPanel(page) {
   function update() {
     const { proof, status } = client;
     state.dataset.level = page.badge.level;
-    const values = { height: proof.of ?? 0, signed: proof.signed, members: proof.members, reason: status.phase === 'open' ? reason(proof) : t('reason.connecting') };
-    const level = page.badge.level || 'amber';
-    const said = t(badgeKey(level, status.phase === 'open' ? proof.reason : null), values);
-    const { stale } = page;
-    state.toggleAttribute('data-stale', stale);
-    put(state, stale ? t('badge.stale', { said }) : said);
+    state.toggleAttribute('data-stale', page.stale);
+    put(state, page.badge.long.textContent);
     put(how, checking(page.stale));
     // The age of a header is a figure in the reason's own words.
     const facts = proof.reason === 'old' || proof.reason === 'untrusted-age' ? null : proof.detail;

@@ -4,25 +4,19 @@
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, wordOf } from './dom.js';
 
-const ASK_MS = 4000;
-
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function serversPanel(page) {
   const { client } = page;
   const list = el('ul', { class: 'servers' });
   const state = el('p', { class: 'quiet', role: 'status' }, t('loading'));
-  let asked = 0;
+  const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list);
+  /** @type {import('./dock.js').Panel} */
+  const panel = { body, state, load, every: 4000 };
 
   async function load() {
-    asked = performance.now();
-    try {
-      const servers = await client.servers();
-      put(state, servers.length ? '' : t('nothing'));
-      if (list.contains(document.activeElement)) return;
-      fill(list, ...servers.map(row));
-    } catch (error) {
-      put(state, t('failed', { why: why(error) }));
-    }
+    const servers = await client.servers();
+    put(state, servers.length ? '' : t('nothing'));
+    if (!list.contains(document.activeElement)) fill(list, ...servers.map(row));
   }
 
   function row(/** @type {any} */ server) {
@@ -34,13 +28,9 @@ export function serversPanel(page) {
   function go(/** @type {string} */ http) {
     client.moveTo(http);
     page.canvas.focus({ preventScroll: true });
-    asked = 0;
+    panel.asked = 0;
   }
-  return {
-    body: el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('servers.intro')), state, list),
-    show: load,
-    update: () => performance.now() - asked > ASK_MS && load(),
-  };
+  return panel;
 }
 
 /** Milliseconds as days and hours. @param {number} ms */
@@ -58,7 +48,7 @@ function waiting({ change, left }) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
-  async function load() {
+  async function show() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
       const rules = (await page.client.governance()) ?? {};
@@ -87,5 +77,5 @@ export function governancePanel(page) {
       fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
     }
   }
-  return { body, show: load };
+  return { body, show };
 }
