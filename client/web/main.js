@@ -129,7 +129,8 @@ export class Page {
         el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-        this.chat.element, stick(this.input), this.actions.element, this.tools.bar, this.hint, this.code.notice, this.toasts.box, this.announcer.element),
+        this.chat.element, stick(this.input), this.actions.element, this.tools.bar, this.hint, this.code.notice,
+        this.toasts.box, this.announcer.element),
       el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
 
@@ -137,7 +138,8 @@ export class Page {
     const { client, renderer } = this;
     renderer.camera.zoom = renderer.camera.goal = this.narrow() ? 38 : 46;
     this.layout();
-    this.paint();
+    // A first picture before the first turn.
+    renderer.draw(this.picture, performance.now());
     window.addEventListener('resize', () => this.layout());
     // What is pasted behind the address of an open page loads nothing by itself.
     window.addEventListener('hashchange', () => {
@@ -173,11 +175,6 @@ export class Page {
       this.minimap.draw(this.picture, this.renderer.camera, this.renderer.paved, now);
     };
     requestAnimationFrame(frame);
-  }
-
-  /** A first picture before the first turn. */
-  paint() {
-    this.renderer.draw(this.picture, performance.now());
   }
 
   narrow() {

@@ -148,12 +148,7 @@ async function webTransport(offer, ears) {
   }
 }
 
-/**
- * @param {WebTransport} transport
- * @param {any} stream
- * @param {Ears} ears
- * @returns {Carrier}
- */
+/** @param {WebTransport} transport @param {any} stream @param {Ears} ears @returns {Carrier} */
 function overStream(transport, stream, ears) {
   const writer = stream.writable.getWriter();
   const closed = once(ears.closed);

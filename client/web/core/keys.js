@@ -13,12 +13,7 @@ const KEPT = 'key/me';
 
 /** @typedef {import('./store.js').Store} Store */
 
-/**
- * What makes keys: the wasm module.
- * @typedef {object} Scheme
- * @property {(secret: Uint8Array) => Uint8Array} publicKey
- * @property {(context: string, bytes: Uint8Array) => Uint8Array} digest
- */
+/** What makes keys. @typedef {Pick<import('../prove/module.js').Module, 'publicKey' | 'digest'>} Scheme */
 
 /** @param {Scheme} scheme @param {Uint8Array} secret */
 const checksum = (scheme, secret) =>

@@ -110,11 +110,7 @@ export class Link {
     }
   }
 
-  /**
-   * @param {string} http
-   * @param {import('./carriers.js').Offer} offer
-   * @returns {Promise<string>}
-   */
+  /** @param {string} http @param {import('./carriers.js').Offer} offer @returns {Promise<string>} */
   async #talk(http, offer) {
     /** @type {Uint8Array[]} */
     const early = [];

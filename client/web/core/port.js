@@ -20,12 +20,7 @@ export class CoreError extends Error {
   }
 }
 
-/**
- * What somebody waits for.
- * @typedef {object} Asked
- * @property {(result: any) => void} resolve
- * @property {(error: CoreError) => void} reject
- */
+/** Who waits. @typedef {{resolve: (result: any) => void, reject: (error: CoreError) => void}} Asked */
 
 export class Port {
   /**

@@ -30,7 +30,10 @@ import { Timeline, Track } from './timeline.js';
  * @property {boolean} far seen from afar: it is not among the proven tiles
  */
 
-/** In metres, radians, and metres a second. @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place */
+/**
+ * In metres, radians, and metres a second.
+ * @typedef {{x: number, y: number, angle: number, vx: number, vy: number}} Place
+ */
 
 /**
  * What the core tells of a moment.
@@ -84,12 +87,7 @@ export class Scene {
     this.gesturing.clear();
   }
 
-  /**
-   * Where a thing is drawn.
-   * @param {number} id
-   * @param {number} now
-   * @returns {Place|null}
-   */
+  /** Where a thing is drawn. @param {number} id @param {number} now @returns {Place|null} */
   at(id, now) {
     if (id === this.me && this.predictor.ready) return this.predictor.at(now);
     const track = this.tracks.get(id);

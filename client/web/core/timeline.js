@@ -102,5 +102,6 @@ function between(a, b, tick) {
   const share = (tick - a.tick) / (b.tick - a.tick);
   const mix = (/** @type {number} */ from, /** @type {number} */ to) => from + (to - from) * share;
   const turn = Math.atan2(Math.sin(b.angle - a.angle), Math.cos(b.angle - a.angle));
-  return { tick, x: mix(a.x, b.x), y: mix(a.y, b.y), angle: a.angle + turn * share, vx: mix(a.vx, b.vx), vy: mix(a.vy, b.vy) };
+  const moving = { vx: mix(a.vx, b.vx), vy: mix(a.vy, b.vy) };
+  return { tick, x: mix(a.x, b.x), y: mix(a.y, b.y), angle: a.angle + turn * share, ...moving };
 }

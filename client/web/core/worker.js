@@ -42,29 +42,15 @@ function drain(from) {
   if (events.length > 0) tell({ type: 'events', connection, events });
 }
 
-/** @param {import('../prove/module.js').Core} to @param {any} message */
-function pass(to, message) {
-  const [moment, wall] = [now(), Date.now()];
-  switch (message.type) {
-    case 'connected':
-      connection = message.connection;
-      return to.connected(moment, wall);
-    case 'disconnected':
-      return to.disconnected(moment, wall);
-    case 'frame':
-      return to.frame(message.frame, moment, wall);
-    case 'command':
-      return to.command(message.command, moment, wall);
-    default:
-      return to.tick(moment, wall);
-  }
-}
-
 /** @param {any} message */
 function handle(message) {
   if (core === null) return;
   try {
-    pass(core, message);
+    const { type, frame, command } = message;
+    if (type === 'connected') connection = message.connection;
+    // What comes is named as the core names it, and brings at most one thing.
+    const brought = [frame, command].filter((each) => each !== undefined);
+    /** @type {any} */ (core)[type](...brought, now(), Date.now());
     drain(core);
   } catch (error) {
     if (!(error instanceof Refused)) return fail(error);

@@ -39,7 +39,7 @@ export const TALL = 1.02;
 /** @type {Map<string, {canvas: HTMLCanvasElement, ox: number, oy: number}>} */
 const bodies = new Map();
 
-/** Corners of bodies that are not round: which way, and how far in radii. @type {Record<string, [turn: number, far: number][]>} */
+/** Corners of bodies that are not round: which way, and how far in radii. @type {Record<string, number[][]>} */
 const OUTLINES = {
   square: [1, 3, 5, 7].map((eighth) => [(eighth * Math.PI) / 4, 0.98]),
   arrow: [[0, 1.12], [2.3, 0.98], [Math.PI, 0.5], [-2.3, 0.98]],

@@ -288,6 +288,6 @@ function wear(/** @type {CanvasRenderingContext2D} */ ctx, /** @type {Area} */ a
 /** @param {CanvasRenderingContext2D} ctx @param {number} x @param {number} y @param {number} r @param {number} rgb @param {number} alpha */
 function blot(ctx, x, y, r, rgb, alpha) {
   const color = `${(rgb >> 16) & 255},${(rgb >> 8) & 255},${rgb & 255}`;
-  const paint = fade(ctx.createRadialGradient(x, y, 0, x, y, r), [0, `rgba(${color},${alpha})`], [1, `rgba(${color},0)`]);
-  slab(ctx, paint, x - r, y - r, 2 * r, 2 * r);
+  const round = ctx.createRadialGradient(x, y, 0, x, y, r);
+  slab(ctx, fade(round, [0, `rgba(${color},${alpha})`], [1, `rgba(${color},0)`]), x - r, y - r, 2 * r, 2 * r);
 }

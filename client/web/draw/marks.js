@@ -6,15 +6,12 @@ import { surface } from './light.js';
 import { corners } from './solid.js';
 
 /** @typedef {import('./camera.js').Camera} Camera */
+/** @typedef {{x: number, y: number, radius: number, strength: number}} Lamp */
 
 /** @type {{canvas: HTMLCanvasElement, size: number} | null} */
 let pool = null;
 
-/**
- * Warm light on the ground.
- * @param {CanvasRenderingContext2D} ctx @param {Camera} camera
- * @param {{x: number, y: number, radius: number, strength: number}[]} lamps
- */
+/** Warm light on the ground. @param {CanvasRenderingContext2D} ctx @param {Camera} camera @param {Lamp[]} lamps */
 export function drawLamps(ctx, camera, lamps) {
   if (!pool) {
     const size = 128;

@@ -47,16 +47,17 @@ export class Minimap {
     const s = side / span;
     ctx.setTransform(s, 0, 0, -s, side / 2 - middle.x * s, side / 2 + middle.y * s);
     if (paved) {
-      slab(ctx, dusk ? '#5b5d78' : '#ded4c2', paved.west, paved.south, paved.east - paved.west, paved.north - paved.south);
+      const [w, h] = [paved.east - paved.west, paved.north - paved.south];
+      slab(ctx, dusk ? '#5b5d78' : '#ded4c2', paved.west, paved.south, w, h);
     }
     const people = [];
     for (const thing of picture.sight.objects.values()) {
-      if (thing.player) {
-        people.push(thing);
-        continue;
-      }
       const at = picture.sight.at(thing.id, now);
       if (!at) continue;
+      if (thing.player) {
+        people.push({ thing, at });
+        continue;
+      }
       const wall = dusk ? '#b3adbf' : '#6f675c';
       ctx.save();
       ctx.translate(at.x, at.y);
@@ -65,9 +66,7 @@ export class Minimap {
       slab(ctx, thing.kind === 'wall' ? wall : css(thing.look.color), -hx, -hy, 2 * hx, 2 * hy);
       ctx.restore();
     }
-    for (const thing of people) {
-      const at = picture.sight.at(thing.id, now);
-      if (!at) continue;
+    for (const { thing, at } of people) {
       const own = thing.id === picture.me;
       ctx.strokeStyle = own ? '#1c2233' : 'rgba(255,255,255,0.9)';
       ctx.lineWidth = own ? 0.6 : 0.3;

@@ -123,7 +123,6 @@ export class Renderer {
       this.placed.push({ id, thing: shown, at, x: this.camera.sx(at.x), y: this.camera.sy(at.y) });
     }
     this.placed.sort((a, b) => b.at.y - a.at.y || a.id - b.id);
-    if (this.rests.size > picture.sight.objects.size + 64) this.forget(picture.sight.objects);
   }
 
   /**
@@ -137,7 +136,7 @@ export class Renderer {
     this.paved = { west: Math.min(west, at.x - w), east: Math.max(east, at.x + w), south: Math.min(south, at.y - h), north: Math.max(north, at.y + h) };
   }
 
-  /** @param {Map<number, unknown>} objects */
+  /** What was taken away leaves nothing behind, also no shadow. @param {Map<number, unknown>} objects */
   forget(objects) {
     for (const id of this.rests.keys()) {
       if (objects.has(id)) continue;
@@ -150,9 +149,7 @@ export class Renderer {
   castShadows(/** @type {Picture} */ picture, /** @type {number} */ now) {
     /** @type {import('./shadows.js').Caster[]} */
     const moving = [];
-    const seen = new Set();
     for (const { id, thing, at } of this.placed) {
-      seen.add(id);
       const tall = thing.player ? TALL * 0.85 : tallness(thing) * 0.9;
       const caster = { x: at.x, y: at.y, angle: at.angle, hx: thing.hx, hy: thing.hy, round: thing.round || Boolean(thing.player), tall };
       let rest = this.rests.get(id);
@@ -170,30 +167,20 @@ export class Renderer {
       }
       if (!rest.resting) moving.push(caster);
     }
-    // A resting thing that was taken away leaves no shadow behind.
-    for (const [id, rest] of this.rests) {
-      if (rest.resting && !seen.has(id) && !picture.sight.objects.has(id)) {
-        this.shadows.wake(id);
-        this.rests.delete(id);
-      }
-    }
+    this.forget(picture.sight.objects);
     this.shadows.begin(this.camera, picture.palette);
     for (const caster of moving) this.shadows.cast(caster);
     this.shadows.end(this.ctx);
   }
 
   lamps(/** @type {Picture} */ picture) {
-    const lamps = [];
-    for (const { thing, at, id } of this.placed) {
-      if (lamps.length >= LAMPS_MAX) break;
-      if (!thing.player && kindOf(thing).lamp) lamps.push({ x: at.x, y: at.y, radius: 4.5, strength: 0.6 });
-      else if (id === picture.me) lamps.push({ x: at.x, y: at.y, radius: 4, strength: 0.55 });
+    const [first, others] = /** @type {import('./marks.js').Lamp[][]} */ ([[], []]);
+    for (const { thing, at: { x, y }, id } of this.placed) {
+      if (id === picture.me) first.push({ x, y, radius: 4, strength: 0.55 });
+      else if (thing.player) others.push({ x, y, radius: 2.2, strength: 0.4 });
+      else if (kindOf(thing).lamp) first.push({ x, y, radius: 4.5, strength: 0.6 });
     }
-    for (const { thing, at, id } of this.placed) {
-      if (lamps.length >= LAMPS_MAX) break;
-      if (thing.player && id !== picture.me) lamps.push({ x: at.x, y: at.y, radius: 2.2, strength: 0.4 });
-    }
-    return lamps;
+    return [...first, ...others].slice(0, LAMPS_MAX);
   }
 
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {

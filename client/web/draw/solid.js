@@ -46,7 +46,8 @@ export function drawBox(ctx, box) {
     if (ny < 0.02) continue;
     const light = sideLight(nx);
     const [foot, top] = [0.5 - base, -base - up];
-    patch(ctx, tone(color, light, palette), [[p[0], p[1] + foot], [q[0], q[1] + foot], [q[0], q[1] + top], [p[0], p[1] + top]]);
+    const side = [[p[0], p[1] + foot], [q[0], q[1] + foot], [q[0], q[1] + top], [p[0], p[1] + top]];
+    patch(ctx, tone(color, light, palette), side);
     if (box.face) {
       ctx.save();
       // Along the side from its left end, and straight down.
@@ -99,7 +100,8 @@ export function drawBall(ctx, r, color, palette, angle, z) {
     ctx.fill();
   }
   const shade = ctx.createRadialGradient(-r * 0.4, -r * 0.45, r * 0.1, 0, 0, r * 1.15);
-  fade(shade, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)'], [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
+  fade(shade, [0, 'rgba(255,255,255,0.75)'], [0.35, 'rgba(255,255,255,0)']);
+  fade(shade, [0.6, 'rgba(10,10,40,0)'], [1, 'rgba(10,10,40,0.5)']);
   slab(ctx, shade, -r, -r, 2 * r, 2 * r);
   ctx.restore();
 }

@@ -77,7 +77,7 @@ function drum({ ctx, thing, s, palette }) {
   drawDrum(ctx, thing.hx * s, lift(kindOf(thing).tall, s), thing.look.color, palette);
 }
 
-/** The rectangle that lies so far inside of one around the middle. @param {number} w @param {number} h @param {number} gap */
+/** A rectangle around the middle, without its outermost. @param {number} w @param {number} h @param {number} gap */
 const inner = (w, h, gap) => [gap - w, gap - h, 2 * (w - gap), 2 * (h - gap)];
 
 /** A top on a foot. @param {Sitting} sitting */
@@ -239,7 +239,8 @@ function bell({ ctx, thing, s, palette, now, calm }) {
   ctx.lineCap = 'round';
   ctx.lineJoin = 'round';
   line(ctx, tone(0x5b4029, 1, palette), Math.max(2, 0.1 * s), [[-post, 0], [-post, -tall], [post, -tall], [post, 0]]);
-  line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, -tall - 0.03 * s], [post, -tall - 0.03 * s]]);
+  const top = -tall - 0.03 * s;
+  line(ctx, tone(0x8a643f, 1.05, palette), Math.max(1, 0.035 * s), [[-post, top], [post, top]]);
   ctx.save();
   ctx.translate(0, -tall);
   ctx.rotate(swing);
@@ -247,7 +248,8 @@ function bell({ ctx, thing, s, palette, now, calm }) {
   const h = tall * 0.66;
   disc(ctx, tone(0x4a3826, 1, palette), -swing * w, h * 1.04, w * 0.2);
   const gold = (/** @type {number} */ light) => tone(thing.look.color, light, palette);
-  ctx.fillStyle = fade(ctx.createLinearGradient(-w, 0, w, 0), [0, gold(1.2)], [0.3, gold(1.5)], [0.6, gold(0.95)], [1, gold(0.6)]);
+  const across = ctx.createLinearGradient(-w, 0, w, 0);
+  ctx.fillStyle = fade(across, [0, gold(1.2)], [0.3, gold(1.5)], [0.6, gold(0.95)], [1, gold(0.6)]);
   ctx.beginPath();
   ctx.moveTo(-w * 0.28, h * 0.08);
   ctx.quadraticCurveTo(0, -h * 0.08, w * 0.28, h * 0.08);

@@ -21,13 +21,8 @@ export class Refused extends Error {
  * The module is of no use any more: it was built so that a panic ends it, and one came. Everything
  * in it is lost; load it anew.
  */
-export class Ended extends Error {
-  /** @param {unknown} cause */
-  constructor(cause) {
-    super("the WebAssembly module has ended", { cause });
-    this.name = "Ended";
-  }
-}
+const ended = (/** @type {unknown} */ cause) =>
+  Object.assign(new Error("the WebAssembly module has ended", { cause }), { code: "wasm-ended" });
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -56,7 +51,7 @@ export class Module {
    * @returns {Uint8Array} a copy of the output
    */
   bytes(name, input, ...numbers) {
-    if (this.end !== null) throw new Ended(this.end);
+    if (this.end !== null) throw ended(this.end);
     let output;
     let good;
     try {
@@ -68,13 +63,13 @@ export class Module {
       output = new Uint8Array(this.exports.memory.buffer, from, this.exports.output_length()).slice();
     } catch (error) {
       this.end = error;
-      throw new Ended(error);
+      throw ended(error);
     }
     if (!good) throw new Refused(JSON.parse(decoder.decode(output)));
     return output;
   }
 
-  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} input @param {...number} numbers @returns {any} */
+  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} input @param {...number} numbers */
   json(name, input, ...numbers) {
     return JSON.parse(decoder.decode(this.bytes(name, input, ...numbers)));
   }
@@ -120,7 +115,7 @@ export class Module {
     return typeof this.exports.core_new === "function";
   }
 
-  /** A client of a sim. @param {CoreName} name @param {Uint8Array} genesis  as nodes answer it; refused when it is another sim's */
+  /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
   core(name, genesis) {
     return new Core(this, name, genesis);
   }
@@ -204,7 +199,7 @@ export class Core extends Held {
     this.bytes("core_disconnected", NOTHING, now, wall);
   }
 
-  /** Takes a frame in. @param {Uint8Array} frame  of the server, without its length @param {number} now @param {number} wall */
+  /** Takes a frame of the server in. @param {Uint8Array} frame  as it came @param {number} now @param {number} wall */
   frame(frame, now, wall) {
     this.bytes("core_frame", frame, now, wall);
   }
@@ -214,7 +209,7 @@ export class Core extends Held {
     this.bytes("core_tick", NOTHING, now, wall);
   }
 
-  /** Takes a command; events answer it. @param {{id: number, do: string}} command @param {number} now @param {number} wall */
+  /** Events will answer it. @param {{id: number, do: string}} command @param {number} now @param {number} wall */
   command(command, now, wall) {
     this.bytes("core_command", encoder.encode(JSON.stringify(command)), now, wall);
   }
@@ -281,7 +276,7 @@ export class Replica extends Held {
     return this.json("replica_status");
   }
 
-  /** A snapshot and the turns after it, for anybody to replay: what a mismatch is shown with. Can be had at any time. */
+  /** A snapshot and the turns after it, for anybody to replay: so a mismatch is shown. Can be had at any time. */
   capsule() {
     return this.bytes("replica_capsule");
   }

@@ -60,8 +60,10 @@ export function buildPanel(page) {
     el('p', { class: 'row' },
       button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), mine.element);
   /** @type {import('./dock.js').Panel} */
-  const panel = { body, state: mine.state, load: mine.load, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
-  page.toasts.addEventListener('done', (/** @type {any} */ event) => page.dock.open === 'build' && CHANGES.has(event.detail) && page.dock.load(panel));
+  const panel = { ...mine, body, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
+  page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => {
+    if (page.dock.open === 'build' && CHANGES.has(detail)) page.dock.load(panel);
+  });
   return panel;
 }
 

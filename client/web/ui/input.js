@@ -11,7 +11,9 @@ const STEPS = {
   KeyA: [-1, 0], ArrowLeft: [-1, 0], KeyD: [1, 0], ArrowRight: [1, 0],
 };
 
-/** What keys do; `false` says that there was nothing to do. @type {Record<string, (page: import('../main.js').Page) => unknown>} */
+/** @typedef {import('../main.js').Page} Page */
+
+/** What keys do; `false` says that there was nothing to do. @type {Record<string, (page: Page) => unknown>} */
 const KEYS = {
   KeyT: (page) => page.chat.open(),
   KeyE: (page) => page.act(),
@@ -37,7 +39,7 @@ const CLICK_SLACK = 6;
 const STUCK_MS = 1200;
 
 export class Input {
-  /** @param {import('../main.js').Page} page */
+  /** @param {Page} page */
   constructor(page) {
     this.page = page;
     /** @type {Set<string>} */
@@ -131,13 +133,10 @@ export class Input {
     const now = performance.now();
     const thing = client.sight.objects.get(goal.id);
     const [own, at] = [client.sight.at(client.me, now), client.sight.at(goal.id, now)];
-    if (!thing || !own || !at) {
-      this.goal = null;
-      return null;
-    }
-    const gap = gapTo(own, thing, at);
+    const gap = thing && own && at ? gapTo(own, thing, at) : 0;
     if (gap < goal.best - 0.05) Object.assign(goal, { best: gap, since: now });
-    if (gap < 1.2 || now - goal.since > STUCK_MS) {
+    // It is gone, or in reach, or nothing gets closer.
+    if (!own || !at || gap < 1.2 || now - goal.since > STUCK_MS) {
       this.goal = null;
       return null;
     }

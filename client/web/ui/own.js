@@ -64,7 +64,7 @@ export function ownTools(page, thing) {
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
       button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),
     choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },
-      async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map(({ key, name: who }) => [key, who]),
+      async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map((p) => [p.key, p.name]),
       (key) => toasts.watch('give', build.give(id, key))),
     choosing(page, { title: t('own.attach'), go: t('own.attach.do') },
       async () => (await client.packages()).map((each) => [each.id, each.name]),

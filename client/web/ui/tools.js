@@ -32,6 +32,11 @@ export class Tools {
     return this.spec !== null || this.grip !== null;
   }
 
+  /** The thing that may be changed now. @returns {any} its id, or null */
+  get chosen() {
+    return this.page.picture.handles ? this.page.picture.selected : null;
+  }
+
   /** Begins placing. @param {any} spec without place @param {() => void} ended */
   begin(spec, ended) {
     this.spec = { angle: 0, ...spec };
@@ -97,8 +102,8 @@ export class Tools {
       this.check();
       return true;
     }
-    const id = page.picture.selected;
-    if (id === null || !page.picture.handles) return false;
+    const id = this.chosen;
+    if (id === null) return false;
     const at = page.client.sight.at(id, performance.now());
     if (at) page.toasts.watch('rotate', page.client.build.rotate(id, at.angle + TURN));
     return true;
@@ -106,8 +111,8 @@ export class Tools {
 
   remove() {
     const { page } = this;
-    const id = page.picture.selected;
-    if (id === null || !page.picture.handles) return false;
+    const id = this.chosen;
+    if (id === null) return false;
     page.toasts.watch('remove', page.client.build.remove(id)).then((outcome) => outcome?.ok && page.select(null));
     return true;
   }
@@ -134,8 +139,7 @@ export class Tools {
   grab(px, py, touch) {
     const { page } = this;
     if (this.spec) return this.hover(px, py);
-    const id = page.picture.selected;
-    if (id === null || !page.picture.handles) return;
+    const id = this.chosen;
     const thing = page.client.sight.objects.get(id);
     const at = page.client.sight.at(id, performance.now());
     if (!thing || !at) return;
