@@ -50,6 +50,14 @@ test('all words are asked for', async () => {
   assert.equal(new Set(keys).size, keys.length, 'a key is there twice');
 });
 
+test('every icon that the page asks for is there, and no other', async () => {
+  const icons = JSON.parse(await readFile(new URL('ui/icons.json', WEB), 'utf8'));
+  const rest = [...(await sources()).values()].join('\n');
+  const asked = new Set([...rest.matchAll(/\bicon(?:: |\()'([a-z]+)'/g)].map(([, name]) => name));
+  for (const name of /for \(const id of (\[.*?\])/.exec(rest)[1].matchAll(/[a-z]+/g)) asked.add(name[0]);
+  assert.deepEqual(Object.keys(icons).sort(), [...asked].sort());
+});
+
 test('the badge claims what was checked, and no more', () => {
   for (const stale of [false, true]) {
     assert.ok(checking(stale).includes(t('proof.how.words')), 'words are the server\u2019s');
@@ -125,4 +133,11 @@ test('modules stay small enough to be read', async () => {
     const lines = text.split('\n').length;
     assert.ok(lines <= 420, `${fileURLToPath(new URL(path, WEB))} has ${lines} lines`);
   }
+});
+
+test('all of the page is little enough to be known', async () => {
+  const files = (await readdir(WEB, { recursive: true })).filter((path) => path.endsWith('.js') && !path.startsWith('vendor/'));
+  const counts = await Promise.all(files.map(async (path) => (await readFile(new URL(path, WEB), 'utf8')).split('\n').length - 1));
+  const lines = counts.reduce((sum, count) => sum + count);
+  assert.ok(files.length > 40 && lines <= 7_500, `${lines} lines in ${files.length} files`);
 });
