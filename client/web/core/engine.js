@@ -130,7 +130,7 @@ export class Engine extends EventTarget {
     this.name = { secret: identity.secret, lane: randomLane(), ticket, at };
     this.port = new Port({
       event: ({ type, ...detail }) => this.#deeds[type]?.(detail),
-      frame: (frame) => this.link.send(frame),
+      frame: (frame) => this.link.carrier?.send(frame),
       failed: (code) => this.#failed(code),
     });
     this.known = new Servers(origin, this.now);

@@ -71,11 +71,6 @@ export class Link {
     this.leave('moving');
   }
 
-  /** Hands a frame to the server. @param {Uint8Array} frame */
-  send(frame) {
-    this.carrier?.send(frame);
-  }
-
   async #run() {
     /** @type {string|null} */
     let lost = null;

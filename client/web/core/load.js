@@ -20,6 +20,7 @@ export async function loadModule(wasm) {
   } catch (error) {
     throw new CoreError('wasm-failed', String(error));
   }
-  if (!loaded.module.hasCore) throw new CoreError('wasm-other');
+  // Older modules have no client core.
+  if (typeof loaded.module.exports.core_new !== 'function') throw new CoreError('wasm-other');
   return loaded;
 }

@@ -71,7 +71,10 @@ export class Scene {
     if (view.reset) this.clear();
     this.timeline.heard(view.tick, now);
     [this.height, this.tick, this.me] = [view.height, view.tick, view.me];
-    for (const id of view.gone) this.#drop(id);
+    for (const id of view.gone) {
+      this.objects.delete(id);
+      this.tracks.delete(id);
+    }
     for (const { place, ...thing } of view.put) {
       this.objects.set(thing.id, { ...thing, gesture: this.objects.get(thing.id)?.gesture ?? null });
       this.#move(thing.id, place, before);
@@ -118,12 +121,6 @@ export class Scene {
     const track = this.tracks.get(id);
     if (track) track.add(sample, before);
     else this.tracks.set(id, new Track(sample));
-  }
-
-  /** @param {number} id */
-  #drop(id) {
-    this.objects.delete(id);
-    this.tracks.delete(id);
   }
 
   /** @param {[number, string][]} gestures all of this moment */

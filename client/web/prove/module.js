@@ -110,11 +110,6 @@ export class Module {
     return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
   }
 
-  /** Is there a client core in it? Older modules have none. */
-  get hasCore() {
-    return typeof this.exports.core_new === "function";
-  }
-
   /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
   core(name, genesis) {
     return new Core(this, name, genesis);
