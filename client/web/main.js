@@ -275,7 +275,8 @@ export class Page {
     this.entered = done;
     // Who came in needs the ticket no more, and may share the address.
     if (done && ticketOf(location.hash)) history.replaceState(null, '', location.pathname + location.search);
-    if (done) this.canvas.focus({ preventScroll: true });
+    // Whoever types by then, or is in a panel, stays there.
+    if (done && document.activeElement === document.body) this.canvas.focus({ preventScroll: true });
     else if (trouble !== null) this.status();
   }
 
