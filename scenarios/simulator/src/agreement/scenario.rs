@@ -7,17 +7,17 @@ use metatopia_consensus::{AgreementControls, Patience};
 use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
+use super::ledger_setting::{AgreementSetting, Flaw, Unlogged};
 use super::outcome::ScenarioOutcome;
-use super::servers::AgreementServers;
-use super::setting::{AgreementSetting, Flaw, Unlogged};
-use super::signatures::SignatureKind;
-use super::stage::AgreementStage;
-use super::twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
-use super::villain::ByzantineBehaviour;
+use super::scenario_stage::AgreementStage;
+use super::schedule::{Schedule, TWIN_NAMES, TWIN_SEATS};
+use super::voters::AgreementServers;
 use crate::chance::Dice;
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::crash::{CrashPoint, UnsyncedWrites};
+use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 use crate::world::Simulator;
 
 /// One in so many seeds has real signatures.

@@ -9,9 +9,9 @@ use metatopia_types::{
     Act, ActId, Envelope, Height, Lane, Look, Outcome, Refusal, Seq, Sign, SimId,
 };
 
-use super::setting::ReplicaSetting;
-use super::stage::ReplicaStage;
+use super::place_setting::ReplicaSetting;
 use super::stranger::Stranger;
+use super::visit::ReplicaStage;
 use crate::calm::UNDER_WAY;
 
 /// Numbers the keys of a crowd, far from those of people and of others who visit.

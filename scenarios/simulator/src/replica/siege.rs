@@ -10,9 +10,9 @@ use metatopia_protocol::{Answer, Question};
 use metatopia_scenarios::plaza;
 use metatopia_types::{Certificate, Header, Height};
 
-use super::setting::{ReplicaSetting, Rogue};
-use super::stage::ReplicaStage;
-use super::stories::scheme;
+use super::partings::scheme;
+use super::place_setting::{ReplicaSetting, Rogue};
+use super::visit::ReplicaStage;
 use crate::chance::Span;
 use crate::conditions::Conditions;
 use probe::Probes;

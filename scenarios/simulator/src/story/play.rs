@@ -12,7 +12,7 @@ use super::step::{PersonAction, StoryStep, StrangerAction};
 use super::units::ServerTarget;
 use super::{Story, file};
 use crate::chance::Dice;
-use crate::replica::{Person, ReplicaSetting, ReplicaStage, Stranger, stories::proposing};
+use crate::replica::{Person, ReplicaSetting, ReplicaStage, Stranger, partings::proposing};
 
 /// How often it is told how far a story is.
 const TOLD_EVERY: Duration = Duration::from_secs(1);

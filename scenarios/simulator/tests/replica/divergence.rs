@@ -6,7 +6,7 @@ use metatopia_replica::{Condition, REPAIRS_MAX, Status};
 use metatopia_sim::{Capsule, ReplayVerdict};
 use metatopia_simulator::Conditions;
 use metatopia_simulator::agreement::SignatureKind;
-use metatopia_simulator::replica::stories::{
+use metatopia_simulator::replica::partings::{
     bad_memory, flipped_bit, forgetful, left_behind, two_against_two, wrong_rules,
 };
 use metatopia_simulator::replica::{Account, Flip, ReplicaSetting, ReplicaStage, TurnLog};

@@ -66,7 +66,7 @@ fn poison(act: &Envelope) -> bool {
 /// A plaza that breaks a rule.
 fn a_plaza(seed: Seed, broken: BrokenRules) -> replica::ReplicaSetting {
     let setting =
-        replica::ReplicaSetting::plaza(replica::stories::scheme(seed.number), seed.number);
+        replica::ReplicaSetting::plaza(replica::partings::scheme(seed.number), seed.number);
     breaking(setting, broken)
 }
 
@@ -116,7 +116,7 @@ const NARROW: u32 = 8;
 /// Fresh keys take all seats for newcomers, and then the admin and the servers come.
 pub(super) fn on_a_crowded_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let place = plaza::place();
-    let scheme = replica::stories::scheme(seed.number);
+    let scheme = replica::partings::scheme(seed.number);
     let narrow = replica::ReplicaSetting::narrow(&place, scheme, (4, 4), seed.number, NARROW);
     let mut stage = replica::ReplicaStage::new(breaking(narrow, broken), quick());
     stage.run_for(SECOND / 2);
@@ -210,7 +210,7 @@ fn late() -> Conditions {
 
 /// People play, until a law is broken or all has come about that they wanted.
 fn visit(mut stage: replica::ReplicaStage) -> WorldFindings {
-    replica::stories::bring_people(&mut stage, 5, VISIT);
+    replica::partings::bring_people(&mut stage, 5, VISIT);
     let broken = |stage: &replica::ReplicaStage| !stage.is_sound();
     let faults = if stage.run_till(VISIT, broken) {
         // What comes after the first law that is broken says little.

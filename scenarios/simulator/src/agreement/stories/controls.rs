@@ -8,9 +8,9 @@ use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
 use super::crashes::after_votes;
-use super::weather::{long_turns, lossy};
+use super::rough_links::{long_turns, lossy};
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::server::StartState;
+use crate::agreement::voter::StartState;
 use crate::agreement::{
     ByzantineBehaviour, Flaw, Scenario, ScenarioOutcome, Seed, SignatureKind, Unlogged,
 };

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::weather::{cuts, lossy};
+use super::rough_links::{cuts, lossy};
 use super::{ExpectedEnding, SeedStory};
 use crate::agreement::{Ambush, ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
 use crate::chance::{Dice, Span};

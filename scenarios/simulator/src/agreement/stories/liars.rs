@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::weather::lossy;
+use super::rough_links::lossy;
 use super::{ExpectedEnding, SeedStory};
 use crate::agreement::{ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
 use crate::chance::Span;

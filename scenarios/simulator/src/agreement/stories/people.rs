@@ -7,7 +7,7 @@ use metatopia_consensus::{JoinPack, JoinPackError};
 use metatopia_oracle::Law;
 use metatopia_types::{Act, Digest, Height, NodeContact, SetChange, SimId};
 
-use super::weather::lossy;
+use super::rough_links::lossy;
 use super::{ExpectedEnding, SeedStory};
 use crate::agreement::{AgreementStage, Scenario, ScenarioOutcome, Seed};
 use crate::chance::{Dice, Span};

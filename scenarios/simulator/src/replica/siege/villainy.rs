@@ -16,8 +16,8 @@ use metatopia_types::limits::{ACTS_PER_TURN_MAX, EXPIRY_HEIGHTS_MAX};
 use metatopia_types::{Act, Envelope, Height, Lane, Seq, Sign};
 
 use super::{CertifiedHeader, Siege, checkpoint};
-use crate::replica::report::Request;
-use crate::replica::setting::contact;
+use crate::replica::place_setting::contact;
+use crate::replica::requests::Request;
 use crate::replica::{ReplicaStage, Stranger};
 
 /// Numbers the keys of the liar's acts, and of its nodes, far from those of others.

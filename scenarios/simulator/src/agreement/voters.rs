@@ -10,16 +10,16 @@ use metatopia_oracle::{Law, Oracle};
 use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
-use super::server::{AGREEMENT_KIND, AgreementReport, AgreementServer, StartState};
-use super::setting::AgreementSetting;
-use super::twins::Schedule;
-use super::villain::{ByzantineBehaviour, Villain};
+use super::ledger_setting::AgreementSetting;
+use super::schedule::Schedule;
+use super::voter::{AGREEMENT_KIND, AgreementReport, AgreementServer, StartState};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};
 use crate::crash::UnsyncedWrites;
 use crate::lent::LentDisk;
 use crate::machine::FileChange;
+use crate::villain::{ByzantineBehaviour, Villain};
 use crate::watched::{WatchedDisk, append};
 
 /// Turns that a liar looks back on.

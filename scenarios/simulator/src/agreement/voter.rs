@@ -13,7 +13,7 @@ use metatopia_types::{Digest, Evidence, Height, Now, PublicKey, SignedEnvelope, 
 use serde::{Deserialize, Serialize};
 
 use super::ledger::{LedgerDouble, LedgerState};
-use super::setting::{AgreementSetting, Unlogged};
+use super::ledger_setting::{AgreementSetting, Unlogged};
 use crate::cluster::StartedServer;
 use crate::machine::{
     DurableMark, FileChange, FrameRecipients, Machine, MachineEffect, MachineInput,

@@ -2,7 +2,7 @@
 //! in the end.
 
 mod arrivals;
-mod ending;
+mod closing;
 mod gaps;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -18,11 +18,11 @@ use metatopia_store::FileName;
 
 use super::gateway::{Hangup, WINDOW_BYTES};
 use super::newcomer::Newcomer;
+use super::node::{ReplicaServer, ServerStart};
+use super::nodes::{DecodedFrame, Mail, ReplicaServers};
 use super::person::{Person, PersonRequest};
-use super::report::Request;
-use super::server::{ReplicaServer, ServerStart};
-use super::servers::{DecodedFrame, Mail, ReplicaServers};
-use super::setting::ReplicaSetting;
+use super::place_setting::ReplicaSetting;
+use super::requests::Request;
 use super::stranger::Stranger;
 use crate::agenda::Agenda;
 use crate::class::Class;

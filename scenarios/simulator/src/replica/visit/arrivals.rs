@@ -9,7 +9,7 @@ use super::{ConnectionOwner, ReplicaStage, StageEvent};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::replica::newcomer::{Newcomer, NewcomerRequest};
-use crate::replica::report::Request;
+use crate::replica::requests::Request;
 
 impl ReplicaStage {
     /// Somebody with an invite comes, now. Returns their number.

@@ -16,13 +16,13 @@ use metatopia_store::{FileKind, FileName};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{ActId, Height, Now, PublicKey, Turn};
 
+use super::fair::class_of;
 use super::gateway::Hangup;
 use super::lanes::StreamFrame;
+use super::node::{ReplicaServer, ServerStart};
 use super::oracle::ReplicaOracle;
-use super::report::ReplicaReport;
-use super::server::{ReplicaServer, ServerStart};
-use super::setting::ReplicaSetting;
-use super::swarm::class_of;
+use super::place_setting::ReplicaSetting;
+use super::requests::ReplicaReport;
 use crate::agreement::{self, Villain};
 use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};

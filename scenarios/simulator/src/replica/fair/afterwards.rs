@@ -6,8 +6,8 @@ use metatopia_oracle::Law;
 use metatopia_replica::Condition;
 use metatopia_types::{Act, Emote, SignedEnvelope};
 
-use super::run::ReplicaRun;
 use super::rush::Rush;
+use super::visitors::ReplicaRun;
 use crate::calm::{CalmSettings, Dues, FaultRecovery, UNDER_WAY};
 use crate::replica::lanes::LATE;
 use crate::replica::{ActStatus, Person, ReplicaServer, ReplicaStage};
@@ -189,7 +189,7 @@ mod tests {
     use crate::cluster::ClusterOrder;
     use crate::course::SeedRun;
     use crate::crash::UnsyncedWrites;
-    use crate::replica::swarm::run::ReplicaRun;
+    use crate::replica::fair::visitors::ReplicaRun;
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use metatopia_types::Lane;
 
-use super::calm::{faults_borne, look, pace, reliable};
-use super::run::ReplicaRun;
+use super::afterwards::{faults_borne, look, pace, reliable};
+use super::visitors::ReplicaRun;
 use crate::calm::Dues;
 use crate::replica::{Crowd, ReplicaStage, Steward, log_in_everywhere};
 
@@ -102,7 +102,7 @@ mod tests {
     use super::Rush;
     use crate::class::Class;
     use crate::course::SeedRun;
-    use crate::replica::swarm::run::ReplicaRun;
+    use crate::replica::fair::visitors::ReplicaRun;
 
     #[test]
     fn a_crowd_has_all_seats_for_newcomers_when_stewards_log_in() {

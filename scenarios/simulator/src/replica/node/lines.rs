@@ -12,7 +12,7 @@ use super::{ReplicaReport, ReplicaServer, Request};
 use crate::machine::{DurableMark, FrameRecipients, MachineEffect};
 use crate::replica::gateway::{Hangup, Moved};
 use crate::replica::lanes::ConnectionChange;
-use crate::replica::setting::contact;
+use crate::replica::place_setting::contact;
 
 impl ReplicaServer {
     /// Keeps connections with the sim's servers and with guests, and with nobody else.

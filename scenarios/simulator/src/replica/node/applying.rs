@@ -8,7 +8,7 @@ use metatopia_sim::{Applied, World, flipped};
 use metatopia_types::{Height, Now, Turn};
 
 use super::{ReplicaReport, ReplicaServer};
-use crate::replica::setting::Flip;
+use crate::replica::place_setting::Flip;
 use crate::replica::shared::ALONE_TURNS;
 
 impl ReplicaServer {

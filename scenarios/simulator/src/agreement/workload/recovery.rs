@@ -5,7 +5,7 @@ use std::time::Duration;
 use metatopia_oracle::Law;
 use metatopia_types::{Height, SignedEnvelope};
 
-use super::run::AgreementRun;
+use super::players::AgreementRun;
 use crate::calm::{CalmSettings, Dues, FaultRecovery, UNDER_WAY};
 use crate::storm::Stormy as _;
 
@@ -148,7 +148,7 @@ mod tests {
 
     use super::{Dues, decide_act, give_to_all, go_on, known_to_all, look};
     use crate::agreement::Swarm;
-    use crate::agreement::swarm::run::AgreementRun;
+    use crate::agreement::workload::players::AgreementRun;
     use crate::class::Class;
     use crate::cluster::ClusterOrder;
     use crate::storm::Stormy as _;

@@ -7,17 +7,17 @@ use metatopia_protocol::{Answer, Grant, Question};
 use metatopia_types::limits::SET_LAG;
 use metatopia_types::{Act, Height, PublicKey};
 
-use super::calm;
+use super::afterwards;
+use super::drawn_fair::ReplicaPlan;
 use super::impostor::Impostor;
 use super::intruder::Intruder;
-use super::plan::ReplicaPlan;
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
 use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::course::{Breach, RunReport, SeedRun};
 use crate::damage::spoil;
-use crate::replica::stories::proposing;
+use crate::replica::partings::proposing;
 use crate::replica::{
     Account, Newcomer, Person, PersonProfile, ReplicaServer, ReplicaServers, ReplicaStage, contact,
     invite,
@@ -102,7 +102,7 @@ impl ReplicaRun {
 
     pub(super) fn play(mut self) -> RunReport {
         self.plan.storm().rage(&mut self);
-        let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
+        let recovery = if self.is_sound() { afterwards::go_on(&mut self) } else { None };
         for seat in 0..self.stage.world.seats() {
             self.compare(seat);
         }

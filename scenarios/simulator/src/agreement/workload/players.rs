@@ -6,8 +6,8 @@ use std::time::Duration;
 use metatopia_oracle::Law;
 use metatopia_types::{Act, Height, Lane, Look, NodeContact, SignedEnvelope};
 
-use super::plan::AgreementPlan;
-use super::{Played, Swarm, calm};
+use super::drawn_scenario::AgreementPlan;
+use super::{Played, Swarm, recovery};
 use crate::agreement::{AgreementServer, AgreementServers, AgreementStage, filler};
 use crate::calm::NEAR;
 use crate::chance::{Dice, Span};
@@ -65,7 +65,7 @@ impl AgreementRun {
 
     pub(super) fn play(mut self) -> Played {
         self.plan.storm().rage(&mut self);
-        let recovery = if self.is_sound() { calm::go_on(&mut self) } else { None };
+        let recovery = if self.is_sound() { recovery::go_on(&mut self) } else { None };
         self.compare_all();
         Played { outcome: self.stage.finish(), recovery }
     }

@@ -4,9 +4,9 @@
 //! worlds have only a few, and a fault that another one would hide comes out. A run has two phases:
 //! first the faults, while only safety counts; then they stop, and the world must go on, in time.
 
-mod calm;
-mod plan;
-mod run;
+mod drawn_scenario;
+mod players;
+mod recovery;
 mod shrink;
 
 use std::collections::BTreeSet;
@@ -21,8 +21,8 @@ pub use crate::calm::FaultRecovery;
 use crate::class::Class;
 use crate::course::SeedRun;
 pub use crate::weather::PlannedFault;
-pub use plan::AgreementPlan;
-use run::AgreementRun;
+pub use drawn_scenario::AgreementPlan;
+use players::AgreementRun;
 pub use shrink::shrink;
 
 /// One world of the swarm: a seed, and what a shorter retelling leaves out of it.

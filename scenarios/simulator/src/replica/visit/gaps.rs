@@ -10,8 +10,8 @@ use metatopia_store::list_snapshots;
 use metatopia_types::Height;
 
 use super::ReplicaStage;
+use crate::replica::node::ReplicaServer;
 use crate::replica::oracle::TurnLog;
-use crate::replica::server::ReplicaServer;
 
 /// Within so long some of what is missing comes back: a peer that was silent, or lacked it as well, is
 /// asked again after half a minute, and two batches of a minute of turns each take a few seconds.

@@ -13,9 +13,9 @@ use metatopia_types::{
 
 use super::flaws::Flaws;
 use super::ledger::{LedgerDouble, LedgerState, led_by};
-use super::signatures::SignatureKind;
-use super::villain::VillainContext;
 use crate::clock::DAWN;
+use crate::signatures::SignatureKind;
+use crate::villain::VillainContext;
 use crate::watched::founding;
 
 /// The rules that simulated servers run.

@@ -8,14 +8,14 @@ use metatopia_replica::BEHIND_TURNS;
 use metatopia_replica::keeper::HISTORY_TURNS;
 use metatopia_types::Height;
 
-use super::fair;
+use super::ground;
 use crate::agreement::{ByzantineBehaviour, Seed, SignatureKind};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::course::SeedRun;
-use crate::replica::stories::scheme;
+use crate::replica::partings::scheme;
 use crate::replica::{BadInvite, Flip, ReplicaSetting};
 use crate::storm::Storm;
 use crate::weather::{FaultPlanDraft, PlannedFault};
@@ -172,7 +172,7 @@ impl ReplicaPlan {
 
     /// The sim that is played.
     pub(super) fn setting(&self) -> ReplicaSetting {
-        let place = fair::place(&self.classes);
+        let place = ground::place(&self.classes);
         let Self { scheme, founders, seats, seed, .. } = *self;
         let mut setting = if self.crowd {
             ReplicaSetting::narrow(&place, scheme, (founders, seats), seed.number, NARROW)

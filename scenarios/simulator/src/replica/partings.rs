@@ -7,8 +7,8 @@ use metatopia_types::Height;
 
 use super::account::Account;
 use super::person::{Person, PersonProfile};
-use super::setting::{Flip, ReplicaSetting};
-use super::stage::ReplicaStage;
+use super::place_setting::{Flip, ReplicaSetting};
+use super::visit::ReplicaStage;
 use crate::agreement::SignatureKind;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;

@@ -1,17 +1,17 @@
 //! The swarm of whole replicas: worlds of scripts, physics and clients, whose faults are drawn from a
 //! seed, class by class, as agreement's swarm draws them.
 
-mod calm;
-mod fair;
+mod afterwards;
+mod drawn_fair;
+mod ground;
 mod impostor;
 mod intruder;
-mod plan;
-mod run;
 mod rush;
+mod visitors;
 
-pub(crate) use fair::class_of;
-pub use plan::ReplicaPlan;
-use run::ReplicaRun;
+pub use drawn_fair::ReplicaPlan;
+pub(crate) use ground::class_of;
+use visitors::ReplicaRun;
 
 use crate::course::{RunReport, SeedRun};
 
