@@ -20,16 +20,12 @@ mod workload;
 
 pub use ambush::Ambush;
 pub use ledger::{LedgerDouble, LedgerState};
-pub use ledger_setting::{AgreementSetting, ENGINE, Flaw, Unlogged};
+pub use ledger_setting::{AgreementSetting, ENGINE, Flaw, LedgerSetting, Unlogged};
 pub use metatopia_oracle::{Law, Oracle, TurnHistory, Violation};
 pub use outcome::{ScenarioOutcome, percentile};
-pub use scenario::{Scenario, Seed};
+pub use scenario::Scenario;
 pub use scenario_stage::AgreementStage;
 pub use schedule::{Schedule, TWIN_NAMES, TWIN_SEATS};
 pub use voter::{AgreementReport, AgreementServer, AgreementTimer, Apply, StartState};
 pub use voters::{AgreementServers, FirstDecision};
-pub use workload::{AgreementPlan, FaultRecovery, PlannedFault, Played, Swarm, shrink};
-
-pub use crate::signatures::SignatureKind;
-pub use crate::villain::ByzantineBehaviour;
-pub(crate) use crate::villain::{Villain, VillainContext};
+pub use workload::{AgreementPlan, Played, Swarm};

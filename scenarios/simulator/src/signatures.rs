@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use metatopia_types::{Digest, Ed25519, PublicKey, Sign, Signature, SigningKey, Verify};
 
+/// Numbers keys of players, far from those of servers. The first is the admin.
+const PLAYER_KEYS: u64 = 1_000_000;
+
 /// Which signatures a world uses. Checking real ones is most of what agreement costs, so only a
 /// share of the seeds does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -36,6 +39,12 @@ impl SignatureKind {
         let mut keys: Vec<Arc<dyn Sign>> = (0..count as u64).map(|i| self.key(i)).collect();
         keys.sort_by_key(|key| key.public());
         keys
+    }
+
+    /// Returns the key of a player; player 0 is the admin.
+    #[must_use]
+    pub fn player(self, number: u64) -> Arc<dyn Sign> {
+        self.key(PLAYER_KEYS + number)
     }
 
     /// The `number`-th key.

@@ -6,13 +6,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use metatopia_consensus::Message;
-use metatopia_oracle::Forbidden;
+use metatopia_oracle::{Forbidden, Oracle};
 use metatopia_types::{
-    Act, Blob, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Sign, Signature,
-    SignedEnvelope, SimId, Turn, TurnBody, ValidatorsId,
+    Act, Blob, Digest, HeaderId, Height, Millis, PublicKey, Root, Round, Signature, SignedEnvelope,
+    Turn, TurnBody, ValidatorsId,
 };
 
-use crate::class::Class;
+use crate::class::{Class, Fired};
+use crate::setting::ClusterSetting;
 use noise::{corrupt, garbled, oversized, parts};
 
 /// Messages that a replayer remembers.
@@ -72,6 +73,11 @@ impl ByzantineBehaviour {
         Self::Oversize,
     ];
 
+    /// Returns those of [`Self::ALL`] that are of one class of faults.
+    pub(crate) fn of(class: Class) -> Vec<Self> {
+        Self::ALL.into_iter().filter(|deed| deed.class() == class).collect()
+    }
+
     /// Which class of faults it is.
     #[must_use]
     pub const fn class(self) -> Class {
@@ -93,23 +99,61 @@ impl ByzantineBehaviour {
     }
 }
 
-/// What a liar knows of its sim.
-pub(crate) trait VillainContext {
-    /// Returns the id of the sim.
-    fn sim(&self) -> SimId;
-    /// The key of a server.
-    fn key(&self, seat: usize) -> &dyn Sign;
-    /// So many of the first seats vote at genesis.
-    fn founders(&self) -> usize;
-    /// Least milliseconds from one turn to the next.
-    fn turn_length(&self) -> u64;
-    /// An act of a player with this number.
-    fn act(&self, player: u64, seq: u64, last_valid: Height, act: Act) -> SignedEnvelope;
+/// The liars of a cluster, by their seats.
+#[derive(Debug)]
+pub(crate) struct Villains(BTreeMap<usize, Villain>);
+
+impl Villains {
+    /// Returns the liars that a setting names.
+    pub(crate) fn of<T>(setting: &ClusterSetting<T>) -> Self {
+        let liars = setting.liars.iter();
+        Self(liars.map(|(seat, deed)| (*seat, Villain::new(*seat, *deed))).collect())
+    }
+
+    /// Returns how the server in a seat lies, if it does.
+    pub(crate) fn class(&self, seat: usize) -> Option<Class> {
+        self.0.get(&seat).map(|villain| villain.deed.class())
+    }
+
+    /// Returns what a liar really sends to a server in place of a message, and tells the oracle; nothing
+    /// if the sender is no liar.
+    pub(crate) fn twist<T>(
+        &mut self,
+        setting: &ClusterSetting<T>,
+        (from, to): (usize, usize),
+        message: &Message,
+        (oracle, fired): (&mut Oracle, &mut Fired),
+    ) -> Option<Vec<Message>> {
+        let villain = self.0.get_mut(&from)?;
+        let said = villain.twist(setting, to, message);
+        if said != [message.clone()] {
+            fired.note(villain.deed.class());
+        }
+        if oracle.is_honest(to) {
+            oracle.saw_lies(setting.name(from), &said);
+        }
+        Some(said)
+    }
+
+    /// Notes a turn that the liar in a seat wrote down, and forbids what it makes of that.
+    pub(crate) fn note_turn<T>(
+        &mut self,
+        setting: &ClusterSetting<T>,
+        seat: usize,
+        (turn, recent): (&Arc<Turn>, &[Arc<Turn>]),
+        oracle: &mut Oracle,
+    ) {
+        let villain = self.0.get_mut(&seat);
+        let noted = villain.and_then(|villain| villain.note_turn(setting, turn, recent));
+        if let Some((id, why)) = noted {
+            oracle.forbid(id, why);
+        }
+    }
 }
 
 /// A liar in one seat.
 #[derive(Debug)]
-pub(crate) struct Villain {
+struct Villain {
     seat: usize,
     deed: ByzantineBehaviour,
     /// Its own turns, and what it shows of them.
@@ -123,7 +167,7 @@ pub(crate) struct Villain {
 }
 
 impl Villain {
-    pub(crate) fn new(seat: usize, deed: ByzantineBehaviour) -> Self {
+    fn new(seat: usize, deed: ByzantineBehaviour) -> Self {
         Self {
             seat,
             deed,
@@ -135,44 +179,39 @@ impl Villain {
         }
     }
 
-    /// Which class of faults it is.
-    pub(crate) fn class(&self) -> Class {
-        self.deed.class()
-    }
-
     /// The server wrote down a turn: perhaps its own.
-    pub(crate) fn note_turn(
+    fn note_turn<T>(
         &mut self,
-        ground: &dyn VillainContext,
+        setting: &ClusterSetting<T>,
         turn: &Arc<Turn>,
         recent: &[Arc<Turn>],
     ) -> Option<(HeaderId, Forbidden)> {
         self.last_seen = Some(turn.id());
-        let own = turn.header.proposer == ground.key(self.seat).public();
+        let own = turn.header.proposer == setting.name(self.seat);
         if !own || self.turns.contains_key(&turn.id()) || self.variants.contains_key(&turn.id()) {
             return None;
         }
         let mut variant = Turn::clone(turn);
         let why = match self.deed {
             ByzantineBehaviour::TwoTurns => {
-                variant.header.time = variant.header.time.plus(ground.turn_length());
+                variant.header.time = variant.header.time.plus(setting.turn_length);
                 None
             }
             ByzantineBehaviour::OverclaimRound => {
-                let everybody = u32::try_from(ground.founders()).unwrap_or(u32::MAX);
+                let everybody = u32::try_from(setting.founders).unwrap_or(u32::MAX);
                 variant.header.round = Round(variant.header.round.0 + everybody);
                 Some("it claims a later round")
             }
             ByzantineBehaviour::VoidTurns => {
-                Some(spoil(ground, &mut variant, recent, self.turns.len()))
+                Some(spoil(setting, &mut variant, recent, self.turns.len()))
             }
             ByzantineBehaviour::Censor => {
                 put(&mut variant, Vec::new());
                 None
             }
-            ByzantineBehaviour::WrongRoot => Some(spoil(ground, &mut variant, recent, 0)),
+            ByzantineBehaviour::WrongRoot => Some(spoil(setting, &mut variant, recent, 0)),
             ByzantineBehaviour::WrongTime => {
-                Some(spoil(ground, &mut variant, recent, 3 + self.turns.len() % 2))
+                Some(spoil(setting, &mut variant, recent, 3 + self.turns.len() % 2))
             }
             _ => return None,
         };
@@ -184,9 +223,9 @@ impl Villain {
     }
 
     /// What really goes out to the server in seat `to`.
-    pub(crate) fn twist(
+    fn twist<T>(
         &mut self,
-        ground: &dyn VillainContext,
+        setting: &ClusterSetting<T>,
         to: usize,
         message: &Message,
     ) -> Vec<Message> {
@@ -204,7 +243,7 @@ impl Villain {
             ByzantineBehaviour::Mute => vec![],
             ByzantineBehaviour::WithholdAll if carries_turn(message) => vec![],
             ByzantineBehaviour::WithholdAllButOne if carries_turn(message) => {
-                let lucky = (self.seat + 1) % ground.founders();
+                let lucky = (self.seat + 1) % setting.founders;
                 if to == lucky { honest } else { vec![] }
             }
             ByzantineBehaviour::WithholdSomeParts if keeps_back(message, to) => vec![],
@@ -213,21 +252,21 @@ impl Villain {
             | ByzantineBehaviour::OverclaimRound
             | ByzantineBehaviour::Censor
             | ByzantineBehaviour::WrongRoot
-            | ByzantineBehaviour::WrongTime => self.substitute(ground, message),
+            | ByzantineBehaviour::WrongTime => self.substitute(setting, message),
             ByzantineBehaviour::TwoTurns => match to % 3 {
                 0 => {
-                    let mut both = self.substitute(ground, message);
+                    let mut both = self.substitute(setting, message);
                     both.retain(|variant| variant != message);
                     both.insert(0, message.clone());
                     both
                 }
-                1 => self.substitute(ground, message),
+                1 => self.substitute(setting, message),
                 _ => honest,
             },
             ByzantineBehaviour::TwoVotes => match to % 3 {
-                0 => self.other_vote(ground, message),
+                0 => self.other_vote(setting, message),
                 1 => honest,
-                _ => [honest, self.other_vote(ground, message)].concat(),
+                _ => [honest, self.other_vote(setting, message)].concat(),
             },
             ByzantineBehaviour::WithholdAll
             | ByzantineBehaviour::WithholdAllButOne
@@ -248,8 +287,8 @@ impl Villain {
     }
 
     /// The same message about the variant of a turn.
-    fn substitute(&self, ground: &dyn VillainContext, message: &Message) -> Vec<Message> {
-        let key = ground.key(self.seat);
+    fn substitute<T>(&self, setting: &ClusterSetting<T>, message: &Message) -> Vec<Message> {
+        let key = &*setting.keys[self.seat];
         let variant = |id: &HeaderId| self.variants.get(id);
         match message {
             Message::Proposal(signed) if signed.message.proposer == key.public() => {
@@ -258,7 +297,7 @@ impl Villain {
                 };
                 let mut proposal = signed.message.clone();
                 proposal.header = turn.id();
-                vec![Message::Proposal(proposal.sign(ground.sim(), key))]
+                vec![Message::Proposal(proposal.sign(setting.sim, key))]
             }
             Message::Vote(signed) if signed.message.voter == key.public() => {
                 let turn = signed.message.header.as_ref().and_then(variant);
@@ -267,7 +306,7 @@ impl Villain {
                 };
                 let mut vote = signed.message.clone();
                 vote.header = Some(turn.id());
-                vec![Message::Vote(vote.sign(ground.sim(), key))]
+                vec![Message::Vote(vote.sign(setting.sim, key))]
             }
             Message::Part(part) => match variant(&part.header) {
                 // All parts of the variant for the first one, and nothing for the others.
@@ -280,13 +319,13 @@ impl Villain {
     }
 
     /// Its own vote, for something else.
-    fn other_vote(&self, ground: &dyn VillainContext, message: &Message) -> Vec<Message> {
-        let key = ground.key(self.seat);
+    fn other_vote<T>(&self, setting: &ClusterSetting<T>, message: &Message) -> Vec<Message> {
+        let key = &*setting.keys[self.seat];
         match message {
             Message::Vote(signed) if signed.message.voter == key.public() => {
                 let mut vote = signed.message.clone();
                 vote.header = if vote.header.is_some() { None } else { self.last_seen };
-                vec![Message::Vote(vote.sign(ground.sim(), key))]
+                vec![Message::Vote(vote.sign(setting.sim, key))]
             }
             _ => vec![message.clone()],
         }
@@ -304,8 +343,8 @@ const fn carries_turn(message: &Message) -> bool {
 }
 
 /// Breaks one of the rules that make a turn void. `number` chooses which.
-fn spoil(
-    ground: &dyn VillainContext,
+fn spoil<T>(
+    setting: &ClusterSetting<T>,
     turn: &mut Turn,
     recent: &[Arc<Turn>],
     number: usize,
@@ -347,7 +386,7 @@ fn spoil(
             turn.header.proposer = PublicKey([9; 32]);
             "built by somebody else"
         }
-        kind @ 9..=12 => spoil_acts(ground, turn, recent, kind),
+        kind @ 9..=12 => spoil_acts(setting, turn, recent, kind),
         _ => {
             (turn.header.blobs, turn.header.blob_count) = (Blob(vec![1]).id().0, 1);
             "a blob that is not there"
@@ -356,14 +395,14 @@ fn spoil(
 }
 
 /// Puts acts into a turn that no turn of its height may carry.
-fn spoil_acts(
-    ground: &dyn VillainContext,
+fn spoil_acts<T>(
+    setting: &ClusterSetting<T>,
     turn: &mut Turn,
     recent: &[Arc<Turn>],
     number: usize,
 ) -> &'static str {
     let height = turn.header.height;
-    let player = |seq: u64, last_valid: Height| ground.act(900, seq, last_valid, Act::Heartbeat);
+    let player = |seq: u64, last_valid: Height| setting.act(900, seq, last_valid, Act::Heartbeat);
     let soon = height.plus(100);
     match number {
         9 => {
@@ -378,7 +417,7 @@ fn spoil_acts(
         }
         11 => {
             let again = ancestors(turn, recent).find_map(|turn| turn.body.acts().first());
-            let twice = [player(1, soon), ground.act(900, 1, soon, Act::Leave)];
+            let twice = [player(1, soon), setting.act(900, 1, soon, Act::Leave)];
             put(turn, again.map_or(twice.to_vec(), |act| vec![act.clone()]));
             "an act that was used up"
         }

@@ -15,11 +15,12 @@ use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
 use super::outcome::ScenarioOutcome;
-use super::scenario::{Scenario, Seed};
+use super::scenario::Scenario;
 use super::stories::{SeedStory, after_votes, lie, power, stormy};
 use super::workload::Swarm;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
+use crate::course::Seed;
 use crate::replica;
 use crate::villain::ByzantineBehaviour;
 use whole::{

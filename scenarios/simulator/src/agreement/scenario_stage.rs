@@ -13,13 +13,14 @@ use metatopia_types::{Act, Height, Lane, Look, PublicKey, Sign};
 use super::ambush::Ambush;
 use super::filler;
 use super::ledger::{LedgerState, led_by};
-use super::ledger_setting::AgreementSetting;
+use super::ledger_setting::{AgreementSetting, LedgerSetting};
 use super::outcome::ScenarioOutcome;
 use super::scenario::Scenario;
 use super::voter::{AgreementLog, AgreementServer, StartState};
 use super::voters::AgreementServers;
 use crate::chance::Dice;
 use crate::cluster::ClusterOrder;
+use crate::stage::ClusterStage;
 use crate::world::Simulator;
 
 /// Players that submit acts.
@@ -75,7 +76,7 @@ impl AgreementStage {
         *seq += 1;
         let seq = *seq;
         // The last heights it may name, whatever the world's height is now.
-        let top = self.heights().into_iter().flatten().max().unwrap_or(0);
+        let top = self.world.top();
         let last_valid = Height(top + 900);
         let act = self.setting.envelope(key, Lane(0), seq, last_valid, act);
         for seat in 0..self.world.seats() {
@@ -89,19 +90,11 @@ impl AgreementStage {
         &self.setting
     }
 
-    /// The last height each server has decided, where one runs.
-    #[must_use]
-    pub fn heights(&self) -> Vec<Option<u64>> {
-        (0..self.world.seats()).map(|s| self.world.server(s).map(|x| x.height().0)).collect()
-    }
-
     /// The server that is furthest.
     #[must_use]
     pub fn leader(&self) -> Option<usize> {
         let height = |seat: &usize| self.world.server(*seat).map(AgreementServer::height);
-        (0..self.world.seats())
-            .filter(|seat| self.world.cluster.oracle.is_honest(*seat) && height(seat).is_some())
-            .max_by_key(height)
+        self.world.honest().filter(|seat| height(seat).is_some()).max_by_key(height)
     }
 
     /// Plays until every honest server that runs or will start again has decided `height`. Returns
@@ -112,23 +105,16 @@ impl AgreementStage {
 
     /// Plays until one server has decided `height`, or until `limit`.
     pub fn run_to_top(&mut self, height: u64, limit: Duration) {
-        let top = |world: &Simulator<AgreementServers>| {
-            let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
-            servers.map(|server| server.height().0).max()
-        };
-        self.world.run_while(limit, |world| top(world) < Some(height));
+        self.world.run_while(limit, |world| world.furthest() < Some(height));
     }
 
     /// The same, for so long from now. Returns whether that came to be, or a law was broken.
     pub fn run_to_top_within(&mut self, height: u64, span: Duration) -> bool {
         let limit = self.world.now() + span;
-        let honest = |world: &Simulator<AgreementServers>, seat: &usize| {
-            world.cluster.oracle.is_honest(*seat)
-        };
         self.world.run_while(limit, |world| {
-            let servers = (0..world.seats()).filter(|seat| honest(world, seat));
-            let top = servers.filter_map(|seat| world.server(seat)).map(|s| s.height().0).max();
-            top < Some(height) && world.cluster.oracle.faults().is_empty()
+            let servers = world.honest().filter_map(|seat| world.server(seat));
+            let top = servers.map(|server| server.height().0).max();
+            top < Some(height) && world.is_sound()
         })
     }
 
@@ -164,16 +150,16 @@ impl AgreementStage {
     /// Plays until every server has decided `height`. It is a fault if that takes until `limit`.
     pub fn until_height(&mut self, height: u64, limit: Duration) {
         if !self.run_to_height(height, limit) {
-            let heights = self.heights();
-            let what = || format!("heights {heights:?} where {height} was due");
-            self.world.cluster.oracle.blame(None, Law::Stuck, what);
+            let heights = self.world.heights();
+            let what = format!("heights {heights:?} where {height} was due");
+            self.world.blame(None, Law::Stuck, what);
         }
     }
 
     /// Plays until the last height is `heights` further. It is a fault if that takes longer than
     /// `limit` from now.
     pub fn go_on(&mut self, heights: u64, limit: Duration) {
-        let top = self.heights().into_iter().flatten().max().unwrap_or(0);
+        let top = self.world.top();
         self.until_height(top + heights, self.world.now() + limit);
     }
 
@@ -203,7 +189,7 @@ impl AgreementStage {
         assert_eq!(state.root(), checkpoint.root, "the fetched state is not the proved one");
         let set = |ahead| state.roster.set(state.height.plus(ahead));
         let sets = [1, 2, 3].map(|ahead| set(ahead).expect("a roster knows three sets"));
-        let leaders = self.setting.leaders.as_ref();
+        let leaders = self.setting.own.leaders.as_ref();
         let sets = sets.map(|set| leaders.map_or_else(|| set.clone(), |all| led_by(set, all)));
         let base = checkpoint.base(sets)?;
         Ok(StartState { base, state, fresh_key })
@@ -211,8 +197,8 @@ impl AgreementStage {
 
     /// The newest state that an honest server proves.
     fn newest_proved(&self) -> Option<(JoinPack, LedgerState)> {
-        (0..self.world.seats())
-            .filter(|seat| self.world.cluster.oracle.is_honest(*seat))
+        self.world
+            .honest()
             .filter_map(|seat| self.world.server(seat)?.serve_join())
             .max_by_key(|(_, state)| state.height)
     }
@@ -275,7 +261,7 @@ impl AgreementStage {
         fired.add(&cluster.fired);
         ScenarioOutcome {
             fired,
-            heights: self.heights(),
+            heights: self.world.heights(),
             crashes: self.world.crashes(),
             healed_at: self.healed_at,
             events: self.world.trace().events(),
@@ -295,15 +281,44 @@ impl AgreementStage {
     }
 }
 
+impl ClusterStage for AgreementStage {
+    type Cluster = AgreementServers;
+    type Own = LedgerSetting;
+
+    fn world(&self) -> &Simulator<AgreementServers> {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut Simulator<AgreementServers> {
+        &mut self.world
+    }
+
+    fn shared(&self) -> &AgreementSetting {
+        &self.setting
+    }
+
+    fn play_until(&mut self, until: Duration) {
+        self.world.run_while(until, Simulator::is_sound);
+    }
+
+    fn reached(&self) -> u64 {
+        self.top()
+    }
+
+    fn check_disk(&mut self, seat: usize) {
+        if let Err(what) = self.read_again(seat) {
+            self.world.blame(Some(seat), Law::Restored, what);
+        }
+    }
+}
+
 fn all_decided(world: &Simulator<AgreementServers>, height: u64) -> bool {
-    let founders = world.cluster.setting.founders;
-    let counts = |seat: usize| world.cluster.oracle.is_honest(seat) && world.is_wanted(seat);
     let mut counted = 0;
-    for seat in (0..world.seats()).filter(|seat| counts(*seat)) {
+    for seat in world.honest().filter(|seat| world.is_wanted(*seat)) {
         counted += 1;
         if world.server(seat).is_none_or(|server| server.height().0 < height) {
             return false;
         }
     }
-    counted > founders / 3
+    counted > world.cluster.setting.founders / 3
 }

@@ -13,7 +13,7 @@ use metatopia_oracle::Law;
 
 use super::ledger_setting::Flaw;
 use super::outcome::ScenarioOutcome;
-use super::scenario::Seed;
+use crate::course::Seed;
 
 pub(super) use controls::stormy;
 pub use crashes::{CrashSetting, crash_settings};

@@ -92,7 +92,7 @@ impl AgreementServer {
     ) -> Result<StartedServer<Self>, String> {
         let identity = Identity { sim: setting.sim, server: setting.name(seat) };
         claim_identity(disk, &identity).map_err(|e| e.to_string())?;
-        let recovered = recover_broken(disk, setting.sim, setting.log_controls);
+        let recovered = recover_broken(disk, setting.sim, setting.own.log_controls);
         let recovered = recovered.map_err(|e| e.to_string())?;
         let mut writer = recovered.writer.with_segment_bytes(SEGMENT_BYTES);
         if writer.end().0 == 0 {
@@ -108,17 +108,23 @@ impl AgreementServer {
         let mut ledger = setting.ledger(seat, log.start.state.clone());
         let config = setting.config(seat, log.start.fresh_key);
         let base = log.start.base.clone();
-        let agreement =
-            Agreement::open_broken(config, setting.controls, base, log.records, now, &mut ledger)
-                .map_err(|e| e.to_string())?;
+        let agreement = Agreement::open_broken(
+            config,
+            setting.own.controls,
+            base,
+            log.records,
+            now,
+            &mut ledger,
+        )
+        .map_err(|e| e.to_string())?;
         let mut server = Self {
             agreement,
             ledger,
             writer,
             start: log.start,
-            snapshot_every: setting.snapshot_every,
+            snapshot_every: setting.own.snapshot_every,
             name: setting.name(seat),
-            unlogged: setting.unlogged,
+            unlogged: setting.own.unlogged,
             decisions: log.decisions,
             states: BTreeMap::new(),
             armed: None,

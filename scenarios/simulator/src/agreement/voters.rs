@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use metatopia_consensus::{Message, Record, ResourceCount};
 use metatopia_oracle::{Law, Oracle};
-use metatopia_types::{Digest, HeaderId, Now, PublicKey, VoteKind};
+use metatopia_types::{Digest, HeaderId, Height, Now, PublicKey, VoteKind};
 
 use super::ambush::Ambush;
 use super::ledger_setting::AgreementSetting;
@@ -19,7 +19,8 @@ use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};
 use crate::crash::UnsyncedWrites;
 use crate::lent::LentDisk;
 use crate::machine::FileChange;
-use crate::villain::{ByzantineBehaviour, Villain};
+use crate::stage::WatchedCluster;
+use crate::villain::Villains;
 use crate::watched::{WatchedDisk, append};
 
 /// Turns that a liar looks back on.
@@ -61,11 +62,9 @@ pub struct AgreementServers {
     pub halts: Vec<(usize, String)>,
     /// Proposals with the round of an earlier quorum of prevotes that left honest servers.
     pub proposed_again: u64,
-    /// Seats that share the name of another seat.
-    pub copies: Vec<usize>,
     /// Faults that liars and their copies brought about.
     pub fired: Fired,
-    villains: BTreeMap<usize, Villain>,
+    villains: Villains,
     /// The turn of which a server had some parts of another one when it last asked it for the rest.
     incomplete: BTreeMap<(usize, usize), HeaderId>,
 }
@@ -73,8 +72,8 @@ pub struct AgreementServers {
 impl AgreementServers {
     /// The servers of `setting`, some of which lie.
     #[must_use]
-    pub fn new(setting: Arc<AgreementSetting>, liars: &[(usize, ByzantineBehaviour)]) -> Self {
-        let seats: Vec<usize> = liars.iter().map(|(seat, _)| *seat).collect();
+    pub fn new(setting: Arc<AgreementSetting>) -> Self {
+        let seats: Vec<usize> = setting.liars.iter().map(|(seat, _)| *seat).collect();
         Self {
             oracle: Oracle::new(setting.founding(), &seats),
             starts: BTreeMap::new(),
@@ -85,12 +84,8 @@ impl AgreementServers {
             may_halt: Vec::new(),
             halts: Vec::new(),
             proposed_again: 0,
-            copies: Vec::new(),
             fired: Fired::default(),
-            villains: liars
-                .iter()
-                .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
-                .collect(),
+            villains: Villains::of(&setting),
             incomplete: BTreeMap::new(),
             setting,
         }
@@ -152,15 +147,10 @@ impl AgreementServers {
     }
 
     fn note_villains_turn(&mut self, seat: usize, record: &Record) {
-        let Some(villain) = self.villains.get_mut(&seat) else {
-            return;
-        };
         if let Record::Turn(turn) = record {
             let mut recent: Vec<_> = self.oracle.history().newest(RECENT).cloned().collect();
             recent.reverse();
-            if let Some((id, why)) = villain.note_turn(&*self.setting, turn, &recent) {
-                self.oracle.forbid(id, why);
-            }
+            self.villains.note_turn(&self.setting, seat, (turn, &recent), &mut self.oracle);
         }
     }
 }
@@ -246,20 +236,12 @@ impl Cluster for AgreementServers {
         {
             return vec![];
         }
-        if self.copies.contains(&from) {
+        if self.setting.is_copy(from) {
             self.fired.note(Class::Twin);
         }
-        let Some(villain) = self.villains.get_mut(&from) else {
-            self.note_parts(from, to, frame);
-            return vec![frame.clone()];
-        };
-        let frames = villain.twist(&*self.setting, to, frame);
-        if frames != [frame.clone()] {
-            self.fired.note(villain.class());
-        }
-        if self.oracle.is_honest(to) {
-            self.oracle.saw_lies(self.setting.name(from), &frames);
-        }
+        let watch = (&mut self.oracle, &mut self.fired);
+        let said = self.villains.twist(&self.setting, (from, to), frame, watch);
+        let frames = said.unwrap_or_else(|| vec![frame.clone()]);
         frames.iter().for_each(|frame| self.note_parts(from, to, frame));
         frames
     }
@@ -319,19 +301,31 @@ impl Cluster for AgreementServers {
     }
 }
 
+impl WatchedCluster for AgreementServers {
+    fn laws(&self) -> &Oracle {
+        &self.oracle
+    }
+
+    fn laws_mut(&mut self) -> &mut Oracle {
+        &mut self.oracle
+    }
+
+    fn height(server: &AgreementServer) -> Height {
+        server.height()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use super::{AgreementServers, AgreementSetting, Law, ResourceCount};
-    use crate::agreement::SignatureKind;
+    use crate::signatures::SignatureKind;
 
     #[test]
     fn what_a_server_holds_is_held_against_its_bound() {
-        let mut servers = AgreementServers::new(
-            Arc::new(AgreementSetting::new(SignatureKind::StandIn, 4, 4)),
-            &[],
-        );
+        let setting = AgreementSetting::new(SignatureKind::StandIn, 4, 4);
+        let mut servers = AgreementServers::new(Arc::new(setting));
         let held = |what, count| ResourceCount { what, count, most: 4 };
 
         servers.check_bounds(2, &[held("peers", 4), held("decisions ahead", 5)]);

@@ -7,37 +7,24 @@
 mod drawn_scenario;
 mod players;
 mod recovery;
-mod shrink;
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metatopia_consensus::AgreementControls;
+use metatopia_oracle::Law;
 use metatopia_store::LogControls;
 
 use super::outcome::ScenarioOutcome;
-use super::scenario::Seed;
-pub use crate::calm::FaultRecovery;
-use crate::class::Class;
-use crate::course::SeedRun;
-pub use crate::weather::PlannedFault;
+use crate::calm::FaultRecovery;
+use crate::course::{self, Seed, SeedRun};
 pub use drawn_scenario::AgreementPlan;
 use players::AgreementRun;
-pub use shrink::shrink;
 
-/// One world of the swarm: a seed, and what a shorter retelling leaves out of it.
+/// One world of the swarm, and the rules that are broken in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Swarm {
     /// Decides everything else.
-    pub seed: Seed,
-    /// How long the world lives.
-    pub span: Duration,
-    /// Classes of faults that do not happen, though the seed drew them.
-    pub without: BTreeSet<Class>,
-    /// Faults begin here.
-    pub from: Duration,
-    /// Faults end here, instead of after four fifths of the span.
-    pub until: Option<Duration>,
+    pub course: SeedRun,
     /// Rules that all servers break.
     pub controls: AgreementControls,
     /// Rules that all logs break.
@@ -48,35 +35,14 @@ impl Swarm {
     /// The whole world of a seed.
     #[must_use]
     pub fn new(seed: Seed, span: Duration) -> Self {
-        Self {
-            seed,
-            span,
-            without: BTreeSet::new(),
-            from: Duration::ZERO,
-            until: None,
-            controls: AgreementControls::default(),
-            log_controls: LogControls::default(),
-        }
+        Self::of(SeedRun::new(seed, span))
     }
 
-    /// The same, without what only agreement has.
+    /// The world of a course, in which no rule is broken.
     #[must_use]
-    pub fn course(&self) -> SeedRun {
-        let Self { seed, span, from, until, .. } = *self;
-        SeedRun { seed, span, without: self.without.clone(), from, until, apart: false }
-    }
-
-    /// This world on another course.
-    #[must_use]
-    pub fn on(&self, course: &SeedRun) -> Self {
-        let SeedRun { seed, span, from, until, .. } = *course;
-        Self { seed, span, without: course.without.clone(), from, until, ..self.clone() }
-    }
-
-    /// When the faults stop.
-    #[must_use]
-    pub fn calm_from(&self) -> Duration {
-        self.course().calm_from()
+    pub fn of(course: SeedRun) -> Self {
+        let (controls, log_controls) = (AgreementControls::default(), LogControls::default());
+        Self { course, controls, log_controls }
     }
 
     /// What the seed stands for.
@@ -88,7 +54,21 @@ impl Swarm {
     /// Plays it. It ends with the first law that is broken, or with its time.
     #[must_use]
     pub fn play(&self) -> Played {
-        AgreementRun::new(self).play()
+        let mut run = AgreementRun::new(self);
+        let recovery = run.play();
+        Played { outcome: run.stage.finish(), recovery }
+    }
+
+    /// Makes a world that broke a law smaller, as long as it still breaks it: drops what the law is broken
+    /// without, see [`shrink`](course::shrink). `tells` is called before each world with what is tried,
+    /// and may say no: then the smallest world so far comes back.
+    #[must_use]
+    pub fn shrink(&self, law: Law, mut tells: impl FnMut(&Self) -> bool) -> Self {
+        let on = |course: &SeedRun| Self { course: course.clone(), ..self.clone() };
+        on(&course::shrink(&self.course, &self.plan().classes, |course| {
+            let swarm = on(course);
+            tells(&swarm).then(|| swarm.play().outcome.shows(law))
+        }))
     }
 }
 

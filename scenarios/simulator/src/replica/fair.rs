@@ -9,7 +9,7 @@ mod intruder;
 mod rush;
 mod visitors;
 
-pub use drawn_fair::ReplicaPlan;
+pub use drawn_fair::{FairPlan, ReplicaPlan};
 pub(crate) use ground::class_of;
 use visitors::ReplicaRun;
 
@@ -18,5 +18,5 @@ use crate::course::{RunReport, SeedRun};
 /// Plays the world of a course. It ends with the first law that is broken, or with its time.
 #[must_use]
 pub fn play(course: &SeedRun) -> RunReport {
-    ReplicaRun::new(course).play()
+    ReplicaRun::new(course).tell()
 }

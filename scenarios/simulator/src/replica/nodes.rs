@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use metatopia_consensus::Record;
-use metatopia_oracle::Law;
+use metatopia_oracle::{Law, Oracle};
 use metatopia_protocol::{Answer, ServerMessage, decode_server, encode_server};
 use metatopia_replica::keeper::{AGREEMENT, Health, News};
 use metatopia_replica::{ClientId, Followers, PeerMessage, Reader, RepairReport};
@@ -23,10 +23,12 @@ use super::node::{ReplicaServer, ServerStart};
 use super::oracle::ReplicaOracle;
 use super::place_setting::ReplicaSetting;
 use super::requests::ReplicaReport;
-use crate::agreement::{self, Villain};
+use crate::agreement;
 use crate::class::{Class, Fired};
 use crate::cluster::{Cluster, ClusterOrder, ClusterView, StartedServer};
 use crate::lent::{DiskChange, LentDisk};
+use crate::stage::WatchedCluster;
+use crate::villain::Villains;
 use crate::watched::{WatchedDisk, appended};
 
 /// Turns that a liar looks back on.
@@ -111,7 +113,7 @@ pub struct ReplicaServers {
     /// How often a liar gave another server a wrong part of its state, or kept it to itself.
     pub spoiled_states: u64,
     /// Servers that lie to other servers.
-    villains: BTreeMap<usize, Villain>,
+    villains: Villains,
     /// The last turns that liars wrote down.
     turns: VecDeque<Arc<Turn>>,
     /// Faults that happened at servers and scripts.
@@ -150,11 +152,7 @@ impl ReplicaServers {
             mended: Vec::new(),
             replaced: Vec::new(),
             spoiled_states: 0,
-            villains: setting
-                .liars
-                .iter()
-                .map(|(seat, deed)| (*seat, Villain::new(*seat, *deed)))
-                .collect(),
+            villains: Villains::of(&setting),
             turns: VecDeque::new(),
             fired: Fired::default(),
             halts: Vec::new(),
@@ -184,14 +182,13 @@ impl ReplicaServers {
 
     /// A liar wrote a record down: perhaps a turn, of which it tells others something else.
     fn note_villains_turn(&mut self, seat: usize, record: Option<Record>) {
-        let Some(villain) = self.villains.get_mut(&seat) else {
+        if self.villains.class(seat).is_none() {
             return;
-        };
+        }
         if let Some(Record::Turn(turn)) = record {
-            let recent = self.turns.make_contiguous();
-            if let Some((turn, why)) = villain.note_turn(&*self.setting, &turn, recent) {
-                self.oracle.laws.forbid(turn, why);
-            }
+            let recent = &*self.turns.make_contiguous();
+            let laws = &mut self.oracle.laws;
+            self.villains.note_turn(&self.setting, seat, (&turn, recent), laws);
             self.turns.push_back(turn);
             if self.turns.len() > RECENT {
                 self.turns.pop_front();
@@ -292,11 +289,11 @@ impl ReplicaServers {
                 self.oracle.laws.saw_receipt(seat, &receipt.header, &WatchedDisk(scene.disk));
             }
             let mut other = None;
-            if let Some(villain) = self.villains.get(&seat)
+            if let Some(class) = self.villains.class(seat)
                 && let ServerMessage::Answer { id, answer } = message
-                && let Some(answer) = spoiled(villain.class(), answer)
+                && let Some(answer) = spoiled(class, answer)
             {
-                self.fired.note(villain.class());
+                self.fired.note(class);
                 let answer = ServerMessage::Answer { id: *id, answer: Box::new(answer) };
                 other = Some(encode_server(&answer));
             }
@@ -377,35 +374,31 @@ impl Cluster for ReplicaServers {
         if self.is_honest(scene.seat) && !frame.bytes.is_empty() {
             self.oracle.saw_frame(scene.seat, &frame.bytes, scene.disk);
         }
-        let twin = self.setting.copies.iter().any(|(copy, _)| *copy == scene.seat);
-        if twin && !self.setting.copied_later.contains(&scene.seat) {
+        let seat = scene.seat;
+        if self.setting.is_copy(seat) && !self.setting.own.copied_later.contains(&seat) {
             self.fired.note(Class::Twin);
         }
-        let Some(villain) = self.villains.get_mut(&scene.seat) else {
+        let Some(class) = self.villains.class(seat) else {
             return vec![frame.clone()];
         };
-        let message = match PeerMessage::decode(&frame.bytes) {
-            Ok(PeerMessage::Agreement(message)) => message,
+        match PeerMessage::decode(&frame.bytes) {
+            Ok(PeerMessage::Agreement(message)) => {
+                let watch = (&mut self.oracle.laws, &mut self.fired);
+                let said = self.villains.twist(&self.setting, (seat, to), &message, watch);
+                let said = said.unwrap_or_else(|| vec![message]).into_iter();
+                vec![frame.saying(said.map(|message| PeerMessage::Agreement(message).encode()))]
+            }
             Ok(PeerMessage::Answer { id, answer }) => {
-                let Some(answer) = spoiled(villain.class(), &answer) else {
+                let Some(answer) = spoiled(class, &answer) else {
                     return vec![frame.clone()];
                 };
-                self.fired.note(villain.class());
+                self.fired.note(class);
                 self.spoiled_states += 1;
                 let answer = PeerMessage::Answer { id, answer: Box::new(answer) };
-                return vec![frame.saying([answer.encode()])];
+                vec![frame.saying([answer.encode()])]
             }
-            _ => return vec![frame.clone()],
-        };
-        let said = villain.twist(&*self.setting, to, &message);
-        if said != [message] {
-            self.fired.note(villain.class());
+            _ => vec![frame.clone()],
         }
-        if self.is_honest(to) {
-            self.oracle.laws.saw_lies(self.setting.name(scene.seat), &said);
-        }
-        let said = said.into_iter().map(|message| PeerMessage::Agreement(message).encode());
-        vec![frame.saying(said)]
     }
 
     fn told(&mut self, scene: &mut ClusterView<'_, Self>, report: ReplicaReport) {
@@ -447,7 +440,7 @@ impl Cluster for ReplicaServers {
                 self.oracle.blame(Some(seat), Law::Restored, what);
             }
             ReplicaReport::Parted(why) => {
-                if self.setting.flips.iter().all(|flip| flip.seat != seat) {
+                if self.setting.own.flips.iter().all(|flip| flip.seat != seat) {
                     self.oracle.blame(Some(seat), Law::Root, format!("it doubts its state: {why}"));
                 } else {
                     self.fired.note(Class::MemoryFlip);
@@ -507,6 +500,20 @@ impl Cluster for ReplicaServers {
         self.look_at(scene);
         self.oracle.died(scene.seat, scene.disk);
         self.mail.push_back(Mail::Died { seat: scene.seat });
+    }
+}
+
+impl WatchedCluster for ReplicaServers {
+    fn laws(&self) -> &Oracle {
+        &self.oracle.laws
+    }
+
+    fn laws_mut(&mut self) -> &mut Oracle {
+        &mut self.oracle.laws
+    }
+
+    fn height(server: &ReplicaServer) -> Height {
+        server.applied()
     }
 }
 

@@ -9,11 +9,11 @@ use super::account::Account;
 use super::person::{Person, PersonProfile};
 use super::place_setting::{Flip, ReplicaSetting};
 use super::visit::ReplicaStage;
-use crate::agreement::SignatureKind;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::crash::UnsyncedWrites;
+use crate::signatures::SignatureKind;
 
 /// One in so many seeds has real signatures.
 const REAL_SIGNATURES_EVERY: u64 = 10;
@@ -76,8 +76,8 @@ pub fn flipped_bit(seed: u64) -> Account {
     let mut dice = Dice::new(seed, "flipped bit");
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
-    setting.snapshot_turns = 5 + dice.below(60);
-    setting.flips = vec![Flip { seat, height: Height(30 + dice.below(60)), lasting: false }];
+    setting.own.snapshot_turns = 5 + dice.below(60);
+    setting.own.flips = vec![Flip { seat, height: Height(30 + dice.below(60)), lasting: false }];
     let mut conditions = Conditions::calm(1 + dice.below(20));
     conditions.job = Span::ms(0, dice.below(10));
     let mut stage = ReplicaStage::new(setting, conditions);
@@ -99,8 +99,8 @@ pub fn bad_memory(seed: u64) -> ReplicaStage {
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
     let flip = |height| Flip { seat, height: Height(height), lasting: false };
-    setting.flips = vec![flip(30), flip(70), flip(110), flip(150)];
-    setting.snapshot_turns = 25;
+    setting.own.flips = vec![flip(30), flip(70), flip(110), flip(150)];
+    setting.own.snapshot_turns = 25;
     let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 12 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
@@ -114,8 +114,8 @@ pub fn bad_memory(seed: u64) -> ReplicaStage {
 pub fn two_against_two(seed: u64, lasting: bool) -> ReplicaStage {
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let height = Height(60);
-    setting.flips = [1, 2].map(|seat| Flip { seat, height, lasting }).into();
-    setting.snapshot_turns = 25;
+    setting.own.flips = [1, 2].map(|seat| Flip { seat, height, lasting }).into();
+    setting.own.snapshot_turns = 25;
     let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 14 * SECOND;
     bring_people_elsewhere(&mut stage, &[1, 2], until);
@@ -129,8 +129,8 @@ pub fn two_against_two(seed: u64, lasting: bool) -> ReplicaStage {
 pub fn wrong_rules(seed: u64) -> ReplicaStage {
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
-    setting.flips = vec![Flip { seat, height: Height(60), lasting: true }];
-    setting.snapshot_turns = 25;
+    setting.own.flips = vec![Flip { seat, height: Height(60), lasting: true }];
+    setting.own.snapshot_turns = 25;
     let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
     let until = 14 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);
@@ -145,7 +145,7 @@ pub fn left_behind(seed: u64) -> ReplicaStage {
     let mut dice = Dice::new(seed, "left behind");
     let mut setting = ReplicaSetting::plaza(scheme(seed), seed);
     let seat = forgetful(seed);
-    (setting.snapshot_turns, setting.behind_turns) = (20 + dice.below(30), 100);
+    (setting.own.snapshot_turns, setting.own.behind_turns) = (20 + dice.below(30), 100);
     let mut stage = ReplicaStage::new(setting, Conditions::calm(1 + dice.below(20)));
     let until = 18 * SECOND;
     bring_people_elsewhere(&mut stage, &[seat], until);

@@ -204,7 +204,7 @@ impl Person {
             node,
             home: None,
             session: Session::new(key, setting.light(), Lane(lane)),
-            dice: Dice::new(setting.seed, &concern),
+            dice: Dice::new(setting.own.seed, &concern),
             arrived: false,
             checks: BTreeMap::new(),
             later: Vec::new(),

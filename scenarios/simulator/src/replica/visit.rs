@@ -6,7 +6,6 @@ mod closing;
 mod gaps;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -21,7 +20,7 @@ use super::newcomer::Newcomer;
 use super::node::{ReplicaServer, ServerStart};
 use super::nodes::{DecodedFrame, Mail, ReplicaServers};
 use super::person::{Person, PersonRequest};
-use super::place_setting::ReplicaSetting;
+use super::place_setting::{PlaceSetting, ReplicaSetting};
 use super::requests::Request;
 use super::stranger::Stranger;
 use crate::agenda::Agenda;
@@ -29,6 +28,7 @@ use crate::class::Class;
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::damage::harm;
+use crate::stage::ClusterStage;
 use crate::world::Simulator;
 
 /// How long a frame is on its way between a client and a server.
@@ -110,12 +110,12 @@ impl ReplicaStage {
         let shunned = setting.shunned().collect();
         let servers = ReplicaServers::new(Rc::clone(&setting));
         let mut world =
-            Simulator::new(servers, setting.keys.len(), setting.seed, conditions, written);
+            Simulator::new(servers, setting.keys.len(), setting.own.seed, conditions, written);
         for seat in 0..setting.founders {
             world.plan(Duration::ZERO, ClusterOrder::Start(seat));
         }
         for (copy, original) in &setting.copies {
-            if !setting.copied_later.contains(copy) {
+            if !setting.own.copied_later.contains(copy) {
                 world.plan(Duration::ZERO, ClusterOrder::Start(*copy));
             }
             // To begin with nobody knows of it.
@@ -143,31 +143,17 @@ impl ReplicaStage {
         self.overheard.iter()
     }
 
-    /// A law was broken.
-    pub fn blame(&mut self, law: Law, what: impl fmt::Display) {
-        self.world.cluster.oracle.blame(None, law, what.to_string());
-    }
-
-    /// Was no law broken?
-    #[must_use]
-    pub fn is_sound(&self) -> bool {
-        self.world.cluster.oracle.faults().is_empty()
-    }
-
     /// Kills a server, damages its log where it had been durable, and starts it again. Returns which
     /// file is changed: nothing, if the log is too short yet.
     pub fn harm(&mut self, seat: usize, class: Class, place: u64) -> Option<FileName> {
-        let now = self.world.now();
-        self.world.plan(now, ClusterOrder::Kill(seat));
-        self.run_until(now);
-        let harmed = harm(self.world.disk_mut(seat), self.setting.sim, class, place);
-        if let Some(file) = harmed {
-            self.world.note_fault(class);
-            self.world.cluster.harm(seat, file, format!("{class} at {place:x}"));
-        }
-        self.world.plan(now, ClusterOrder::Start(seat));
-        self.run_until(now);
-        harmed
+        self.while_off(seat, |stage| {
+            let harmed = harm(stage.world.disk_mut(seat), stage.setting.sim, class, place);
+            if let Some(file) = harmed {
+                stage.world.note_fault(class);
+                stage.world.cluster.harm(seat, file, format!("{class} at {place:x}"));
+            }
+            harmed
+        })
     }
 
     /// Copies what would be left of the disk of a server if the power failed now to the second
@@ -184,7 +170,11 @@ impl ReplicaStage {
         self.world.plan(now, ClusterOrder::Start(copy));
         self.run_until(now);
         if self.world.server(copy).is_none() && !self.world.is_wanted(copy) {
-            self.blame(Law::Restored, format!("a copy of the disk of {original} starts no server"));
+            self.world.blame(
+                None,
+                Law::Restored,
+                format!("a copy of the disk of {original} starts no server"),
+            );
         }
     }
 
@@ -205,11 +195,13 @@ impl ReplicaStage {
                 let known = self.world.cluster.oracle.steps().get(&height).map(|step| step.root);
                 if known.is_some_and(|known| known != root) {
                     let what = format!("server {seat} read again has another root after {height}");
-                    self.blame(Law::Restored, what);
+                    self.world.blame(None, Law::Restored, what);
                 }
             }
             Ok(None) => {}
-            Err(why) => self.blame(Law::Restored, format!("server {seat} read again: {why}")),
+            Err(why) => {
+                self.world.blame(None, Law::Restored, format!("server {seat} read again: {why}"))
+            }
         }
     }
 
@@ -334,27 +326,12 @@ impl ReplicaStage {
         servers.map(ReplicaServer::health).all(|health| *health == Health::Sound)
     }
 
-    /// The heights that running servers have applied, by seat.
-    #[must_use]
-    pub fn heights(&self) -> Vec<Option<u64>> {
-        let seats = 0..self.world.seats();
-        seats.map(|seat| self.world.server(seat).map(|server| server.applied().0)).collect()
-    }
-
     /// Has every honest server that should run applied this height?
     #[must_use]
     pub fn all_applied(&self, height: u64) -> bool {
-        let honest = |seat: &usize| self.world.cluster.is_honest(*seat);
-        let mut seats =
-            (0..self.world.seats()).filter(|seat| self.world.is_wanted(*seat)).filter(honest);
-        let heights = self.heights();
+        let mut seats = self.world.honest().filter(|seat| self.world.is_wanted(*seat));
+        let heights = self.world.heights();
         seats.all(|seat| heights[seat].is_some_and(|applied| applied >= height))
-    }
-
-    /// The last height that a server has applied.
-    #[must_use]
-    pub fn top(&self) -> u64 {
-        self.heights().into_iter().flatten().max().unwrap_or(0)
     }
 
     fn collect_mail(&mut self) {
@@ -525,5 +502,34 @@ impl ReplicaStage {
             let at = at.max(self.world.now());
             self.agenda.plan(at, StageEvent::Tick(person));
         }
+    }
+}
+
+impl ClusterStage for ReplicaStage {
+    type Cluster = ReplicaServers;
+    type Own = PlaceSetting;
+
+    fn world(&self) -> &Simulator<ReplicaServers> {
+        &self.world
+    }
+
+    fn world_mut(&mut self) -> &mut Simulator<ReplicaServers> {
+        &mut self.world
+    }
+
+    fn shared(&self) -> &ReplicaSetting {
+        &self.setting
+    }
+
+    fn play_until(&mut self, until: Duration) {
+        self.run_until(until);
+    }
+
+    fn reached(&self) -> u64 {
+        self.world.top()
+    }
+
+    fn check_disk(&mut self, seat: usize) {
+        self.read_again(seat);
     }
 }

@@ -34,15 +34,15 @@ fn no_world_has_more_liars_than_it_bears_nor_a_bad_memory_besides() {
     for seed in 0..600 {
         let plan = ReplicaPlan::draw(&whole(seed, 60));
         let bears = (plan.founders - 1) / 3;
-        let bad = [!plan.flips.is_empty(), plan.twin.is_some()];
-        let bad = plan.liars.len() + bad.into_iter().filter(|bad| *bad).count();
+        let bad = [!plan.own.flips.is_empty(), plan.own.twin.is_some()];
+        let bad = plan.own.liars.len() + bad.into_iter().filter(|bad| *bad).count();
         assert!(bad <= bears, "seed {seed}: {bad} of {bears}");
     }
 }
 
 #[test]
 fn in_about_a_third_of_all_worlds_nobody_keeps_all_of_the_past() {
-    let without = (0..600).filter(|seed| !ReplicaPlan::draw(&whole(*seed, 60)).archive).count();
+    let without = (0..600).filter(|seed| !ReplicaPlan::draw(&whole(*seed, 60)).own.archive).count();
 
     assert!((150..=250).contains(&without), "{without} of 600 worlds");
 }
@@ -60,7 +60,7 @@ fn one_seed_of_whole_replicas_is_one_history() {
 fn servers_that_share_what_they_calculate_live_as_if_each_did_it_alone() {
     let shared = whole(4, 6);
     let alone = SeedRun { apart: true, ..shared.clone() };
-    assert!(!ReplicaPlan::draw(&shared).apart && ReplicaPlan::draw(&alone).apart);
+    assert!(!ReplicaPlan::draw(&shared).own.apart && ReplicaPlan::draw(&alone).own.apart);
 
     let (shared, alone) = (play(&shared), play(&alone));
 

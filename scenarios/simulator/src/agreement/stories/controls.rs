@@ -11,12 +11,13 @@ use super::crashes::after_votes;
 use super::rough_links::{long_turns, lossy};
 use super::{ExpectedEnding, SeedStory};
 use crate::agreement::voter::StartState;
-use crate::agreement::{
-    ByzantineBehaviour, Flaw, Scenario, ScenarioOutcome, Seed, SignatureKind, Unlogged,
-};
+use crate::agreement::{Flaw, Scenario, ScenarioOutcome, Unlogged};
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
+use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -5,10 +5,11 @@ use std::time::Duration;
 use metatopia_consensus::Patience;
 
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::{Ambush, Scenario, ScenarioOutcome, Seed};
+use crate::agreement::{Ambush, Scenario, ScenarioOutcome};
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
 use crate::network::Links;
 
 const SECOND: Duration = Duration::from_secs(1);

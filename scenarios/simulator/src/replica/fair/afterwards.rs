@@ -1,17 +1,18 @@
-//! After the faults: the world must go on, and in time.
+//! How whole servers go on after the faults.
 
 use std::time::Duration;
 
+use metatopia_consensus::Patience;
 use metatopia_oracle::Law;
 use metatopia_replica::Condition;
-use metatopia_types::{Act, Emote, SignedEnvelope};
+use metatopia_types::{Act, Emote, Height, Round, SignedEnvelope};
 
 use super::rush::Rush;
-use super::visitors::ReplicaRun;
-use crate::calm::{CalmSettings, Dues, FaultRecovery, UNDER_WAY};
+use super::visitors::{ReplicaRun, Visitors};
+use crate::calm::{CalmLevel, Dues, NEAR, UNDER_WAY};
 use crate::replica::lanes::LATE;
 use crate::replica::{ActStatus, Person, ReplicaServer, ReplicaStage};
-use crate::storm::Stormy as _;
+use crate::swarm_run::SwarmLevel as _;
 
 /// How often it is looked at what came about.
 const LOOK: Duration = Duration::from_millis(50);
@@ -22,157 +23,116 @@ const TO_FIND_ROOM: Duration = Duration::from_millis(2_500);
 /// Turns that may be decided while an act travels from a client to its server, and on to the others.
 const ON_ITS_WAY: u64 = 2;
 
-/// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
-pub(super) fn go_on(run: &mut ReplicaRun) -> Option<FaultRecovery> {
-    let healed = run.stage.world.now();
-    run.stage.world.set_clocks_right();
-    run.stage.world.heal();
-    run.stage.run_until(healed);
-    let limit = healed + TO_FIND_ROOM;
-    run.stage.run_till(limit, |stage| stage.world.now() > healed && stage.are_disks_sound());
-    let healed = run.stage.world.now();
-    run.settle_members();
-    let (bound, later) = (pace(run).turn_bound(round(run)), pace(run).turn_bound(0));
-    let (laws, acts) = (&run.stage.world.cluster.oracle.laws, known_to_all(run));
-    let mut dues = Dues::new(healed, laws, (bound, later), acts, faults_borne(run));
-    let turn = new_turn(run, &mut dues, bound)?;
-    let caught_up = catch_up(run, &mut dues, healed)?;
-    let voters = run.voters();
-    dues.caught_up(run.stage.world.now(), &run.stage.world.cluster.oracle.laws, voters);
-    let act = decide_act(run, &mut dues)?;
-    let mut rush = Rush::begin(run);
-    while run.is_sound() && (run.stage.world.now() < run.plan.end || !dues.are_paid()) {
-        let (now, end) = (run.stage.world.now(), run.plan.end);
-        let next = now + Duration::from_millis(500);
-        run.stage.run_until(if now < end { next.min(end) } else { next });
-        run.tick();
-        look(run, &mut dues);
-        if let Some(rush) = &mut rush {
-            rush.go_on(run, &mut dues);
+impl CalmLevel for Visitors {
+    fn heal(run: &mut ReplicaRun) -> Duration {
+        let healed = run.now();
+        run.stage.world.heal();
+        run.stage.run_until(healed);
+        let limit = healed + TO_FIND_ROOM;
+        run.stage.run_till(limit, |stage| stage.world.now() > healed && stage.are_disks_sound());
+        // The admin changes nothing any more.
+        run.changes.clear();
+        run.now()
+    }
+
+    fn round(server: &ReplicaServer) -> Option<Round> {
+        server.status()?.round
+    }
+
+    /// A stream that lost a frame is found broken with the next one that comes, and what was in it is
+    /// said again.
+    fn links(patience: Patience) -> Duration {
+        patience.rebroadcast + 2 * LATE
+    }
+
+    fn waiting(run: &ReplicaRun, seat: usize) -> Option<Vec<SignedEnvelope>> {
+        let of_people = |act: &SignedEnvelope| {
+            run.stage.people.iter().any(|person| person.deeds.contains_key(&act.id()))
+        };
+        let pending = run.stage.world.server(seat)?.replica().pending();
+        Some(pending.filter(|act| of_people(act)).cloned().collect())
+    }
+
+    /// Who healed too often need not vote, nor whose state went wrong in the calm.
+    fn reliable(run: &ReplicaRun) -> Vec<usize> {
+        let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
+        let parted = &run.stage.world.cluster.parted;
+        voters.retain(|seat| {
+            let status = run.stage.world.server(*seat).and_then(ReplicaServer::status);
+            let follows = status.is_some_and(|status| status.condition == Condition::Following);
+            !follows && !parted.iter().any(|(at, by)| by == seat && *at >= calm_from)
+        });
+        voters
+    }
+
+    fn await_turn(stage: &mut ReplicaStage, last: Height, limit: Duration) {
+        let decided = |stage: &ReplicaStage| stage.world.cluster.oracle.laws.last_decided();
+        stage.run_till(limit, |stage| decided(stage) > last || !stage.world.is_sound());
+    }
+
+    fn missed(run: &ReplicaRun, last: Height) -> u64 {
+        let heights = run.stage.world.heights();
+        let behind = Self::behind(run).into_iter();
+        behind.map(|seat| last.0 - heights[seat].unwrap_or(0).min(last.0)).max().unwrap_or(0)
+    }
+
+    /// Who is behind the furthest by more than a few turns, of those who run or shall run.
+    fn behind(run: &ReplicaRun) -> Vec<usize> {
+        let world = &run.stage.world;
+        let (top, heights) = (world.cluster.oracle.laws.last_decided().0, world.heights());
+        let members = Self::members(run).unwrap_or_default();
+        let is_behind = |seat: &usize| heights[*seat].is_none_or(|height| height + NEAR < top);
+        let counts = |seat: &usize| {
+            let member = members.contains(&run.stage.setting().name(*seat));
+            (member || run.plan.own.invited().contains(seat)) && world.is_wanted(*seat)
+        };
+        world.honest().filter(counts).filter(is_behind).collect()
+    }
+
+    /// Lets somebody act who did nothing before.
+    fn decide_act(run: &mut ReplicaRun, dues: &mut Dues) -> Option<u64> {
+        let limit = run.now() + Duration::from_secs(10);
+        let person = run.own.witness;
+        if !run.stage.run_till(limit, |stage| stage.people[person].is_open()) {
+            run.stage.world.blame(None, Law::Stuck, "a client gets no session with any server");
+            return None;
+        }
+        let after = run.stage.world.top();
+        let waves = |somebody: &mut Person, now| somebody.act(now, Act::Emote(Emote::Wave), None);
+        let act = run.stage.prompt(person, waves)?;
+        let last = after + ON_ITS_WAY + UNDER_WAY + run.faults_borne() as u64 + 2;
+        let limit = run.now() + Duration::from_secs(30);
+        let fate = |stage: &ReplicaStage| stage.people[person].fate(act);
+        let is_over = |stage: &ReplicaStage| {
+            !stage.world.is_sound()
+                || fate(stage) != ActStatus::Waiting
+                || stage.world.top() > last + ON_ITS_WAY
+        };
+        while !is_over(&run.stage) && run.now() < limit {
+            run.stage.run_for(LOOK);
+            run.look(dues);
+        }
+        if !run.is_sound() {
+            return None;
+        }
+        match fate(&run.stage) {
+            ActStatus::Receipted { height, .. } if height.0 <= last => {
+                run.own.rush = Rush::begin(run);
+                Some(height.0.saturating_sub(after))
+            }
+            other => {
+                let what =
+                    format!("{act} is in none of the turns from {after} to {last}: {other:?}");
+                run.stage.world.blame(None, Law::LateAct, what);
+                None
+            }
         }
     }
-    Some(FaultRecovery { turn, turn_bound: bound, caught_up, act })
-}
 
-pub(super) fn pace(run: &ReplicaRun) -> CalmSettings<'_> {
-    let setting = run.stage.setting();
-    CalmSettings {
-        conditions: &run.plan.conditions,
-        patience: setting.patience,
-        turn: Duration::from_millis(setting.turn_length()),
-        // A stream that lost a frame is found broken with the next one that comes, and what was in it
-        // is said again.
-        links: setting.patience.rebroadcast + 2 * LATE,
-        faults_borne: faults_borne(run),
-    }
-}
-
-pub(super) fn faults_borne(run: &ReplicaRun) -> u32 {
-    let members = run.members().map_or(run.plan.founders, |members| members.len());
-    u32::try_from(members.saturating_sub(1) / 3).unwrap_or(u32::MAX)
-}
-
-/// The latest round that a server is in, as it said last.
-fn round(run: &ReplicaRun) -> u32 {
-    let world = &run.stage.world;
-    let servers = (0..world.seats()).filter_map(|seat| world.server(seat)?.status()?.round);
-    servers.map(|round| round.0).max().unwrap_or(0)
-}
-
-/// Acts of people that wait at every honest server that votes.
-fn known_to_all(run: &ReplicaRun) -> Vec<SignedEnvelope> {
-    let waiting = |seat: usize| {
-        let server = run.stage.world.server(seat)?;
-        Some(server.replica().pending().collect::<Vec<_>>())
-    };
-    let all: Option<Vec<_>> = run.voters().into_iter().map(waiting).collect();
-    let Some([first, others @ ..]) = all.as_deref() else {
-        return Vec::new();
-    };
-    let of_people = |act: &SignedEnvelope| {
-        run.stage.people.iter().any(|person| person.deeds.contains_key(&act.id()))
-    };
-    let everywhere = |act: &&&SignedEnvelope| others.iter().all(|acts| acts.contains(*act));
-    first.iter().filter(everywhere).filter(|act| of_people(act)).map(|act| (*act).clone()).collect()
-}
-
-/// Looks at what is due. Who healed too often need not vote, nor whose state went wrong in the calm.
-pub(super) fn look(run: &mut ReplicaRun, dues: &mut Dues) {
-    let (now, voters) = (run.stage.world.now(), reliable(run));
-    dues.look(now, &mut run.stage.world.cluster.oracle.laws, &voters);
-}
-
-/// The honest servers that have to vote.
-pub(super) fn reliable(run: &ReplicaRun) -> Vec<usize> {
-    let (mut voters, calm_from) = (run.voters(), run.plan.calm_from);
-    let parted = &run.stage.world.cluster.parted;
-    voters.retain(|seat| {
-        let status = run.stage.world.server(*seat).and_then(ReplicaServer::status);
-        let follows = status.is_some_and(|status| status.condition == Condition::Following);
-        !follows && !parted.iter().any(|(at, by)| by == seat && *at >= calm_from)
-    });
-    voters
-}
-
-fn new_turn(run: &mut ReplicaRun, dues: &mut Dues, bound: Duration) -> Option<Duration> {
-    let (now, last) = (run.stage.world.now(), dues.last());
-    let decided = |stage: &ReplicaStage| stage.world.cluster.oracle.laws.last_decided();
-    run.stage.run_till(now + bound, |stage| decided(stage) > last || !stage.is_sound());
-    look(run, dues);
-    run.is_sound().then(|| run.stage.world.now() - now)
-}
-
-/// Lets everybody who was behind come up to the others.
-fn catch_up(run: &mut ReplicaRun, dues: &mut Dues, healed: Duration) -> Option<Duration> {
-    let (top, heights) = (dues.last().0, run.stage.heights());
-    let missed = run.behind().into_iter().map(|seat| top - heights[seat].unwrap_or(0).min(top));
-    let limit = run.stage.world.now() + pace(run).catch_up_bound(missed.max().unwrap_or(0));
-    while run.is_sound() && run.stage.world.now() < limit {
-        run.stage.run_for(2 * LOOK);
-        look(run, dues);
-        if run.behind().is_empty() {
-            return Some(run.stage.world.now() - healed);
-        }
-    }
-    if run.is_sound() {
-        let (behind, heights) = (run.behind(), run.stage.heights());
-        run.stage.blame(Law::Behind, format!("{behind:?} are behind: {heights:?}"));
-    }
-    None
-}
-
-/// Lets somebody act who did nothing before. Returns how many turns later that was decided.
-fn decide_act(run: &mut ReplicaRun, dues: &mut Dues) -> Option<u64> {
-    let limit = run.stage.world.now() + Duration::from_secs(10);
-    let person = run.witness;
-    if !run.stage.run_till(limit, |stage| stage.people[person].is_open()) {
-        run.stage.blame(Law::Stuck, "a client gets no session with any server");
-        return None;
-    }
-    let after = run.stage.top();
-    let waves = |somebody: &mut Person, now| somebody.act(now, Act::Emote(Emote::Wave), None);
-    let act = run.stage.prompt(person, waves)?;
-    let last = after + ON_ITS_WAY + UNDER_WAY + u64::from(faults_borne(run)) + 2;
-    let limit = run.stage.world.now() + Duration::from_secs(30);
-    let fate = |stage: &ReplicaStage| stage.people[person].fate(act);
-    let is_over = |stage: &ReplicaStage| {
-        !stage.is_sound() || fate(stage) != ActStatus::Waiting || stage.top() > last + ON_ITS_WAY
-    };
-    while !is_over(&run.stage) && run.stage.world.now() < limit {
-        run.stage.run_for(LOOK);
-        look(run, dues);
-    }
-    if !run.is_sound() {
-        return None;
-    }
-    match fate(&run.stage) {
-        ActStatus::Receipted { height, .. } if height.0 <= last => {
-            Some(height.0.saturating_sub(after))
-        }
-        other => {
-            let what = format!("{act} is in none of the turns from {after} to {last}: {other:?}");
-            run.stage.blame(Law::LateAct, what);
-            None
+    fn go_on(run: &mut ReplicaRun, dues: &mut Dues) {
+        if let Some(mut rush) = run.own.rush.take() {
+            rush.go_on(run, dues);
+            run.own.rush = Some(rush);
         }
     }
 }
@@ -183,13 +143,11 @@ mod tests {
 
     use metatopia_oracle::Law;
 
-    use super::{Dues, go_on, look, new_turn};
-    use crate::calm::NEAR;
+    use super::{CalmLevel as _, Dues, NEAR, ReplicaRun, Visitors};
     use crate::class::Class;
     use crate::cluster::ClusterOrder;
     use crate::course::SeedRun;
     use crate::crash::UnsyncedWrites;
-    use crate::replica::fair::visitors::ReplicaRun;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -216,14 +174,14 @@ mod tests {
             ClusterOrder::PowerLoss { tail: UnsyncedWrites::Kept, down, stagger: Duration::ZERO },
         );
         run.stage.run_until(now);
-        let top = run.stage.top();
+        let top = run.stage.world.top();
         let bound = 3 * SECOND;
         let laws = &run.stage.world.cluster.oracle.laws;
         let mut dues = Dues::new(now, laws, (bound, bound), Vec::new(), 1);
 
-        assert_eq!(new_turn(&mut run, &mut dues, bound), None);
+        assert_eq!(run.new_turn(&mut dues, bound), None);
 
-        assert!(run.stage.top() > top, "all have restarted, and applied what they had");
+        assert!(run.stage.world.top() > top, "all have restarted, and applied what they had");
         assert_eq!(broken(&run), [Law::LateTurn]);
     }
 
@@ -245,8 +203,12 @@ mod tests {
         for _ in 0..400 {
             run.stage.run_for(SECOND / 1_000);
             let decided = run.stage.world.cluster.oracle.laws.last_decided().0;
-            if run.stage.heights().iter().flatten().any(|height| height + NEAR < decided) {
-                assert!(!run.behind().is_empty(), "{:?} of {decided}", run.stage.heights());
+            if run.stage.world.heights().iter().flatten().any(|height| height + NEAR < decided) {
+                assert!(
+                    !Visitors::behind(&run).is_empty(),
+                    "{:?} of {decided}",
+                    run.stage.world.heights()
+                );
                 seen += 1;
             }
         }
@@ -259,7 +221,7 @@ mod tests {
         run.stage.world.plan(14 * SECOND, ClusterOrder::SplitFor(Class::Split, vec![0, 1]));
         run.stage.world.plan(34 * SECOND, ClusterOrder::Mend(Class::Split));
 
-        go_on(&mut run);
+        run.calm_down();
 
         assert_eq!(broken(&run), [Law::LateTurn]);
         let late = run.stage.world.now();
@@ -276,7 +238,7 @@ mod tests {
         dues.caught_up(now, laws, run.voters());
 
         run.stage.run_for(6 * SECOND);
-        look(&mut run, &mut dues);
+        run.look(&mut dues);
 
         let faults = run.stage.world.cluster.oracle.faults();
         let blamed: Vec<_> = faults.iter().map(|fault| (fault.seat, fault.law)).collect();

@@ -9,16 +9,15 @@ use metatopia_replica::keeper::HISTORY_TURNS;
 use metatopia_types::Height;
 
 use super::ground;
-use crate::agreement::{ByzantineBehaviour, Seed, SignatureKind};
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
 use crate::cluster::ClusterOrder;
-use crate::conditions::Conditions;
 use crate::course::SeedRun;
 use crate::replica::partings::scheme;
 use crate::replica::{BadInvite, Flip, ReplicaSetting};
-use crate::storm::Storm;
-use crate::weather::{FaultPlanDraft, PlannedFault};
+use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
+use crate::weather::{FaultPlan, FaultPlanDraft, PlannedFault};
 
 /// Seats for servers that the admin adds.
 const JOINERS: usize = 1;
@@ -49,15 +48,12 @@ const STARTS: Duration = Duration::from_millis(50);
 /// Turns a second when nothing holds them up.
 const TURNS_PER_SECOND: u64 = 20;
 
-/// See the module.
+/// What a seed stands for where whole servers are played.
+pub type ReplicaPlan = FaultPlan<FairPlan>;
+
+/// What it stands for there only: who is at the fair, and how servers keep the past.
 #[derive(Debug, Clone)]
-pub struct ReplicaPlan {
-    /// Classes of faults that may happen.
-    pub classes: BTreeSet<Class>,
-    /// Where all dice come from.
-    pub seed: Seed,
-    /// Servers that vote at genesis.
-    pub founders: usize,
+pub struct FairPlan {
     /// Seats of the founders and of servers that the admin adds; the latter are empty to begin with.
     pub seats: usize,
     /// So many seats after them are for nodes that come by an invite.
@@ -78,22 +74,17 @@ pub struct ReplicaPlan {
     pub apart: bool,
     /// Does a crowd of fresh keys take the seats in the calm, while stewards log in?
     pub crowd: bool,
-    /// Links, disks and clocks.
-    pub conditions: Conditions,
     /// Servers that lie to the others, and how.
     pub liars: Vec<(usize, ByzantineBehaviour)>,
     /// Bits that flip in memory.
     pub flips: Vec<Flip>,
-    /// Trouble whose victims are drawn, by time.
-    pub orders: Vec<(Duration, ClusterOrder)>,
-    /// The other trouble, by time.
-    pub moments: Vec<(Duration, PlannedFault)>,
-    /// Faults begin here.
-    pub from: Duration,
-    /// Faults stop here.
-    pub calm_from: Duration,
-    /// The run ends here.
-    pub end: Duration,
+}
+
+impl FairPlan {
+    /// Seats of nodes that come by an invite.
+    pub(super) const fn invited(&self) -> std::ops::Range<usize> {
+        self.seats..self.seats + self.invited
+    }
 }
 
 impl ReplicaPlan {
@@ -105,17 +96,24 @@ impl ReplicaPlan {
         let founders = dice.pick(&[4, 4, 4, 4, 4, 5, 7]);
         let snapshot_turns = dice.pick(&[20, 50, 200]);
         let history_turns = dice.pick(&[HISTORY_TURNS, 20, 60]);
-        let until = SeedRun::new(seed, course.span).calm_from();
-        let mut draft =
-            FaultPlanDraft::new(Level::Whole, seed.number, founders, until, &course.without);
+        let mut draft = FaultPlanDraft::new(Level::Whole, course, founders);
         let mut conditions = draft.conditions();
         // Lanes are built by who is told that a server came or went.
         conditions.notices = true;
         conditions.links.loss_ppm /= RARER;
         conditions.links.straggler_ppm /= RARER;
-        let seats = draft.members();
+        // The first server may keep all history.
+        let changes = draft.changes(JOINERS, 1..founders - draft.lying());
+        let seats = if changes { founders + JOINERS } else { founders };
         let invited = draft.invited(seats);
-        let (liars, twin) = draft.liars();
+        let (mut liars, mut twin) = (Vec::new(), None);
+        for (seat, class, mut dice) in draft.liars() {
+            if Class::TWINS.contains(&class) {
+                twin = Some(seat);
+            } else {
+                liars.push((seat, dice.pick(&ByzantineBehaviour::of(class))));
+            }
+        }
         if let Some(twin) = twin {
             let from = draft.copied(seats + invited);
             draft.connections(twin, seats + invited, from);
@@ -135,94 +133,54 @@ impl ReplicaPlan {
         draft.intruders();
         draft.bad_invites();
         draft.draw();
-        let (from, calm_from, end) = (course.from, course.calm_from(), course.span);
-        draft.narrow(from, calm_from);
-        let FaultPlanDraft { on: classes, orders, moments, .. } = draft;
-        let scheme = scheme(seed.number);
-        Self {
-            classes,
-            seed,
-            founders,
+        let own = FairPlan {
             seats,
             invited,
             twin,
-            scheme,
+            scheme: scheme(seed.number),
             snapshot_turns,
             history_turns,
             archive,
             behind_turns,
             apart: apart || course.apart,
             crowd,
-            conditions,
             liars,
             flips,
-            orders,
-            moments,
-            from,
-            calm_from,
-            end,
-        }
-    }
-
-    /// All its trouble.
-    pub(super) fn storm(&self) -> Storm {
-        let (conditions, moments) = (self.conditions.clone(), self.moments.clone());
-        Storm { conditions, moments, from: self.from, until: self.calm_from }
+        };
+        draft.plan(course, conditions, own)
     }
 
     /// The sim that is played.
     pub(super) fn setting(&self) -> ReplicaSetting {
-        let place = ground::place(&self.classes);
-        let Self { scheme, founders, seats, seed, .. } = *self;
-        let mut setting = if self.crowd {
-            ReplicaSetting::narrow(&place, scheme, (founders, seats), seed.number, NARROW)
+        let (place, seed) = (ground::place(&self.classes), self.seed.number);
+        let FairPlan { scheme, seats, ref liars, ref flips, .. } = self.own;
+        let mut setting = if self.own.crowd {
+            ReplicaSetting::narrow(&place, scheme, (self.founders, seats), seed, NARROW)
         } else {
-            ReplicaSetting::new(&place, scheme, founders, seats, seed.number)
+            ReplicaSetting::new(&place, scheme, self.founders, seats, seed)
         };
-        setting.snapshot_turns = self.snapshot_turns;
-        setting.history_turns = self.history_turns;
-        setting.archive = self.archive;
-        setting.behind_turns = self.behind_turns;
-        if !self.apart {
+        setting.liars.clone_from(liars);
+        let own = &mut setting.own;
+        own.snapshot_turns = self.own.snapshot_turns;
+        own.history_turns = self.own.history_turns;
+        own.archive = self.own.archive;
+        own.behind_turns = self.own.behind_turns;
+        own.restore_every = Some(RESTORE_EVERY);
+        own.flips.clone_from(flips);
+        if !self.own.apart {
             setting.share_work();
         }
-        setting.restore_every = Some(RESTORE_EVERY);
-        setting.liars = self.liars.clone();
-        setting.flips = self.flips.clone();
-        (0..self.invited).for_each(|_| {
+        (0..self.own.invited).for_each(|_| {
             setting.add_seat();
         });
         let later = self.classes.contains(&Class::CopiedDisk);
         let add = if later { ReplicaSetting::add_later_copy } else { ReplicaSetting::add_copy };
-        self.twin.map(|twin| add(&mut setting, twin));
+        self.own.twin.map(|twin| add(&mut setting, twin));
         setting
-    }
-
-    /// Seats of nodes that come by an invite.
-    pub(super) const fn invited(&self) -> std::ops::Range<usize> {
-        self.seats..self.seats + self.invited
     }
 }
 
 impl FaultPlanDraft {
-    /// Who joins and who leaves. Returns how many seats there are.
-    fn members(&mut self) -> usize {
-        let founders = self.founders;
-        let Some(mut dice) = self.dice(Class::SetChange) else {
-            return founders;
-        };
-        let mut at = dice.within(Span::ms(1_000, 10_000));
-        for seat in founders..founders + JOINERS {
-            self.moments.push((at, PlannedFault::Promote(seat)));
-            at += dice.within(Span::ms(2_000, 12_000));
-            // The first server may keep all history.
-            let last = founders - self.lying();
-            self.moments.push((at, PlannedFault::Remove(1 + dice.index(last - 1))));
-        }
-        self.moments.retain(|(at, _)| *at < self.until);
-        founders + JOINERS
-    }
-
     /// Who comes by an invite, and who of them shall vote later. Returns how many there are.
     fn invited(&mut self, first: usize) -> usize {
         let Some(mut dice) = self.dice(Class::Invited) else {
@@ -243,28 +201,6 @@ impl FaultPlanDraft {
     /// How many servers do what they want.
     fn lying(&self) -> usize {
         Class::LIARS.iter().filter(|class| self.on.contains(class)).count()
-    }
-
-    /// Who lies, and how; and who runs twice.
-    fn liars(&self) -> (Vec<(usize, ByzantineBehaviour)>, Option<usize>) {
-        let mut seats = (0..self.founders).rev();
-        let (mut liars, mut twin) = (Vec::new(), None);
-        for class in Class::LIARS {
-            let Some((mut dice, seat)) = self.dice(*class).and_then(|d| Some((d, seats.next()?)))
-            else {
-                continue;
-            };
-            let deeds: Vec<ByzantineBehaviour> = ByzantineBehaviour::ALL
-                .iter()
-                .copied()
-                .filter(|deed| deed.class() == *class)
-                .collect();
-            match class {
-                Class::Twin | Class::CopiedDisk => twin = Some(seat),
-                _ => liars.push((seat, dice.pick(&deeds))),
-            }
-        }
-        (liars, twin)
     }
 
     /// When somebody copies the disk of the server that runs twice to its second machine, if it does
@@ -329,28 +265,22 @@ impl FaultPlanDraft {
 
 impl fmt::Display for ReplicaPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.classes.iter().map(|class| class.name()).collect();
-        let Self { founders, seats, invited, from, calm_from, end, .. } = self;
-        writeln!(f, "servers      {founders}, in {seats} seats")?;
+        let FairPlan { seats, invited, .. } = self.own;
+        writeln!(f, "servers      {}, in {seats} seats", self.founders)?;
         writeln!(f, "invited      {invited}, in the seats after them")?;
-        writeln!(f, "snapshots    every {} turns", self.snapshot_turns)?;
-        let archive = if self.archive { ", all of it at the first server" } else { "" };
-        writeln!(f, "history      {} turns below the older one{archive}", self.history_turns)?;
-        writeln!(f, "fetches      a state from {} turns behind on", self.behind_turns)?;
-        let whose = if self.apart { "every server for itself" } else { "once for all who agree" };
+        writeln!(f, "snapshots    every {} turns", self.own.snapshot_turns)?;
+        let archive = if self.own.archive { ", all of it at the first server" } else { "" };
+        writeln!(f, "history      {} turns below the older one{archive}", self.own.history_turns)?;
+        writeln!(f, "fetches      a state from {} turns behind on", self.own.behind_turns)?;
+        let whose =
+            if self.own.apart { "every server for itself" } else { "once for all who agree" };
         writeln!(f, "calculates   {whose}")?;
-        let crowd = if self.crowd { "takes the seats in the calm" } else { "none" };
+        let crowd = if self.own.crowd { "takes the seats in the calm" } else { "none" };
         writeln!(f, "crowd        {crowd}")?;
-        writeln!(f, "signatures   {:?}", self.scheme)?;
-        writeln!(f, "liars        {:?}", self.liars)?;
-        writeln!(f, "runs twice   {:?}", self.twin)?;
-        writeln!(f, "flips        {:?}", self.flips)?;
-        writeln!(
-            f,
-            "faults       from {from:.1?} to {calm_from:.1?}, the world ends at {end:.1?}"
-        )?;
-        writeln!(f, "classes      {}", names.join(" "))?;
-        writeln!(f, "conditions   {:?}", self.conditions)?;
-        crate::weather::write_all(f, &self.orders, &self.moments)
+        writeln!(f, "signatures   {:?}", self.own.scheme)?;
+        writeln!(f, "liars        {:?}", self.own.liars)?;
+        writeln!(f, "runs twice   {:?}", self.own.twin)?;
+        writeln!(f, "flips        {:?}", self.own.flips)?;
+        self.write(f)
     }
 }

@@ -102,9 +102,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::{class_of, place};
-    use crate::agreement::SignatureKind;
     use crate::class::Class;
     use crate::replica::ReplicaSetting;
+    use crate::signatures::SignatureKind;
 
     #[test]
     fn the_fair_has_two_hundred_bodies_and_twenty_scripts() {

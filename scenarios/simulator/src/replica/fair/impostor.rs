@@ -140,7 +140,7 @@ impl Impostor {
 
     /// Asks for a decided header, and makes an invite of it.
     fn beg(&mut self, stage: &mut ReplicaStage, admin: usize) {
-        let height = Height(stage.top().saturating_sub(2).max(1));
+        let height = Height(stage.world.top().saturating_sub(2).max(1));
         let Some(Answer::Turn(turn)) = self.ask(stage, 0, &Question::Turn { height }) else {
             return;
         };
@@ -255,7 +255,7 @@ impl Impostor {
 
     fn blame(&mut self, stage: &mut ReplicaStage, what: &str) {
         let what = format!("an invite that is {:?}: {what}", self.bad);
-        stage.blame(Law::Invite, what);
+        stage.world.blame(None, Law::Invite, what);
         self.phase = ImpostorPhase::Over;
     }
 }
@@ -268,10 +268,10 @@ mod tests {
     use metatopia_protocol::Grant;
 
     use super::{Impostor, ImpostorPhase};
-    use crate::agreement::SignatureKind;
     use crate::class::Class;
     use crate::conditions::Conditions;
     use crate::replica::{BadInvite, Person, PersonProfile, ReplicaSetting, ReplicaStage};
+    use crate::signatures::SignatureKind;
 
     const LOOK: Duration = Duration::from_millis(250);
 
@@ -310,7 +310,7 @@ mod tests {
         }
         // Five are refused by two servers each, and two by those who hold them.
         assert_eq!(stage.world.fired().times(Class::BadInvite), 5 * 2 + 2);
-        assert!(stage.is_sound(), "{:?}", stage.world.cluster.oracle.faults());
+        assert!(stage.world.is_sound(), "{:?}", stage.world.cluster.oracle.faults());
     }
 
     #[test]

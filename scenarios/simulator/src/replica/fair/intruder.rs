@@ -37,7 +37,7 @@ impl Intruder {
             class,
             sim: setting.sim,
             key: setting.player(INTRUDER_KEYS + number),
-            dice: Dice::new(setting.seed ^ number, class.name()),
+            dice: Dice::new(setting.own.seed ^ number, class.name()),
             seat,
             founders: setting.founders,
             lines: Vec::new(),
@@ -155,7 +155,7 @@ impl Intruder {
             author: self.key.public(),
             lane: Lane(1),
             seq: Seq(self.seq),
-            last_valid: Height(stage.top() + 100),
+            last_valid: Height(stage.world.top() + 100),
             act: Act::Heartbeat,
         };
         Submission { act: envelope.sign(&*self.key), blobs: Vec::new() }

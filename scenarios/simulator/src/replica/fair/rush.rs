@@ -4,9 +4,8 @@ use std::time::Duration;
 
 use metatopia_types::Lane;
 
-use super::afterwards::{faults_borne, look, pace, reliable};
-use super::visitors::ReplicaRun;
-use crate::calm::Dues;
+use super::visitors::{ReplicaRun, Visitors};
+use crate::calm::{CalmLevel as _, Dues};
 use crate::replica::{Crowd, ReplicaStage, Steward, log_in_everywhere};
 
 /// How often it is looked at what came about.
@@ -32,19 +31,23 @@ pub(super) struct Rush {
 impl Rush {
     /// The crowd comes, where the seed wants one.
     pub(super) fn begin(run: &mut ReplicaRun) -> Option<Self> {
-        let doors = run.plan.crowd.then(|| reliable(run).into_iter().take(ENTRANCES).collect())?;
+        let doors = run
+            .plan
+            .own
+            .crowd
+            .then(|| Visitors::reliable(run).into_iter().take(ENTRANCES).collect())?;
         let mut crowd = Crowd::new(run.stage.setting(), doors);
         crowd.come(&mut run.stage);
-        let next = run.stage.world.now() + Duration::from_millis(500);
+        let next = run.now() + Duration::from_millis(500);
         Some(Self { crowd, next, logins: 0, judged: 0 })
     }
 
     /// Lets the next steward in, if it is time.
     pub(super) fn go_on(&mut self, run: &mut ReplicaRun, dues: &mut Dues) {
-        if run.stage.is_sound() && run.stage.world.now() >= self.next {
+        if run.is_sound() && run.now() >= self.next {
             self.crowd.stay(&mut run.stage);
             self.let_steward_in(run, dues);
-            self.next = run.stage.world.now() + AGAIN;
+            self.next = run.now() + AGAIN;
         }
     }
 
@@ -52,18 +55,18 @@ impl Rush {
     /// these arrive within a turn, and none of them dies or is behind.
     fn let_steward_in(&mut self, run: &mut ReplicaRun, dues: &mut Dues) {
         let before = calm(run);
-        let servers = reliable(run);
+        let servers = Visitors::reliable(run);
         let steward = servers[usize::try_from(self.logins).unwrap_or(0) % servers.len()];
         self.logins += 1;
         let key = std::sync::Arc::clone(&run.stage.setting().keys[steward]);
         // The keys of servers sign acts in lanes of their own, which they draw.
         let lane = Lane(self.logins);
-        let borne = u64::from(faults_borne(run));
+        let borne = run.faults_borne() as u64;
         let given = log_in_everywhere(&mut run.stage, (&*key, lane), &servers, borne);
-        look(run, dues);
+        run.look(dues);
         let Some(given) = given else { return };
         self.watch(run, dues, &given);
-        if before.is_some() && calm(run) == before && run.stage.is_sound() {
+        if before.is_some() && calm(run) == before && run.is_sound() {
             given.judge(&mut run.stage);
             self.judged += 1;
         }
@@ -72,11 +75,11 @@ impl Rush {
     /// Plays until it can be said what became of a login.
     fn watch(&self, run: &mut ReplicaRun, dues: &mut Dues, given: &Steward) {
         let turns = u32::try_from(given.due.0 - given.after.0 + 4).unwrap_or(u32::MAX);
-        let limit = run.stage.world.now() + pace(run).turn_bound(0) * turns;
-        let is_over = |stage: &ReplicaStage| given.is_over(stage) || !stage.is_sound();
-        while !is_over(&run.stage) && run.stage.world.now() < limit {
+        let limit = run.now() + run.turn_bound(0) * turns;
+        let is_over = |stage: &ReplicaStage| given.is_over(stage) || !stage.world.is_sound();
+        while !is_over(&run.stage) && run.now() < limit {
             run.stage.run_for(LOOK);
-            look(run, dues);
+            run.look(dues);
         }
     }
 }
@@ -86,9 +89,9 @@ impl Rush {
 /// behind.
 fn calm(run: &ReplicaRun) -> Option<(Vec<usize>, u64, usize)> {
     let quick = run.plan.conditions.links.delay.most.as_millis();
-    let turn = u128::from(run.stage.setting().turn_length());
-    let voters = reliable(run);
-    let all = quick <= turn && voters == run.voters() && run.behind().is_empty();
+    let turn = u128::from(run.stage.setting().turn_length);
+    let voters = Visitors::reliable(run);
+    let all = quick <= turn && voters == run.voters() && Visitors::behind(run).is_empty();
     let world = &run.stage.world;
     all.then(|| (voters, world.crashes(), world.cluster.parted.len()))
 }
@@ -99,10 +102,9 @@ mod tests {
 
     use metatopia_types::{Act, Outcome, Refusal};
 
-    use super::Rush;
+    use super::{ReplicaRun, Rush};
     use crate::class::Class;
     use crate::course::SeedRun;
-    use crate::replica::fair::visitors::ReplicaRun;
 
     #[test]
     fn a_crowd_has_all_seats_for_newcomers_when_stewards_log_in() {
@@ -110,22 +112,22 @@ mod tests {
         let mut course = SeedRun::new(1.into(), span);
         course.without = Class::ALL.iter().copied().collect();
         let crowded = |seed: &u64| {
-            ReplicaRun::new(&SeedRun { seed: (*seed).into(), ..course.clone() }).plan.crowd
+            ReplicaRun::new(&SeedRun { seed: (*seed).into(), ..course.clone() }).plan.own.crowd
         };
         let seed = (0..20).find(crowded).expect("a third of all seeds");
         let mut run = ReplicaRun::new(&SeedRun { seed: seed.into(), ..course.clone() });
         run.stage.run_until(Duration::from_secs(2));
         let laws = &run.stage.world.cluster.oracle.laws;
         let bounds = (Duration::from_secs(5), Duration::from_secs(5));
-        let mut dues = crate::calm::Dues::new(run.stage.world.now(), laws, bounds, Vec::new(), 1);
+        let mut dues = crate::calm::Dues::new(run.now(), laws, bounds, Vec::new(), 1);
 
         let mut rush = Rush::begin(&mut run).expect("a crowd");
         for _ in 0..5 {
-            run.stage.run_until(run.stage.world.now() + Duration::from_secs(2));
+            run.stage.run_until(run.now() + Duration::from_secs(2));
             rush.go_on(&mut run, &mut dues);
         }
 
-        assert!(run.stage.is_sound(), "{:?}", run.stage.world.cluster.oracle.faults());
+        assert!(run.is_sound(), "{:?}", run.stage.world.cluster.oracle.faults());
         assert_eq!(rush.judged, 5);
         let oracle = &run.stage.world.cluster.oracle;
         let refused = oracle.laws.history().turns().flat_map(|turn| {

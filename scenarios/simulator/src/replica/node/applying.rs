@@ -26,7 +26,7 @@ impl ReplicaServer {
                 Err(why) => self.tell(ReplicaReport::Unrestored(result.height, why.to_string())),
             }
         }
-        let lasts = self.setting.flips.iter().any(|flip| {
+        let lasts = self.setting.own.flips.iter().any(|flip| {
             (flip.seat, flip.lasting) == (self.seat, true) && flip.height <= result.height
         });
         self.tell(match (self.astray, self.replica.is_healing()) {
@@ -50,7 +50,7 @@ impl ReplicaServer {
     /// The world with a bit flipped, if one flips now.
     fn flip(&mut self, world: &World, height: Height) -> Option<World> {
         let here = |flip: &&Flip| (flip.seat, flip.height) == (self.seat, height);
-        let flip = self.setting.flips.iter().find(here).filter(|_| self.first_life)?;
+        let flip = self.setting.own.flips.iter().find(here).filter(|_| self.first_life)?;
         if !self.flipped.insert(height) && !flip.lasting {
             return None;
         }

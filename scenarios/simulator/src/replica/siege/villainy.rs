@@ -115,7 +115,7 @@ impl Villainy {
                     author: key.public(),
                     lane: Lane(1),
                     seq: Seq(seq),
-                    last_valid: Height(stage.top() + EXPIRY_HEIGHTS_MAX - 100),
+                    last_valid: Height(stage.world.top() + EXPIRY_HEIGHTS_MAX - 100),
                     act: Act::Heartbeat,
                 };
                 Submission { act: act.sign(&*key), blobs: Vec::new() }

@@ -17,7 +17,11 @@ impl ReplicaStage {
         let now = self.world.now();
         let number = self.newcomers.len();
         if !newcomer.believes(self.world.clock(newcomer.seat).read(now).wall) {
-            self.blame(Law::Proof, format!("the invite of server {} is none", newcomer.seat));
+            self.world.blame(
+                None,
+                Law::Proof,
+                format!("the invite of server {} is none", newcomer.seat),
+            );
         }
         self.newcomers.push(newcomer);
         self.agenda.plan(now, StageEvent::Arrive(number));
@@ -94,13 +98,21 @@ impl ReplicaStage {
             let (base, world) = match fetched.open(&self.setting.tools()) {
                 Ok(opened) => opened,
                 Err(why) => {
-                    return self.blame(Law::Restored, format!("server {seat} fetched: {why}"));
+                    return self.world.blame(
+                        None,
+                        Law::Restored,
+                        format!("server {seat} fetched: {why}"),
+                    );
                 }
             };
             let (height, root) = (world.height(), world.root());
             let snapshot = Snapshot { height, root, bytes: encode_snapshot(&base, &world) };
             if let Err(why) = put_snapshot(self.world.disk_mut(seat), &snapshot) {
-                return self.blame(Law::Restored, format!("server {seat} keeps nothing: {why}"));
+                return self.world.blame(
+                    None,
+                    Law::Restored,
+                    format!("server {seat} keeps nothing: {why}"),
+                );
             }
             self.world.cluster.took_state(now, seat, height);
         }
@@ -123,7 +135,7 @@ impl ReplicaStage {
         let wronged = dropped.filter(|(name, why)| honest.contains(name) && lies(why));
         let told: Vec<String> = wronged.map(|(name, why)| format!("{name:?}: {why}")).collect();
         for what in told {
-            self.blame(Law::Slander, format!("a newcomer drops {what}"));
+            self.world.blame(None, Law::Slander, format!("a newcomer drops {what}"));
         }
     }
 }

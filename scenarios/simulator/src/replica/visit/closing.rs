@@ -31,16 +31,16 @@ impl ReplicaStage {
             people.all(|person| person.ended.is_some() || person.is_settled())
                 && stage.newcomers.iter().all(Newcomer::is_in)
         });
-        let target = self.top() + TURNS_AFTER;
+        let target = self.world.top() + TURNS_AFTER;
         let caught_up = settled && self.run_till(limit, |stage| stage.all_applied(target));
         if !caught_up {
-            let heights = self.heights();
+            let heights = self.world.heights();
             let (law, what) =
                 if settled { (Law::Behind, "caught up") } else { (Law::LateAct, "settled") };
             let fault = format!("not {what} after {patience:?}: heights {heights:?}");
             self.world.cluster.oracle.blame(None, law, fault);
         }
-        if self.is_sound() {
+        if self.world.is_sound() {
             self.fill_gaps();
             self.pass_flips(patience);
         }
@@ -52,15 +52,16 @@ impl ReplicaStage {
     fn pass_flips(&mut self, patience: Duration) {
         let limit = self.world.now() + patience;
         if !self.run_till(limit, Self::is_past_flips) {
-            let fault = format!("not past the last flip after {patience:?}: {:?}", self.heights());
+            let fault =
+                format!("not past the last flip after {patience:?}: {:?}", self.world.heights());
             self.world.cluster.oracle.blame(None, Law::Behind, fault);
         }
     }
 
     /// Has every server applied so many turns after each flip that it knows which state was right?
     fn is_past_flips(&self) -> bool {
-        let top = self.top();
-        let heights = self.setting.flips.iter().map(|flip| flip.height.0);
+        let top = self.world.top();
+        let heights = self.setting.own.flips.iter().map(|flip| flip.height.0);
         heights.filter(|flip| *flip <= top).all(|flip| self.all_applied(flip + ROOT_LAG + 1))
     }
 
@@ -76,7 +77,7 @@ impl ReplicaStage {
     /// Reads every log, compares them, and plays the longest one again.
     #[must_use]
     pub fn account(self) -> Account {
-        let heights = self.heights();
+        let heights = self.world.heights();
         let (mut logs, mut states) = (Vec::new(), Vec::new());
         let mut world = self.world;
         let mut seats: Vec<usize> = (0..world.seats()).collect();
