@@ -9,7 +9,7 @@
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use metatopia_simulator::agreement::Seed;
+use metatopia_simulator::Seed;
 use metatopia_simulator::agreement::stories::{
     ExpectedEnding, SeedStory, StoryTally, crash_settings, stories,
 };

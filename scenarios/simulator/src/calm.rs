@@ -1,12 +1,21 @@
-//! After the faults: in which time a world must go on.
+//! After the faults: the world must go on, and in time.
 
 use std::time::Duration;
 
 use metatopia_consensus::Patience;
 use metatopia_oracle::{Law, Oracle};
-use metatopia_types::{Height, SignedEnvelope};
+use metatopia_types::{Height, Round, SignedEnvelope};
 
+use crate::cluster::Cluster;
 use crate::conditions::Conditions;
+use crate::stage::{ClusterStage, WatchedCluster as _};
+use crate::swarm_run::{SwarmLevel, SwarmRun};
+
+/// How often it is looked whether all have caught up.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// Between two looks at a world that goes on.
+const LATER_LOOK: Duration = Duration::from_millis(500);
 
 /// A server that is so many turns behind the furthest is not behind.
 pub(crate) const NEAR: u64 = 3;
@@ -34,6 +43,144 @@ pub struct FaultRecovery {
     pub caught_up: Duration,
     /// Turns until an act that all servers knew was decided.
     pub act: u64,
+}
+
+/// The servers of a level.
+type ServerOf<L> = <<<L as SwarmLevel>::Stage as ClusterStage>::Cluster as Cluster>::Server;
+
+/// What a level has of its own in the calm.
+pub(crate) trait CalmLevel: SwarmLevel {
+    /// Stops all faults, and waits until everybody could know. Returns from when on the world must go on.
+    fn heal(run: &mut SwarmRun<Self>) -> Duration;
+
+    /// Returns in which round a server is.
+    fn round(server: &ServerOf<Self>) -> Option<Round>;
+
+    /// Returns how long links need to be in order again.
+    fn links(_: Patience) -> Duration {
+        Duration::ZERO
+    }
+
+    /// Returns acts that wait at the server in a seat, and that it must get decided.
+    fn waiting(run: &SwarmRun<Self>, seat: usize) -> Option<Vec<SignedEnvelope>>;
+
+    /// Returns the honest servers that have to vote.
+    fn reliable(run: &SwarmRun<Self>) -> Vec<usize> {
+        run.voters()
+    }
+
+    /// Plays until more is decided than this, or a law is broken, and no longer than `limit`.
+    fn await_turn(stage: &mut Self::Stage, last: Height, limit: Duration);
+
+    /// Returns by how many turns the last one is behind, of those who are, while this is decided.
+    fn missed(run: &SwarmRun<Self>, last: Height) -> u64;
+
+    /// Helps those who need it to catch up.
+    fn help(_: &mut SwarmRun<Self>) {}
+
+    /// Returns who is behind, of those who run or shall run.
+    fn behind(run: &SwarmRun<Self>) -> Vec<usize>;
+
+    /// Has an act decided that nobody knew before. Returns how many turns later it was.
+    fn decide_act(run: &mut SwarmRun<Self>, dues: &mut Dues) -> Option<u64>;
+
+    /// Lets happen what happens only once all else is in order.
+    fn go_on(_: &mut SwarmRun<Self>, _: &mut Dues) {}
+}
+
+impl<L: CalmLevel> SwarmRun<L> {
+    /// Stops all faults, and sees how the world goes on until its time is over. None if it does not.
+    pub(crate) fn calm_down(&mut self) -> Option<FaultRecovery> {
+        self.stage.world_mut().set_clocks_right();
+        let healed = L::heal(self);
+        let (bound, later) = (self.turn_bound(self.round()), self.turn_bound(0));
+        let (acts, borne) = (self.known_to_all(), self.calm().faults_borne);
+        let laws = self.stage.world().cluster.laws();
+        let mut dues = Dues::new(healed, laws, (bound, later), acts, borne);
+        let turn = self.new_turn(&mut dues, bound)?;
+        let caught_up = self.catch_up(&mut dues, healed)?;
+        let voters = self.voters();
+        dues.caught_up(self.now(), self.stage.world().cluster.laws(), voters);
+        let act = L::decide_act(self, &mut dues)?;
+        while self.is_sound() && (self.now() < self.plan.end || !dues.are_paid()) {
+            let (now, end) = (self.now(), self.plan.end);
+            let next = now + LATER_LOOK;
+            self.stage.play_until(if now < end { next.min(end) } else { next });
+            self.tick();
+            self.look(&mut dues);
+            L::go_on(self, &mut dues);
+        }
+        Some(FaultRecovery { turn, turn_bound: bound, caught_up, act })
+    }
+
+    /// Returns what the world waits for.
+    fn calm(&self) -> CalmSettings<'_> {
+        let setting = self.stage.shared();
+        CalmSettings {
+            conditions: &self.plan.conditions,
+            patience: setting.patience,
+            turn: Duration::from_millis(setting.turn_length),
+            links: L::links(setting.patience),
+            faults_borne: u32::try_from(self.faults_borne()).unwrap_or(u32::MAX),
+        }
+    }
+
+    /// Returns within what time a turn must come, if this is the latest round in which a server is.
+    pub(crate) fn turn_bound(&self, round: u32) -> Duration {
+        self.calm().turn_bound(round)
+    }
+
+    /// Returns the latest round in which a server is.
+    fn round(&self) -> u32 {
+        let world = self.stage.world();
+        let servers = (0..world.seats()).filter_map(|seat| world.server(seat));
+        servers.filter_map(L::round).map(|round| round.0).max().unwrap_or(0)
+    }
+
+    /// Returns acts that wait at every honest server that votes.
+    pub(crate) fn known_to_all(&self) -> Vec<SignedEnvelope> {
+        let waiting = |seat: usize| L::waiting(self, seat);
+        let all: Option<Vec<_>> = self.voters().into_iter().map(waiting).collect();
+        let Some([first, others @ ..]) = all.as_deref() else {
+            return Vec::new();
+        };
+        let everywhere = |act: &&SignedEnvelope| others.iter().all(|acts| acts.contains(act));
+        first.iter().filter(everywhere).cloned().collect()
+    }
+
+    /// Looks at what is due.
+    pub(crate) fn look(&mut self, dues: &mut Dues) {
+        let (now, voters) = (self.now(), L::reliable(self));
+        dues.look(now, self.stage.world_mut().cluster.laws_mut(), &voters);
+    }
+
+    /// Waits for a turn. Returns how long it took.
+    pub(crate) fn new_turn(&mut self, dues: &mut Dues, bound: Duration) -> Option<Duration> {
+        let now = self.now();
+        L::await_turn(&mut self.stage, dues.last(), now + bound);
+        self.look(dues);
+        self.is_sound().then(|| self.now() - now)
+    }
+
+    /// Lets everybody who was behind come up to the others. Returns when they had, from `healed` on.
+    fn catch_up(&mut self, dues: &mut Dues, healed: Duration) -> Option<Duration> {
+        let limit = self.now() + self.calm().catch_up_bound(L::missed(self, dues.last()));
+        while self.is_sound() && self.now() < limit {
+            let next = self.now() + LOOK;
+            self.stage.play_until(next);
+            L::help(self);
+            self.look(dues);
+            if L::behind(self).is_empty() {
+                return Some(self.now() - healed);
+            }
+        }
+        if self.is_sound() {
+            let (behind, heights) = (L::behind(self), self.stage.world().heights());
+            let what = format!("{behind:?} are behind: {heights:?}");
+            self.stage.world_mut().blame(None, Law::Behind, what);
+        }
+        None
+    }
 }
 
 /// What a world waits for in the calm.

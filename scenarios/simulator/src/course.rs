@@ -7,7 +7,7 @@ use std::time::Duration;
 use metatopia_oracle::Violation;
 use metatopia_types::Digest;
 
-use crate::agreement::{self, Seed};
+use crate::agreement;
 use crate::calm::FaultRecovery;
 use crate::class::{Class, Fired, Level};
 use crate::fall::{self, WorldPanic};
@@ -15,6 +15,21 @@ use crate::replica;
 
 /// Times are not narrowed down further than this.
 const FINEST: Duration = Duration::from_millis(500);
+
+/// What the dice of a world are thrown from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seed {
+    /// The number of the world.
+    pub number: u64,
+    /// Whether the history is written down for people.
+    pub written: bool,
+}
+
+impl From<u64> for Seed {
+    fn from(number: u64) -> Self {
+        Self { number, written: false }
+    }
+}
 
 /// A seed, and what a shorter retelling leaves out of its world.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -159,7 +174,7 @@ impl Level {
     pub fn plan(self, course: &SeedRun) -> (BTreeSet<Class>, String) {
         match self {
             Self::Agreement => {
-                let plan = agreement::Swarm::from(course).plan();
+                let plan = agreement::Swarm::of(course.clone()).plan();
                 (plan.classes.clone(), plan.to_string())
             }
             Self::Whole => {
@@ -173,16 +188,10 @@ impl Level {
     #[must_use]
     pub fn play(self, course: &SeedRun) -> RunReport {
         let play = || match self {
-            Self::Agreement => RunReport::of_agreement(agreement::Swarm::from(course).play()),
+            Self::Agreement => RunReport::of_agreement(agreement::Swarm::of(course.clone()).play()),
             Self::Whole => replica::play(course),
         };
         fall::survive(play).unwrap_or_else(RunReport::of_fall)
-    }
-}
-
-impl From<&SeedRun> for agreement::Swarm {
-    fn from(course: &SeedRun) -> Self {
-        Self::new(course.seed, course.span).on(course)
     }
 }
 

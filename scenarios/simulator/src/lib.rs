@@ -9,6 +9,16 @@
 //! what they send and tell, and may send something else in their name. It cannot test sockets, real
 //! disks or real time: that is for tests with real processes.
 //!
+//! Clusters are played at two levels. At that of [`agreement`] a server is agreement with a log and a
+//! ledger that stands in for the sim: thousands of such worlds take a minute. At that of [`replica`] it is
+//! a whole replica, with scripts, physics, clients and all files. Both levels share one [`ClusterSetting`],
+//! the liars, what a [`WatchedCluster`] can be asked, and one swarm: a [`FaultPlan`] is drawn, its storm
+//! befalls the world, and the calm after it says in what time the world must go on. A level adds what
+//! only it has, always in a field `own`.
+//!
+//! What a server is, whom it speaks with, and what a story or an outcome tells of it is not shared: a
+//! ledger has no clients, and a replica reads and writes its log by itself.
+//!
 //! ```
 //! use std::time::Duration;
 //! use metatopia_simulator::agreement::Scenario;
@@ -45,10 +55,15 @@ mod machine;
 mod network;
 pub mod replica;
 mod seat;
+mod setting;
+mod signatures;
+mod stage;
 mod start;
 mod storm;
 pub mod story;
+mod swarm_run;
 mod trace;
+mod villain;
 mod watched;
 mod weather;
 mod world;
@@ -62,12 +77,16 @@ pub use cluster::{
     Cluster, ClusterOrder, ClusterView, FrameOf, PeerOf, ReportOf, RequestOf, StartedServer,
 };
 pub use conditions::Conditions;
-pub use course::{Breach, RunReport, SeedRun, shrink};
+pub use course::{Breach, RunReport, Seed, SeedRun, shrink};
 pub use crash::{CrashPoint, Point, StepCounts, UnsyncedWrites};
 pub use fall::{WorldPanic, survive};
 pub use lent::{DiskChange, LentDisk};
 pub use machine::{DurableMark, FileChange, FrameRecipients, Machine, MachineEffect, MachineInput};
 pub use network::{Links, Network};
+pub use setting::ClusterSetting;
+pub use signatures::SignatureKind;
+pub use stage::WatchedCluster;
 pub use trace::Trace;
-pub use weather::PlannedFault;
+pub use villain::ByzantineBehaviour;
+pub use weather::{FaultPlan, PlannedFault};
 pub use world::Simulator;

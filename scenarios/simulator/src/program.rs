@@ -4,8 +4,8 @@ mod bugbank;
 mod campaign;
 mod replay;
 mod report;
-mod scenario;
 mod span;
+mod story_files;
 mod swarm;
 mod twins;
 
@@ -45,7 +45,7 @@ enum SimulatorCommand {
     /// Plays stories from files, with whole servers and people
     Scenario {
         #[command(subcommand)]
-        command: scenario::StoryCommand,
+        command: story_files::StoryCommand,
     },
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn main() -> ExitCode {
         SimulatorCommand::Twins(arguments) => twins::run(&arguments),
         SimulatorCommand::Bugbank(arguments) => bugbank::run(&arguments),
         SimulatorCommand::Replay(arguments) => replay::run(&arguments),
-        SimulatorCommand::Scenario { command } => scenario::run(&command),
+        SimulatorCommand::Scenario { command } => story_files::run(&command),
     };
     match exit {
         SimulatorExit::Sound => ExitCode::SUCCESS,

@@ -5,85 +5,83 @@ use std::time::Duration;
 use metatopia_types::{NodeContact, PublicKey, SetChange};
 
 use crate::class::Class;
-use crate::cluster::{Cluster, ClusterOrder};
+use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::stage::ClusterStage as _;
+use crate::swarm_run::{SwarmLevel, SwarmRun};
 use crate::weather::PlannedFault;
-use crate::world::Simulator;
 
 /// Between two looks at what people want: what they do, and a step of a change of members.
 const TICK: Duration = Duration::from_millis(500);
 
-/// What a storm comes over.
-pub(crate) trait Stormy {
-    /// What is played.
-    type Cluster: Cluster;
-
-    /// Where it is played.
-    fn world(&mut self) -> &mut Simulator<Self::Cluster>;
-
-    /// Was no law broken?
-    fn is_sound(&self) -> bool;
-
-    /// Plays until a moment, or until a law is broken.
-    fn run_until(&mut self, until: Duration);
-
-    /// Trouble whose victim depends on how the world is now.
-    fn befall(&mut self, moment: PlannedFault);
-
-    /// What people do again and again.
-    fn stir(&mut self);
-}
-
-/// The trouble of a plan, in order, and from when to when it lasts.
-#[derive(Debug)]
-pub(crate) struct Storm {
-    pub(crate) conditions: Conditions,
-    pub(crate) moments: Vec<(Duration, PlannedFault)>,
-    pub(crate) from: Duration,
-    pub(crate) until: Duration,
-}
-
-impl Storm {
-    /// What a world is like before it.
-    pub(crate) fn announce<C: Cluster>(&self, world: &mut Simulator<C>) {
-        let clocks = self.conditions.clocks.clone();
+impl<L: SwarmLevel> SwarmRun<L> {
+    /// Makes the world what it is before its storm, and plans all trouble whose victims are drawn.
+    pub(crate) fn announce_storm(&mut self) {
+        let world = self.stage.world_mut();
+        let clocks = self.plan.conditions.clocks.clone();
         if clocks.iter().any(|(_, rate)| *rate != 0) {
             world.note_fault(Class::ClockRate);
         }
-        if !self.from.is_zero() {
+        if !self.plan.from.is_zero() {
             world.set_conditions(Conditions { clocks, ..Conditions::calm(5) });
+        }
+        for (at, order) in &self.plan.orders {
+            world.plan(*at, order.clone());
         }
     }
 
-    /// Plays until it is over, or a law is broken.
-    pub(crate) fn rage(self, over: &mut impl Stormy) {
-        let Self { conditions, moments, from, until } = self;
-        let mut moments = moments.into_iter().peekable();
+    /// Plays until the storm is over, or a law is broken.
+    pub(crate) fn rage(&mut self) {
+        let (from, until) = (self.plan.from, self.plan.calm_from);
+        let mut moments = self.plan.moments.clone().into_iter().peekable();
         let mut begun = from.is_zero();
-        while over.is_sound() && over.world().now() < until {
-            let now = over.world().now();
+        while self.is_sound() && self.now() < until {
+            let now = self.now();
             if !begun && now >= from {
-                over.world().set_conditions(conditions.clone());
+                let conditions = self.plan.conditions.clone();
+                self.stage.world_mut().set_conditions(conditions);
                 begun = true;
             }
             let next = moments.peek().map_or(until, |(at, _)| *at).min(now + TICK).max(now);
             let next = if begun { next } else { next.min(from) };
-            over.run_until(next.min(until));
+            self.stage.play_until(next.min(until));
             while let Some((_, moment)) = moments.next_if(|(at, _)| *at <= next) {
-                over.befall(moment);
+                self.befall(moment);
             }
-            if over.world().now() >= now + TICK {
-                over.stir();
+            if self.now() >= now + TICK {
+                self.tick();
+                L::misbehave(self);
             }
         }
     }
-}
 
-/// Whoever is to propose is cut off for a while.
-pub(crate) fn cut_leader<C: Cluster>(world: &mut Simulator<C>, leader: usize, span: Duration) {
-    let now = world.now();
-    world.plan(now, ClusterOrder::SplitFor(Class::LeaderCut, vec![leader]));
-    world.plan(now + span, ClusterOrder::Mend(Class::LeaderCut));
+    /// Lets trouble happen whose victim depends on how the world is now.
+    fn befall(&mut self, fault: PlannedFault) {
+        match fault {
+            PlannedFault::CutLeader(span) => {
+                if let Some(leader) = L::proposing(self) {
+                    self.cut(leader, span);
+                }
+            }
+            PlannedFault::Damage(seat, class, place) => L::damage(self, seat, class, place),
+            PlannedFault::Join(seat) => L::join(self, seat),
+            PlannedFault::Promote(seat) => {
+                L::prepare(self, seat);
+                self.changes.push(MemberChange::Promote(seat));
+            }
+            PlannedFault::Remove(seat) => self.changes.push(MemberChange::Remove(seat)),
+            PlannedFault::Intrude(..) | PlannedFault::BadInvite(..) | PlannedFault::CopyDisk(_) => {
+                L::intrude(self, fault);
+            }
+        }
+    }
+
+    /// Cuts whoever is to propose off for a while.
+    fn cut(&mut self, leader: usize, span: Duration) {
+        let (now, world) = (self.now(), self.stage.world_mut());
+        world.plan(now, ClusterOrder::SplitFor(Class::LeaderCut, vec![leader]));
+        world.plan(now + span, ClusterOrder::Mend(Class::LeaderCut));
+    }
 }
 
 /// A change of the members that is under way: of the server in a seat.

@@ -1,37 +1,11 @@
-//! What the oracle is shown: a sim as it begins, and the disk of a server.
+//! What the oracle is shown of the disk of a server.
 
-use std::sync::Arc;
-
-use metatopia_consensus::{Base, Decision};
-use metatopia_oracle::{Append, Founding, LogDisk};
+use metatopia_consensus::Decision;
+use metatopia_oracle::{Append, LogDisk};
 use metatopia_replica::decode_patch;
 use metatopia_store::memory::MemoryDisk;
 use metatopia_store::{FileKind, FileName, Patches, Write, load_patch};
-use metatopia_types::{HeaderId, Height, PublicKey, Verify};
-
-use crate::agreement::VillainContext;
-
-/// A sim with so many seats, as it begins. Nobody is named who may change the members.
-pub(crate) fn founding(
-    ground: &dyn VillainContext,
-    verifier: &Arc<dyn Verify>,
-    seats: usize,
-    base: &Base,
-) -> Founding {
-    let names: Vec<PublicKey> = (0..seats).map(|seat| ground.key(seat).public()).collect();
-    let founders = names.iter().take(ground.founders());
-    let power = |name| base.sets[0].get(name).map_or(0, |member| u64::from(member.power));
-    Founding {
-        sim: ground.sim(),
-        verifier: Arc::clone(verifier),
-        powers: founders.map(power).collect(),
-        names,
-        admin: None,
-        root: base.roots[1],
-        time: base.time,
-        turn_length: ground.turn_length(),
-    }
-}
+use metatopia_types::{HeaderId, Height};
 
 use crate::lent::DiskChange;
 

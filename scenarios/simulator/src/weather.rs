@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::chance::{Dice, Span};
 use crate::class::{Class, Level};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::{Seed, SeedRun};
 use crate::crash::UnsyncedWrites;
 use crate::replica::BadInvite;
 
@@ -76,6 +78,53 @@ fn double_one(on: &mut BTreeSet<Class>, number: u64, most: usize) {
     on.insert(dice.pick(Class::TWINS));
 }
 
+/// What a seed stands for: which faults there are, how strong, and when. `T` is what only the level has.
+#[derive(Debug, Clone)]
+pub struct FaultPlan<T> {
+    /// Where all dice come from.
+    pub seed: Seed,
+    /// Classes of faults that may happen.
+    pub classes: BTreeSet<Class>,
+    /// Servers that vote at genesis.
+    pub founders: usize,
+    /// Links, disks and clocks.
+    pub conditions: Conditions,
+    /// Trouble whose victims are drawn, by time.
+    pub orders: Vec<(Duration, ClusterOrder)>,
+    /// The other trouble, by time.
+    pub moments: Vec<(Duration, PlannedFault)>,
+    /// Faults begin here.
+    pub from: Duration,
+    /// Faults stop here.
+    pub calm_from: Duration,
+    /// The run ends here.
+    pub end: Duration,
+    /// What else the seed stands for.
+    pub own: T,
+}
+
+impl<T> FaultPlan<T> {
+    /// Writes down what every level has.
+    pub(crate) fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { from, calm_from, end, conditions, orders, moments, .. } = self;
+        let names: Vec<&str> = self.classes.iter().map(|class| class.name()).collect();
+        writeln!(
+            f,
+            "faults       from {from:.1?} to {calm_from:.1?}, the world ends at {end:.1?}"
+        )?;
+        writeln!(f, "classes      {}", names.join(" "))?;
+        writeln!(f, "conditions   {conditions:?}")?;
+        let orders = orders.iter().map(|(at, order)| (*at, format!("{order:?}")));
+        let moments = moments.iter().map(|(at, moment)| (*at, format!("{moment:?}")));
+        let mut all: Vec<_> = orders.chain(moments).collect();
+        all.sort();
+        for (at, what) in all {
+            writeln!(f, "{at:>12.3?}  {what}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A plan in the making. Each class throws dice of its own: without one, the others stay the same.
 #[derive(Debug)]
 pub(crate) struct FaultPlanDraft {
@@ -88,16 +137,13 @@ pub(crate) struct FaultPlanDraft {
 }
 
 impl FaultPlanDraft {
-    /// What a seed stands for, without what is left out. All trouble is over at the moment `until`.
-    pub(crate) fn new(
-        level: Level,
-        number: u64,
-        founders: usize,
-        until: Duration,
-        without: &BTreeSet<Class>,
-    ) -> Self {
+    /// What a seed stands for, without what is left out. All trouble is over when the faults of its whole
+    /// world are.
+    pub(crate) fn new(level: Level, course: &SeedRun, founders: usize) -> Self {
+        let number = course.seed.number;
+        let until = SeedRun::new(course.seed, course.span).calm_from();
         let mut on = classes(level, number, founders);
-        on.retain(|class| !without.contains(class));
+        on.retain(|class| !course.without.contains(class));
         Self { on, number, founders, until, orders: Vec::new(), moments: Vec::new() }
     }
 
@@ -109,18 +155,33 @@ impl FaultPlanDraft {
         self.clocks_and_machines();
     }
 
-    /// Leaves only what is to happen in this span, in order. A pause and a clog end with it: nobody
-    /// could end them in the calm.
-    pub(crate) fn narrow(&mut self, from: Duration, until: Duration) {
-        self.orders.retain(|(at, _)| (from..until).contains(at));
-        for (at, order) in &mut self.orders {
+    /// Returns the plan, with nothing but what is to happen between the beginning and the end of the
+    /// faults of a course, in order. A pause and a clog end with them: nobody could end them in the calm.
+    pub(crate) fn plan<T>(self, course: &SeedRun, conditions: Conditions, own: T) -> FaultPlan<T> {
+        let Self { on: classes, founders, mut orders, mut moments, .. } = self;
+        let (from, until) = (course.from, course.calm_from());
+        orders.retain(|(at, _)| (from..until).contains(at));
+        for (at, order) in &mut orders {
             if let ClusterOrder::Pause(_, span) | ClusterOrder::Clog(_, _, span) = order {
                 *span = (*span).min(until - *at);
             }
         }
-        self.orders.sort_by_key(|(at, _)| *at);
-        self.moments.retain(|(at, _)| (from..until).contains(at));
-        self.moments.sort_by_key(|(at, _)| *at);
+        orders.sort_by_key(|(at, _)| *at);
+        moments.retain(|(at, _)| (from..until).contains(at));
+        moments.sort_by_key(|(at, _)| *at);
+        let (seed, calm_from, end) = (course.seed, until, course.span);
+        FaultPlan {
+            seed,
+            classes,
+            founders,
+            conditions,
+            orders,
+            moments,
+            from,
+            calm_from,
+            end,
+            own,
+        }
     }
 
     /// The dice of a class, if it is on.
@@ -138,6 +199,32 @@ impl FaultPlanDraft {
             at += dice.within(every);
         }
         times
+    }
+
+    /// Returns who does not do what it should, and how, with the dice of that: the last founders, because
+    /// nobody else depends on where they sit.
+    pub(crate) fn liars(&self) -> Vec<(usize, Class, Dice)> {
+        let drawn = Class::LIARS.iter().filter_map(|class| Some((*class, self.dice(*class)?)));
+        let seats = (0..self.founders).rev();
+        seats.zip(drawn).map(|(seat, (class, dice))| (seat, class, dice)).collect()
+    }
+
+    /// Draws when servers in so many seats after the founders shall vote, and when one of `leavers` shall
+    /// not vote any more after each. Returns whether members change at all.
+    pub(crate) fn changes(&mut self, joiners: usize, leavers: Range<usize>) -> bool {
+        let Some(mut dice) = self.dice(Class::SetChange) else {
+            return false;
+        };
+        let mut at = dice.within(Span::ms(1_000, 10_000));
+        for seat in self.founders..self.founders + joiners {
+            self.moments.push((at, PlannedFault::Promote(seat)));
+            at += dice.within(Span::ms(2_000, 12_000));
+            let leaver = leavers.start + dice.index(leavers.len());
+            self.moments.push((at, PlannedFault::Remove(leaver)));
+            at += dice.within(Span::ms(2_000, 12_000));
+        }
+        self.moments.retain(|(at, _)| *at < self.until);
+        true
     }
 
     pub(crate) fn conditions(&self) -> Conditions {
@@ -299,20 +386,4 @@ impl FaultPlanDraft {
             }
         }
     }
-}
-
-/// Writes all trouble down, by its time.
-pub(crate) fn write_all(
-    f: &mut fmt::Formatter<'_>,
-    orders: &[(Duration, ClusterOrder)],
-    moments: &[(Duration, PlannedFault)],
-) -> fmt::Result {
-    let orders = orders.iter().map(|(at, order)| (*at, format!("{order:?}")));
-    let moments = moments.iter().map(|(at, moment)| (*at, format!("{moment:?}")));
-    let mut all: Vec<_> = orders.chain(moments).collect();
-    all.sort();
-    for (at, what) in all {
-        writeln!(f, "{at:>12.3?}  {what}")?;
-    }
-    Ok(())
 }

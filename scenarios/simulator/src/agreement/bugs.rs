@@ -15,13 +15,14 @@ use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
 use super::outcome::ScenarioOutcome;
-use super::scenario::{Scenario, Seed};
+use super::scenario::Scenario;
 use super::stories::{SeedStory, after_votes, lie, power, stormy};
-use super::swarm::Swarm;
-use super::villain::ByzantineBehaviour;
+use super::workload::Swarm;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
+use crate::course::Seed;
 use crate::replica;
+use crate::villain::ByzantineBehaviour;
 use whole::{
     beside_a_greedy_server, on_a_clogged_plaza, on_a_crowded_plaza, on_a_poisoned_plaza,
     on_the_plaza,

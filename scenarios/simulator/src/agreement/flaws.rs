@@ -2,7 +2,7 @@
 
 use metatopia_types::{Digest, Height};
 
-use super::setting::Flaw;
+use super::ledger_setting::Flaw;
 
 /// The flaw of one server's application, if it has one.
 #[derive(Debug, Default)]

@@ -272,7 +272,7 @@ fn carry_out(
 #[cfg(test)]
 mod tests {
     use super::{LedgerDouble, LedgerState};
-    use crate::agreement::SignatureKind;
+    use crate::signatures::SignatureKind;
     use metatopia_consensus::{ActCheckError, AppliedTurn, Host as _, VoidAct};
     use metatopia_types::{
         Act, Digest, Envelope, Header, HeaderId, Height, Lane, Member, Millis, NodeContact,

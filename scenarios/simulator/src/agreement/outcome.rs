@@ -8,7 +8,7 @@ use metatopia_oracle::{Law, Violation};
 use metatopia_types::{Digest, PublicKey};
 
 use super::scenario::Scenario;
-use super::servers::FirstDecision;
+use super::voters::FirstDecision;
 use crate::class::Fired;
 use crate::crash::StepCounts;
 

@@ -7,36 +7,22 @@ use metatopia_consensus::{AgreementControls, Patience};
 use metatopia_store::LogControls;
 
 use super::ambush::Ambush;
+use super::ledger_setting::{AgreementSetting, Flaw, LedgerSetting, Unlogged};
 use super::outcome::ScenarioOutcome;
-use super::servers::AgreementServers;
-use super::setting::{AgreementSetting, Flaw, Unlogged};
-use super::signatures::SignatureKind;
-use super::stage::AgreementStage;
-use super::twins::{Schedule, TWIN_NAMES, TWIN_SEATS};
-use super::villain::ByzantineBehaviour;
+use super::scenario_stage::AgreementStage;
+use super::schedule::{Schedule, TWIN_NAMES, TWIN_SEATS};
+use super::voters::AgreementServers;
 use crate::chance::Dice;
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
 use crate::crash::{CrashPoint, UnsyncedWrites};
+use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 use crate::world::Simulator;
 
 /// One in so many seeds has real signatures.
 const REAL_SIGNATURES_EVERY: u64 = 20;
-
-/// What a scenario's dice are thrown from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seed {
-    /// The number of the scenario.
-    pub number: u64,
-    /// Whether the history is written down for people.
-    pub written: bool,
-}
-
-impl From<u64> for Seed {
-    fn from(number: u64) -> Self {
-        Self { number, written: false }
-    }
-}
 
 /// What happens in a world, and in which world. Two runs of one scenario are the same.
 #[derive(Debug, Clone)]
@@ -174,24 +160,24 @@ impl Scenario {
 
     fn setting(&self) -> AgreementSetting {
         let mut setting = AgreementSetting::new(self.scheme, self.founders, self.seats);
-        setting.powers = self.powers.clone();
-        setting.flaw = self.flaw;
-        setting.patience = self.patience;
-        setting.turn_length = self.turn_length;
-        setting.snapshot_every = self.snapshot_every;
-        setting.controls = self.controls;
-        setting.log_controls = self.log_controls;
-        setting.unlogged = self.unlogged;
+        (setting.patience, setting.turn_length) = (self.patience, self.turn_length);
+        setting.liars.clone_from(&self.liars);
         for (copy, original) in &self.copies {
-            setting.keys[*copy] = Arc::clone(&setting.keys[*original]);
+            setting.copy_key(*copy, *original);
         }
-        if self.no_demotion {
-            setting.leaders = Some((0..self.founders).map(|seat| setting.name(seat)).collect());
-        }
-        if let Some(schedule) = &self.schedule {
-            let leaders = schedule.leaders.iter().map(|seat| setting.name(*seat)).collect();
-            setting.leaders = Some(leaders);
-        }
+        let names = |seats: &[usize]| seats.iter().map(|seat| setting.name(*seat)).collect();
+        let everybody: Vec<usize> = (0..self.founders).collect();
+        let again_and_again = self.no_demotion.then_some(&everybody);
+        let leaders = self.schedule.as_ref().map(|schedule| &schedule.leaders);
+        setting.own = LedgerSetting {
+            powers: self.powers.clone(),
+            flaw: self.flaw,
+            controls: self.controls,
+            log_controls: self.log_controls,
+            unlogged: self.unlogged,
+            leaders: leaders.or(again_and_again).map(|seats| names(seats)),
+            snapshot_every: self.snapshot_every,
+        };
         setting
     }
 
@@ -199,10 +185,9 @@ impl Scenario {
     #[must_use]
     pub fn stage(&self) -> AgreementStage {
         let setting = Arc::new(self.setting());
-        let mut servers = AgreementServers::new(Arc::clone(&setting), &self.liars);
+        let mut servers = AgreementServers::new(Arc::clone(&setting));
         servers.ambush = self.ambush.clone();
         servers.schedule = self.schedule.clone();
-        servers.copies = self.copies.iter().map(|(copy, _)| *copy).collect();
         if self.dies_after_vote_ppm > 0 {
             let dice = Dice::new(self.seed.number, "deaths after votes");
             servers.skittish = Some((dice, self.dies_after_vote_ppm));

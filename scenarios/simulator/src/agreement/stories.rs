@@ -4,16 +4,16 @@ mod controls;
 mod crashes;
 mod liars;
 mod people;
-mod weather;
+mod rough_links;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metatopia_oracle::Law;
 
+use super::ledger_setting::Flaw;
 use super::outcome::ScenarioOutcome;
-use super::scenario::Seed;
-use super::setting::Flaw;
+use crate::course::Seed;
 
 pub(super) use controls::stormy;
 pub use crashes::{CrashSetting, crash_settings};
@@ -21,7 +21,7 @@ pub(super) use crashes::{after_votes, power};
 pub(super) use liars::lie;
 pub use liars::lies;
 pub use people::{GrowingStage, crowd_of, grow_and_shrink, join_refusals};
-pub use weather::pace;
+pub use rough_links::pace;
 
 /// The seat that goes another way in a world of the story "a diverged server", and the outcome.
 #[must_use]
@@ -58,7 +58,7 @@ pub struct SeedStory {
 /// All stories, in the order they are told.
 #[must_use]
 pub fn stories() -> Vec<SeedStory> {
-    [weather::STORIES, crashes::STORIES, liars::STORIES, people::STORIES, controls::STORIES]
+    [rough_links::STORIES, crashes::STORIES, liars::STORIES, people::STORIES, controls::STORIES]
         .concat()
 }
 

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use metatopia_simulator::agreement::Seed;
-use metatopia_simulator::{Class, Level, RunReport, SeedRun};
+use metatopia_simulator::{Class, Level, RunReport, Seed, SeedRun};
 use serde::Serialize;
 
 use super::{SimulatorExit, span};

@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use metatopia_simulator::agreement::Seed;
-use metatopia_simulator::{Breach, Level, SeedRun, shrink};
+use metatopia_simulator::{Breach, Level, Seed, SeedRun, shrink};
 
 use super::campaign::CampaignProgress;
 use super::span;

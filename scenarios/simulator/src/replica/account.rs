@@ -6,9 +6,9 @@ use std::time::Duration;
 use metatopia_oracle::{Law, Violation};
 use metatopia_types::{ActId, Digest, Height, Millis};
 
+use super::nodes::ReplicaServers;
 use super::oracle::ObservedAct;
 use super::person::{ActStatus, Person, PersonAct};
-use super::servers::ReplicaServers;
 use crate::class::Fired;
 
 /// What came out of a story.

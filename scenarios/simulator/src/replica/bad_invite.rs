@@ -7,7 +7,7 @@ use metatopia_types::{
     Certificate, Digest, Header, PublicKey, Sign, SimId, Validator, ValidatorSet, Vote, VoteKind,
 };
 
-use super::setting::ReplicaSetting;
+use super::place_setting::ReplicaSetting;
 
 /// An invite whose time is over was good until a day ago: no clock is that wrong.
 const DAY_MS: u64 = 24 * 3_600_000;

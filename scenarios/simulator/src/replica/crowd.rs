@@ -9,9 +9,9 @@ use metatopia_types::{
     Act, ActId, Envelope, Height, Lane, Look, Outcome, Refusal, Seq, Sign, SimId,
 };
 
-use super::setting::ReplicaSetting;
-use super::stage::ReplicaStage;
+use super::place_setting::ReplicaSetting;
 use super::stranger::Stranger;
+use super::visit::ReplicaStage;
 use crate::calm::UNDER_WAY;
 
 /// Numbers the keys of a crowd, far from those of people and of others who visit.
@@ -74,7 +74,7 @@ impl Crowd {
 
     fn act(&mut self, stage: &mut ReplicaStage, act: impl Fn(usize) -> Act) {
         self.seq += 1;
-        let last_valid = Height(stage.top() + VALID);
+        let last_valid = Height(stage.world.top() + VALID);
         for (number, key) in self.keys.iter().enumerate() {
             let line = self.lines[number % self.lines.len()];
             let envelope = Envelope {
@@ -127,7 +127,7 @@ pub fn log_in_everywhere(
         author: key.public(),
         lane,
         seq: Seq(1),
-        last_valid: Height(stage.top() + VALID),
+        last_valid: Height(stage.world.top() + VALID),
         act: Act::login("steward".to_owned(), Look::default()),
     };
     let login = envelope.id();
@@ -145,7 +145,7 @@ impl Steward {
     /// Can it be said by now what became of the login?
     #[must_use]
     pub fn is_over(&self, stage: &ReplicaStage) -> bool {
-        stage.top() >= self.due.0 + TO_APPLY
+        stage.world.top() >= self.due.0 + TO_APPLY
     }
 
     /// Holds the servers to the law. Returns how many turns after they had it they decided it.
@@ -154,13 +154,17 @@ impl Steward {
         let found = place(stage, login);
         let Some((height, index)) = found.filter(|(height, _)| *height <= due) else {
             let what = format!("{login} is in none of the turns from {after} to {due}: {found:?}");
-            stage.blame(Law::Reserved, what);
+            stage.world.blame(None, Law::Reserved, what);
             return None;
         };
         let step = stage.world.cluster.oracle.steps().get(&height);
         let outcome = step.and_then(|step| step.outcomes.get(index));
         if outcome == Some(&Outcome::Refused(Refusal::Full)) {
-            stage.blame(Law::Reserved, format!("{login} is refused at {height}: no room"));
+            stage.world.blame(
+                None,
+                Law::Reserved,
+                format!("{login} is refused at {height}: no room"),
+            );
         }
         Some(height.0.saturating_sub(after.0))
     }

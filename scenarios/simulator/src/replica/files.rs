@@ -7,7 +7,7 @@ use metatopia_replica::{Input, Replica};
 use metatopia_store::{Disk, Identity, Opening};
 use metatopia_types::{Now, Round};
 
-use super::setting::ReplicaSetting;
+use super::place_setting::ReplicaSetting;
 use crate::lent::LentDisk;
 
 /// Segments of simulated logs are short, so that logs have several.

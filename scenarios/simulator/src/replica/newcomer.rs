@@ -17,7 +17,7 @@ use metatopia_replica::fetch::{Fetch, FetchEffect, Fetched, ProviderFault};
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{Certificate, Header, Height, Millis, PublicKey, Sign, ValidatorSet, Verify};
 
-use super::setting::{ReplicaSetting, contact};
+use super::place_setting::{ReplicaSetting, contact};
 
 /// The number of the question whether a node is let in: fetches count theirs from 0.
 const JOIN: u32 = u32::MAX;
@@ -129,7 +129,7 @@ impl Newcomer {
         let (key, contact) = (setting.name(seat), contact(seat));
         let stands_by = invite.invite.grant == Grant::StandBy;
         let named = |seat: &usize| {
-            invite.invite.addresses.contains(&super::setting::contact(*seat).address)
+            invite.invite.addresses.contains(&super::place_setting::contact(*seat).address)
         };
         let servers =
             (0..setting.founders).filter(named).map(|seat| (seat, setting.name(seat))).collect();

@@ -24,8 +24,8 @@ use metatopia_types::{
 };
 
 use super::gateway::HELD_BYTES_MAX;
-use super::server::ReplicaServer;
-use super::setting::ReplicaSetting;
+use super::node::ReplicaServer;
+use super::place_setting::ReplicaSetting;
 use crate::watched::WatchedDisk;
 
 /// What one turn did. The same on every server.

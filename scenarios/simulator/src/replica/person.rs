@@ -12,7 +12,7 @@ use metatopia_protocol::{Answer, Goodbye, Question, ServerMessage, SubmitRefusal
 use metatopia_types::wire::DecodeError;
 use metatopia_types::{Act, ActId, Blob, Emote, Height, Lane, Look, Outcome, PublicKey, Seq};
 
-use super::setting::ReplicaSetting;
+use super::place_setting::ReplicaSetting;
 use crate::chance::{Dice, Span};
 
 /// A proof of outcomes is asked for so long after somebody was told of them.
@@ -204,7 +204,7 @@ impl Person {
             node,
             home: None,
             session: Session::new(key, setting.light(), Lane(lane)),
-            dice: Dice::new(setting.seed, &concern),
+            dice: Dice::new(setting.own.seed, &concern),
             arrived: false,
             checks: BTreeMap::new(),
             later: Vec::new(),

@@ -10,9 +10,9 @@ use metatopia_protocol::{Answer, Question};
 use metatopia_scenarios::plaza;
 use metatopia_types::{Certificate, Header, Height};
 
-use super::setting::{ReplicaSetting, Rogue};
-use super::stage::ReplicaStage;
-use super::stories::scheme;
+use super::partings::scheme;
+use super::place_setting::{ReplicaSetting, Rogue};
+use super::visit::ReplicaStage;
 use crate::chance::Span;
 use crate::conditions::Conditions;
 use probe::Probes;
@@ -89,7 +89,7 @@ pub(super) type CertifiedHeader = (Header, Certificate);
 
 /// Asks an honest server for one of the first turns.
 fn checkpoint(stage: &mut ReplicaStage) -> CertifiedHeader {
-    let height = Height(stage.top().saturating_sub(2).max(1));
+    let height = Height(stage.world.top().saturating_sub(2).max(1));
     match stage.ask(HONEST[0], Question::Turn { height }) {
         Some(Answer::Turn(turn)) => (turn.0.header, turn.1),
         other => panic!("a server that runs knows the turn of {height}: {other:?}"),
@@ -105,7 +105,7 @@ impl Siege {
     pub fn play(self, seed: u64, time: Duration, on: bool) -> Besieged {
         let place = plaza::place();
         let mut setting = ReplicaSetting::narrow(&place, scheme(seed), (4, 4), seed, AVATARS);
-        setting.rogue = Some(Rogue { seat: LIAR, opens_all_lanes: false });
+        setting.own.rogue = Some(Rogue { seat: LIAR, opens_all_lanes: false });
         if self == Self::Lanes {
             setting.open_lanes(OPEN_LANES);
         }
@@ -116,7 +116,7 @@ impl Siege {
         let mut probes = Probes::new(&mut stage, HONEST);
         stage.run_for(BEGIN);
         let mut villainy = Villainy::new(self, &mut stage, (LIAR, HONEST));
-        let (begun, mut next) = (stage.top(), stage.world.now());
+        let (begun, mut next) = (stage.world.top(), stage.world.now());
         let end = next + time;
         while stage.world.now() < end {
             if on {
@@ -131,7 +131,7 @@ impl Siege {
         }
         stage.run_for(BEGIN);
         probes.look(&mut stage);
-        let turns = stage.top() - begun;
+        let turns = stage.world.top() - begun;
         let (liar, history) =
             (stage.setting().name(LIAR), stage.world.cluster.oracle.laws.history());
         let own = history.turns().filter(|turn| turn.header.proposer == liar);

@@ -164,7 +164,7 @@ impl StoryEnding {
             steps.keys().filter_map(|height| servers.oracle.first_at(*height)).collect();
         times.sort_unstable();
         Self {
-            seed: servers.setting.seed,
+            seed: servers.setting.own.seed,
             length,
             broken: account.faults.clone(),
             turns: account.turns,

@@ -12,7 +12,7 @@ use super::step::{PersonAction, StoryStep, StrangerAction};
 use super::units::ServerTarget;
 use super::{Story, file};
 use crate::chance::Dice;
-use crate::replica::{Person, ReplicaSetting, ReplicaStage, Stranger, stories::proposing};
+use crate::replica::{Person, ReplicaSetting, ReplicaStage, Stranger, partings::proposing};
 
 /// How often it is told how far a story is.
 const TOLD_EVERY: Duration = Duration::from_secs(1);
@@ -48,13 +48,13 @@ impl Story {
     fn setting(&self, seed: u64) -> ReplicaSetting {
         let seats = self.founders + self.reserve;
         let scheme = match self.signatures {
-            file::Signatures::StandIn => crate::agreement::SignatureKind::StandIn,
-            file::Signatures::Ed25519 => crate::agreement::SignatureKind::Ed25519,
+            file::Signatures::StandIn => crate::signatures::SignatureKind::StandIn,
+            file::Signatures::Ed25519 => crate::signatures::SignatureKind::Ed25519,
         };
         let mut setting = ReplicaSetting::new(&self.place, scheme, self.founders, seats, seed);
-        setting.snapshot_turns = self.snapshot_turns.unwrap_or(setting.snapshot_turns);
-        setting.trap = self.trap;
-        setting.flips.clone_from(&self.flips);
+        setting.own.snapshot_turns = self.snapshot_turns.unwrap_or(setting.own.snapshot_turns);
+        setting.own.trap = self.trap;
+        setting.own.flips.clone_from(&self.flips);
         setting
     }
 }

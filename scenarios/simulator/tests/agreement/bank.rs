@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use metatopia_simulator::agreement::bugs::BUGS;
-use metatopia_simulator::agreement::{Law, Swarm, shrink};
+use metatopia_simulator::agreement::{Law, Swarm};
 
 /// Enough for every bug today; the program looks further.
 const BUDGET: u64 = 60;
@@ -38,15 +38,19 @@ fn a_world_that_broke_a_law_is_told_with_fewer_faults() {
     let found = found.expect("messages leave before they are durable");
     let mut tried = 0;
 
-    let smallest = shrink(&found, Law::NotDurable, |_| {
+    let smallest = found.shrink(Law::NotDurable, |_| {
         tried += 1;
         true
     });
 
     assert!(smallest.play().outcome.shows(Law::NotDurable));
-    assert!(smallest.plan().classes.is_empty(), "no fault is needed: {:?}", smallest.without);
-    assert!(smallest.calm_from() < Duration::from_secs(1), "{:?}", smallest.until);
-    let enough = shrink(&found, Law::NotDurable, |_| false);
+    assert!(
+        smallest.plan().classes.is_empty(),
+        "no fault is needed: {:?}",
+        smallest.course.without
+    );
+    assert!(smallest.course.calm_from() < Duration::from_secs(1), "{:?}", smallest.course.until);
+    let enough = found.shrink(Law::NotDurable, |_| false);
     assert_eq!(enough, found, "nothing is tried when time is up");
-    assert!(tried > smallest.without.len());
+    assert!(tried > smallest.course.without.len());
 }

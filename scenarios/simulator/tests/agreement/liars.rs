@@ -2,7 +2,7 @@
 
 use metatopia_simulator::Class;
 use metatopia_simulator::agreement::stories::{lies, story};
-use metatopia_simulator::agreement::{ByzantineBehaviour, SignatureKind};
+use metatopia_simulator::{ByzantineBehaviour, SignatureKind};
 
 /// Worlds of each kind of liar.
 const SEEDS: u64 = 30;

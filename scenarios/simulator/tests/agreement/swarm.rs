@@ -3,13 +3,19 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use metatopia_simulator::agreement::{PlannedFault, Swarm};
-use metatopia_simulator::{Class, ClusterOrder, Level};
+use metatopia_simulator::agreement::Swarm;
+use metatopia_simulator::{Class, ClusterOrder, Level, PlannedFault, SeedRun};
 
 const SPAN: Duration = Duration::from_secs(60);
 
 fn whole(seed: u64, seconds: u64) -> Swarm {
     Swarm::new(seed.into(), Duration::from_secs(seconds))
+}
+
+/// The same with faults between these moments only.
+fn between(seed: u64, seconds: u64, from: Duration, until: Duration) -> Swarm {
+    let course = SeedRun::new(seed.into(), Duration::from_secs(seconds));
+    Swarm::of(SeedRun { from, until: Some(until), ..course })
 }
 
 #[test]
@@ -32,7 +38,7 @@ fn each_class_of_faults_is_absent_in_about_a_third_of_all_worlds() {
 fn no_world_has_more_liars_than_it_bears() {
     let mut most = 0;
     for seed in 0..600 {
-        let scenario = whole(seed, 60).plan().scenario;
+        let scenario = whole(seed, 60).plan().own;
         let liars = scenario.liars.len() + scenario.copies.len();
         assert!(liars <= (scenario.founders - 1) / 3, "seed {seed}: {liars} liars");
         most = most.max(liars);
@@ -46,13 +52,13 @@ fn a_world_without_a_class_is_otherwise_the_same() {
         let all = whole(seed, 60).plan();
         for class in &all.classes {
             let mut swarm = whole(seed, 60);
-            swarm.without.insert(*class);
+            swarm.course.without.insert(*class);
             let fewer = swarm.plan();
 
             assert!(!fewer.classes.contains(class), "seed {seed}, {class}");
             assert_eq!(all.classes.len(), fewer.classes.len() + 1, "seed {seed}, {class}");
-            let left = |order: &(Duration, _)| all.scenario.orders.contains(order);
-            let mut orders = fewer.scenario.orders.iter();
+            let left = |order: &(Duration, _)| all.orders.contains(order);
+            let mut orders = fewer.orders.iter();
             // What becomes of unsynced bytes is drawn from the kinds that are left.
             let tails = matches!(class, Class::LostTail | Class::TornTail);
             assert!(tails || orders.all(left), "seed {seed}, {class}");
@@ -65,14 +71,14 @@ fn faults_that_begin_late_and_stop_early_are_among_all_faults() {
     for seed in 0..50 {
         let all = whole(seed, 60).plan();
         let (from, until) = (Duration::from_secs(10), Duration::from_secs(20));
-        let part = Swarm { from, until: Some(until), ..whole(seed, 60) }.plan();
+        let part = between(seed, 60, from, until).plan();
 
         let within = |at: &Duration| (from..until).contains(at);
         let expected: Vec<(Duration, PlannedFault)> =
             all.moments.iter().filter(|(at, _)| within(at)).copied().collect();
         assert_eq!(part.moments, expected, "seed {seed}");
-        let orders = all.scenario.orders.iter().filter(|(at, _)| within(at));
-        assert_eq!(part.scenario.orders.len(), orders.count(), "seed {seed}");
+        let orders = all.orders.iter().filter(|(at, _)| within(at));
+        assert_eq!(part.orders.len(), orders.count(), "seed {seed}");
         assert_eq!((part.calm_from, part.end), (until, SPAN));
     }
 }
@@ -88,18 +94,18 @@ fn nothing_that_lasts_outlives_faults_that_stop_early() {
     let mut cut_short = 0;
     for seed in 0..200 {
         let all = whole(seed, 60).plan();
-        for (at, end) in all.scenario.orders.iter().filter_map(ends) {
+        for (at, end) in all.orders.iter().filter_map(ends) {
             let until = at + Duration::from_millis(100);
-            let part = Swarm { until: Some(until), ..whole(seed, 60) }.plan();
-            let mut left = part.scenario.orders.iter().filter_map(ends);
+            let part = between(seed, 60, Duration::ZERO, until).plan();
+            let mut left = part.orders.iter().filter_map(ends);
             assert!(left.all(|(_, end)| end <= until), "seed {seed}, until {until:?}");
             cut_short += u64::from(end > until);
         }
     }
     assert!(cut_short > 200, "{cut_short}");
     // With four servers and a liar among them the others could not do without the one that slept.
-    let until = Some(Duration::from_millis(7_606));
-    let played = Swarm { until, ..whole(141, 20) }.play();
+    let until = Duration::from_millis(7_606);
+    let played = between(141, 20, Duration::ZERO, until).play();
     assert!(played.is_sound(), "{:#?}", played.outcome.faults);
 }
 

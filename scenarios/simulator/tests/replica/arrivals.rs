@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use metatopia_protocol::{Answer, Grant, Question};
 use metatopia_replica::fetch::ProviderFault;
-use metatopia_simulator::agreement::{ByzantineBehaviour, SignatureKind};
 use metatopia_simulator::replica::{
     Account, Newcomer, Person, PersonProfile, ReplicaSetting, ReplicaStage, invite,
 };
+use metatopia_simulator::{ByzantineBehaviour, SignatureKind};
 use metatopia_simulator::{Class, ClusterOrder, Conditions, UnsyncedWrites};
 use metatopia_types::Height;
 
@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// A plaza whose servers store their states once a second, with a seat more, and its number.
 fn plaza(seed: u64) -> (ReplicaSetting, usize) {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, seed);
-    setting.snapshot_turns = 20;
+    setting.own.snapshot_turns = 20;
     let seat = setting.add_seat();
     (setting, seat)
 }
@@ -33,7 +33,7 @@ fn people(stage: &mut ReplicaStage, until: Duration) -> usize {
 
 /// Somebody for this seat, with an invite of the admin's to follow, by a new header.
 fn invited(stage: &mut ReplicaStage, admin: usize, seat: usize) -> Newcomer {
-    let height = Height(stage.top() - 1);
+    let height = Height(stage.world.top() - 1);
     stage.prompt(admin, |admin, now| admin.ask(now, Question::Turn { height }));
     stage.run_for(SECOND / 5);
     let person = &mut stage.people[admin];
@@ -153,7 +153,7 @@ fn finish_accused(stage: ReplicaStage, [original, copy]: [usize; 2]) -> Account 
     println!("{:?}, heard {:?}", laws.evidence(), laws.contradicted());
     assert!(laws.evidence().get(&name).is_some_and(|times| *times > 0), "nobody accuses it");
     assert!(!laws.is_honest(original) && !laws.is_honest(copy));
-    let heights = stage.heights();
+    let heights = stage.world.heights();
     assert!(heights.iter().all(|height| height.is_some_and(|height| height > 60)), "{heights:?}");
     let account = stage.finish(10 * SECOND);
     account.assert_sound();
@@ -201,7 +201,7 @@ fn a_server_that_runs_again_from_a_copy_of_its_disk_contradicts_itself_and_is_ac
 #[test]
 fn what_nobody_keeps_any_more_was_in_every_log_and_is_played_again_all_the_same() {
     let (mut setting, _) = plaza(5);
-    (setting.history_turns, setting.behind_turns, setting.archive) = (20, 30, false);
+    (setting.own.history_turns, setting.own.behind_turns, setting.own.archive) = (20, 30, false);
     let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 9 * SECOND);
     stage.run_until(9 * SECOND);

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use metatopia_replica::keeper::Health;
-use metatopia_simulator::agreement::{ByzantineBehaviour, Law, SignatureKind};
+use metatopia_simulator::agreement::Law;
 use metatopia_simulator::replica::{Person, PersonProfile, ReplicaSetting, ReplicaStage, TurnLog};
+use metatopia_simulator::{ByzantineBehaviour, SignatureKind};
 use metatopia_simulator::{CERTAIN_PPM, Class, ClusterOrder, Conditions, UnsyncedWrites};
 use metatopia_store::{FileKind, FileName};
 use metatopia_types::Height;
@@ -41,7 +42,7 @@ fn a_server_whose_disk_is_full_follows_and_votes_again_once_there_is_room() {
     let voted =
         |stage: &ReplicaStage, since| stage.world.cluster.oracle.laws.voted_since(SEAT, since);
     assert_eq!(voted(&stage, 4 * SECOND), [], "it votes for nothing");
-    let behind = stage.top() - stage.heights()[SEAT].expect("it runs");
+    let behind = stage.world.top() - stage.world.heights()[SEAT].expect("it runs");
     assert!(behind <= 2, "it follows, {behind} turns behind");
 
     stage.run_until(9 * SECOND);
@@ -76,7 +77,8 @@ fn a_server_whose_disk_fails_follows_until_somebody_starts_it_anew() {
 #[test]
 fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state() {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 3);
-    (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+    (setting.own.snapshot_turns, setting.own.history_turns, setting.own.behind_turns) =
+        (20, 30, 45);
     let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 12 * SECOND);
     let down = 5 * SECOND;
@@ -112,7 +114,8 @@ fn servers_give_up_what_they_need_no_more_and_who_is_far_behind_fetches_a_state(
 #[test]
 fn a_server_that_is_far_behind_and_has_no_room_for_a_state_waits_for_it_and_votes_again() {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 3);
-    (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+    (setting.own.snapshot_turns, setting.own.history_turns, setting.own.behind_turns) =
+        (20, 30, 45);
     let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 14 * SECOND);
     let down = 5 * SECOND;
@@ -141,9 +144,10 @@ fn a_server_that_is_far_behind_and_has_no_room_for_a_state_waits_for_it_and_vote
 fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_none() {
     for deed in [ByzantineBehaviour::WrongRoot, ByzantineBehaviour::WithholdAllButOne] {
         let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 5);
-        (setting.snapshot_turns, setting.history_turns, setting.behind_turns) = (20, 30, 45);
+        (setting.own.snapshot_turns, setting.own.history_turns, setting.own.behind_turns) =
+            (20, 30, 45);
         // Who comes first is asked first.
-        (setting.archive, setting.liars) = (false, vec![(0, deed)]);
+        (setting.own.archive, setting.liars) = (false, vec![(0, deed)]);
         let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
         people(&mut stage, 12 * SECOND);
         let down = 6 * SECOND;
@@ -163,7 +167,7 @@ fn who_fetches_a_state_has_it_in_spite_of_a_server_that_gives_wrong_parts_or_non
 #[test]
 fn turns_in_a_damaged_part_of_a_log_come_back_from_the_others() {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 4);
-    setting.snapshot_turns = 20;
+    setting.own.snapshot_turns = 20;
     let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 12 * SECOND);
     stage.run_until(8 * SECOND);
@@ -187,7 +191,7 @@ fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
     let mut unsaid = 0;
     for seed in 1..5 {
         let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, seed);
-        setting.snapshot_turns = 20;
+        setting.own.snapshot_turns = 20;
         let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
         people(&mut stage, 4 * SECOND);
         stage.run_until(4 * SECOND);
@@ -212,8 +216,8 @@ fn damage_that_was_put_aside_by_a_start_that_was_cut_off_counts_as_noticed() {
 /// at the end, and whose they are.
 fn lose_a_part_at_the_end(nothing_is_put_back: bool) -> Vec<(Option<usize>, Law)> {
     let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 6);
-    setting.snapshot_turns = 20;
-    setting.controls.nothing_is_put_back = nothing_is_put_back;
+    setting.own.snapshot_turns = 20;
+    setting.own.controls.nothing_is_put_back = nothing_is_put_back;
     let mut stage = ReplicaStage::new(setting, Conditions::calm(5));
     people(&mut stage, 6 * SECOND);
     stage.run_until(6 * SECOND);

@@ -5,8 +5,8 @@ use std::time::Duration;
 use metatopia_replica::{Condition, REPAIRS_MAX, Status};
 use metatopia_sim::{Capsule, ReplayVerdict};
 use metatopia_simulator::Conditions;
-use metatopia_simulator::agreement::SignatureKind;
-use metatopia_simulator::replica::stories::{
+use metatopia_simulator::SignatureKind;
+use metatopia_simulator::replica::partings::{
     bad_memory, flipped_bit, forgetful, left_behind, two_against_two, wrong_rules,
 };
 use metatopia_simulator::replica::{Account, Flip, ReplicaSetting, ReplicaStage, TurnLog};
@@ -27,7 +27,7 @@ fn a_flipped_bit_is_noticed_told_and_healed_and_the_world_goes_on() {
 
         account.assert_sound();
         let (servers, seat) = (&account.servers, forgetful(seed));
-        let flip = servers.setting.flips[0].height;
+        let flip = servers.setting.own.flips[0].height;
         let [(noticed, parted)] = servers.parted[..] else { panic!("seed {seed}: {servers:?}") };
         let [(healed, mended, report)] = &servers.mended[..] else { panic!("seed {seed}") };
         assert_eq!((parted, *mended), (seat, seat), "seed {seed}");
@@ -173,7 +173,7 @@ fn a_server_that_is_far_behind_takes_a_state_of_the_others_and_votes_also_after_
 fn a_bit_that_flips_in_the_last_turn_of_a_world_is_noticed_before_the_world_ends() {
     let lives = |flips: Vec<Flip>| -> Account {
         let mut setting = ReplicaSetting::plaza(SignatureKind::StandIn, 8);
-        setting.flips = flips;
+        setting.own.flips = flips;
         let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
         stage.run_until(2 * SECOND);
         stage.finish(10 * SECOND)

@@ -3,6 +3,6 @@
 mod arrivals;
 mod disks;
 mod divergence;
+mod fair;
 mod plaza;
 mod siege;
-mod swarm;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_simulator::Conditions;
-use metatopia_simulator::agreement::SignatureKind;
+use metatopia_simulator::SignatureKind;
 use metatopia_simulator::replica::{Account, Person, PersonProfile, ReplicaSetting, ReplicaStage};
 
 const SECOND: Duration = Duration::from_secs(1);

@@ -14,10 +14,10 @@ use metatopia_sim::{
 use metatopia_types::{Act, Envelope, Height, Lane, Round, Seq, Sign, limits::EXPIRY_HEIGHTS_MAX};
 
 use super::{BrokenRules, SECOND, WorldFindings};
-use crate::agreement::Seed;
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
 use crate::replica;
 
 /// How long people play on the plaza.
@@ -66,13 +66,13 @@ fn poison(act: &Envelope) -> bool {
 /// A plaza that breaks a rule.
 fn a_plaza(seed: Seed, broken: BrokenRules) -> replica::ReplicaSetting {
     let setting =
-        replica::ReplicaSetting::plaza(replica::stories::scheme(seed.number), seed.number);
+        replica::ReplicaSetting::plaza(replica::partings::scheme(seed.number), seed.number);
     breaking(setting, broken)
 }
 
 fn breaking(mut setting: replica::ReplicaSetting, broken: BrokenRules) -> replica::ReplicaSetting {
-    (setting.broken, setting.controls) = (broken.sim, broken.replica);
-    setting.restore_every = Some(RESTORE_EVERY);
+    (setting.own.broken, setting.own.controls) = (broken.sim, broken.replica);
+    setting.own.restore_every = Some(RESTORE_EVERY);
     setting
 }
 
@@ -84,7 +84,7 @@ pub(super) fn on_the_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
 /// The same, and some acts panic.
 pub(super) fn on_a_poisoned_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut setting = a_plaza(seed, broken);
-    setting.trap = Some(poison);
+    setting.own.trap = Some(poison);
     visit(replica::ReplicaStage::new(setting, late()))
 }
 
@@ -116,7 +116,7 @@ const NARROW: u32 = 8;
 /// Fresh keys take all seats for newcomers, and then the admin and the servers come.
 pub(super) fn on_a_crowded_plaza(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let place = plaza::place();
-    let scheme = replica::stories::scheme(seed.number);
+    let scheme = replica::partings::scheme(seed.number);
     let narrow = replica::ReplicaSetting::narrow(&place, scheme, (4, 4), seed.number, NARROW);
     let mut stage = replica::ReplicaStage::new(breaking(narrow, broken), quick());
     stage.run_for(SECOND / 2);
@@ -137,8 +137,8 @@ const GREED: u64 = 1_200;
 pub(super) fn beside_a_greedy_server(seed: Seed, broken: BrokenRules) -> WorldFindings {
     let mut setting = a_plaza(seed, broken);
     let seat = 3;
-    setting.rogue = Some(replica::Rogue { seat, opens_all_lanes: true });
-    setting.restore_every = None;
+    setting.own.rogue = Some(replica::Rogue { seat, opens_all_lanes: true });
+    setting.own.restore_every = None;
     setting.open_lanes(REGULAR_LANES_MAX);
     let servers = setting.keys[..seat].to_vec();
     let mut stage = replica::ReplicaStage::new(setting, quick());
@@ -164,7 +164,7 @@ fn greedy_act(stage: &replica::ReplicaStage, number: u64) -> Submission {
         author: key.public(),
         lane: Lane(number),
         seq: Seq(1),
-        last_valid: Height(stage.top() + EXPIRY_HEIGHTS_MAX),
+        last_valid: Height(stage.world.top() + EXPIRY_HEIGHTS_MAX),
         act: Act::Heartbeat,
     };
     Submission { act: act.sign(&*key), blobs: Vec::new() }
@@ -182,11 +182,11 @@ fn end_with_stewards(
         let given = replica::log_in_everywhere(&mut stage, (&**key, Lane(lane)), seats, 1);
         let given = given.expect("servers that run take connections");
         let limit = stage.world.now() + 10 * SECOND;
-        stage.run_till(limit, |stage| given.is_over(stage) || !stage.is_sound());
-        if stage.is_sound() {
+        stage.run_till(limit, |stage| given.is_over(stage) || !stage.world.is_sound());
+        if stage.world.is_sound() {
             given.judge(&mut stage);
         }
-        if !stage.is_sound() {
+        if !stage.world.is_sound() {
             return verdict(stage.world.cluster.oracle.faults().to_vec());
         }
     }
@@ -210,8 +210,8 @@ fn late() -> Conditions {
 
 /// People play, until a law is broken or all has come about that they wanted.
 fn visit(mut stage: replica::ReplicaStage) -> WorldFindings {
-    replica::stories::bring_people(&mut stage, 5, VISIT);
-    let broken = |stage: &replica::ReplicaStage| !stage.is_sound();
+    replica::partings::bring_people(&mut stage, 5, VISIT);
+    let broken = |stage: &replica::ReplicaStage| !stage.world.is_sound();
     let faults = if stage.run_till(VISIT, broken) {
         // What comes after the first law that is broken says little.
         stage.world.cluster.oracle.faults().to_vec()

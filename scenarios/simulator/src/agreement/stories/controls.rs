@@ -8,15 +8,16 @@ use metatopia_store::{Folder, ReadDisk as _};
 use metatopia_types::{Height, Validator, ValidatorSet, Vote, VoteKind};
 
 use super::crashes::after_votes;
-use super::weather::{long_turns, lossy};
+use super::rough_links::{long_turns, lossy};
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::server::StartState;
-use crate::agreement::{
-    ByzantineBehaviour, Flaw, Scenario, ScenarioOutcome, Seed, SignatureKind, Unlogged,
-};
+use crate::agreement::voter::StartState;
+use crate::agreement::{Flaw, Scenario, ScenarioOutcome, Unlogged};
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
+use crate::signatures::SignatureKind;
+use crate::villain::ByzantineBehaviour;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use super::weather::{cuts, lossy};
+use super::rough_links::{cuts, lossy};
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::{Ambush, ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
+use crate::agreement::{Ambush, Scenario, ScenarioOutcome};
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
+use crate::course::Seed;
 use crate::crash::{CrashPoint, UnsyncedWrites};
+use crate::villain::ByzantineBehaviour;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use super::weather::lossy;
+use super::rough_links::lossy;
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::{ByzantineBehaviour, Scenario, ScenarioOutcome, Seed};
+use crate::agreement::{Scenario, ScenarioOutcome};
 use crate::chance::Span;
 use crate::conditions::Conditions;
+use crate::course::Seed;
+use crate::villain::ByzantineBehaviour;
 
 const SECOND: Duration = Duration::from_secs(1);
 const MINUTE: Duration = Duration::from_secs(60);

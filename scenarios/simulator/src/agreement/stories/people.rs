@@ -7,11 +7,12 @@ use metatopia_consensus::{JoinPack, JoinPackError};
 use metatopia_oracle::Law;
 use metatopia_types::{Act, Digest, Height, NodeContact, SetChange, SimId};
 
-use super::weather::lossy;
+use super::rough_links::lossy;
 use super::{ExpectedEnding, SeedStory};
-use crate::agreement::{AgreementStage, Scenario, ScenarioOutcome, Seed};
+use crate::agreement::{AgreementStage, Scenario, ScenarioOutcome};
 use crate::chance::{Dice, Span};
 use crate::cluster::ClusterOrder;
+use crate::course::Seed;
 use crate::crash::UnsyncedWrites;
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -68,7 +69,7 @@ pub fn crowd_of(name: &'static str, seed: Seed, seats: usize) -> GrowingStage {
 
 impl GrowingStage {
     fn tip(&self) -> u64 {
-        self.stage.heights().into_iter().flatten().max().unwrap_or(0)
+        self.stage.world.top()
     }
 
     fn limit(&self) -> Duration {
@@ -111,7 +112,7 @@ impl GrowingStage {
             let setting = Arc::clone(stage.setting());
             let (key, contact) = (setting.name(seat), NodeContact::default());
             let add = Act::SetChange(SetChange::Add { key, contact });
-            stage.submit_everywhere(&*setting.admin, add);
+            stage.submit_everywhere(&*setting.player(0), add);
             let Some(server) = stage.world.server(seat) else {
                 return;
             };
@@ -128,7 +129,7 @@ impl GrowingStage {
         self.until_member(seat, false, |stage| {
             let setting = Arc::clone(stage.setting());
             let remove = Act::SetChange(SetChange::Remove { key: setting.name(seat) });
-            stage.submit_everywhere(&*setting.admin, remove);
+            stage.submit_everywhere(&*setting.player(0), remove);
         });
     }
 

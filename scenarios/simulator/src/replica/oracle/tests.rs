@@ -11,10 +11,10 @@ use metatopia_types::{
 };
 
 use super::{Law, ReplicaOracle, TurnLog};
-use crate::agreement::SignatureKind;
 use crate::cluster::ClusterOrder;
 use crate::conditions::Conditions;
 use crate::replica::{ReplicaSetting, ReplicaStage, Stranger};
+use crate::signatures::SignatureKind;
 
 fn setting() -> ReplicaSetting {
     ReplicaSetting::plaza(SignatureKind::StandIn, 1)
@@ -176,7 +176,7 @@ fn what_servers_hold_is_looked_at_while_turns_stand_still() {
     let mut stage = ReplicaStage::new(setting(), Conditions::calm(20));
     stage.world.plan(Duration::from_secs(1), ClusterOrder::Split(vec![0, 1]));
     stage.run_until(Duration::from_secs(2));
-    let height = stage.top();
+    let height = stage.world.top();
     stage.world.cluster.oracle.sessions_max = 3;
     let strangers: Vec<usize> = (0..4).map(|_| stage.meet(0, Stranger::default())).collect();
     stage.run_for(Duration::from_millis(500));
@@ -187,7 +187,7 @@ fn what_servers_hold_is_looked_at_while_turns_stand_still() {
 
     stage.run_until(Duration::from_secs(3));
 
-    assert_eq!(stage.top(), height, "a turn was applied");
+    assert_eq!(stage.world.top(), height, "a turn was applied");
     let fault = stage.world.cluster.oracle.faults().first().expect("four are too many");
     assert_eq!((fault.seat, fault.law), (Some(0), Law::Bounds), "{fault}");
     assert_eq!(fault.what, "4 sessions, at most 3");

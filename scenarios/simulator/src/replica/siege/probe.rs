@@ -111,7 +111,7 @@ impl Probes {
             author: key.public(),
             lane: Lane(lane),
             seq: Seq(1),
-            last_valid: Height(stage.top() + VALID),
+            last_valid: Height(stage.world.top() + VALID),
             act,
         };
         let act = envelope.sign(key);

@@ -16,8 +16,8 @@ use metatopia_types::limits::{ACTS_PER_TURN_MAX, EXPIRY_HEIGHTS_MAX};
 use metatopia_types::{Act, Envelope, Height, Lane, Seq, Sign};
 
 use super::{CertifiedHeader, Siege, checkpoint};
-use crate::replica::report::Request;
-use crate::replica::setting::contact;
+use crate::replica::place_setting::contact;
+use crate::replica::requests::Request;
 use crate::replica::{ReplicaStage, Stranger};
 
 /// Numbers the keys of the liar's acts, and of its nodes, far from those of others.
@@ -115,7 +115,7 @@ impl Villainy {
                     author: key.public(),
                     lane: Lane(1),
                     seq: Seq(seq),
-                    last_valid: Height(stage.top() + EXPIRY_HEIGHTS_MAX - 100),
+                    last_valid: Height(stage.world.top() + EXPIRY_HEIGHTS_MAX - 100),
                     act: Act::Heartbeat,
                 };
                 Submission { act: act.sign(&*key), blobs: Vec::new() }
