@@ -12,16 +12,18 @@ import { refusal, t, why } from './strings.js';
 import { absence } from './ui/absence.js';
 import { Actions } from './ui/actions.js';
 import { askAge } from './ui/age.js';
+import { Ambience } from './ui/ambience.js';
 import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
 import { Code } from './ui/code.js';
 import { Dock } from './ui/dock.js';
-import { button, el } from './ui/dom.js';
+import { button, el, fill } from './ui/dom.js';
 import { Elsewhere } from './ui/elsewhere.js';
 import { askWho, newcomer } from './ui/entry.js';
 import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
+import { agrees, described } from './ui/introduction.js';
 import { Announcer, around, inReach, nearPanel } from './ui/near.js';
 import { orderPanel } from './ui/order.js';
 import { peoplePanel } from './ui/people.js';
@@ -71,7 +73,7 @@ export class Page {
     this.loaded = loaded;
     this.store = store;
     this.person = recall(KEPT) ?? newcomer();
-    this.settings = { light: 'auto', calm: null, hints: true, ...recall(SETTINGS) };
+    this.settings = { light: 'auto', calm: null, hints: true, sounds: false, ...recall(SETTINGS) };
     this.entering = false;
     this.entered = false;
     /** Whether it is known who somebody is. */
@@ -116,6 +118,13 @@ export class Page {
     this.map = el('canvas', { class: 'map', role: 'img', 'aria-label': t('map') });
     this.minimap = new Minimap(this.map);
     this.place = el('span', { class: 'place' });
+    /** What the sim says of itself. */
+    this.about = el('section', { class: 'stack about' });
+    this.ambience = new Ambience();
+    /** Where one is, for people who are told: the sim, and the room in it. */
+    this.where = '';
+    /** Whether somebody only looks, and agreed to nothing. */
+    this.looking = false;
     this.assemble();
   }
 
@@ -197,6 +206,7 @@ export class Page {
     document.documentElement.dataset.theme = dusk ? 'dark' : 'light';
     document.body.classList.toggle('calm', this.picture.calm);
     this.hint.hidden = !this.settings.hints;
+    this.ambience.turn(this.settings.sounds);
   }
 
   /** @param {string} name @param {any} value */
@@ -220,18 +230,38 @@ export class Page {
 
   status() {
     const { status } = this.client;
-    const name = status.simName ?? '';
-    if (this.place.textContent !== name) {
-      this.place.textContent = name;
-      document.title = t('title', { sim: name });
-    }
-    if (status.phase === 'open' && !this.entered && !this.entering && this.ready) this.enter();
+    this.introduce();
+    this.tellPlace();
+    if (status.phase === 'open' && !this.entered && !this.entering && !this.looking && this.ready) this.enter();
     this.elsewhere.update();
     this.badge.update();
   }
 
+  /** Shows what the sim says of itself, once it is known. */
+  introduce() {
+    const { genesis } = this.client;
+    if (!genesis || this.renderer.rooms.plan === genesis.floorPlan) return;
+    this.renderer.rooms.plan = genesis.floorPlan;
+    fill(this.about, ...described(genesis.introduction));
+  }
+
+  /** Says in which sim and room one is, if it is another one. */
+  tellPlace() {
+    const sim = this.client.status.simName ?? '';
+    const { own, plan } = this.renderer.rooms;
+    const room = plan.sectors[own];
+    this.ambience.enter(room?.sound ?? 'silent');
+    const where = room ? t('room.in', { sim, room: room.name }) : sim;
+    if (where === this.where) return;
+    this.where = where;
+    this.place.textContent = where;
+    document.title = t('title', { sim });
+    if (room) this.announcer.say(t('room.entered', { room: room.name }));
+  }
+
   update() {
     if (document.hidden) return;
+    this.tellPlace();
     this.actions.update();
     this.badge.update();
     this.progress.update();
@@ -247,7 +277,7 @@ export class Page {
   /** Asks who somebody is on the first visit, then lets them in. */
   async begin() {
     const first = recall(KEPT) === null;
-    if (first) this.person = await askWho(this.person, (text) => this.useKey(text));
+    if (first) this.person = await askWho(this.person, (text) => this.useKey(text), this.about);
     keep(KEPT, this.person);
     this.ready = true;
     this.status();
@@ -256,6 +286,12 @@ export class Page {
 
   async enter() {
     this.entering = true;
+    if (this.client.genesis && !(await agrees(this.client.status.simName ?? '', this.client.genesis.introduction))) {
+      this.looking = true;
+      this.entering = false;
+      this.toasts.say(t('rules.looking'));
+      return;
+    }
     this.progress.update();
     let trouble = null;
     let done = false;
@@ -268,7 +304,7 @@ export class Page {
       if (this.client.status.phase === 'open') trouble = why(error);
     }
     if (trouble !== null) {
-      this.person = await askWho(this.person, (text) => this.useKey(text), trouble);
+      this.person = await askWho(this.person, (text) => this.useKey(text), this.about, trouble);
       keep(KEPT, this.person);
     }
     this.entering = false;

@@ -19,6 +19,7 @@ mod failure;
 #[cfg(test)]
 mod fixture;
 mod genesis_file;
+mod house_rules;
 mod invite;
 mod keys;
 mod log;

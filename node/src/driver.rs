@@ -2,6 +2,7 @@
 
 mod join_retry;
 mod outside;
+mod publishing;
 mod queries;
 mod sending;
 mod state_sync;
@@ -16,8 +17,7 @@ use libp2p::{Multiaddr, PeerId};
 use metatopia_consensus::Halt;
 use metatopia_protocol::SignedAnnouncement;
 use metatopia_replica::{
-    ActStage, Condition, Delivery, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
-    Status,
+    ActStage, Delivery, Effect, Input, OwnEndpoint, RepairReport, Replacement, Replica,
     keeper::{Done, Health, Order, Restart},
 };
 use metatopia_store::Snapshot;
@@ -61,9 +61,16 @@ const ANNOUNCE: Duration = Duration::from_secs(600);
 /// The most acts that are traced at once for the log. Newer ones are not traced.
 const FOLLOWED_MAX: usize = 4_096;
 
+/// Milliseconds of governance time for which a server goes on once its sim has ended, so that clients
+/// and slower servers learn of the last acts.
+const AFTER_END_MS: i64 = 10_000;
+
 /// Says why the loop ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
+    /// The sim has lived as long as its charter says.
+    #[error("the sim has ended, as its charter says; its files stay as they are")]
+    SimEnded,
     /// A thread of this process has ended.
     #[error("the {0} thread ended")]
     Thread(&'static str),
@@ -144,6 +151,8 @@ struct LoopState {
     first_height: Option<Height>,
     /// A fetched state that is being stored. The next replica begins with it.
     replacement: Option<Box<Replacement>>,
+    /// Has the sim ended, and long enough ago that nobody learns anything more from this server?
+    sim_ended: bool,
     /// The records of the log that belong to the stored state, which the next pass handles.
     restart: Option<Result<Restart, String>>,
 }
@@ -193,6 +202,7 @@ impl Driver {
                     continue;
                 }
                 _ = pulse.tick() => match self.beat(&mut state) {
+                    _ if state.sim_ended => break,
                     Some(input) => input,
                     None => continue,
                 },
@@ -216,7 +226,7 @@ impl Driver {
         self.carry_out(&mut state).await?;
         self.followers.write();
         self.gateway.shutdown().await;
-        Ok(())
+        if state.sim_ended { Err(DriverError::SimEnded) } else { Ok(()) }
     }
 
     /// Handles what the last pass left: it needs `&mut self`, which the arms of the `select!` of
@@ -237,6 +247,7 @@ impl Driver {
         self.retry_joins(state);
         self.followers.write();
         if let Some(status) = self.replica.status(self.clock.now()) {
+            state.sim_ended |= status.time_left.is_some_and(|left| left <= -AFTER_END_MS);
             self.publish(state, status);
         }
         if matches!(state.disk, Some(Health::Full | Health::Swamped)) {
@@ -424,58 +435,6 @@ impl Driver {
         let origins = servers.iter().filter_map(|signed| signed.announcement.http.parse().ok());
         self.allowed.set_servers(origins);
         state.announcements = servers;
-    }
-
-    fn publish(&self, state: &mut LoopState, status: Status) {
-        let first = *state.first_height.get_or_insert(status.height);
-        let waiting_for = match &state.halted {
-            Some(halt) => Some(format!("it has stopped voting: {halt}")),
-            None if let Some(told) = state.disk_trouble() => {
-                Some(format!("it does not vote: {told}"))
-            }
-            None if let Some(fetching) = &status.fetching => Some(state_sync::describe(fetching)),
-            None if status.condition == Condition::Healing => {
-                Some("its state differs from the others': it computes the state again".to_owned())
-            }
-            None if status.condition == Condition::Following => {
-                let told = "it healed too often: it follows, and votes again once it is restarted \
-                    after an hour";
-                Some(told.to_owned())
-            }
-            None if status.split => {
-                Some("servers disagree about the state: no root has a quorum".to_owned())
-            }
-            None if !status.voting && status.validators.contains(&status.server) => {
-                Some("it does not vote yet".to_owned())
-            }
-            None if status.height <= first => Some("no turn was decided yet".to_owned()),
-            None if status.stalled => Some("no turn is being decided".to_owned()),
-            None => None,
-        };
-        self.status.send_replace(Some(routes::StatusAnswer {
-            server: status.server,
-            sim: status.sim,
-            height: status.height,
-            tick: status.tick,
-            root: status.root,
-            root_height: status.root_height,
-            proposer: status.proposer,
-            validators: status.validators,
-            voting: status.voting,
-            peers: status.peers,
-            clients: status.clients,
-            missing: status.missing.as_ref().map(routes::MissingTurns::from),
-            delayed: status.delayed.iter().map(routes::DelayedChangeStatus::from).collect(),
-            follows: self.follows(state),
-            condition: match status.condition {
-                Condition::Sound if status.stalled => "stalled",
-                Condition::Sound => "running",
-                other => other.name(),
-            },
-            stalled: status.stalled,
-            disk: state.disk_trouble().or_else(|| self.damage.clone()),
-            waiting_for,
-        }));
     }
 }
 

@@ -40,5 +40,5 @@ mod template;
 pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use mistake::{Mistake, TomlSource};
 pub use package::parse_package;
-pub use place::{PLACE_FILE, Place};
+pub use place::{PICTURE_FILES, PLACE_FILE, Place};
 pub use template::PlaceTemplate;

@@ -1,6 +1,8 @@
 //! A place: the ground and what stands on it, as a file describes them.
 
 mod file;
+mod floor_plan;
+mod introduction;
 mod object;
 mod read;
 mod rules;
@@ -14,9 +16,12 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
-    ENGINE, FirstLogin, Genesis, Land, ObjectSpec, ObjectSpecError, Parameters, RULES, ScriptSpec,
+    ENGINE, FirstLogin, FloorPlan, Genesis, Introduction, Land, ObjectSpec, ObjectSpecError,
+    Parameters, RULES, ScriptSpec,
 };
 use metatopia_types::{Look, NodeContact, PackageId, PublicKey};
+
+pub use introduction::PICTURE_FILES;
 
 /// The file of a place's folder that describes the place.
 pub const PLACE_FILE: &str = "place.toml";
@@ -31,6 +36,10 @@ pub struct Place {
     packages: BTreeMap<PackageId, Package>,
     objects: Vec<ObjectSpec>,
     lands: Vec<Land>,
+    floor_plan: FloorPlan,
+    introduction: Introduction,
+    /// The bytes of the picture; empty if there is none.
+    picture: Vec<u8>,
     /// Whom a first login lets in, if the place says so; else whoever founds a sim does.
     first_login: Option<FirstLogin>,
 }
@@ -52,6 +61,18 @@ impl Place {
     #[must_use]
     pub fn lands(&self) -> &[Land] {
         &self.lands
+    }
+
+    /// Returns the rooms that people see and are told of.
+    #[must_use]
+    pub const fn floor_plan(&self) -> &FloorPlan {
+        &self.floor_plan
+    }
+
+    /// Returns what the place says of itself.
+    #[must_use]
+    pub const fn introduction(&self) -> &Introduction {
+        &self.introduction
     }
 
     /// Returns whom a first login lets in, if the place says so.
@@ -106,6 +127,9 @@ impl Place {
             packages: packages.map(|(id, package)| (*id, package.encode())).collect(),
             objects: self.objects.clone(),
             lands: self.lands.clone(),
+            floor_plan: self.floor_plan.clone(),
+            introduction: self.introduction.clone(),
+            picture: self.picture.clone(),
             licence: self.licence.clone(),
             asset_licence: self.asset_licence.clone(),
             site: None,

@@ -136,3 +136,72 @@ fn mistakes_in_packages_name_the_file_and_line() {
     let missing = parse_package("it", &BTreeMap::new()).expect_err("there is no manifest");
     assert_eq!(missing.to_string(), "it: package.toml is missing");
 }
+
+#[test]
+fn what_a_place_says_of_itself_is_short_text_that_people_see() {
+    let fine = "description = \"\"\"\nA harbour.\nBring a boat.\"\"\"\ntags = [\"boats\"]\n";
+    assert_eq!(place(fine), "fine");
+    for (text, complaint) in [
+        ("tags = [\"a\", \"Two Words\"]", "yard.toml:4:14: \"Two Words\" is no tag"),
+        ("description = \"a\\u0007b\"", "yard.toml:4:15: the description must be text of at most"),
+        ("house_rules = \"a\\u0007b\"", "yard.toml:4:15: the house rules must be text of at most"),
+        ("ttl = \"soon\"", "yard.toml:4:7: \"soon\" is no time to live"),
+        ("ttl = \"0s\"", "yard.toml:4:7: \"0s\" is no time to live"),
+        ("ttl = \"101 years\"", "yard.toml:4:7: ttl_seconds is 31"),
+    ] {
+        assert!(place(text).starts_with(complaint), "{}", place(text));
+    }
+    let many = format!("tags = [{}]", "\"a\", \"b\", ".repeat(5));
+    assert_eq!(place(&many), "fine", "tags are a set");
+}
+
+fn sector(name: &str, rest: &str) -> String {
+    format!("[[sector]]\nname = \"{name}\"\nfloor = \"808080\"\n{rest}\n")
+}
+
+#[test]
+fn rooms_that_cannot_be_are_named_with_the_rule() {
+    let hall = sector("hall", "corners = [[5, 0], [15, 0], [15, 9], [5, 9]]");
+    assert_eq!(place(&hall), "fine");
+    let clockwise = sector("hall", "corners = [[5, 9], [15, 9], [15, 0], [5, 0]]");
+    assert_eq!(place(&clockwise), "fine");
+    let second = |corners: &str| place(&format!("{hall}{}", sector("den", corners)));
+    for (corners, complaint) in [
+        (
+            "corners = [[14, 8], [20, 8], [20, 12], [14, 12]]",
+            "yard.toml:8:1: it covers ground of sector 0, \"hall\"",
+        ),
+        ("corners = [[20, 0], [25, 0]]", "yard.toml:8:1: 2 corners where 3 to 8 are allowed"),
+        (
+            "corners = [[20, 0], [30, 0], [22, 2], [20, 10]]",
+            "yard.toml:8:1: the corners do not go around a convex room",
+        ),
+        (
+            "corners = [[20, 0], [30, 0], [30, 9]]\nsound = \"loud\"",
+            "yard.toml:12:9: \"loud\" is no sound: write one of silent, room",
+        ),
+        (
+            "corners = [[20, 0], [30, 0], [30, 9]]\nlight = 101",
+            "yard.toml:8:1: light 101 where 0 to 100 percent are allowed",
+        ),
+    ] {
+        assert!(second(corners).starts_with(complaint), "{}", second(corners));
+    }
+    let nowhere = format!("{hall}[[opening]]\nfrom = [6, 1]\nto = [8, 1]\n");
+    assert_eq!(place(&nowhere), "yard.toml:8:1: it is on no edge of a sector");
+    let door = format!("{hall}[[opening]]\nfrom = [6, 0]\nto = [8, 0]\n");
+    assert_eq!(place(&door), "fine");
+}
+
+#[test]
+fn nobody_appears_in_a_wall() {
+    let walled = |spawn: &str| {
+        let hall = sector("hall", "corners = [[0, 0], [9, 0], [9, 9], [0, 9]]");
+        place(&format!("{spawn}{hall}"))
+    };
+    let complaint = "people would appear in a wall of a sector, at";
+    assert!(walled("").starts_with(&format!("yard.toml: {complaint}")), "{}", walled(""));
+    let named = walled("spawn = [9, 5]\n");
+    assert!(named.starts_with(&format!("yard.toml:4:9: {complaint}")), "{named}");
+    assert_eq!(walled("spawn = [5, 5]\n"), "fine");
+}

@@ -62,12 +62,8 @@
 //! let square = Shape::Rect { half: Vec2::new(Fx::HALF, Fx::HALF) };
 //! let genesis = Genesis {
 //!     name: "yard".to_owned(),
-//!     engine: ENGINE,
-//!     rules: RULES,
-//!     parameters: Parameters::default(),
 //!     admins: BTreeSet::from([ada.public()]),
 //!     validators: BTreeMap::from([(server.public(), NodeContact::default())]),
-//!     packages: BTreeMap::new(),
 //!     objects: vec![ObjectSpec {
 //!         kind: "crate".to_owned(),
 //!         name: "box".to_owned(),
@@ -78,11 +74,9 @@
 //!         scripts: Vec::new(),
 //!         licence: AssetLicence::Cc0,
 //!     }],
-//!     lands: Vec::new(),
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
-//!     site: None,
-//!     parent: None,
+//!     ..Genesis::empty()
 //! };
 //! let mut world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?;
 //!
@@ -138,21 +132,23 @@ pub use scripts::{
     ForkJoin, Inbox, QueuedEvent, Script, Sender, Serial, SpeechRate, gas, group_key,
 };
 pub use space::{
-    AdjacentLeaf, Area, CopiedLeaf, CopyError, GESTURE_TICKS, KnownLeaves, Land, PlacedLeaf,
-    PlacedTiles, RestoreBodiesError, RunningScript, ShownTiles, TILE_BYTES_MAX, TILE_ENTRIES_MAX,
-    TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry, Title, WorldObject, may_build,
-    tile_key,
+    AdjacentLeaf, Area, CopiedLeaf, CopyError, FloorPlan, FloorPlanError, FloorPlanFault,
+    FloorPlanPart, GESTURE_TICKS, KnownLeaves, Land, PlacedLeaf, PlacedTiles, RestoreBodiesError,
+    RunningScript, Sector, SectorOpening, SectorSound, ShownTiles, TILE_BYTES_MAX,
+    TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry, Title,
+    WorldObject, may_build, tile_key,
 };
 #[cfg(feature = "controls")]
 pub use state::flipped;
 pub use state::{
     AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
     CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
-    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, LeafEntry, LogLine, Manifest, Object,
-    ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession,
-    Presence, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock,
-    Since, Stage, StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from,
-    heading_of, is_line, is_name, rules_name,
+    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Introduction, IntroductionError,
+    LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError, Parameters, ParametersError,
+    Parent, Player, PlayerSession, Presence, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX,
+    ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError, Tools, Unsound, Watch,
+    World, describe, differ, differ_from, heading_of, is_line, is_name, picture_digest,
+    picture_kind, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
@@ -161,7 +157,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 7;
+pub const ENGINE: u32 = 8;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

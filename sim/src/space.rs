@@ -3,6 +3,7 @@
 //! This room keeps the bodies. Of the state and its leaves it only reads all else.
 
 mod bodies;
+mod floor_plan;
 mod footprint;
 mod land;
 mod placed;
@@ -12,6 +13,9 @@ mod tile_copy;
 mod tiles;
 
 pub use bodies::RestoreBodiesError;
+pub use floor_plan::{
+    FloorPlan, FloorPlanError, FloorPlanFault, FloorPlanPart, Sector, SectorOpening, SectorSound,
+};
 pub use land::{Area, Land, Title, may_build};
 pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
 pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};

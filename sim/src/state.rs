@@ -14,6 +14,7 @@ mod course;
 mod founding;
 mod frozen;
 mod genesis;
+mod introduction;
 mod object;
 mod parameters;
 mod players;
@@ -35,6 +36,7 @@ pub use frozen::Frozen;
 pub use genesis::{
     Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec, rules_name,
 };
+pub use introduction::{Introduction, IntroductionError, picture_digest, picture_kind};
 pub use object::{AVATAR, Object};
 pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,

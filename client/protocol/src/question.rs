@@ -370,6 +370,8 @@ pub struct GovernanceEntry {
     pub admin_login: u64,
     /// Milliseconds until there is a temp admin if no permanent admin logs in; 0 from then on.
     pub countdown: u64,
+    /// Milliseconds until the sim ends, below zero once it has ended; `None` if it never ends.
+    pub time_left: Option<i64>,
     /// How many players have ever logged in.
     pub players: u32,
     /// Who would be temp admin now, then who would be next; at most [`CANDIDATES_MAX`].

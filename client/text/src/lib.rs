@@ -149,7 +149,11 @@ async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError>
             return Err(TextClientError::LoginNotDecided);
         }
     }
-    let place = printable(&room.driver.trust().genesis.name);
+    let genesis = &room.driver.trust().genesis;
+    for line in genesis.introduction.description.lines() {
+        room.note(&printable(line));
+    }
+    let place = printable(&genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
     Ok(())
 }

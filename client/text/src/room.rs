@@ -56,6 +56,8 @@ pub(super) struct TextClient {
     pub(super) lands: Option<Vec<Land>>,
     output: Box<dyn TextOutput>,
     people: Option<BTreeMap<ObjectId, String>>,
+    /// The sector that the person was last told of; nothing outside.
+    sector: Option<String>,
     /// How the session began, in case that it must begin again.
     login: Option<Act>,
     /// Acts whose fate somebody waits for.
@@ -87,6 +89,7 @@ impl TextClient {
             lands: None,
             output,
             people: None,
+            sector: None,
             login: None,
             fates: BTreeMap::new(),
             changed: Height(0),
@@ -219,6 +222,7 @@ impl TextClient {
             others.map(|object| (object.id, printable(&object.name))).collect();
         let before = self.people.replace(now);
         self.scene = Some(scene);
+        self.tell_sector()?;
         // What is there at first has not come.
         let (Some(before), Some(now)) = (before, &self.people) else {
             return Ok(());
@@ -230,6 +234,26 @@ impl TextClient {
             self.tell(LineKind::Seen, &format!("{name} is out of sight."))?;
         }
         Ok(())
+    }
+
+    /// Tells which sector the person has come into, if it is another one.
+    fn tell_sector(&mut self) -> Result<(), TextClientError> {
+        let own = self
+            .scene
+            .as_ref()
+            .and_then(|scene| scene.objects.iter().find(|object| Some(object.id) == scene.me));
+        let Some(own) = own else { return Ok(()) };
+        let sector = self.driver.trust().genesis.floor_plan.sector_at(own.position);
+        let sector = sector.map(|sector| printable(&sector.name));
+        if sector == self.sector {
+            return Ok(());
+        }
+        let told = match &sector {
+            Some(name) => format!("You are in the {name}."),
+            None => "You are outside.".to_owned(),
+        };
+        self.sector = sector;
+        self.tell(LineKind::Seen, &told)
     }
 
     /// Submits an act and does not wait for it.

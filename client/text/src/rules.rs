@@ -11,6 +11,8 @@ use crate::{LineKind, TextClientError};
 /// Time for one question.
 const ANSWER: Duration = Duration::from_secs(5);
 
+const MINUTE_MS: u64 = 60 * 1_000;
+
 const HOUR_MS: u64 = 3_600 * 1_000;
 
 pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> {
@@ -28,6 +30,9 @@ pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> 
         ),
     };
     room.tell(LineKind::Answer, &now)?;
+    if let Some(left) = told.time_left {
+        room.tell(LineKind::Answer, &ends(left))?;
+    }
     for delayed in &told.delayed {
         room.tell(LineKind::Answer, &waiting(delayed))?;
     }
@@ -42,6 +47,14 @@ fn waiting(delayed: &DelayedEntry) -> String {
     };
     let (server, by, left) = (short(server), short(&delayed.by), span(delayed.left));
     format!("{server} {what} in {left}, as {by} asked; an admin's login stops it.")
+}
+
+/// Returns when a sim ends, in words.
+fn ends(left: i64) -> String {
+    match u64::try_from(left) {
+        Ok(left @ 1..) => format!("The sim ends in {} minutes.", left.div_ceil(MINUTE_MS)),
+        _ => "The sim has ended.".to_owned(),
+    }
 }
 
 fn short(key: &PublicKey) -> String {

@@ -7,6 +7,7 @@ import { Ground } from './ground.js';
 import { Labels } from './labels.js';
 import { DAY, DUSK, lit, surface } from './light.js';
 import { drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
+import { Rooms } from './rooms.js';
 import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
 import { kindOf, tallness, topOf } from './things.js';
@@ -38,6 +39,9 @@ const SPRITES_MAX = 1500;
 /** Half the length in metres from which a wall encloses a place. */
 const WALL_METRES = 4;
 
+/** Things of which more sticks out from their middle, in metres, are drawn also where their middle is hidden. */
+const SMALL_METRES = 1.5;
+
 /** Lamps at dusk, those of things first. */
 const LAMPS_MAX = 14;
 
@@ -52,6 +56,7 @@ export class Renderer {
     this.ground = new Ground();
     this.shadows = new Shadows();
     this.labels = new Labels();
+    this.rooms = new Rooms();
     /** @type {Map<number, Gait>} */
     this.gaits = new Map();
     /** @type {Map<number, {x: number, y: number, angle: number, since: number, resting: boolean, hx: number, hy: number}>} */
@@ -91,12 +96,15 @@ export class Renderer {
     ctx.imageSmoothingEnabled = true;
 
     this.place(picture, now);
+    this.lookAround(own);
     this.ground.pave(this.paved);
     this.ground.draw(ctx, camera, picture.palette);
+    this.rooms.drawFloors(ctx, camera);
     this.castShadows(picture, now);
     if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
     this.drawMarks(picture, now, own);
     for (const placed of this.placed) this.drawPlaced(placed, picture, now);
+    this.rooms.drawVeil(ctx, camera);
     this.drawLabels(picture, now);
 
     this.times.push(performance.now() - began);
@@ -123,6 +131,14 @@ export class Renderer {
       this.placed.push({ id, thing: shown, at, x: this.camera.sx(at.x), y: this.camera.sy(at.y) });
     }
     this.placed.sort((a, b) => b.at.y - a.at.y || a.id - b.id);
+  }
+
+  /** Leaves out what no opening shows; walls are drawn, and the veil covers what is behind them. */
+  lookAround(/** @type {{x: number, y: number} | null} */ eye) {
+    if (this.rooms.plan.sectors.length === 0) return;
+    this.rooms.look(eye, this.placed.filter(({ thing }) => thing.kind === 'door'));
+    const small = (/** @type {any} */ thing) => Boolean(thing.player) || Math.max(thing.hx, thing.hy) < SMALL_METRES;
+    this.placed = this.placed.filter(({ thing, at }) => !small(thing) || this.rooms.shows(at));
   }
 
   /**

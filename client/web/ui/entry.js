@@ -67,10 +67,11 @@ export function lookChooser(look) {
  * Asks who somebody is; resolves with the name and look.
  * @param {{name: string, look: {color: number, shape: string}}} first what to begin with
  * @param {(text: string) => Promise<void>} useKey takes a key from elsewhere; throws if it is none
+ * @param {HTMLElement} about what the sim says of itself
  * @param {string | null} trouble why the last attempt failed
  * @returns {Promise<{name: string, look: {color: number, shape: string}}>}
  */
-export function askWho(first, useKey, trouble = null) {
+export function askWho(first, useKey, about, trouble = null) {
   const look = { ...first.look };
   const name = el('input', { type: 'text', value: first.name, required: true, maxlength: NAME_BYTES_MAX, autocomplete: 'nickname', autofocus: true });
   const bad = el('p', { class: 'bad', role: 'alert' }, trouble ? t('enter.failed', { why: trouble }) : '');
@@ -89,7 +90,7 @@ export function askWho(first, useKey, trouble = null) {
       },
     })));
   const go = el('button', { type: 'submit', class: 'button primary' }, t('enter.go'));
-  const form = el('form', { method: 'dialog', class: 'stack' }, el('h1', { id: 'enter-title' }, t('enter.title')), el('p', { class: 'quiet' }, t('enter.intro')),
+  const form = el('form', { method: 'dialog', class: 'stack' }, el('h1', { id: 'enter-title' }, t('enter.title')), about, el('p', { class: 'quiet' }, t('enter.intro')),
     field(t('enter.name'), name, t('enter.name.hint')), lookChooser(look), bad, go, have);
   const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'enter-title' }, form);
   return new Promise((resolve) => {

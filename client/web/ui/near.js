@@ -136,6 +136,11 @@ export class Announcer {
     setInterval(() => this.update(), 2000);
   }
 
+  /** @param {string} text */
+  say(text) {
+    this.element.textContent = text;
+  }
+
   update() {
     if (document.hidden || this.page.client.status.phase !== 'open') return;
     const news = [];

@@ -17,6 +17,7 @@ export function settingsPanel(page) {
     light.value = settings.light;
     const motion = el('input', { type: 'checkbox', checked: page.calm(), on: { change: () => page.set('calm', motion.checked) } });
     const hints = el('input', { type: 'checkbox', checked: settings.hints, on: { change: () => page.set('hints', hints.checked) } });
+    const sounds = el('input', { type: 'checkbox', checked: settings.sounds, on: { change: () => page.set('sounds', sounds.checked) } });
     const look = { ...page.person.look };
     fill(body,
       el('h3', null, t('settings.you')),
@@ -28,7 +29,7 @@ export function settingsPanel(page) {
       el('label', { class: 'field' }, el('span', null, t('settings.light')), light),
       el('label', { class: 'switch' }, motion, el('span', null, t('settings.motion'))),
       el('label', { class: 'switch' }, hints, el('span', null, t('settings.hints'))),
-      el('p', { class: 'quiet' }, t('settings.sound')),
+      el('label', { class: 'switch' }, sounds, el('span', null, t('settings.sounds'))),
       button({ text: t('settings.leave'), class: 'button danger', click: () => page.leave() }));
   }
   return { body, show, hide: () => fill(body) };

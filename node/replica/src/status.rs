@@ -45,6 +45,9 @@ pub struct Status {
     pub delayed: Vec<DelayedEntry>,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
+    /// Milliseconds of governance time until the sim ends, below zero once it has ended; `None` if it
+    /// never ends.
+    pub time_left: Option<i64>,
     /// Has nothing been decided for [`crate::STALL`]?
     pub stalled: bool,
 }

@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::{
     console::{Console, unwritten},
     failure::Failure,
+    house_rules,
     session::PlayerArgs,
 };
 
@@ -24,10 +25,14 @@ use super::{
 pub(super) struct ClientArgs {
     #[command(flatten)]
     player: PlayerArgs,
+    /// Agree to the house rules of the sim, if it has any, without being asked.
+    #[arg(long)]
+    accept_rules: bool,
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {
     let mut driver = args.player.open().await?;
+    house_rules::agree(&driver.trust().genesis.introduction, args.accept_rules, console)?;
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;

@@ -21,6 +21,7 @@ use tracing_subscriber::EnvFilter;
 use super::{console::Console, exit::Exit, failure::Failure};
 use crate::{
     config::{self, ConfigError, Layer, LogFormat, LogLevel, Settings},
+    driver::DriverError,
     first_state::{FirstStateError, SnapshotFileError},
     host,
     server::ServerError,
@@ -200,6 +201,8 @@ impl From<ServerError> for Failure {
         let message = error.to_string();
         let exit = match error {
             ServerError::Key(error) => return error.into(),
+            // Nothing failed: the process ends because everything is done.
+            ServerError::Driver(DriverError::SimEnded) => Exit::Ok,
             ServerError::OtherEngine(error) => return error.into(),
             ServerError::OtherFile(error) => return error.into(),
             ServerError::ReadGenesis { source, .. } if source.kind() == io::ErrorKind::NotFound => {

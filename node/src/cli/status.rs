@@ -2,7 +2,7 @@
 
 mod table;
 
-use std::{env, fmt, path::PathBuf};
+use std::{env, fmt, path::PathBuf, time::Duration};
 
 use clap::Args;
 use metatopia_client_driver::{NodeUrl, http};
@@ -206,6 +206,10 @@ impl fmt::Display for ServerStatus {
         }
         if let Some(missing) = self.missing() {
             write!(f, "\nmissing     {missing}")?;
+        }
+        if let Some(left) = self.more.get("seconds_left").and_then(serde_json::Value::as_u64) {
+            let left = humantime::format_duration(Duration::from_secs(left));
+            write!(f, "\nends in     {left}")?;
         }
         for delayed in self.delayed() {
             write!(f, "\nwaits       {delayed}")?;

@@ -245,7 +245,11 @@ async fn live(
     };
     let guard = Supervisor::new(cluster, world, restarts, console)?;
     tokio::select! {
-        failure = guard.watch() => Err(failure),
+        ended = guard.watch() => {
+            ended?;
+            console.note("the sim has ended, as its charter says");
+            Ok(())
+        }
         () = ended => Ok(()),
     }
 }

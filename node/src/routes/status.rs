@@ -70,6 +70,8 @@ pub struct StatusAnswer {
     pub missing: Option<MissingTurns>,
     /// Changes of who votes by a temp admin that wait.
     pub delayed: Vec<DelayedChangeStatus>,
+    /// Seconds until the sim ends, as its charter says; `None` if it never ends.
+    pub seconds_left: Option<u64>,
     /// How it follows, of a node that came by an invite and is no server yet; else `None`.
     pub follows: Option<FollowStatus>,
     /// `running`, `stalled`, `diverged`, `healing`, `fetching` or `following`.

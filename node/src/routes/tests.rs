@@ -36,6 +36,7 @@ pub(super) fn a_status() -> StatusAnswer {
         peers: 1,
         clients: 5,
         missing: None,
+        seconds_left: None,
         delayed: Vec::new(),
         condition: "running",
         stalled: false,
@@ -176,6 +177,7 @@ async fn the_status_is_what_was_published_last() {
         "follows": null,
         "waiting_for": null,
         "delayed": [],
+        "seconds_left": null,
     });
     assert_eq!(body, expected);
 }

@@ -1,8 +1,11 @@
 //! Places of one's own: written, changed, founded, exported, and founded again.
 
-use std::fs;
+use std::{
+    fs,
+    process::{Command, Stdio},
+};
 
-use crate::plaza::{Folder, Plaza, json, run};
+use crate::plaza::{Folder, PROGRAM, Plaza, json, run};
 
 #[test]
 fn a_place_of_ones_own_runs_and_comes_out_of_its_sim_as_the_same_text() {
@@ -56,4 +59,74 @@ fn mistakes_in_a_place_are_named_before_anything_is_founded() {
         assert!(told.contains(&format!("{file}:{line}:1: an object needs")), "{told}");
     }
     assert!(!folder.join("world").exists());
+}
+
+#[test]
+fn a_sim_with_a_time_to_live_ends_and_its_servers_stop() {
+    let folder = Folder::new("places-ttl");
+    let own = folder.join("party").display().to_string();
+    json(&["place", "new", &own, "--template", "empty", "--json"]);
+    let file = format!("{own}/place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    fs::write(&file, text.replace("spawn = ", "ttl = \"3s\"\nspawn = ")).expect("the file");
+    let world = folder.join("world").display().to_string();
+    let up = ["up", "--servers", "1", "--http-port", "0", "--place", &own, "--data-dir", &world];
+    // A sim that does not end by itself is stopped by this, and says something else.
+    let up = [&up[..], &["--exit-after", "60s"]].concat();
+
+    let ended = run(&up);
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert_eq!(ended.status.code(), Some(0), "{told}");
+    assert!(told.contains("the sim has ended, as its charter says"), "{told}");
+
+    let again = run(&up);
+    let told = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert_eq!(again.status.code(), Some(4), "{told}");
+    assert!(told.contains("the sim has ended") && told.contains("--data-dir"), "{told}");
+}
+
+#[test]
+fn whoever_enters_agrees_to_the_house_rules_and_is_told_the_room() {
+    let folder = Folder::new("places-rules");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (own, copy, key) = (path("house"), path("copy"), path("me.key"));
+    json(&["place", "new", &own, "--template", "house", "--json"]);
+    let file = format!("{own}/place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    let ruled =
+        text.replace("spawn = [0, -15]", "house_rules = \"Wipe your feet.\"\nspawn = [0, 0]");
+    fs::write(&file, ruled.replace("spawn_radius = 3", "spawn_radius = 0")).expect("the file");
+    let picture = b"\xff\xd8\xff\xe0 a picture of a house";
+    fs::write(folder.join("house/picture.jpg"), picture).expect("the picture");
+    json(&["keys", "new", "--out", &key, "--json"]);
+
+    let house = Plaza::start_at(&folder.join("world"), 1, &own);
+    house.reach(0, 3);
+    let node = house.servers[0].url.as_str();
+    let enter = |more: &[&str]| {
+        let output = Command::new(PROGRAM)
+            .args(["client", "--node", node, "--key", &key])
+            .args(more)
+            .env("XDG_STATE_HOME", folder.join("state"))
+            .stdin(Stdio::null())
+            .output()
+            .expect("the program starts");
+        let told = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8_lossy(&told).into_owned())
+    };
+    let (code, told) = enter(&[]);
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("Wipe your feet.") && told.contains("--accept-rules"), "{told}");
+    let (code, told) = enter(&["--accept-rules"]);
+    assert_eq!(code, Some(0), "{told}");
+    assert!(told.contains("You are in the hall."), "{told}");
+    let (code, told) = enter(&[]);
+    assert_eq!(code, Some(0), "they were agreed to before: {told}");
+    assert!(!told.contains("Wipe your feet."), "{told}");
+
+    json(&["place", "export", &copy, "--node", node, "--json"]);
+    assert_eq!(fs::read(folder.join("copy/picture.jpg")).expect("the picture"), picture);
+    let text = fs::read_to_string(folder.join("copy/place.toml")).expect("the file");
+    assert!(text.contains("house_rules = \"Wipe your feet.\""), "{text}");
+    assert!(text.contains("[[sector]]\nname = \"hall\""), "{text}");
 }

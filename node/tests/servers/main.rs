@@ -23,7 +23,7 @@ use metatopia::{
     keys, server,
 };
 use metatopia_replica::{BEHIND_TURNS, SNAPSHOT_TURNS};
-use metatopia_sim::{ENGINE, Genesis, Parameters, RULES};
+use metatopia_sim::Genesis;
 use metatopia_transport::{
     carrier,
     gateway::{self, CloseCode},
@@ -90,18 +90,11 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
     }
     let genesis = Genesis {
         name: "empty".into(),
-        engine: ENGINE,
-        rules: RULES,
-        parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators,
-        packages: BTreeMap::new(),
-        objects: Vec::new(),
         licence: "AGPL-3.0-or-later".into(),
-        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".into(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     };
     let file = folder.join("genesis");
     fs::write(&file, genesis.encode()).expect("the genesis");

@@ -10,7 +10,7 @@ use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor, ScriptState};
 use metatopia_sim::{
-    ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Stage, Tools, Watch, World,
+    ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Stage, Tools, Watch, World,
 };
 use metatopia_types::{
     AssetLicence, Ed25519, Header, Look, Millis, NodeContact, PublicKey, Sign as _, SigningKey,
@@ -127,18 +127,12 @@ fn genesis(server: PublicKey) -> Genesis {
 pub(crate) fn bare(server: PublicKey, objects: Vec<ObjectSpec>) -> Genesis {
     Genesis {
         name: "bench".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
-        parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server, NodeContact::default())]),
-        packages: BTreeMap::new(),
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
-        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     }
 }
 

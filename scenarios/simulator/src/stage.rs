@@ -60,7 +60,7 @@ impl<C: WatchedCluster> Simulator<C> {
 
 /// Where a world is played, with whoever acts there beside its servers.
 pub(crate) trait ClusterStage {
-    /// The servers.
+    /// The servers of the world.
     type Cluster: WatchedCluster;
     /// What their sim has at this level only.
     type Own;

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "3152ab4adb475aa00443720f89a5928f6c4eeda9bb962138300c0885444fafef"),
-    (Height(1), "2cd1ab8609a17b1da3803d445d8bca968a8d9b406096005f813c10a8493b50ed"),
-    (Height(2), "c2790cd2e0878ee9e6fff3573fa8fcc27644fa7e5c56710b20e01ce03a8f1ebc"),
-    (Height(10), "facad3f1b7377e2982a8c739685d82753f6ed05d7882f82d8b44a7f615bd608f"),
-    (Height(50), "0d81473a4afde76a83df6d825f40b202cb13c76eedcccf42442d1ac809d604f5"),
-    (Height(100), "0e84784b9ce688b1016be9a185b0c9025ac849bba00b9c4735c093a9a08e0063"),
-    (Height(200), "51077861346c1da3b5243bd8b8de9d626274aa5970db8165acccfc1b2663ed10"),
-    (Height(300), "d7bb0fbcb6ad46fecccf063b91c02182a88a4944d078933d89092d98033fdbdf"),
-    (Height(399), "d93ae1a978516fe795fa17b867f8747fcb9bb0b4b2b9b42eacfe48de6c10687e"),
-    (Height(400), "bb9219b931b31f9af371151e77d42769b08441df6e6da26bb1d19aec0448e7c9"),
+    (Height(0), "01e8bae39badb09ad4639bc6f9277584e6784153a1194fb73c7b7b4b75a6ad17"),
+    (Height(1), "062ab69c693c1285d3baf6c718fb530974b0b54f6e2967e696ebd2059ac9f0a1"),
+    (Height(2), "6a5952142bdcd8d7f81b61c5dcd41fcfc548d07531957bdc6aac61afa9e270d9"),
+    (Height(10), "c19322dc8c2f0979b79916fce32e0fdb72c8c9bff6844d5334784b45226193dc"),
+    (Height(50), "46c3d847f1b728e38eaf76eff3a878a4ffdfd2405aaaa68623ce27c838c2e84b"),
+    (Height(100), "594cd7d136f63e47cf7b6d8d1e9664c4713b8e4cf7e9f373b0675385bc1f6c4b"),
+    (Height(200), "44731ed4d5d400d1cbe4e182bebacb47630f1746d1d85bcb6fa63bacf8e23647"),
+    (Height(300), "83fb8a2ba3e5472fff21518857e6cdaee50d15a98c188242ca49f2a9c0b5408c"),
+    (Height(399), "93e9453fe6f1d8bf3e7c5df05f37731365f5fce27bbf1071fe274f407ac2db8b"),
+    (Height(400), "4957073f746c7ae21965ac869ba9a8d8ed832f946830b59f20b63e9a39addd96"),
 ];

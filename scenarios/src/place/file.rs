@@ -22,8 +22,16 @@ pub(super) struct PlaceFile {
     pub(super) name: String,
     pub(super) licence: String,
     pub(super) asset_licence: String,
-    #[serde(default)]
-    pub(super) spawn: NumberPair,
+    /// What there is to see and to do.
+    pub(super) description: Option<Spanned<String>>,
+    /// Words by which the place is found.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) tags: Vec<Spanned<String>>,
+    /// What people agree to before they enter.
+    pub(super) house_rules: Option<Spanned<String>>,
+    /// How long a sim of it lives.
+    pub(super) ttl: Option<Spanned<String>>,
+    pub(super) spawn: Option<Spanned<NumberPair>>,
     pub(super) spawn_radius: Option<Spanned<Number>>,
     /// Ticks of 1/60 s in one turn.
     pub(super) ticks_per_turn: Option<u32>,
@@ -51,6 +59,10 @@ pub(super) struct PlaceFile {
     pub(super) gas: SettingTable,
     #[serde(default, rename = "land", skip_serializing_if = "Vec::is_empty")]
     pub(super) lands: Vec<Spanned<LandFile>>,
+    #[serde(default, rename = "sector", skip_serializing_if = "Vec::is_empty")]
+    pub(super) sectors: Vec<Spanned<SectorFile>>,
+    #[serde(default, rename = "opening", skip_serializing_if = "Vec::is_empty")]
+    pub(super) openings: Vec<Spanned<OpeningFile>>,
     #[serde(default, rename = "object", skip_serializing_if = "Vec::is_empty")]
     pub(super) objects: Vec<Spanned<ObjectFile>>,
 }
@@ -93,6 +105,27 @@ pub(super) struct LandFile {
     pub(super) to: NumberPair,
     /// `open`, `sim`, or the key of a player.
     pub(super) owner: Spanned<String>,
+}
+
+/// A room that people see and are told of.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SectorFile {
+    pub(super) name: String,
+    /// The corners, one after another in either direction.
+    pub(super) corners: Vec<NumberPair>,
+    pub(super) floor: Color,
+    /// How light it is, in percent of daylight.
+    pub(super) light: Option<u8>,
+    pub(super) sound: Option<Spanned<String>>,
+}
+
+/// A gap in the walls of rooms.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OpeningFile {
+    pub(super) from: NumberPair,
+    pub(super) to: NumberPair,
 }
 
 /// An object, or several that differ in their places only.

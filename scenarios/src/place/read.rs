@@ -40,6 +40,7 @@ impl Place {
         let one = |mistake| vec![mistake];
         let mut described: PlaceFile = source.read().map_err(one)?;
         let parameters = source.rules(&mut described).map_err(one)?;
+        let introduction = source.introduction(&described).map_err(one)?;
         let context = ObjectContext {
             packages,
             marks: source.marks(&described.objects).map_err(one)?,
@@ -65,6 +66,10 @@ impl Place {
                 Err(mistake) => mistakes.push(mistake),
             }
         }
+        let floor_plan = source.floor_plan(&described, &parameters).map_err(|mistake| {
+            mistakes.push(mistake);
+            std::mem::take(&mut mistakes)
+        })?;
         if !mistakes.is_empty() {
             return Err(mistakes);
         }
@@ -77,6 +82,9 @@ impl Place {
             parameters,
             objects,
             lands,
+            floor_plan,
+            introduction,
+            picture: Vec::new(),
         })
     }
 }

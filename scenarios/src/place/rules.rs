@@ -14,7 +14,9 @@ impl TomlSource<'_> {
     /// Returns the rules that a place says, and those of everywhere where it says nothing.
     pub(super) fn rules(&self, file: &mut PlaceFile) -> Result<Parameters, Mistake> {
         let mut rules = Parameters::default();
-        rules.avatar.spawn = file.spawn.vec2();
+        if let Some(spawn) = &file.spawn {
+            rules.avatar.spawn = spawn.get_ref().vec2();
+        }
         if let Some(radius) = &file.spawn_radius {
             rules.avatar.spawn_radius = radius.get_ref().0;
         }
@@ -28,6 +30,7 @@ impl TomlSource<'_> {
         rules.ticks_per_turn = file.ticks_per_turn.unwrap_or(rules.ticks_per_turn);
         file.avatar.set(&mut rules.avatar);
         rules.check().map_err(|error| Mistake::in_file(self.file, error))?;
+        self.ttl(file, &mut rules)?;
         for (name, setting) in file.single_settings() {
             if let Some(setting) = setting {
                 self.set(&mut rules, name, setting)?;
@@ -111,7 +114,7 @@ impl PlaceFile {
         let usual = Parameters::default();
         let other = |own: Fx, usual: Fx| (own != usual).then_some(Number(own));
         let (avatar, standard) = (&rules.avatar, &usual.avatar);
-        self.spawn = avatar.spawn.into();
+        self.spawn = Some(written(avatar.spawn.into()));
         self.spawn_radius = other(avatar.spawn_radius, standard.spawn_radius).map(written);
         self.hearing = other(rules.hearing, usual.hearing).map(written);
         self.avatar = AvatarFile {
@@ -128,7 +131,8 @@ impl PlaceFile {
         }
         let ticks = rules.ticks_per_turn;
         self.ticks_per_turn = (ticks != usual.ticks_per_turn).then_some(ticks);
-        for name in AMENDABLE {
+        // The time to live stands with what the place says of itself.
+        for name in AMENDABLE.into_iter().filter(|name| *name != "ttl_seconds") {
             let value = rules.setting(name).filter(|_| rules.setting(name) != usual.setting(name));
             if let Some(value) = value {
                 self.note(name, Setting(value));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_sim::{ObjectSpec, World};
+use metatopia_sim::{Introduction, ObjectSpec, World};
 use metatopia_types::ObjectId;
 
 use super::{Place, state};
@@ -29,6 +29,10 @@ impl Place {
             packages: packages.collect(),
             objects,
             lands: charter.lands.clone(),
+            floor_plan: charter.floor_plan.clone(),
+            // The picture is no part of a state: whoever has the genesis puts it there.
+            introduction: Introduction { picture: None, ..charter.introduction.clone() },
+            picture: Vec::new(),
             first_login: Some(charter.parameters.first_login),
         }
     }

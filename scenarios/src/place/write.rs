@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_math::Vec2;
 use metatopia_sim::{Area, FirstLogin, Land, ScriptSpec, Title};
 use metatopia_types::{ObjectId, PackageId};
 
@@ -67,6 +66,8 @@ impl Place {
         let marks = self.marks();
         let mut file = PlaceFile::named(&self.name, &self.licence, &self.asset_licence);
         file.note_rules(&self.parameters);
+        file.note_introduction(&self.introduction, self.parameters.ttl_seconds);
+        file.note_floor_plan(&self.floor_plan);
         let said = |rule: FirstLogin| written(Setting(rule.name().to_owned()));
         file.first_login = self.first_login.map(said);
         file.lands = self.lands.iter().map(|land| written(LandFile::of(land))).collect();
@@ -104,7 +105,11 @@ impl PlaceFile {
             name: name.to_owned(),
             licence: licence.to_owned(),
             asset_licence: asset_licence.to_owned(),
-            spawn: Vec2::ZERO.into(),
+            description: None,
+            tags: Vec::new(),
+            house_rules: None,
+            ttl: None,
+            spawn: None,
             spawn_radius: None,
             ticks_per_turn: None,
             hearing: None,
@@ -122,6 +127,8 @@ impl PlaceFile {
             building: BTreeMap::new(),
             gas: BTreeMap::new(),
             lands: Vec::new(),
+            sectors: Vec::new(),
+            openings: Vec::new(),
             objects: Vec::new(),
         }
     }

@@ -18,7 +18,7 @@ use super::{
 use crate::{
     limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
     scripts::Programs,
-    state::{Genesis, Parameters, Player, Since, State},
+    state::{Genesis, Player, Since, State},
 };
 
 /// Returns a genesis of an empty sim with one server.
@@ -27,16 +27,12 @@ pub(crate) fn test_genesis() -> Genesis {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
         rules: crate::RULES,
-        parameters: Parameters::default(),
         admins: Default::default(),
         validators: [(PublicKey([1; 32]), Default::default())].into(),
         packages: Default::default(),
-        objects: Vec::new(),
-        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     }
 }
 

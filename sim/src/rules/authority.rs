@@ -48,6 +48,9 @@ impl ActTarget<'_> {
 /// The rule by which somebody may not do something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
 pub enum Denied {
+    /// The sim has ended, as its charter says: nobody may do anything any more.
+    #[error("the sim has ended")]
+    Ended,
     /// Only an admin may do it: a permanent one, or the temp admin.
     #[error("only an admin may do this")]
     NotAdmin,
@@ -65,6 +68,7 @@ pub enum Denied {
 impl From<Denied> for Refusal {
     fn from(denied: Denied) -> Self {
         match denied {
+            Denied::Ended => Self::SimEnded,
             Denied::NotAdmin => Self::NotAdmin,
             Denied::NotPermanent => Self::NotPermanent,
             Denied::NotYours => Self::NotYours,
@@ -84,6 +88,9 @@ impl State {
         right: Right,
         target: &ActTarget<'_>,
     ) -> Result<(), Denied> {
+        if self.time_left().is_some_and(|left| left <= 0) {
+            return Err(Denied::Ended);
+        }
         let is_permanent = self.governance.admins.contains(author);
         let is_admin = is_permanent || self.governance.temp_admin == Some(*author);
         let require = |holds: bool, denied: Denied| if holds { Ok(()) } else { Err(denied) };
@@ -106,6 +113,11 @@ impl State {
         }
     }
 
+    /// Returns the milliseconds of governance time until the sim ends: see [`Governance::time_left`].
+    fn time_left(&self) -> Option<i64> {
+        self.governance.time_left(self.charter.parameters.ttl_seconds)
+    }
+
     /// Says whether the ground is open to a player, or is the player's own.
     fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
         let charter = &self.charter;
@@ -114,6 +126,13 @@ impl State {
 }
 
 impl World {
+    /// Returns the milliseconds of governance time until the sim ends, below zero once it has ended; `None`
+    /// if it never ends.
+    #[must_use]
+    pub fn time_left(&self) -> Option<i64> {
+        self.state.time_left()
+    }
+
     /// Says whether somebody may do something of this kind to a target after the last applied turn.
     ///
     /// # Errors

@@ -19,6 +19,8 @@ pub struct Governance {
     pub admins: BTreeSet<PublicKey>,
     /// Governance time, in milliseconds since genesis.
     pub time: u64,
+    /// The governance time at which the sim began; that of its parent's last turn if it is a successor.
+    pub founded: u64,
     /// When a permanent admin logged in for the last time; genesis counts as a login.
     pub admin_login: u64,
     /// The player who acts for the admins now.
@@ -44,7 +46,7 @@ impl Governance {
     /// Returns the governance of a sim with these admins, before its first turn.
     pub(crate) fn new(admins: BTreeSet<PublicKey>) -> Self {
         let (exposed, delayed) = (BTreeMap::new(), Vec::new());
-        Self { admins, time: 0, admin_login: 0, temp_admin: None, exposed, delayed }
+        Self { admins, time: 0, founded: 0, admin_login: 0, temp_admin: None, exposed, delayed }
     }
 
     /// Returns the milliseconds of governance time until there is a temp admin if no permanent admin logs in;
@@ -53,6 +55,16 @@ impl Governance {
     pub fn countdown(&self, admin_days: u32) -> u64 {
         let due = self.admin_login.saturating_add(u64::from(admin_days).saturating_mul(DAY_MS));
         due.saturating_sub(self.time)
+    }
+
+    /// Returns the milliseconds of governance time until the sim ends, below zero once it has ended; `None`
+    /// if it never ends.
+    #[must_use]
+    pub fn time_left(&self, ttl_seconds: u64) -> Option<i64> {
+        let end = self.founded.saturating_add(ttl_seconds.saturating_mul(1_000));
+        let left = i128::from(end) - i128::from(self.time);
+        // Governance time takes 292 million years to leave this range.
+        (ttl_seconds > 0).then(|| i64::try_from(left).unwrap_or(i64::MAX))
     }
 
     /// Adds the time of a turn, at most [`GOVERNANCE_STEP_MS_MAX`].

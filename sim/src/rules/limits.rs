@@ -102,6 +102,30 @@ pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 /// Named lands of one sim: 64 of less than 150 B stay below a sixth of the leaf of parameters.
 pub const LANDS_MAX: usize = 64;
 
+/// Rooms of a floor plan: 64 of at most 250 B are a quarter of the leaf of parameters.
+pub const SECTORS_MAX: usize = 64;
+
+/// Corners of one room.
+pub const SECTOR_CORNERS_MAX: usize = 8;
+
+/// Openings of a floor plan: 128 of at most 44 B are less than a tenth of the leaf of parameters.
+pub const SECTOR_OPENINGS_MAX: usize = 128;
+
+/// Bytes of what a sim says that there is to see.
+pub const DESCRIPTION_BYTES_MAX: usize = 1_024;
+
+/// Bytes of what people agree to before they enter.
+pub const HOUSE_RULES_BYTES_MAX: usize = 4 * 1_024;
+
+/// Tags of a sim.
+pub const TAGS_MAX: usize = 8;
+
+/// Bytes of one tag.
+pub const TAG_BYTES_MAX: usize = 24;
+
+/// Bytes of the picture of a sim. It is part of the genesis, which every client fetches before it enters.
+pub const PICTURE_BYTES_MAX: usize = 64 * 1_024;
+
 /// Kilograms of a square metre of what builders make: a crate of 0.9 m weighs 24.
 pub const DENSITY: Fx = Fx::from_int(30);
 

@@ -34,7 +34,7 @@ enum AmendableValue<'a> {
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis.
-pub const AMENDABLE: [&str; 23] = [
+pub const AMENDABLE: [&str; 24] = [
     "name",
     "lease_ticks",
     "grace_ticks",
@@ -56,6 +56,7 @@ pub const AMENDABLE: [&str; 23] = [
     "admin_days",
     "player_days",
     "seen_days",
+    "ttl_seconds",
     "first_login",
     "first_login_tries",
 ];
@@ -144,6 +145,7 @@ impl Parameters {
             "admin_days" => AmendableValue::Count(&mut self.admin_days),
             "player_days" => AmendableValue::Count(&mut self.player_days),
             "seen_days" => AmendableValue::Count(&mut self.seen_days),
+            "ttl_seconds" => AmendableValue::Amount(&mut self.ttl_seconds),
             "first_login" => AmendableValue::FirstLogin(&mut self.first_login),
             "first_login_tries" => AmendableValue::Amount(&mut self.first_login_tries),
             _ => return None,

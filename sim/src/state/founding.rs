@@ -59,6 +59,8 @@ impl State {
             ("parameters", genesis.parameters == old.parameters),
             ("licence", genesis.licence == old.licence),
             ("licence of assets", genesis.asset_licence == old.asset_licence),
+            ("floor plan", genesis.floor_plan == old.floor_plan),
+            ("introduction", genesis.introduction == old.introduction),
             ("site", genesis.site == old.site),
         ];
         if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
@@ -71,7 +73,7 @@ impl State {
             engine: fresh.engine,
             charter: Charter { lands: old.lands.clone(), ..fresh.charter },
             clock: SimClock { height, time: began, seed, ..parent.clock },
-            governance: Governance { time, admin_login: time, ..fresh.governance },
+            governance: Governance { time, founded: time, admin_login: time, ..fresh.governance },
             roster: fresh.roster,
             readiness: fresh.readiness,
             windows: fresh.windows,
@@ -155,6 +157,8 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             name: genesis.name.clone(),
             parameters: genesis.parameters.clone(),
             lands: genesis.lands.clone(),
+            floor_plan: genesis.floor_plan.clone(),
+            introduction: genesis.introduction.clone(),
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
             site: genesis.site,

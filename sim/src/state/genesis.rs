@@ -13,6 +13,7 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    introduction::{Introduction, IntroductionError, picture_digest, picture_kind},
     object::AVATAR,
     parameters::{Parameters, ParametersError},
     players::{is_line, is_name},
@@ -23,7 +24,7 @@ use crate::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
         TEXT_BYTES_MAX, WORLD_BYTES_MAX,
     },
-    space::{Area, Footprint, Land},
+    space::{Area, FloorPlan, FloorPlanError, Footprint, Land},
 };
 
 /// The beginning of a sim.
@@ -47,6 +48,13 @@ pub struct Genesis {
     pub objects: Vec<ObjectSpec>,
     /// Named lands, each on top of those before it.
     pub lands: Vec<Land>,
+    /// The rooms that people see and are told of.
+    pub floor_plan: FloorPlan,
+    /// What the sim says of itself before anybody enters it.
+    pub introduction: Introduction,
+    /// The picture that the introduction names; empty if there is none. A successor may lack it, because
+    /// it is no part of a state.
+    pub picture: Vec<u8>,
     /// Licence of the sim, an SPDX expression.
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
@@ -247,6 +255,12 @@ pub enum GenesisError {
         /// Its north-eastern corner.
         high: Vec2,
     },
+    /// A room or an opening breaks a rule.
+    #[error(transparent)]
+    FloorPlan(#[from] FloorPlanError),
+    /// The introduction, or its picture, breaks a rule.
+    #[error(transparent)]
+    Introduction(#[from] IntroductionError),
     /// The site is no square of a world.
     #[error("the site: {0}")]
     Site(#[from] SquareError),
@@ -317,6 +331,30 @@ pub fn rules_name(rules: &Digest) -> String {
 const SUCCESSOR: &str = "";
 
 impl Genesis {
+    /// Returns a genesis by the usual numbers, without a name, servers, admins and things. It lacks what
+    /// every sim has, so it is what others are made from.
+    #[must_use]
+    pub fn empty() -> Self {
+        Self {
+            name: String::new(),
+            engine: ENGINE,
+            rules: RULES,
+            parameters: Parameters::default(),
+            admins: BTreeSet::new(),
+            validators: BTreeMap::new(),
+            packages: BTreeMap::new(),
+            objects: Vec::new(),
+            lands: Vec::new(),
+            floor_plan: FloorPlan::default(),
+            introduction: Introduction::default(),
+            picture: Vec::new(),
+            licence: String::new(),
+            asset_licence: String::new(),
+            site: None,
+            parent: None,
+        }
+    }
+
     /// Returns the sim's id: the digest of the canonical encoding.
     #[must_use]
     pub fn id(&self) -> SimId {
@@ -375,6 +413,9 @@ impl Genesis {
             }
         }
         self.site.map_or(Ok(()), |site| site.square.check())?;
+        self.floor_plan.check(&self.parameters.bounds().map_err(ParametersError::from)?)?;
+        self.introduction.check()?;
+        self.check_picture()?;
         text("the sim's name", is_name(&self.name))?;
         text("the sim's licence", is_text(&self.licence))?;
         text("the licence of assets", is_text(&self.asset_licence))?;
@@ -395,6 +436,17 @@ impl Genesis {
             }
         }
         self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))
+    }
+
+    /// Checks that the picture is the one that the introduction names.
+    fn check_picture(&self) -> Result<(), IntroductionError> {
+        let named = self.introduction.picture;
+        if self.picture.is_empty() && (named.is_none() || self.parent.is_some()) {
+            return Ok(());
+        }
+        picture_kind(&self.picture)?;
+        let is_it = named == Some(picture_digest(&self.picture));
+        if is_it { Ok(()) } else { Err(IntroductionError::OtherPicture) }
     }
 
     /// Checks an object, and that its packages are in the genesis.

@@ -14,6 +14,9 @@ use crate::space::Area;
 /// program and twice that in a browser's module.
 const FIRST_LOGIN_TRIES: u64 = 6_000_000;
 
+/// The longest life that a sim can be given: a hundred years.
+const TTL_SECONDS_MAX: u64 = 100 * 365 * 86_400;
+
 /// Numbers that every server of a sim must use alike.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Parameters {
@@ -41,6 +44,8 @@ pub struct Parameters {
     pub admin_days: u32,
     /// Days in which a player must have logged in to become temp admin.
     pub player_days: u32,
+    /// Seconds of governance time after which the sim ends; 0 if it never ends.
+    pub ttl_seconds: u64,
     /// Whom a first login lets in.
     pub first_login: FirstLogin,
     /// Tries that the work of a first login takes on average, in quiet hours.
@@ -226,6 +231,7 @@ impl Default for Parameters {
             },
             admin_days: 30,
             player_days: 7,
+            ttl_seconds: 0,
             first_login: FirstLogin::Open,
             first_login_tries: FIRST_LOGIN_TRIES,
             seen_days: 3,
@@ -335,6 +341,7 @@ impl Parameters {
             ("gas.owner_capacity", gas.owner_capacity, 1, 1 << 40),
             ("admin_days", u64::from(self.admin_days), 1, 36_500),
             ("player_days", u64::from(self.player_days), 1, 36_500),
+            ("ttl_seconds", self.ttl_seconds, 0, TTL_SECONDS_MAX),
             ("first_login_tries", self.first_login_tries, 1, 1 << 40),
             ("seen_days", u64::from(self.seen_days), 1, 365),
         ] {

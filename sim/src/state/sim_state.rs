@@ -16,6 +16,7 @@ use metatopia_types::{
 use serde::{Deserialize, Serialize};
 
 use super::{
+    introduction::Introduction,
     object::Object,
     parameters::Parameters,
     players::{Player, PlayerSession, Since},
@@ -26,7 +27,7 @@ use crate::{
     limits::FIRST_IN_LINE,
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
     scripts::{GasIncome, GasPool, QueuedEvent, Script},
-    space::{Bodies, Land},
+    space::{Bodies, FloorPlan, Land},
     tree::{EngineLeaf, Tracked},
 };
 
@@ -44,6 +45,10 @@ pub struct Charter {
     pub parameters: Parameters,
     /// Named lands, each on top of those before it.
     pub lands: Vec<Land>,
+    /// The rooms that people see and are told of.
+    pub floor_plan: FloorPlan,
+    /// What the sim says of itself before anybody enters it.
+    pub introduction: Introduction,
     /// Licence of the sim, an SPDX expression.
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.

@@ -6,13 +6,14 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BoundsError, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value, limits::STATE_BYTES_MAX};
 use metatopia_sim::{
-    Area, Charter, ENGINE, Genesis, GenesisError, Land, ObjectSpecError, ParametersError,
-    ScriptSpec, Title, World,
+    Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
+    ParametersError, ScriptSpec, Sector, SectorSound, Title, World,
     gas::SCRIPT_TICK_MAX,
     limits::{
         ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
         TEXT_BYTES_MAX,
     },
+    picture_digest,
 };
 use metatopia_types::{
     Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError,
@@ -138,6 +139,47 @@ fn a_genesis_may_name_a_site_and_its_square_is_aligned() {
     assert!(proof.verify(world.root()).is_ok());
     let charter: Charter = decode(&proof.content, LEAF_BYTES_MAX).expect("a charter");
     assert_eq!(charter.site, builder.genesis.site);
+}
+
+#[test]
+fn a_picture_is_the_one_that_the_introduction_names() {
+    let picture = b"\xff\xd8\xff\xe0".to_vec();
+    let fine = |builder: &mut Builder| {
+        builder.genesis.picture.clone_from(&picture);
+        builder.genesis.introduction.picture = Some(picture_digest(&picture));
+    };
+    let mut builder = Builder::new();
+    fine(&mut builder);
+    builder.build();
+
+    let other = GenesisError::Introduction(IntroductionError::OtherPicture);
+    let error = fault(|builder| {
+        fine(builder);
+        builder.genesis.picture.push(0);
+    });
+    assert_eq!(error, other);
+    let error = fault(|builder| {
+        fine(builder);
+        builder.genesis.introduction.picture = None;
+    });
+    assert_eq!(error, other);
+    let error = fault(|builder| {
+        fine(builder);
+        builder.genesis.picture.clear();
+    });
+    assert_eq!(error, GenesisError::Introduction(IntroductionError::PictureKind));
+}
+
+#[test]
+fn a_room_that_cannot_be_is_named_with_its_number() {
+    let error = fault(|builder| {
+        let corners = vec![vec2(0, 0), vec2(0, 9), vec2(9, 9), vec2(9, 0)];
+        let (floor, light, sound) = (0, 100, SectorSound::Silent);
+        let room = Sector { name: "hall".to_owned(), corners, floor, light, sound };
+        builder.genesis.floor_plan.sectors.push(room);
+    });
+    assert!(matches!(error, GenesisError::FloorPlan(_)));
+    assert!(error.to_string().starts_with("sector 0: the corners do not go around"), "{error}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod building;
 mod byte_budget;
 mod capsules;
 mod course;
+mod endings;
 mod forgetting;
 mod genesis;
 mod interaction;

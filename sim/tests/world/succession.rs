@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::Motion;
 use metatopia_scripting::{Event, EventKind, ScriptEffect, ScriptOutput, Value};
-use metatopia_sim::{Area, ENGINE, Genesis, GenesisError, Land, Parent, RULES, Title, World};
+use metatopia_sim::{Area, Genesis, GenesisError, Land, Parent, Sector, SectorSound, Title, World};
 use metatopia_types::{
     Act, Build, Digest, Height, LeafKey, NodeContact, ObjectId, Origin, Outcome, Root, SimId, Site,
     Square,
@@ -50,18 +50,13 @@ fn place() -> (Builder, Yard) {
 }
 
 /// The genesis of whoever founds a successor of this world.
-fn successor(parent: &World) -> Genesis {
+pub(crate) fn successor(parent: &World) -> Genesis {
     let charter = parent.charter();
     Genesis {
         name: "yard again".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
         parameters: charter.parameters.clone(),
         admins: BTreeSet::from([public(FOUNDER)]),
         validators: (211..=214).map(|n| (public(n), NodeContact::default())).collect(),
-        packages: BTreeMap::new(),
-        objects: Vec::new(),
-        lands: Vec::new(),
         licence: charter.licence.clone(),
         asset_licence: charter.asset_licence.clone(),
         site: charter.site,
@@ -71,6 +66,7 @@ fn successor(parent: &World) -> Genesis {
             root: parent.root(),
             proof: Vec::new(),
         }),
+        ..Genesis::empty()
     }
 }
 
@@ -237,6 +233,14 @@ fn a_successor_with_another_state_or_other_rules_is_refused() {
     assert_eq!(fault(&|g| g.parameters.lease_ticks += 1), kept("parameters"));
     assert_eq!(fault(&|g| g.licence = "MIT".to_owned()), kept("licence"));
     assert_eq!(fault(&|g| g.asset_licence = "MIT".to_owned()), kept("licence of assets"));
+    let other = "other".to_owned();
+    let error = fault(&|g| g.introduction.description.clone_from(&other));
+    assert_eq!(error, kept("introduction"));
+    let corners = vec![vec2(1, 1), vec2(2, 1), vec2(1, 2)];
+    let sound = SectorSound::Silent;
+    let room = Sector { name: other, corners, floor: 0, light: 0, sound };
+    let error = fault(&|g| g.floor_plan.sectors.push(room.clone()));
+    assert_eq!(error, kept("floor plan"));
     let square = Square { x: 2, y: 4, doublings: 0 };
     let site = Some(Site { world: sim, square });
     assert_eq!(fault(&|g| g.site = site), kept("site"));

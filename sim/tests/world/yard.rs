@@ -11,8 +11,7 @@ use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
 use metatopia_sim::{
-    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools,
-    World,
+    Applied, ENGINE, ForkJoin, Genesis, ObjectSpec, ScriptSpec, Serial, Tools, World,
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Digest, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis,
@@ -69,18 +68,11 @@ impl Builder {
         };
         let genesis = Genesis {
             name: "yard".to_owned(),
-            engine: ENGINE,
-            rules: RULES,
-            parameters: Parameters::default(),
             admins: BTreeSet::from([public(100)]),
             validators: (201..=204).map(|n| (public(n), contact(n))).collect(),
-            packages: BTreeMap::new(),
-            objects: Vec::new(),
             licence: "AGPL-3.0-or-later".to_owned(),
-            lands: Vec::new(),
             asset_licence: "CC-BY-SA-4.0".to_owned(),
-            site: None,
-            parent: None,
+            ..Genesis::empty()
         };
         Self { genesis, ports: BTreeMap::new() }
     }

@@ -145,6 +145,9 @@ pub enum Refusal {
     /// No value that can be changed has this name.
     #[error("no value that can be changed has this name")]
     NoParameter,
+    /// The sim has ended, as its charter says.
+    #[error("the sim has ended")]
+    SimEnded,
 }
 
 impl core::fmt::Display for Outcome {

@@ -108,7 +108,7 @@ fn each_number_keeps_its_refusal() {
                 NotYours Person ClosedLand Occupied KeptClear BadSize TooManyObjects \
                 TooManyScripts TooMuchText NoPlayer NoRoomForGifts NoPackage NoScript NotFree \
                 NothingToUndo GiftStays NoSeat ChangesWait NoTicket TooManyTickets TooManyMovable \
-                NotPermanent NoParameter";
+                NotPermanent NoParameter SimEnded";
     assert_eq!(named::<Refusal>(), ever.split_whitespace().collect::<Vec<_>>());
 }
 

@@ -26,16 +26,18 @@ const LOG_LINES = 12;
 export class Plaza {
   /**
    * Starts a plaza and waits until it is open.
-   * @param {{servers?: number, host?: string, rule?: string, origin?: string}} [options] `host`: what pages
-   *   call it; `rule`: what it asks of new keys; `origin`: whose pages it answers too
+   * @param {{servers?: number, host?: string, rule?: string, origin?: string, template?: string, place?: (text: string) => string}} [options]
+   *   `host`: what pages call it; `rule`: what it asks of new keys; `origin`: whose pages it answers too;
+   *   `template`: another place than the plaza; `place`: what is changed in its file
    */
-  static async start({ servers = 4, host, rule, origin } = {}) {
+  static async start({ servers = 4, host, rule, origin, template, place = (text) => text } = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     if (origin) await plaza.found(servers, origin);
+    if (template) await plaza.write(template, place);
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : [])],
+      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : []), ...(template ? ['--place', plaza.place] : [])],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));
@@ -69,6 +71,18 @@ export class Plaza {
     this.process = /** @type {any} */ (null);
     /** @type {Promise<unknown>} */
     this.ended = Promise.resolve();
+  }
+
+  /** Where the text of its place is, if it is of its own. */
+  get place() {
+    return join(this.folder, 'place');
+  }
+
+  /** Writes the place from a template. @param {string} template @param {(text: string) => string} change */
+  async write(template, change) {
+    await this.run('place', 'new', this.place, '--template', template);
+    const path = join(this.place, 'place.toml');
+    await writeFile(path, change(await readFile(path, 'utf8')));
   }
 
   /** Makes the world before it is started, with servers that answer pages of this origin too. @param {number} servers @param {string} origin */

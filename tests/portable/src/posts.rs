@@ -9,8 +9,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor, PackageError, ScriptState};
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, Parameters, RULES, ScriptSpec, Serial,
-    Tools, World,
+    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, ScriptSpec, Serial, Tools, World,
 };
 use metatopia_types::{
     AssetLicence, Ed25519, Header, Height, Look, Millis, NodeContact, PublicKey, Sign, SigningKey,
@@ -56,18 +55,13 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
     }
     Ok(Genesis {
         name: "posts".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
-        parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(server(), NodeContact::default())]),
         packages,
         objects,
         licence: "AGPL-3.0-or-later".to_owned(),
-        lands: Vec::new(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     })
 }
 

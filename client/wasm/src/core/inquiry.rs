@@ -337,7 +337,7 @@ fn governance(entry: &GovernanceEntry) -> Value {
         "admins": keys(&entry.admins), "temp_admin": entry.temp_admin.map(|key| key.to_string()),
         "admin_days": entry.admin_days, "player_days": entry.player_days,
         "seen_days": entry.seen_days, "time": entry.time, "admin_login": entry.admin_login,
-        "countdown": entry.countdown, "players": entry.players,
+        "countdown": entry.countdown, "time_left": entry.time_left, "players": entry.players,
         "candidates": entry.candidates.iter().map(candidate).collect::<Vec<Value>>(),
         "exposed": exposed.collect::<Vec<Value>>(),
         "delayed": entry.delayed.iter().map(delayed).collect::<Vec<Value>>(),

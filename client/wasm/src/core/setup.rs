@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use data_encoding::BASE64;
 use metatopia_client::TrustCheckpoint;
 use metatopia_math::Vec2;
-use metatopia_sim::Genesis;
+use metatopia_sim::{FloorPlan, Genesis, Introduction, Sector, SectorOpening, picture_kind};
 use metatopia_types::{Digest, Lane, SigningKey, SimId};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -73,6 +74,41 @@ fn secret(text: &str) -> Result<SigningKey, CallError> {
     Ok(SigningKey::from_seed(seed))
 }
 
+/// Returns what a sim says of itself, with the picture as the content of a `data:` address.
+fn introduction(genesis: &Genesis) -> Value {
+    let Introduction { description, tags, house_rules, .. } = &genesis.introduction;
+    let picture = picture_kind(&genesis.picture).ok().map(|kind| {
+        let kind = if kind == "jpg" { "jpeg" } else { kind };
+        format!("data:image/{kind};base64,{}", BASE64.encode(&genesis.picture))
+    });
+    // A person agrees to these words; the page asks again if a sim has others.
+    let digest = genesis.introduction.house_rules_digest().map(|digest| digest.to_string());
+    json!({
+        "description": description, "tags": tags, "houseRules": house_rules,
+        "houseRulesDigest": digest, "picture": picture,
+    })
+}
+
+/// Returns the rooms and openings, in metres.
+fn floor_plan(plan: &FloorPlan) -> Value {
+    let point = |at: &Vec2| json!({ "x": from_fx(at.x), "y": from_fx(at.y) });
+    let sector = |sector: &Sector| {
+        let corners: Vec<Value> = sector.corners.iter().map(point).collect();
+        json!({
+            "name": sector.name, "corners": corners, "floor": sector.floor,
+            "light": sector.light, "sound": sector.sound.name(),
+        })
+    };
+    let opening = |opening: &SectorOpening| {
+        let joins: Vec<usize> = plan.joins(opening).collect();
+        json!({ "from": point(&opening.from), "to": point(&opening.to), "joins": joins })
+    };
+    json!({
+        "sectors": plan.sectors.iter().map(sector).collect::<Vec<Value>>(),
+        "openings": plan.openings.iter().map(opening).collect::<Vec<Value>>(),
+    })
+}
+
 /// Returns what the page needs to know of a sim's beginning.
 pub(super) fn genesis_event(genesis: &Genesis) -> Value {
     let parameters = &genesis.parameters;
@@ -94,6 +130,8 @@ pub(super) fn genesis_event(genesis: &Genesis) -> Value {
             "spawn": { "x": from_fx(avatar.spawn.x), "y": from_fx(avatar.spawn.y) },
         },
         "hearing": from_fx(parameters.hearing),
+        "introduction": introduction(genesis),
+        "floorPlan": floor_plan(&genesis.floor_plan),
         "admins": keys(&mut genesis.admins.iter().map(ToString::to_string)),
         "validators": validators,
         "packages": sources::shipped(genesis),

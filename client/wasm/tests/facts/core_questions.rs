@@ -198,6 +198,7 @@ fn who_decides_is_told_with_who_votes() {
         time: 5,
         admin_login: 4,
         countdown: 9,
+        time_left: Some(60_000),
         players: 2,
         candidates: vec![CandidateEntry {
             name: "Ada".to_owned(),

@@ -65,6 +65,7 @@ pub(crate) fn governance(world: &World) -> GovernanceEntry {
         time: state.time,
         admin_login: state.admin_login,
         countdown: state.countdown(parameters.admin_days),
+        time_left: world.time_left(),
         players: u32::try_from(world.player_count()).unwrap_or(u32::MAX),
         candidates: world.candidates(CANDIDATES_MAX).into_iter().map(candidate).collect(),
         exposed: state.exposed.iter().map(|(key, height)| (*key, *height)).collect(),

@@ -12,7 +12,7 @@ use metatopia_replica::{
     BEHIND_TURNS, ClientId, Config, Effect, Followers, Input, PeerMessage, Replica,
     decode_snapshot, find_decisions,
 };
-use metatopia_sim::{ENGINE, Genesis, Parameters, RULES, Serial, Tools, World};
+use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
 use metatopia_types::{
     Ed25519, Height, Millis, NodeContact, Now, PublicKey, Sign, SigningKey, SimId,
 };
@@ -68,18 +68,11 @@ pub(crate) fn tools() -> Tools {
 pub(crate) fn genesis() -> Genesis {
     Genesis {
         name: "yard".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
-        parameters: Parameters::default(),
         admins: BTreeSet::new(),
         validators: BTreeMap::from([(key().public(), NodeContact::default())]),
-        packages: BTreeMap::new(),
-        objects: Vec::new(),
-        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     }
 }
 

@@ -11,9 +11,7 @@ use metatopia_replica::views::Views;
 use metatopia_scripting::{
     Call, Draft, EventKind, Handler, Package, PackageAuthor, ScriptError, ScriptOutput, ScriptState,
 };
-use metatopia_sim::{
-    Applied, ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tile, Tools, World,
-};
+use metatopia_sim::{Applied, ENGINE, Genesis, ObjectSpec, ScriptSpec, Serial, Tile, Tools, World};
 use metatopia_types::{
     Act, AssetLicence, Certificate, Ed25519, Envelope, Header, Height, Lane, Look, Millis,
     NodeContact, ObjectId, PackageId, PublicKey, Round, Seq, Sign, SignedEnvelope, SigningKey,
@@ -96,18 +94,13 @@ pub(crate) fn genesis(things: i32, towers: i32) -> (Genesis, Tools) {
     });
     let genesis = Genesis {
         name: "town".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
-        parameters: Parameters::default(),
         admins: BTreeSet::from([key(100).public()]),
         validators: BTreeMap::from([(key(200).public(), NodeContact::default())]),
         packages: BTreeMap::from([(id, package.encode())]),
         objects: restless.chain(grid).chain(towers).collect(),
-        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     };
     let ports: BTreeMap<PackageId, Arc<dyn Handler>> =
         BTreeMap::from([(id, Arc::new(Restless(id)) as Arc<dyn Handler>)]);

@@ -8,7 +8,7 @@ use metatopia_scenarios::Place;
 
 use super::{
     PlaceReport,
-    folder::{check_empty, write_folder},
+    folder::{check_empty, write_place},
 };
 use crate::cli::{
     console::Console,
@@ -41,10 +41,14 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
             }
         })
         .await;
+    let picture = driver.trust().genesis.picture.clone();
     driver.leave().await;
     let world = fetched?;
-    let place = Place::of_world(&world);
-    write_folder(&args.dir, &place.files())?;
+    let mut place = Place::of_world(&world);
+    if !picture.is_empty() {
+        place.set_picture(picture).map_err(|error| Failure::unverified(error.to_string()))?;
+    }
+    write_place(&args.dir, &place)?;
     console.note(&format!("sim {} after turn {}", world.sim(), world.height()));
     console.show(&PlaceReport::of(&args.dir, &place))
 }

@@ -7,7 +7,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metatopia_scenarios::{Mistake, PACKAGES_FOLDER, PLACE_FILE, Place, parse_folder};
+use metatopia_scenarios::{
+    Mistake, PACKAGES_FOLDER, PICTURE_FILES, PLACE_FILE, Place, parse_folder,
+};
 use metatopia_sim::{Genesis, World};
 use metatopia_types::{NodeContact, Sign as _, SigningKey};
 
@@ -27,11 +29,13 @@ pub(in crate::cli) const PLACE_BYTES_MAX: u64 = 16 * 1_024 * 1_024;
 pub(in crate::cli) struct PlaceFolder {
     name: String,
     files: BTreeMap<String, String>,
+    /// The name and the bytes of each file that may be the picture.
+    pictures: Vec<(String, Vec<u8>)>,
     bytes: u64,
 }
 
 impl PlaceFolder {
-    /// Reads `place.toml` and the files of packages. Links are not followed, and other files are
+    /// Reads `place.toml`, the picture and the files of packages. Links are not followed, and other files are
     /// not read.
     ///
     /// # Errors
@@ -42,11 +46,20 @@ impl PlaceFolder {
             return Err(Failure::not_found(format!("there is no folder {}", dir.display()))
                 .hint("`metatopia place new` writes one"));
         }
-        let mut read = Self { name: dir.display().to_string(), files: BTreeMap::new(), bytes: 0 };
+        let mut read = Self {
+            name: dir.display().to_string(),
+            files: BTreeMap::new(),
+            pictures: Vec::new(),
+            bytes: 0,
+        };
         for entry in entries(dir)? {
             match entry.name.as_str() {
                 PLACE_FILE if entry.is_file => read.file(&entry.path, entry.name)?,
                 PACKAGES_FOLDER if entry.is_dir => read.packages(&entry)?,
+                picture if entry.is_file && PICTURE_FILES.contains(&picture) => {
+                    let bytes = read.bytes_of(&entry.path)?;
+                    read.pictures.push((entry.name, bytes));
+                }
                 _ => {}
             }
         }
@@ -58,11 +71,23 @@ impl PlaceFolder {
     /// # Errors
     /// Returns all mistakes that were found, at least one.
     pub(in crate::cli) fn place(&self) -> Result<Place, Vec<Mistake>> {
-        let place = parse_folder(&self.name, &self.files)?;
+        let mut place = parse_folder(&self.name, &self.files)?;
+        self.add_picture(&mut place).map_err(|mistake| vec![mistake])?;
         match found(&place) {
             Ok(()) => Ok(place),
             Err(why) => Err(vec![Mistake::in_file(&format!("{}/{PLACE_FILE}", self.name), why)]),
         }
+    }
+
+    /// Gives a place the picture of its folder, if there is one.
+    fn add_picture(&self, place: &mut Place) -> Result<(), Mistake> {
+        let [(name, bytes), others @ ..] = &self.pictures[..] else { return Ok(()) };
+        let in_file =
+            |name: &str, why: String| Mistake::in_file(&format!("{}/{name}", self.name), why);
+        if let Some((other, _)) = others.first() {
+            return Err(in_file(other, format!("a place has one picture, and {name} is there")));
+        }
+        place.set_picture(bytes.clone()).map_err(|error| in_file(name, error.to_string()))
     }
 
     /// Reads the folders of packages. A file beside them belongs to none.
@@ -93,6 +118,16 @@ impl PlaceFolder {
             let message = format!("{} has more than {PLACE_FILES_MAX} files", self.name);
             return Err(Failure::failed(message).hint("a place has no room for so many"));
         }
+        let text = String::from_utf8(self.bytes_of(path)?).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Failure::failed(format!("{} is not UTF-8 from byte {at} on", path.display()))
+        })?;
+        self.files.insert(name, text);
+        Ok(())
+    }
+
+    /// Reads one file, of text or not.
+    fn bytes_of(&mut self, path: &Path) -> Result<Vec<u8>, Failure> {
         let file = fs::File::open(path).map_err(|error| disk(path, &error))?;
         // This reads one byte more than may be left, so that too many bytes are noticed.
         let left = PLACE_BYTES_MAX.saturating_sub(self.bytes) + 1;
@@ -100,15 +135,10 @@ impl PlaceFolder {
         file.take(left).read_to_end(&mut bytes).map_err(|error| disk(path, &error))?;
         self.bytes = self.bytes.saturating_add(bytes.len() as u64);
         if self.bytes > PLACE_BYTES_MAX {
-            let message = format!("{} holds more than {PLACE_BYTES_MAX} bytes of text", self.name);
+            let message = format!("{} holds more than {PLACE_BYTES_MAX} bytes", self.name);
             return Err(Failure::failed(message));
         }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let at = error.utf8_error().valid_up_to();
-            Failure::failed(format!("{} is not UTF-8 from byte {at} on", path.display()))
-        })?;
-        self.files.insert(name, text);
-        Ok(())
+        Ok(bytes)
     }
 }
 
@@ -178,6 +208,17 @@ pub(in crate::cli) fn write_folder(
         replace(&path, text.as_bytes()).map_err(|error| disk(&path, &error))?;
     }
     Ok(())
+}
+
+/// Writes a place into a folder that is new or empty, with its picture.
+///
+/// # Errors
+/// Fails when the folder is not empty, or the disk fails.
+pub(super) fn write_place(dir: &Path, place: &Place) -> Result<(), Failure> {
+    write_folder(dir, &place.files())?;
+    let Some((name, picture)) = place.picture() else { return Ok(()) };
+    let path = dir.join(name);
+    replace(&path, picture).map_err(|error| disk(&path, &error))
 }
 
 fn disk(path: &Path, error: &io::Error) -> Failure {

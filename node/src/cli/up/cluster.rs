@@ -185,7 +185,13 @@ impl ServerProcesses {
         };
         let late = tokio::select! {
             late = all => late,
-            death = self.death() => return Err(self.epitaph(&death)),
+            death = self.death() => return Err(match death.code {
+                Some(0) => Failure::refused("the sim has ended, as its charter says").hint(
+                    "its files stay as they are; to found a new one, name another directory by \
+                     --data-dir",
+                ),
+                _ => self.epitaph(&death),
+            }),
         };
         let Some((index, reason)) = late else {
             return Ok(());

@@ -133,8 +133,11 @@ impl<'a> Supervisor<'a> {
         Ok(Self { cluster, world, places, console, restarts, care, ends: vec![0; count] })
     }
 
-    /// Watches until no turn can be decided and nothing is left to be tried.
-    pub(super) async fn watch(mut self) -> Failure {
+    /// Watches until the sim has ended, as its charter says.
+    ///
+    /// # Errors
+    /// Fails when no turn can be decided and nothing is left to be tried.
+    pub(super) async fn watch(mut self) -> Result<(), Failure> {
         loop {
             let due = self.care.iter().filter_map(|care| match care {
                 SupervisionState::Due(at) | SupervisionState::Foreign(at) => Some(*at),
@@ -148,12 +151,13 @@ impl<'a> Supervisor<'a> {
                 }
             };
             let done = tokio::select! {
-                death = self.cluster.death() => self.mourn(death).await,
+                death = self.cluster.death() => match death.code {
+                    Some(0) => return Ok(()),
+                    _ => self.mourn(death).await,
+                },
                 () = until_due => self.start_due().await,
             };
-            if let Err(failure) = done {
-                return failure;
-            }
+            done?;
         }
     }
 

@@ -58,6 +58,7 @@ reasons! {
         Refusal::TooManyTickets => "too-many-tickets",
         Refusal::NotPermanent => "not-permanent",
         Refusal::NoParameter => "no-parameter",
+        Refusal::SimEnded => "sim-ended",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -7,7 +7,7 @@ use super::super::governance::DAY_MS;
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
     space::{Area, Land, Title},
-    state::{Genesis, Parameters, Player, PlayerSession, Presence, Since, State},
+    state::{Genesis, Player, PlayerSession, Presence, Since, State},
 };
 
 /// A neighbour, from which somebody comes or to which somebody goes.
@@ -28,16 +28,13 @@ fn state() -> State {
         name: "empty".to_owned(),
         engine: crate::ENGINE,
         rules: crate::RULES,
-        parameters: Parameters::default(),
         admins: [key(1)].into(),
         validators: [(key(2), Default::default())].into(),
         packages: Default::default(),
-        objects: Vec::new(),
         lands: vec![Land { name: "lot".to_owned(), area, title }],
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC0-1.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     };
     State::from_genesis(&genesis).expect("a small genesis")
 }

@@ -6,7 +6,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
-use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, RULES, ScriptSpec, Serial, Tools};
+use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
 use metatopia_types::{
     Act, AssetLicence, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
     ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn, TurnBody,
@@ -61,8 +61,6 @@ fn plan() -> (Genesis, PackageId) {
     parameters.avatar.spawn_radius = Fx::HALF;
     let genesis = Genesis {
         name: "yard".to_owned(),
-        engine: ENGINE,
-        rules: RULES,
         parameters,
         admins: BTreeSet::from([key(1).public()]),
         validators: BTreeMap::from([(key(9).public(), NodeContact::default())]),
@@ -80,11 +78,9 @@ fn plan() -> (Genesis, PackageId) {
             }],
             licence: AssetLicence::default(),
         }],
-        lands: Vec::new(),
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
-        site: None,
-        parent: None,
+        ..Genesis::empty()
     };
     (genesis, id)
 }

@@ -1,0 +1,112 @@
+//! House rules: what a sim asks people to agree to before they enter.
+//!
+//! Agreeing is between people. It is kept on this machine alone, and asked for again when a sim has other
+//! words.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    io::{self, BufRead as _, IsTerminal as _, Write as _},
+    path::PathBuf,
+};
+
+use metatopia_client::text::printable;
+use metatopia_sim::Introduction;
+use metatopia_types::Digest;
+
+use super::{console::Console, failure::Failure};
+
+/// The file with the digests of the house rules that were agreed to, one a line.
+const AGREED: &str = "agreed";
+
+/// The most bytes of that file that are read: some 15,000 digests.
+const AGREED_BYTES_MAX: u64 = 1 << 20;
+
+/// Makes sure that somebody has agreed to the house rules of a sim, if it has any.
+///
+/// # Errors
+/// Fails when somebody does not agree, or cannot be asked.
+pub(super) fn agree(
+    introduction: &Introduction,
+    accepts: bool,
+    console: Console,
+) -> Result<(), Failure> {
+    let Some(digest) = introduction.house_rules_digest() else { return Ok(()) };
+    let file = agreed_file(|name| env::var_os(name));
+    if file.as_ref().is_some_and(|file| is_listed(file, digest)) {
+        return Ok(());
+    }
+    let lines: Vec<String> = introduction.house_rules.lines().map(printable).collect();
+    console.note(&format!("The house rules:\n\n{}\n", lines.join("\n")));
+    let is_asked = !accepts && !console.is_json() && io::stdin().is_terminal();
+    if !accepts && !is_asked {
+        return Err(Failure::refused("nobody has agreed to the house rules of the sim")
+            .hint("read them above, and add --accept-rules"));
+    }
+    if is_asked && !says_yes(&mut io::stdin().lock()) {
+        return Err(Failure::refused("you have not agreed to the house rules of the sim"));
+    }
+    if let Some(file) = file
+        && let Err(error) = list(&file, digest)
+    {
+        console.warn(&format!("{}: {error}: you will be asked again", file.display()));
+    }
+    Ok(())
+}
+
+/// Asks on the terminal, and returns whether the answer is yes.
+fn says_yes(input: &mut dyn io::BufRead) -> bool {
+    // If the question cannot be shown, the answer will be no.
+    let _ = write!(io::stderr(), "Type `yes` if you agree: ");
+    let mut answer = String::new();
+    input.read_line(&mut answer).is_ok() && answer.trim().eq_ignore_ascii_case("yes")
+}
+
+/// Returns where the digests are kept, if this user has a home.
+fn agreed_file(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let set = |name| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let state = set("XDG_STATE_HOME").or_else(|| set("HOME").map(|home| home.join(".local/state")));
+    state.map(|state| state.join("metatopia").join(AGREED))
+}
+
+fn is_listed(file: &PathBuf, digest: Digest) -> bool {
+    let Ok(file) = fs::File::open(file) else { return false };
+    let limited = io::Read::take(file, AGREED_BYTES_MAX);
+    let wanted = digest.to_string();
+    io::BufReader::new(limited).lines().map_while(Result::ok).any(|line| line == wanted)
+}
+
+fn list(file: &PathBuf, digest: Digest) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    writeln!(fs::OpenOptions::new().create(true).append(true).open(file)?, "{digest}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::fixture::Scratch;
+
+    #[test]
+    fn only_yes_agrees() {
+        for (answer, agrees) in [("yes\n", true), (" YES ", true), ("y\n", false), ("", false)] {
+            assert_eq!(says_yes(&mut answer.as_bytes()), agrees, "{answer:?}");
+        }
+    }
+
+    #[test]
+    fn words_that_were_agreed_to_are_remembered_and_others_are_not() {
+        let home = Scratch::new("agreed");
+        let file = agreed_file(|name| (name == "HOME").then(|| home.0.clone().into_os_string()));
+        let file = file.expect("a home");
+        let (one, other) = (Digest([1; 32]), Digest([2; 32]));
+        assert!(!is_listed(&file, one));
+        list(&file, one).expect("a folder of ours");
+        assert!(is_listed(&file, one) && !is_listed(&file, other));
+        list(&file, other).expect("a folder of ours");
+        assert!(is_listed(&file, one) && is_listed(&file, other));
+        assert_eq!(agreed_file(|_| None), None);
+    }
+}
