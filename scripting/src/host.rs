@@ -15,7 +15,7 @@ use metatopia_math::{Fx, Vec2};
 use crate::{ErrorKind, HostFault, ScriptContext, Value};
 
 pub use reference::reference;
-pub use table::{FUNCTIONS, NAMES, PROPERTIES};
+pub use table::{CALLBACKS, FUNCTIONS, NAMES, PROPERTIES};
 
 /// A kind of value, as the table and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -175,6 +175,11 @@ impl Value {
             Self::Map(_) => ValueKind::Map,
         }
     }
+}
+
+/// All rows of the table of functions.
+pub(crate) fn all_functions() -> impl Iterator<Item = &'static HostFunction> + Clone {
+    FUNCTIONS.iter().chain(CALLBACKS)
 }
 
 /// A number as fixed point, if the value is one.

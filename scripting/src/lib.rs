@@ -88,20 +88,26 @@ extern crate alloc;
 mod check;
 mod error;
 mod event;
+mod exec;
 mod handler;
 pub mod host;
+mod ir;
+mod lang;
 pub mod limits;
 mod package;
 mod part;
 mod scene;
 mod stock;
+mod suggest;
 mod value;
 mod view;
 
 pub use check::{CompileError, Diagnostic, check};
 pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
+pub use exec::{ProgramError, ScriptExecutor, ScriptHandler};
 pub use handler::{Call, Executor, Handler, default_executor};
+pub use ir::{IR_FORMAT, ScriptProgram};
 pub use package::{
     APIS, Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
     PackageManifest, SourceError, Version, read_source,
