@@ -118,6 +118,17 @@ pub(crate) type GetField = fn(&crate::ObjectView<'_>) -> Value;
 /// Writes a field of the own object.
 pub(crate) type SetField = fn(&mut ScriptContext, &[Value]) -> Result<Value, HostFault>;
 
+impl HostFunction {
+    /// Computes a function that depends on its arguments alone; nothing for all others.
+    #[must_use]
+    pub fn compute(&self, arguments: &[Value]) -> Option<Result<Value, HostFault>> {
+        match self.run {
+            HostImplementation::Pure(work) => Some(work(arguments)),
+            HostImplementation::Scene(_) | HostImplementation::Executor => None,
+        }
+    }
+}
+
 impl HostProperty {
     /// May scripts write it? Those of objects on the own object only.
     #[must_use]

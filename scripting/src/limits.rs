@@ -141,5 +141,5 @@ pub const DATUM_DEPTH_MAX: u8 = 16;
 /// `CALL_DEPTH_MAX` a call has at most 7,680 registers, which take 180 KiB.
 pub const REGISTERS_MAX: usize = 640;
 
-/// Elements of a literal array, and entries of a literal map.
+/// A literal array has fewer elements, and a literal map fewer entries.
 pub const LITERAL_ELEMENTS_MAX: usize = 512;

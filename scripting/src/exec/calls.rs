@@ -131,6 +131,9 @@ impl CallMachine<'_> {
     /// Calls a host function that leaves its arguments as they are.
     pub(super) fn host(&mut self, call: &LoadedCall, arguments: &mut [Datum]) -> Outcome<Datum> {
         let row = fitting(call, arguments)?;
+        if call.rows.len() > 1 {
+            self.meter.pay(prices::host(row))?;
+        }
         match row.run {
             HostImplementation::Executor => self.container(row.name, arguments),
             HostImplementation::Pure(work) => {

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     ErrorKind,
+    host::HostImplementation,
     limits::{CONTAINER_BYTES, TEXT_BYTES, VALUE_BYTES},
 };
 
@@ -95,6 +96,7 @@ impl CallMachine<'_> {
         call: &LoadedCall,
         arguments: &mut [Datum],
     ) -> Outcome<Datum> {
+        self.meter.pay(prices::ELEMENT)?;
         let result = match &mut *target {
             Datum::Array(list) => self.change_list(list, call, arguments)?,
             Datum::Map(map) => match (&*call.name, &*arguments) {
@@ -115,7 +117,11 @@ impl CallMachine<'_> {
         let Some(result) = result else {
             let mut all = alloc::vec![target.clone()];
             all.extend_from_slice(arguments);
-            fitting(call, &all)?;
+            // An object has a function of the same name as an array.
+            let row = fitting(call, &all)?;
+            if !matches!(row.run, HostImplementation::Executor) {
+                return self.host(call, &mut all);
+            }
             let words = format!("{} does not take {}", call.name, target.kind_name());
             return Err(CallFault::new(ErrorKind::Type, words));
         };

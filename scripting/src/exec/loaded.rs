@@ -121,8 +121,11 @@ impl LoadedProgram {
     fn price(&self, op: &IrOp) -> u64 {
         let more = match op {
             IrOp::Host { call, .. } | IrOp::Method { call, .. } => {
-                let call = &self.calls[usize::from(*call)];
-                call.rows.iter().map(|row| prices::host(call, row)).max().unwrap_or(0)
+                // Where several rows could be meant, the one that is pays for itself.
+                match &self.calls[usize::from(*call)].rows[..] {
+                    [row] => prices::host(row),
+                    _ => 0,
+                }
             }
             _ => 0,
         };

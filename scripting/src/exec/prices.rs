@@ -4,7 +4,6 @@
 //! one takes more than one and a half times its price. A change here changes what calls cost, and is a new
 //! engine.
 
-use super::loaded::LoadedCall;
 use crate::{
     host::{HostFunction, HostImplementation, Purity},
     ir::{BinaryOp, IrOp},
@@ -110,14 +109,14 @@ const fn binary(op: BinaryOp) -> u64 {
 }
 
 /// Returns what a host function costs.
-pub(super) fn host(call: &LoadedCall, row: &HostFunction) -> u64 {
+pub(super) fn host(row: &HostFunction) -> u64 {
     match (row.run, row.purity) {
         // Their work lies in the world, and their prices in the table of host functions.
         (HostImplementation::Scene(_), Purity::Reads | Purity::Writes) => {
             HOST + row.gas * NANOSECONDS_PER_GAS
         }
         (HostImplementation::Executor, _) => 15,
-        _ => HOST + pure(&call.name),
+        _ => HOST + pure(row.name),
     }
 }
 

@@ -118,10 +118,7 @@ impl CallMachine<'_> {
     }
 }
 
-fn located(
-    mut fault: Box<CallFault>,
-    at: SourcePoint,
-) -> Box<CallFault> {
+fn located(mut fault: Box<CallFault>, at: SourcePoint) -> Box<CallFault> {
     fault.at = at;
     fault
 }

@@ -1,6 +1,7 @@
 //! From the tree to a program: names become registers and places in tables.
 
 mod assignments;
+mod called;
 mod chains;
 mod emit;
 mod expressions;

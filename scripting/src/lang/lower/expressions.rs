@@ -1,8 +1,8 @@
 //! Expressions: each puts its value into a register.
 
-use alloc::{format, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
-use super::{Lowering, names::changes, tables::value_of};
+use super::{Lowering, called::called_in, names::changes, tables::value_of};
 use crate::{
     Value,
     ir::{BinaryOp, IrOp, UnaryOp},
@@ -75,10 +75,17 @@ impl Lowering {
             E::Chain { root, links } => self.chain_into(root, links, to, at),
             E::Closure { parameters, captures, body } => {
                 // Constants and names of the world need not be captured.
-                let names = captures.iter().filter_map(|name| {
-                    self.local(name).map(|variable| (name.clone(), variable.register))
-                });
-                let (names, from): (Vec<_>, Vec<_>) = names.unzip();
+                let mut named: Vec<&String> = captures.iter().collect();
+                called_in(body, &mut named);
+                let mut captured: Vec<(String, u16)> = Vec::new();
+                for name in named.into_iter().filter(|name| !parameters.contains(name)) {
+                    if let Some(variable) = self.local(name)
+                        && captured.iter().all(|(known, _)| known != name)
+                    {
+                        captured.push((name.clone(), variable.register));
+                    }
+                }
+                let (names, from): (Vec<_>, Vec<_>) = captured.into_iter().unzip();
                 let first = self.row(names.len(), at);
                 for (to, from) in (first..).zip(from) {
                     self.emit(IrOp::Copy { to, from }, at);
