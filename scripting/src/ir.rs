@@ -87,6 +87,8 @@ pub(crate) struct IrFunction {
     pub(crate) code: Vec<IrOp>,
     /// Where each operation comes from.
     pub(crate) places: Vec<SourcePoint>,
+    /// Where the brackets of operations stand that have some.
+    pub(crate) signs: Vec<(u16, SourcePoint)>,
 }
 
 /// A way from a variable to an inner part of its value.
@@ -105,6 +107,8 @@ pub(crate) struct IrLink {
     pub(crate) optional: bool,
     /// Where it stands.
     pub(crate) at: SourcePoint,
+    /// Where its dot or bracket stands.
+    pub(crate) sign: SourcePoint,
 }
 
 /// What a link of a path leads to.

@@ -50,10 +50,10 @@ struct PartPath<'a> {
 }
 
 /// Says where a fault was, unless that is known.
-fn at_link<T>(outcome: Outcome<T>, at: SourcePoint) -> Outcome<T> {
+fn at_link<T>(outcome: Outcome<T>, link: &IrLink) -> Outcome<T> {
     outcome.map_err(|mut fault| {
         if fault.at == SourcePoint::default() {
-            fault.at = at;
+            fault.at = if fault.at_sign { link.sign } else { link.at };
         }
         fault
     })
@@ -149,7 +149,12 @@ impl CallMachine<'_> {
         change: PartChange<'_>,
     ) -> Outcome<Datum> {
         let Some((link, rest)) = path.links.split_first() else {
-            return self.change_part(target, change);
+            return self.change_part(target, change).map_err(|mut fault| {
+                if fault.at == SourcePoint::default() {
+                    fault.at = path.at;
+                }
+                fault
+            });
         };
         if link.optional && matches!(target, Datum::Unit) {
             return Ok(Datum::Unit);
@@ -165,7 +170,7 @@ impl CallMachine<'_> {
                 self.walk_index(target, &path.registers[usize::from(register)], rest, change)
             }
         };
-        let result = at_link(result, link.at)?;
+        let result = at_link(result, link)?;
         check_bounds(target)?;
         Ok(result)
     }

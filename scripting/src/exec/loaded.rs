@@ -34,6 +34,7 @@ pub(super) struct LoadedFunction {
     pub(super) at: SourcePoint,
     pub(super) code: Box<[IrOp]>,
     pub(super) places: Box<[SourcePoint]>,
+    pub(super) signs: Box<[(u16, SourcePoint)]>,
 }
 
 /// A name, with what it means as a property.
@@ -114,6 +115,7 @@ impl LoadedProgram {
             at: function.at,
             code: code.into(),
             places: function.places.clone().into(),
+            signs: function.signs.clone().into(),
         }
     }
 

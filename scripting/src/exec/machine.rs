@@ -249,6 +249,12 @@ impl<'p> CallMachine<'p> {
             && let Some(frame) = self.frames.last()
         {
             fault.at = self.place(frame);
+            let function = &self.program.functions[usize::from(frame.function)];
+            let op = u16::try_from(frame.next.wrapping_sub(1)).unwrap_or(u16::MAX);
+            let sign = function.signs.binary_search_by_key(&op, |(op, _)| *op);
+            if let (true, Ok(found)) = (fault.at_sign, sign) {
+                fault.at = function.signs[found].1;
+            }
         }
     }
 

@@ -14,6 +14,8 @@ pub(crate) struct CallFault {
     pub(super) thrown: Option<Datum>,
     /// Where; line 0 until that is known.
     pub(super) at: SourcePoint,
+    /// It is about the value before a bracket, not about what stands in it.
+    pub(super) at_sign: bool,
     /// Functions that it left, innermost first, with the places that they were called from.
     pub(super) trace: Vec<(u16, SourcePoint)>,
 }
@@ -24,7 +26,7 @@ pub(super) type Outcome<T> = Result<T, Box<CallFault>>;
 impl CallFault {
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Box<Self> {
         let (thrown, at, trace) = (None, SourcePoint::default(), Vec::new());
-        Box::new(Self { kind, message: message.into(), thrown, at, trace })
+        Box::new(Self { kind, message: message.into(), thrown, at, at_sign: false, trace })
     }
 
     /// May a script catch it? What ends a call for all others ends it for good.

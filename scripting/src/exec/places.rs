@@ -24,7 +24,9 @@ pub(super) fn unknown_property(of: &Datum, name: &str) -> Box<CallFault> {
 #[cold]
 pub(super) fn no_index(of: &Datum, index: &Datum) -> Box<CallFault> {
     let words = format!("{} has no place {}", of.kind_name(), index.kind_name());
-    CallFault::new(ErrorKind::Type, words)
+    let mut fault = CallFault::new(ErrorKind::Type, words);
+    fault.at_sign = !matches!(of, Datum::Array(_) | Datum::Map(_));
+    fault
 }
 
 #[cold]

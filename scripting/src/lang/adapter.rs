@@ -305,7 +305,7 @@ impl Reader<'_> {
 
     fn chain(&self, expression: &Expr) -> ExpressionKind {
         let (mut links, mut parent, mut root) = (Vec::new(), expression, None);
-        while let Expr::Dot(x, flags, _) | Expr::Index(x, flags, _) = parent {
+        while let Expr::Dot(x, flags, sign) | Expr::Index(x, flags, sign) = parent {
             root.get_or_insert(&x.lhs);
             let goes_on = matches!(x.rhs, Expr::Dot(..) | Expr::Index(..))
                 && !(matches!(parent, Expr::Index(..)) && flags.contains(ASTFlags::BREAK));
@@ -314,6 +314,7 @@ impl Reader<'_> {
                 last => last,
             };
             links.push(ChainLink {
+                sign: point(*sign),
                 at: point(here.start_position()),
                 optional: flags.contains(ASTFlags::NEGATED),
                 kind: match (parent, here) {

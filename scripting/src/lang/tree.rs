@@ -175,7 +175,9 @@ pub(super) enum ExpressionKind {
 /// One link of `root.property[index].method(..)`.
 #[derive(Debug)]
 pub(super) struct ChainLink {
-    /// Of what follows the dot or bracket.
+    /// Of the dot or bracket.
+    pub(super) sign: SourcePoint,
+    /// Of what follows it.
     pub(super) at: SourcePoint,
     /// Written with a question mark: `()` ends the chain.
     pub(super) optional: bool,

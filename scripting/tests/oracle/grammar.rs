@@ -53,7 +53,8 @@ pub(crate) struct Grammar<'c> {
 impl<'c> Grammar<'c> {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
-            state: seed.wrapping_mul(0x9E37_79B9_7F4A_7C15),
+            // Far apart, so that neighbours draw nothing alike.
+            state: (seed ^ 0x5DEE_CE66).wrapping_mul(0xD134_2543_DE82_EF95).rotate_left(29),
             variables: vec![],
             names: 0,
             loops: 0,
@@ -101,8 +102,8 @@ impl<'c> Grammar<'c> {
                 .map(|name| Variable { name: name.into(), of: Type::Int, fixed: false })
                 .into();
             writeln!(self.lines, "fn h{index}(p, q) {{").unwrap();
-            let statements = 1 + self.below(3);
-            self.statements(statements, 2);
+            let statements = 1 + self.below(2);
+            self.statements(statements, 1);
             let result = self.expression(Type::Int, 2);
             writeln!(self.lines, "{result}\n}}").unwrap();
             self.functions = index + 1;
@@ -112,11 +113,22 @@ impl<'c> Grammar<'c> {
         for of in [Type::Int, Type::Array, Type::Text, Type::Map] {
             self.declare(of);
         }
-        let statements = 5 + self.below(6);
-        self.statements(statements, 3);
+        let statements = 3 + self.below(5);
+        self.statements(statements, 2);
         let results = TYPES.map(|of| self.expression(of, 2)).join(",\n");
         writeln!(self.lines, "[{results}]\n}}").unwrap();
         self.lines
+    }
+
+    fn condition(&mut self, depth: u32) -> String {
+        self.whole(Type::Bool, depth)
+    }
+
+    /// An expression where a statement may not stand.
+    fn whole(&mut self, of: Type, depth: u32) -> String {
+        let value = self.expression(of, depth);
+        let is_statement = ["{", "if ", "loop ", "#{"].iter().any(|sign| value.starts_with(sign));
+        if is_statement { format!("({value})") } else { value }
     }
 
     fn declare(&mut self, of: Type) {
@@ -171,7 +183,7 @@ impl<'c> Grammar<'c> {
             }
             10 => self.jump(),
             11..=13 => {
-                let condition = self.expression(Type::Bool, 2);
+                let condition = self.condition(2);
                 writeln!(self.lines, "if {condition} {{").unwrap();
                 self.block(2, depth - 1);
                 if self.percent(60) {
@@ -288,7 +300,7 @@ impl<'c> Grammar<'c> {
             _ => (if self.tries > 0 { 100 } else { 10 }, "throw 7;"),
         };
         if self.percent(chance) {
-            let condition = self.expression(Type::Bool, 1);
+            let condition = self.condition(1);
             writeln!(self.lines, "if {condition} {{ {line} }}").unwrap();
             self.played(match line {
                 "break;" => "break",
@@ -307,7 +319,7 @@ impl<'c> Grammar<'c> {
         let count = |name: &String| Variable { name: name.clone(), of: Type::Int, fixed: true };
         match self.below(6) {
             0 => {
-                let condition = self.expression(Type::Bool, 1);
+                let condition = self.condition(1);
                 writeln!(self.lines, "let {counter} = 0;").unwrap();
                 writeln!(self.lines, "while {counter} < {most} && {condition} {{").unwrap();
                 writeln!(self.lines, "{counter} += 1;").unwrap();
@@ -330,12 +342,12 @@ impl<'c> Grammar<'c> {
                 self.variables.push(count(&counter));
                 self.block(2, depth);
                 let until = self.pick(&["while", "until"]);
-                let condition = self.expression(Type::Bool, 1);
+                let condition = self.condition(1);
                 writeln!(self.lines, "}} {until} {condition};").unwrap();
                 self.played("do");
             }
             3 => {
-                let array = self.expression(Type::Array, 1);
+                let array = self.whole(Type::Array, 1);
                 let place = self.name();
                 writeln!(self.lines, "for ({counter}, {place}) in {array} {{").unwrap();
                 self.variables.extend([count(&counter), count(&place)]);
@@ -365,7 +377,7 @@ impl<'c> Grammar<'c> {
         self.variables.push(Variable { name: name.clone(), of: Type::Int, fixed: true });
         for case in ["0", "1 | 2", "3 if true", "4..6", "-3..=-1"] {
             if self.percent(70) {
-                let condition = self.expression(Type::Bool, 1);
+                let condition = self.condition(1);
                 let case = case.replace("true", &condition);
                 writeln!(self.lines, "{case} => {{").unwrap();
                 self.block(1, depth.min(1));

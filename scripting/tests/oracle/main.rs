@@ -25,6 +25,8 @@ pub(crate) enum Verdict {
         line: u32,
         column: u32,
     },
+    /// It is refused before it runs.
+    Refused,
     /// It ran into a bound of one executor, which means nothing for the other.
     TooMuch,
 }
@@ -42,24 +44,38 @@ fn random_programs_mean_what_stock_rhai_says() {
     let (programs, first) = (setting("METATOPIA_PROGRAMS", PROGRAMS), setting("METATOPIA_SEED", 1));
     let engine = stock::engine();
     let mut coverage: BTreeMap<&'static str, u64> = BTreeMap::new();
-    let (mut long, mut failed, mut too_much, mut mismatches) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let (mut long, mut failed, mut too_much, mut refused) = (0_u64, 0_u64, 0_u64, 0_u64);
+    let mut mismatches = 0_u64;
     for seed in first..first + programs {
         let source = Grammar::new(seed).program(&mut coverage);
         let (expected, operations) = stock::run(&engine, &source);
         let found = own::run(&source);
         long += u64::from(operations > 100);
         failed += u64::from(matches!(expected, Verdict::Error { .. }));
+        refused += u64::from(found == Verdict::Refused);
         if found == Verdict::TooMuch || expected == Verdict::TooMuch {
             too_much += 1;
         } else if found != expected {
             mismatches += 1;
-            if mismatches <= 5 {
-                println!("seed {seed}: stock {expected:?}\n own {found:?}\n{}", own::text(&source));
+            if mismatches <= setting("METATOPIA_SHOWN", 5) {
+                let text = own::text(&source);
+                let line = |verdict: &Verdict| match verdict {
+                    Verdict::Error { line, .. } => {
+                        text.lines().nth(*line as usize - 1).unwrap_or("")
+                    }
+                    _ => "",
+                };
+                println!("seed {seed}: stock {expected:?} {}", line(&expected));
+                println!(" own {found:?} {}", line(&found));
+                if mismatches == 1 {
+                    println!("{text}");
+                }
             }
         }
     }
     println!("seeds {first}..{}: {mismatches} mismatches in {programs} programs", first + programs);
     println!("{long} of more than 100 operations, {failed} end in an error, {too_much} in a bound");
+    println!("{refused} are refused by both");
     for (node, count) in &coverage {
         println!("{count:>9} {node}");
     }

@@ -39,8 +39,7 @@ pub(crate) fn text(source: &str) -> String {
 }
 
 pub(crate) fn run(source: &str) -> Verdict {
-    let program = ScriptProgram::compile(&text(source));
-    let program = program.unwrap_or_else(|found| panic!("{found:?}\n{source}"));
+    let Ok(program) = ScriptProgram::compile(&text(source)) else { return Verdict::Refused };
     let handler = ScriptHandler::load(PackageId(Digest::ZERO), String::new(), &program).unwrap();
     let view: Arc<dyn WorldView> = Arc::new(Nowhere);
     let result = handler.call(&Call {

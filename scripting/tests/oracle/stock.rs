@@ -7,8 +7,9 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    ErrorKind, HostFault, Value,
+    ErrorKind, HostFault, ScriptProgram, Value,
     host::{FUNCTIONS, HostFunction, ValueKind},
+    limits::EXPRESSION_DEPTH_MAX,
 };
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, FuncRegistration, INT, ImmutableString, LexError,
@@ -31,11 +32,16 @@ const OPERATIONS_MAX: u64 = 100_000;
 
 #[expect(deprecated, reason = "the hooks are marked so to say: volatile")]
 pub(crate) fn engine() -> Engine {
+    // Hashes get their seed with the first source that is compiled, and functions are found by hashes.
+    drop(ScriptProgram::compile(""));
     let mut engine = Engine::new_raw();
     engine
         .set_optimization_level(OptimizationLevel::None)
-        .set_max_expr_depths(64, 64)
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
         .set_max_call_levels(12)
+        .set_max_string_size(4_096)
+        .set_max_array_size(512)
+        .set_max_map_size(128)
         .on_progress(|operations| {
             OPERATIONS.store(operations, Ordering::Relaxed);
             (operations > OPERATIONS_MAX).then_some(Dynamic::UNIT)
@@ -202,12 +208,19 @@ fn containers(engine: &mut Engine) {
             found.map_or(Dynamic::UNIT, |place| (place as INT).into())
         })
         .register_fn("sort", |array: &mut Array| -> StockResult<()> {
-            let mixed = || raise(HostFault::new(ErrorKind::Type, ""));
-            if array.iter().all(|item| item.is_int()) {
-                array.sort_by_key(|item| item.as_int().unwrap());
+            let number = |item: &Dynamic| match to_value(item) {
+                Value::Int(int) => Some(i128::from(int) << 32),
+                Value::Fixed(fixed) => Some(i128::from(fixed.to_bits())),
+                _ => None,
+            };
+            if array.iter().all(|item| number(item).is_some()) {
+                array.sort_by_key(number);
+                Ok(())
+            } else if array.iter().all(Dynamic::is_string) {
+                array.sort_by_key(ToString::to_string);
                 Ok(())
             } else {
-                Err(mixed())
+                Err(raise(HostFault::new(ErrorKind::Type, "")))
             }
         });
     for (name, wanted) in [("==", true), ("!=", false)] {
@@ -302,7 +315,7 @@ fn to_dynamic(value: Value) -> Dynamic {
 /// Runs a program; also says how many operations that took.
 pub(crate) fn run(engine: &Engine, source: &str) -> (Verdict, u64) {
     let text = format!("{}\nrun()", source.replace(CALL, ".call"));
-    let ast = engine.compile(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let Ok(ast) = engine.compile(&text) else { return (Verdict::Refused, 0) };
     OPERATIONS.store(0, Ordering::Relaxed);
     let result = engine.eval_ast::<Dynamic>(&ast);
     let operations = OPERATIONS.load(Ordering::Relaxed);
@@ -323,7 +336,13 @@ fn verdict_of(error: &EvalAltResult) -> Verdict {
         E::ErrorRuntime(value, _) => {
             value.read_lock::<HostError>().map_or(ErrorKind::Thrown, |error| error.0.kind)
         }
-        E::ErrorTerminated(..) | E::ErrorStackOverflow(_) => return Verdict::TooMuch,
+        // A closure that names the array it is called for: stock rhai shares variables, and locks them.
+        E::ErrorTerminated(..)
+        | E::ErrorStackOverflow(_)
+        | E::ErrorDataTooLarge(..)
+        | E::ErrorDataRace(..) => {
+            return Verdict::TooMuch;
+        }
         E::ErrorArithmetic(..) => ErrorKind::Arithmetic,
         E::ErrorPropertyNotFound(..) | E::ErrorDotExpr(..) => ErrorKind::Unknown,
         E::ErrorIndexNotFound(..) | E::ErrorArrayBounds(..) | E::ErrorStringBounds(..) => {

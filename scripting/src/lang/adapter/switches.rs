@@ -23,9 +23,14 @@ enum Mark {
     Comma,
     If,
     Or,
+    Minus,
     Default,
     Value(LiteralValue),
-    Range { inclusive: bool },
+    /// The part of a text before `${`.
+    TextPart,
+    Range {
+        inclusive: bool,
+    },
     Other,
 }
 
@@ -60,6 +65,7 @@ pub(super) fn note(token: &Token, at: Position) {
         Token::Comma => Mark::Comma,
         Token::If => Mark::If,
         Token::Pipe => Mark::Or,
+        Token::Minus | Token::UnaryMinus => Mark::Minus,
         Token::Underscore => Mark::Default,
         Token::True => Mark::Value(L::Bool(true)),
         Token::False => Mark::Value(L::Bool(false)),
@@ -67,11 +73,70 @@ pub(super) fn note(token: &Token, at: Position) {
         Token::IntegerConstant(value) => Mark::Value(L::Int(*value)),
         Token::CharConstant(value) => Mark::Value(L::Text((*value).into())),
         Token::StringConstant(text) => Mark::Value(L::Text(text.as_str().into())),
+        Token::InterpolatedString(_) => Mark::TextPart,
         Token::ExclusiveRange => Mark::Range { inclusive: false },
         Token::InclusiveRange => Mark::Range { inclusive: true },
         _ => Mark::Other,
     };
     SEEN.with_borrow_mut(|seen| seen.0.push((point(at), mark)));
+}
+
+/// How far the tokens of a `switch` are read.
+#[derive(Debug, Default)]
+struct SwitchReading {
+    /// Tokens of the pattern under way, with its condition.
+    pattern: Vec<Mark>,
+    /// Brackets around the current token, inside of the braces of the `switch`.
+    depth: u32,
+    /// The braces of the `switch` were opened.
+    inside: bool,
+    /// What stands behind an arrow is read.
+    in_body: bool,
+    /// A block has just been closed there: an arm that is a block needs no comma behind it.
+    closed: bool,
+    /// How deep in brackets the texts are whose `${` is not closed yet.
+    texts: Vec<u32>,
+}
+
+/// What a token of a `switch` ends.
+enum Reading {
+    More,
+    Pattern,
+    End,
+}
+
+impl SwitchReading {
+    fn next(&mut self, mark: &Mark) -> Reading {
+        let (here, closed) = (self.depth == 0, core::mem::take(&mut self.closed));
+        match mark {
+            Mark::CloseBrace if here => return Reading::End,
+            Mark::Brace if here && !self.inside => {
+                self.inside = true;
+                return Reading::More;
+            }
+            Mark::TextPart => self.texts.push(self.depth),
+            Mark::Brace | Mark::Open => self.depth += 1,
+            Mark::CloseBrace | Mark::Close => {
+                self.depth -= u32::from(!here);
+                let ends_part = self.texts.pop_if(|depth| *depth == self.depth).is_some();
+                self.closed = self.depth == 0 && *mark == Mark::CloseBrace && !ends_part;
+            }
+            Mark::Arrow if here && self.inside => {
+                self.in_body = true;
+                return Reading::Pattern;
+            }
+            Mark::Comma if here && self.in_body => {
+                self.in_body = false;
+                return Reading::More;
+            }
+            Mark::Value(_) | Mark::Minus | Mark::Default if here && closed => self.in_body = false,
+            _ => {}
+        }
+        if self.inside && !self.in_body {
+            self.pattern.push(mark.clone());
+        }
+        Reading::More
+    }
 }
 
 impl Marks {
@@ -85,27 +150,12 @@ impl Marks {
         let unclear = || String::from("give the value of this switch a name first, with let");
         let rest = &self.0[begin.ok_or_else(unclear)? + 1..];
         let mut found = Vec::new();
-        // The tokens of the pattern that may be under way, and how deep in brackets they are.
-        let (mut pattern, mut depth, mut inside): (Vec<&Mark>, u32, bool) = (Vec::new(), 0, false);
+        let mut reading = SwitchReading::default();
         for (_, mark) in rest {
-            let here = depth == 0;
-            match mark {
-                Mark::CloseBrace if here => break,
-                Mark::Brace if here && !inside => {
-                    inside = true;
-                    continue;
-                }
-                Mark::Brace | Mark::Open => depth += 1,
-                Mark::CloseBrace | Mark::Close => depth = depth.saturating_sub(1),
-                Mark::Arrow if here && inside => found.push(read(&pattern)?),
-                _ => {}
-            }
-            // An arm ends at a comma, or where its block does.
-            let ends = depth == 0 && matches!(mark, Mark::CloseBrace | Mark::Comma | Mark::Arrow);
-            if ends {
-                pattern.clear();
-            } else if inside {
-                pattern.push(mark);
+            match reading.next(mark) {
+                Reading::More => {}
+                Reading::Pattern => found.push(read(&core::mem::take(&mut reading.pattern))?),
+                Reading::End => break,
             }
         }
         if found.len() == arms { Ok(found) } else { Err(unclear()) }
@@ -113,12 +163,14 @@ impl Marks {
 }
 
 /// Reads the patterns before `=>` or `if`.
-fn read(pattern: &[&Mark]) -> Result<Vec<CasePattern>, String> {
-    let end = pattern.iter().position(|mark| **mark == Mark::If).unwrap_or(pattern.len());
-    if pattern[..end] == [&Mark::Default] {
+fn read(pattern: &[Mark]) -> Result<Vec<CasePattern>, String> {
+    let end = pattern.iter().position(|mark| *mark == Mark::If).unwrap_or(pattern.len());
+    if pattern[..end] == [Mark::Default] {
         return Ok(Vec::new());
     }
-    let cases = pattern[..end].split(|mark| **mark == Mark::Or);
+    // A sign that stands behind the end of an arm is a token of its own.
+    let pattern = signed(&pattern[..end]);
+    let cases = pattern.split(|mark| *mark == Mark::Or);
     cases
         .map(|case| match case {
             [Mark::Value(value)] => Ok(CasePattern::Value(value.clone())),
@@ -134,6 +186,22 @@ fn read(pattern: &[&Mark]) -> Result<Vec<CasePattern>, String> {
             }
         })
         .collect()
+}
+
+/// The same with numbers that have their signs.
+fn signed(pattern: &[Mark]) -> Vec<Mark> {
+    let mut signed: Vec<Mark> = Vec::with_capacity(pattern.len());
+    for mark in pattern {
+        match (signed.last(), mark) {
+            (Some(Mark::Minus), Mark::Value(LiteralValue::Int(value))) => {
+                let opposite = LiteralValue::Int(value.wrapping_neg());
+                signed.pop();
+                signed.push(Mark::Value(opposite));
+            }
+            (_, mark) => signed.push(mark.clone()),
+        }
+    }
+    signed
 }
 
 impl Reader<'_> {

@@ -86,13 +86,23 @@ impl Lowering {
             ready.push(match &link.kind {
                 ChainLinkKind::Property(name) => {
                     let kind = IrLinkKind::Name(self.name(name, link.at));
-                    ReadyLink::Part(IrLink { kind, optional: link.optional, at: link.at })
+                    ReadyLink::Part(IrLink {
+                        kind,
+                        optional: link.optional,
+                        at: link.at,
+                        sign: link.sign,
+                    })
                 }
                 ChainLinkKind::Index(index) => {
                     let register = self.register(at);
                     self.value_into(index, register);
                     let kind = IrLinkKind::Index(register);
-                    ReadyLink::Part(IrLink { kind, optional: link.optional, at: link.at })
+                    ReadyLink::Part(IrLink {
+                        kind,
+                        optional: link.optional,
+                        at: link.at,
+                        sign: link.sign,
+                    })
                 }
                 ChainLinkKind::Method { name, arguments } => {
                     // The first is kept free for the value that the method is called on.
@@ -174,7 +184,7 @@ impl Lowering {
                 IrLinkKind::Name(name) => IrOp::Get { to, of, name },
                 IrLinkKind::Index(index) => IrOp::Index { to, of, index },
             };
-            self.emit(op, link.at);
+            self.emit_signed(op, link.at, link.sign);
             chain.base = to;
         }
     }

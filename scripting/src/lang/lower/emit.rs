@@ -14,6 +14,7 @@ use crate::{
 pub(super) struct FunctionBody {
     code: Vec<IrOp>,
     places: Vec<SourcePoint>,
+    signs: Vec<(u16, SourcePoint)>,
     /// The first register that is free.
     top: u16,
     /// Most registers that were in use at one time.
@@ -51,8 +52,9 @@ impl FunctionBody {
     pub(super) fn into_function(mut self, name: String, at: SourcePoint) -> IrFunction {
         self.code.shrink_to_fit();
         self.places.shrink_to_fit();
-        let (code, places) = (self.code, self.places);
-        IrFunction { name, parameters: 0, captures: 0, registers: self.most, at, code, places }
+        self.signs.shrink_to_fit();
+        let Self { code, places, signs, most: registers, .. } = self;
+        IrFunction { name, parameters: 0, captures: 0, registers, at, code, places, signs }
     }
 }
 
@@ -122,6 +124,14 @@ impl Lowering {
         self.body.code.push(op);
         self.body.places.push(at);
         self.body.code.len() - 1
+    }
+
+    /// As [`Lowering::emit`], for an operation whose bracket stands elsewhere.
+    pub(super) fn emit_signed(&mut self, op: IrOp, at: SourcePoint, sign: SourcePoint) {
+        let place = self.emit(op, at);
+        if let (IrOp::Index { .. }, Ok(place)) = (op, u16::try_from(place)) {
+            self.body.signs.push((place, sign));
+        }
     }
 
     /// Begins a part of the code that is paid for at once.

@@ -4,8 +4,10 @@ use super::{CALL, Grammar, TYPES, Type};
 
 impl Grammar<'_> {
     pub(super) fn expression(&mut self, of: Type, depth: u32) -> String {
-        // Some are of a wrong type: errors must be the same as well.
-        let of = if self.percent(1) { self.pick(&TYPES) } else { of };
+        // Some are of a wrong type: errors must be the same as well. Ints and texts would run into what
+        // the two executors mean differently.
+        let wrong = [Type::Fixed, Type::Bool, Type::Array, Type::Map, Type::Vec2];
+        let of = if self.below(400) == 0 { self.pick(&wrong) } else { of };
         if depth == 0 || self.percent(25) {
             return self.leaf(of);
         }
@@ -80,7 +82,7 @@ impl Grammar<'_> {
             }
             _ => {
                 self.played("if as an expression");
-                let condition = self.expression(Type::Bool, depth);
+                let condition = self.whole(Type::Bool, depth);
                 format!("if {condition} {{ {a} }} else {{ {b} }}")
             }
         }
