@@ -44,6 +44,13 @@ fn what_a_catch_is_told_of_a_fault_is_our_own() {
     assert_eq!((stock, own), (Verdict::Value(Value::Unit), text("arithmetic")));
 }
 
+/// What fails changes nothing.
+#[test]
+fn an_entry_that_cannot_be_changed_is_not_made() {
+    let (stock, own) = both("let m = #{}; try { m.a += 1; } catch { } m.len()");
+    assert_eq!((stock, own), (int(1), int(0)));
+}
+
 /// Bits have operators of their own.
 #[test]
 fn an_int_has_no_places() {

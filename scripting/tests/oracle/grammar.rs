@@ -44,6 +44,8 @@ pub(crate) struct Grammar<'c> {
     loops: u32,
     tries: u32,
     in_closure: bool,
+    /// A closure for an array is drawn: stock rhai locks the array, so the closure names none.
+    hides_arrays: bool,
     /// Functions that may be called from here: those before.
     functions: u64,
     lines: String,
@@ -60,6 +62,7 @@ impl<'c> Grammar<'c> {
             loops: 0,
             tries: 0,
             in_closure: false,
+            hides_arrays: false,
             functions: 0,
             lines: String::new(),
             coverage: None,
@@ -252,7 +255,9 @@ impl<'c> Grammar<'c> {
                 0 => writeln!(self.lines, "{name}.b = {value};"),
                 1 => writeln!(self.lines, "{name}[\"c\"] = {value};"),
                 2 => writeln!(self.lines, "{name}.remove(\"a\");"),
-                _ => writeln!(self.lines, "{name}.a += {value};"),
+                _ => {
+                    writeln!(self.lines, "if {name}.contains(\"a\") {{ {name}.a += {value}; }}")
+                }
             },
             _ => {
                 let value = self.expression(Type::Fixed, 1);

@@ -28,6 +28,9 @@ impl Grammar<'_> {
     }
 
     fn variable(&mut self, of: Type) -> Option<String> {
+        if self.hides_arrays && of == Type::Array {
+            return None;
+        }
         let all: Vec<String> =
             self.variables.iter().filter(|v| v.of == of).map(|v| v.name.clone()).collect();
         if all.is_empty() {
@@ -322,12 +325,12 @@ impl Grammar<'_> {
             }
             2 if !self.in_closure => {
                 self.played("map of an array");
-                let body = self.closure_body(Type::Int);
+                let body = self.body_for_array(Type::Int);
                 format!("{array}.map({body})")
             }
             3 if !self.in_closure => {
                 self.played("filter");
-                let body = self.closure_body(Type::Bool);
+                let body = self.body_for_array(Type::Bool);
                 format!("{array}.filter({body})")
             }
             4 => {
@@ -336,6 +339,13 @@ impl Grammar<'_> {
             }
             _ => array,
         }
+    }
+
+    fn body_for_array(&mut self, of: Type) -> String {
+        let outer = std::mem::replace(&mut self.hides_arrays, true);
+        let body = self.closure_body(of);
+        self.hides_arrays = outer;
+        body
     }
 
     fn map(&mut self, depth: u32) -> String {
