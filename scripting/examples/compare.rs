@@ -190,17 +190,25 @@ fn print(json: bool, handler: &str, engine: &str, nanoseconds: u64) {
 
 fn main() {
     let json = std::env::args().any(|argument| argument == "--json");
+    let only = std::env::args().nth(1).filter(|argument| argument != "--json");
     let view: Arc<dyn WorldView> = Arc::new(Crowd::new());
     let state = Arc::new(ScriptState::default());
     let event = Event::Tick { dt: Fx::from_ratio(1, 60) };
     for (name, source) in
         [("tick", TICK), ("chatty", CHATTY), ("map-heavy", MAP_HEAVY), ("idle", IDLE)]
     {
-        let engines = engines(name, source);
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
+        let mut engines = engines(name, source);
+        if only.is_some() {
+            // For a profiler: nothing else runs.
+            engines.truncate(1);
+        }
         same(&view, &engines, &event);
         let mut least_of = vec![u64::MAX; engines.len()];
         // Turn by turn, so that a slow moment of the machine is one for all.
-        for _ in 0..15 {
+        for _ in 0..40 {
             for ((_, handler), least_time) in engines.iter().zip(&mut least_of) {
                 let time = least(1, OBJECTS, |object| {
                     black_box(run(&view, &**handler, &event, object, &state).expect("as before"));
@@ -211,6 +219,9 @@ fn main() {
         for ((engine, _), time) in engines.iter().zip(least_of) {
             print(json, name, engine, time);
         }
+    }
+    if only.is_some() {
+        return;
     }
     let source = long_source();
     let compile = least(20, 5, |_| drop(black_box(ScriptProgram::compile(&source))));

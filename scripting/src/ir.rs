@@ -98,6 +98,9 @@ pub(crate) struct IrPath {
     pub(crate) links: Vec<IrLink>,
 }
 
+/// The path that leads nowhere else: a variable itself is meant.
+pub(crate) const WHOLE_VARIABLE: u16 = 0;
+
 /// One link of a path.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct IrLink {

@@ -105,6 +105,8 @@ pub(crate) fn run(
 /// Nanoseconds that this thread has computed: other work on the machine does not count.
 #[expect(clippy::disallowed_methods, reason = "an example measures, and is no part of the crate")]
 pub(crate) fn computed() -> u64 {
+    // What a thread has computed is added up when it gives the processor away.
+    std::thread::yield_now();
     let text = std::fs::read("/proc/thread-self/schedstat").expect("Linux counts it");
     let text = String::from_utf8(text).expect("it is text");
     let first = text.split_whitespace().next().expect("it has three numbers");

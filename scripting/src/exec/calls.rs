@@ -2,6 +2,8 @@
 
 use alloc::{boxed::Box, format, string::String, sync::Arc, vec::Vec};
 
+use metatopia_math::{Fx, Vec2};
+
 use super::{
     convert::{into_datum, value_of},
     datum::{Datum, DatumClosure, DatumList, DatumMap},
@@ -13,15 +15,61 @@ use super::{
 use crate::{
     ErrorKind, Value,
     host::{HostFunction, HostImplementation, ValueKind},
+    ir::BinaryOp,
     limits::{
         ARRAY_LENGTH_MAX, CONTAINER_BYTES, DATUM_BYTES_MAX, DATUM_DEPTH_MAX, MAP_LENGTH_MAX,
         STRING_BYTES_MAX, VALUE_BYTES,
     },
 };
 
+/// Arguments that a host function takes at most.
+const HOST_ARGUMENTS_MAX: usize = 4;
+
+/// What the most frequent functions give for numbers with a fraction, where nothing can fail.
+#[inline]
+fn fast(name: &str, arguments: &[Datum]) -> Option<Datum> {
+    match (name, arguments) {
+        ("vec2", [Datum::Fixed(x), Datum::Fixed(y)]) => Some(Datum::Vec2(Vec2::new(*x, *y))),
+        ("sqrt", [Datum::Fixed(x)]) => x.sqrt().map(Datum::Fixed),
+        _ => None,
+    }
+}
+
 /// Registers in a row.
 pub(super) fn row(registers: &mut [Datum], first: u16, count: u16) -> &mut [Datum] {
     &mut registers[usize::from(first)..][..usize::from(count)]
+}
+
+/// Writes a number into a register; one that holds such a number needs nothing else.
+#[inline]
+pub(super) fn put_fixed(register: &mut Datum, value: Fx) {
+    match register {
+        Datum::Fixed(old) => *old = value,
+        other => *other = Datum::Fixed(value),
+    }
+}
+
+/// As [`put_fixed`], for whole numbers.
+#[inline]
+pub(super) fn put_int(register: &mut Datum, value: i64) {
+    match register {
+        Datum::Int(old) => *old = value,
+        other => *other = Datum::Int(value),
+    }
+}
+
+/// Changes a variable by an operator if both hold fixed-point numbers, and the result is one.
+#[inline]
+pub(super) fn changed_fixed(op: BinaryOp, registers: &mut [Datum], root: u16, value: u16) -> bool {
+    let Datum::Fixed(value) = registers[usize::from(value)] else { return false };
+    let Datum::Fixed(variable) = &mut registers[usize::from(root)] else { return false };
+    let result = match op {
+        BinaryOp::Add => variable.checked_add(value),
+        BinaryOp::Sub => variable.checked_sub(value),
+        BinaryOp::Mul => variable.checked_mul(value),
+        _ => None,
+    };
+    result.map(|result| *variable = result).is_some()
 }
 
 /// Is a value the same as that of a case? Of the same kind as well, unlike `==`.
@@ -130,20 +178,32 @@ impl CallMachine<'_> {
 
     /// Calls a host function that leaves its arguments as they are.
     pub(super) fn host(&mut self, call: &LoadedCall, arguments: &mut [Datum]) -> Outcome<Datum> {
-        let row = fitting(call, arguments)?;
-        if call.rows.len() > 1 {
-            self.meter.pay(prices::host(row))?;
+        if let Some(result) = fast(&call.name, arguments) {
+            return Ok(result);
         }
+        let row = match &call.rows[..] {
+            // The function itself says what it does not take.
+            [row] if !matches!(row.run, HostImplementation::Executor) => *row,
+            [_] => fitting(call, arguments)?,
+            _ => {
+                let row = fitting(call, arguments)?;
+                self.meter.pay(prices::host(row))?;
+                row
+            }
+        };
+        let mut values: [Value; HOST_ARGUMENTS_MAX] = Default::default();
+        let values = &mut values[..arguments.len()];
         match row.run {
             HostImplementation::Executor => self.container(row.name, arguments),
             HostImplementation::Pure(work) => {
-                let result = work(&self.values(arguments)?)?;
+                self.values(arguments, values)?;
+                let result = work(values)?;
                 self.made(result)
             }
             HostImplementation::Scene(work) => {
-                let values = self.values(arguments)?;
+                self.values(arguments, values)?;
                 let scene = self.scene()?;
-                let result = work(scene, &values)?;
+                let result = work(scene, values)?;
                 let looked = scene.take_looked() as u64;
                 self.meter.pay(looked * prices::LOOK)?;
                 self.made(result)
@@ -152,15 +212,14 @@ impl CallMachine<'_> {
     }
 
     /// Arguments as the functions of the table take them.
-    fn values(&mut self, arguments: &[Datum]) -> Outcome<Vec<Value>> {
-        let mut values = Vec::with_capacity(arguments.len());
-        for argument in arguments {
+    fn values(&mut self, arguments: &[Datum], values: &mut [Value]) -> Outcome<()> {
+        for (value, argument) in values.iter_mut().zip(arguments) {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
                 self.meter.pay(argument.size() * 2)?;
             }
-            values.push(value_of(argument)?);
+            *value = value_of(argument)?;
         }
-        Ok(values)
+        Ok(())
     }
 
     /// What a function of the table gave.

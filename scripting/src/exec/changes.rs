@@ -286,6 +286,17 @@ impl CallMachine<'_> {
         rest: PartPath<'_>,
         change: PartChange<'_>,
     ) -> Outcome<Datum> {
+        let writes = rest.links.is_empty() && object == self.me;
+        if let (true, PartChange::Store(value), Access::Field(_, Some(set))) =
+            (writes, &change, property.access)
+        {
+            // The world itself sees whether that changes anything.
+            self.meter.pay(if POSE.contains(&property.name) { prices::POSE } else { 0 })?;
+            self.meter.walk(value)?;
+            let value = value_of(value)?;
+            set(self.scene()?, &[value])?;
+            return Ok(Datum::Unit);
+        }
         let before = self.field(object, property)?;
         let mut inner = before.clone();
         let result = self.walk(&mut inner, rest, change)?;

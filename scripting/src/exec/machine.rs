@@ -5,7 +5,10 @@ use alloc::{boxed::Box, format, sync::Arc, vec::Vec};
 use metatopia_types::ObjectId;
 
 use super::{
-    calls::{is_case, next_element, no_condition, no_function, not_iterable, row},
+    calls::{
+        changed_fixed, is_case, next_element, no_condition, no_function, not_iterable, put_fixed,
+        put_int, row,
+    },
     datum::{Datum, DatumClosure},
     loaded::{LoadedFunction, LoadedProgram},
     meter::{CallFault, CallMeter, Outcome},
@@ -14,7 +17,7 @@ use super::{
 };
 use crate::{
     ErrorKind, ScriptContext,
-    ir::{BinaryOp, IrOp},
+    ir::{BinaryOp, IrOp, WHOLE_VARIABLE},
     lang::SourcePoint,
     limits::CALL_DEPTH_MAX,
 };
@@ -279,38 +282,52 @@ impl<'p> CallMachine<'p> {
             match op {
                 IrOp::Charge(price) => get!(self.meter.pay(u64::from(price))),
                 IrOp::Add { to, a, b } => {
-                    registers[usize::from(to)] =
-                        match (&registers[usize::from(a)], &registers[usize::from(b)]) {
-                            (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_add(*b) {
-                                Some(sum) => Datum::Fixed(sum),
-                                None => break Leave::Fault(operators::out_of_range("+")),
-                            },
-                            (Datum::Int(a), Datum::Int(b)) => match a.checked_add(*b) {
-                                Some(sum) => Datum::Int(sum),
-                                None => break Leave::Fault(operators::out_of_range("+")),
-                            },
-                            (a, b) => get!(self.binary(BinaryOp::Add, a, b)),
-                        };
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_add(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("+")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_add(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("+")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Add, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
                 }
                 IrOp::Sub { to, a, b } => {
-                    registers[usize::from(to)] =
-                        match (&registers[usize::from(a)], &registers[usize::from(b)]) {
-                            (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_sub(*b) {
-                                Some(difference) => Datum::Fixed(difference),
-                                None => break Leave::Fault(operators::out_of_range("-")),
-                            },
-                            (a, b) => get!(self.binary(BinaryOp::Sub, a, b)),
-                        };
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_sub(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("-")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_sub(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("-")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Sub, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
                 }
                 IrOp::Mul { to, a, b } => {
-                    registers[usize::from(to)] =
-                        match (&registers[usize::from(a)], &registers[usize::from(b)]) {
-                            (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_mul(*b) {
-                                Some(product) => Datum::Fixed(product),
-                                None => break Leave::Fault(operators::out_of_range("*")),
-                            },
-                            (a, b) => get!(self.binary(BinaryOp::Mul, a, b)),
-                        };
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_mul(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("*")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_mul(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("*")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Mul, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
                 }
                 IrOp::JumpUnlessLess { a, b, target } => {
                     let less = match (&registers[usize::from(a)], &registers[usize::from(b)]) {
@@ -335,6 +352,8 @@ impl<'p> CallMachine<'p> {
                 IrOp::Unary { op, to, a } => {
                     registers[usize::from(to)] = get!(Self::unary(op, &registers[usize::from(a)]));
                 }
+                IrOp::Change { op, root, path: WHOLE_VARIABLE, value }
+                    if changed_fixed(op, registers, root, value) => {}
                 IrOp::Change { op, root, path, value } => {
                     let at = function.places[next - 1];
                     get!(self.change(registers, op, (root, path), value, at));
@@ -358,7 +377,10 @@ impl<'p> CallMachine<'p> {
                     get!(self.method(registers, (root, path), (call, first), at));
                 }
                 IrOp::Constant { to, constant } => {
-                    registers[usize::from(to)] = program.constants[usize::from(constant)].clone();
+                    match &program.constants[usize::from(constant)] {
+                        Datum::Fixed(value) => put_fixed(&mut registers[usize::from(to)], *value),
+                        value => registers[usize::from(to)] = value.clone(),
+                    }
                 }
                 IrOp::Int { to, value } => registers[usize::from(to)] = Datum::Int(value.into()),
                 IrOp::Unit { to } => registers[usize::from(to)] = Datum::Unit,

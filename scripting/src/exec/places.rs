@@ -68,7 +68,13 @@ impl CallMachine<'_> {
         let Access::Field(read, _) = property.access else {
             unreachable!("properties of objects are fields")
         };
-        let value = read(&self.scene()?.object(object)?);
+        let view = self.scene()?.object(object)?;
+        match property.name {
+            "pos" => return Ok(Datum::Vec2(view.pos)),
+            "velocity" => return Ok(Datum::Vec2(view.velocity)),
+            _ => {}
+        }
+        let value = read(&view);
         if let Value::Text(text) = value {
             self.meter.take(TEXT_BYTES + text.len() as u64)?;
             return Ok(Datum::text(text));

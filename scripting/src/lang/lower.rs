@@ -23,7 +23,7 @@ use crate::{
     Diagnostic, EventKind,
     exec::evaluate_constants,
     host::all_functions,
-    ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram},
+    ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
     suggest::closest,
 };
 use emit::FunctionBody;
@@ -36,6 +36,8 @@ const DIAGNOSTICS_MAX: usize = 32;
 pub(super) fn lower(tree: &SourceTree) -> Result<ScriptProgram, Vec<Diagnostic>> {
     let mut lowering = Lowering::default();
     lowering.program.format = IR_FORMAT;
+    let variable = lowering.path(Vec::new(), SourcePoint::default());
+    debug_assert_eq!(variable, WHOLE_VARIABLE, "nothing was put there before");
     for (index, function) in tree.functions.iter().enumerate() {
         let key = (function.name.clone(), function.parameters.len());
         lowering.functions.insert(key, u16::try_from(index).unwrap_or(u16::MAX));

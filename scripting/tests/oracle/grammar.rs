@@ -44,7 +44,8 @@ pub(crate) struct Grammar<'c> {
     loops: u32,
     tries: u32,
     in_closure: bool,
-    /// A closure for an array is drawn: stock rhai locks the array, so the closure names none.
+    /// A closure for an array is drawn: stock rhai locks the array, or the map that it is taken from, so
+    /// the closure names none.
     hides_arrays: bool,
     /// Functions that may be called from here: those before.
     functions: u64,

@@ -28,7 +28,7 @@ impl Grammar<'_> {
     }
 
     fn variable(&mut self, of: Type) -> Option<String> {
-        if self.hides_arrays && of == Type::Array {
+        if self.hides_arrays && [Type::Array, Type::Map].contains(&of) {
             return None;
         }
         let all: Vec<String> =
