@@ -2,7 +2,7 @@
 
 mod text;
 
-use alloc::{boxed::Box, string::String, sync::Arc, vec::Vec};
+use alloc::{string::String, sync::Arc, vec::Vec};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
@@ -34,7 +34,7 @@ pub(crate) enum Datum {
     /// The script's persistent variables.
     State,
     /// A whole error, which no script can name.
-    Fault(Arc<Box<CallFault>>),
+    Fault(Arc<CallFault>),
 }
 
 /// Elements of an array, with what they count.

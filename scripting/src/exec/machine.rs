@@ -237,7 +237,7 @@ impl<'p> CallMachine<'p> {
         frame.next = catch.target;
         let error = frame.base + catch.error;
         stack[error] = told;
-        stack[error + 1] = Datum::Fault(Arc::new(fault));
+        stack[error + 1] = Datum::Fault(Arc::new(*fault));
         Ok(())
     }
 
@@ -360,7 +360,16 @@ impl<'p> CallMachine<'p> {
                 }
                 IrOp::Get { to, of, name } => {
                     let name = &program.names[usize::from(name)];
-                    registers[usize::from(to)] = get!(self.get(&registers[usize::from(of)], name));
+                    match (&registers[usize::from(of)], name.coordinate) {
+                        (Datum::Vec2(vector), Some(coordinate)) => {
+                            let value = *coordinate(&mut { *vector });
+                            put_fixed(&mut registers[usize::from(to)], value);
+                        }
+                        (of, _) => {
+                            let value = get!(self.get(of, name));
+                            registers[usize::from(to)] = value;
+                        }
+                    }
                 }
                 IrOp::Index { to, of, index } => {
                     let (of, index) = (&registers[usize::from(of)], &registers[usize::from(index)]);
@@ -387,9 +396,17 @@ impl<'p> CallMachine<'p> {
                 IrOp::Bool { to, value } => registers[usize::from(to)] = Datum::Bool(value),
                 IrOp::Own { to } => registers[usize::from(to)] = Datum::Object(self.me),
                 IrOp::State { to } => registers[usize::from(to)] = Datum::State,
-                IrOp::Copy { to, from } => {
-                    registers[usize::from(to)] = registers[usize::from(from)].clone();
-                }
+                IrOp::Copy { to, from } => match &registers[usize::from(from)] {
+                    Datum::Fixed(value) => {
+                        let value = *value;
+                        put_fixed(&mut registers[usize::from(to)], value);
+                    }
+                    Datum::Int(value) => {
+                        let value = *value;
+                        put_int(&mut registers[usize::from(to)], value);
+                    }
+                    value => registers[usize::from(to)] = value.clone(),
+                },
                 IrOp::Move { to, from } => {
                     registers[usize::from(to)] = core::mem::take(&mut registers[usize::from(from)]);
                 }

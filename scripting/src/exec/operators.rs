@@ -108,28 +108,36 @@ impl CallMachine<'_> {
             _ => match (a, b) {
                 (Datum::Int(a), Datum::Int(b)) => ints(op, *a, *b).map(Datum::Int),
                 (Datum::Fixed(a), Datum::Fixed(b)) => fixed(op, *a, *b).map(Datum::Fixed),
-                (Datum::Bool(x), Datum::Bool(y)) => match op {
-                    B::BitAnd => Ok(Datum::Bool(x & y)),
-                    B::BitOr => Ok(Datum::Bool(x | y)),
-                    B::BitXor => Ok(Datum::Bool(x ^ y)),
-                    _ => Err(wrong_types(op.sign(), a, b)),
-                },
-                (Datum::Vec2(x), Datum::Vec2(y)) => vectors(op, *x, *y)
-                    .unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
-                    .map(Datum::Vec2),
-                (Datum::Text(_), _) | (_, Datum::Text(_)) if op == B::Add => self.join([a, b]),
-                (Datum::Vec2(vector), factor) if is_number(factor) => {
-                    scaled(op, *vector, factor).unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
-                }
-                (factor, Datum::Vec2(vector)) if is_number(factor) && op == B::Mul => {
-                    scaled(op, *vector, factor).unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
-                }
-                (a, b) if is_number(a) && is_number(b) && is_of_fixed(op) => {
-                    let (a, b) = (fixed_of(op.sign(), a)?, fixed_of(op.sign(), b)?);
-                    fixed(op, a, b).map(Datum::Fixed)
-                }
-                (a, b) => Err(wrong_types(op.sign(), a, b)),
+                (a, b) => self.other_operands(op, a, b),
             },
+        }
+    }
+
+    fn other_operands(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> Outcome<Datum> {
+        use BinaryOp as B;
+        self.meter.pay(prices::OTHER_OPERANDS)?;
+        match (a, b) {
+            (Datum::Bool(x), Datum::Bool(y)) => match op {
+                B::BitAnd => Ok(Datum::Bool(x & y)),
+                B::BitOr => Ok(Datum::Bool(x | y)),
+                B::BitXor => Ok(Datum::Bool(x ^ y)),
+                _ => Err(wrong_types(op.sign(), a, b)),
+            },
+            (Datum::Vec2(x), Datum::Vec2(y)) => vectors(op, *x, *y)
+                .unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
+                .map(Datum::Vec2),
+            (Datum::Text(_), _) | (_, Datum::Text(_)) if op == B::Add => self.join([a, b]),
+            (Datum::Vec2(vector), factor) if is_number(factor) => {
+                scaled(op, *vector, factor).unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
+            }
+            (factor, Datum::Vec2(vector)) if is_number(factor) && op == B::Mul => {
+                scaled(op, *vector, factor).unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
+            }
+            (a, b) if is_number(a) && is_number(b) && is_of_fixed(op) => {
+                let (a, b) = (fixed_of(op.sign(), a)?, fixed_of(op.sign(), b)?);
+                fixed(op, a, b).map(Datum::Fixed)
+            }
+            (a, b) => Err(wrong_types(op.sign(), a, b)),
         }
     }
 

@@ -56,7 +56,10 @@ pub(super) const CLEARED_REGISTER: u64 = 1;
 pub(super) const FAILURE: u64 = 400;
 
 /// Comparing two elements by their own order, and moving one.
-pub(super) const COMPARISON: u64 = 12;
+pub(super) const COMPARISON: u64 = 24;
+
+/// An operator on values that are not two numbers of one kind.
+pub(super) const OTHER_OPERANDS: u64 = 15;
 
 /// An object that `nearby` looks at.
 pub(super) const LOOK: u64 = 50;
@@ -76,19 +79,19 @@ pub(super) const fn price(op: &IrOp) -> u64 {
     match op {
         IrOp::Charge(_) => 2,
         IrOp::Constant { .. } | IrOp::Copy { .. } => 8,
-        IrOp::Int { .. } | IrOp::Unit { .. } | IrOp::Bool { .. } | IrOp::Own { .. } => 3,
+        IrOp::Int { .. } | IrOp::Unit { .. } | IrOp::Bool { .. } | IrOp::Own { .. } => 5,
         IrOp::State { .. } | IrOp::Move { .. } | IrOp::Jump { .. } | IrOp::EndTry => 3,
-        IrOp::Add { .. } | IrOp::Sub { .. } | IrOp::Less { .. } => 4,
-        IrOp::Mul { .. } => 6,
+        IrOp::Add { .. } | IrOp::Sub { .. } | IrOp::Less { .. } => 8,
+        IrOp::Mul { .. } => 8,
         IrOp::Binary { op, .. } | IrOp::Change { op, .. } => binary(*op),
         IrOp::Unary { .. } => 5,
         IrOp::JumpIf { .. } | IrOp::JumpUnlessLess { .. } | IrOp::JumpIfUnit { .. } => 4,
         IrOp::JumpUnlessCase { .. } | IrOp::JumpUnlessWithin { .. } => 8,
         IrOp::Array { .. } | IrOp::Map { .. } | IrOp::Text { .. } | IrOp::Closure { .. } => 20,
         IrOp::Get { .. } => PROPERTY,
-        IrOp::Index { .. } => 12,
-        IrOp::Store { .. } => 25,
-        IrOp::Method { .. } => 20,
+        IrOp::Index { .. } => 30,
+        IrOp::Store { .. } => 60,
+        IrOp::Method { .. } => 70,
         IrOp::Call { .. } | IrOp::CallValue { .. } => CALL,
         IrOp::Host { .. } => 10,
         IrOp::Iterate { .. } => 10,
@@ -103,8 +106,7 @@ const fn binary(op: BinaryOp) -> u64 {
     match op {
         BinaryOp::Div | BinaryOp::Rem => 30,
         BinaryOp::Pow => 40,
-        BinaryOp::Mul => 8,
-        _ => 6,
+        _ => 12,
     }
 }
 
