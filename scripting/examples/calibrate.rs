@@ -1,6 +1,7 @@
 //! Measures what operations take, and fails if one takes more than one and a half times its price:
 //! `cargo run --release -p metatopia-scripting --example calibrate`.
 
+#[path = "stage/world.rs"]
 mod stage;
 
 use std::{hint::black_box, sync::Arc};

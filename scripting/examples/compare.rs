@@ -4,6 +4,7 @@
 //! Engines of other languages are measured by a workspace of their own over the same handlers: each prints
 //! lines of the same form.
 
+#[path = "stage/world.rs"]
 mod stage;
 
 use std::{hint::black_box, sync::Arc};

@@ -60,7 +60,7 @@ pub enum ProgramError {
     /// It is of another form than this engine executes.
     #[error("the program has form {found}, this engine executes form {IR_FORMAT}")]
     Format {
-        /// Its form.
+        /// The form of the program.
         found: u16,
     },
     /// It calls what this engine does not have.

@@ -155,7 +155,7 @@ pub(super) enum ExpressionKind {
         name: String,
         arguments: Vec<Expression>,
     },
-    /// Written `name!(..)`.
+    /// A call that is written `name!(..)`.
     BangCall {
         name: String,
     },

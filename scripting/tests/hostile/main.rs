@@ -1,6 +1,5 @@
 //! Hostile programs: each ends in a clean error or result, soon, in little memory, and at the same
 //! operation in every build.
-#![expect(clippy::unwrap_used, reason = "tests state facts")]
 
 mod memory;
 mod programs;

@@ -62,6 +62,19 @@ fn bytes_of_one_value() {
 }
 
 #[test]
+fn a_text_counts_beside_its_letters() {
+    let lists = |count: usize| {
+        format!(
+            "let a = []; for i in 0..100 {{ a.push(\"\"); }} let b = []; for i in 0..{count} {{ b.push(a); }}"
+        )
+    };
+    let each = VALUE_BYTES + CONTAINER_BYTES + 100 * (VALUE_BYTES + TEXT_BYTES);
+    let most = usize::try_from(DATUM_BYTES_MAX / each).unwrap();
+    assert!(start(&lists(most)).is_ok());
+    assert_eq!(kind(&lists(most + 1)), ErrorKind::Memory);
+}
+
+#[test]
 fn depth_of_one_value() {
     let deep = |levels: u8| format!("let a = 1; for i in 0..{levels} {{ a = [a]; }}");
     assert!(start(&deep(DATUM_DEPTH_MAX)).is_ok());

@@ -129,6 +129,13 @@ impl Grammar<'_> {
                 self.played("opposite");
                 format!("-{a}")
             }
+            _ => self.int_of_others(&a, &b, depth),
+        }
+    }
+
+    /// An int from values of other types, or by a function.
+    fn int_of_others(&mut self, a: &str, b: &str, depth: u32) -> String {
+        match 9 + self.below(13) {
             9 => {
                 self.played("length");
                 let of = self.pick(&[Type::Array, Type::Text, Type::Map]);
@@ -155,7 +162,7 @@ impl Grammar<'_> {
                     self.played("call of a closure");
                     format!("{closure}{CALL}({a})")
                 }
-                None => a,
+                None => a.into(),
             },
             17 => {
                 self.played("host function");
