@@ -83,7 +83,7 @@ pub(crate) struct IrFunction {
     pub(crate) registers: u16,
     /// Where its body begins.
     pub(crate) at: SourcePoint,
-    /// Its operations.
+    /// Its operations, in order.
     pub(crate) code: Vec<IrOp>,
     /// Where each operation comes from.
     pub(crate) places: Vec<SourcePoint>,

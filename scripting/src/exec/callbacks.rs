@@ -7,7 +7,7 @@ use core::cmp::Ordering;
 use super::{
     datum::{Datum, DatumClosure, DatumList},
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     operators::order,
     prices,
 };
@@ -31,7 +31,7 @@ fn no_truth(name: &str, value: &Datum) -> Box<CallFault> {
     CallFault::new(ErrorKind::Type, words)
 }
 
-fn truth(name: &str, value: &Datum) -> Outcome<bool> {
+fn truth(name: &str, value: &Datum) -> CallOutcome<bool> {
     match value {
         Datum::Bool(value) => Ok(*value),
         other => Err(no_truth(name, other)),
@@ -39,14 +39,19 @@ fn truth(name: &str, value: &Datum) -> Outcome<bool> {
 }
 
 impl CallMachine<'_> {
-    fn ready_callback<'c>(&mut self, closure: &'c DatumClosure) -> Outcome<Callback<'c>> {
+    fn ready_callback<'c>(&mut self, closure: &'c DatumClosure) -> CallOutcome<Callback<'c>> {
         let function = &self.program.functions[usize::from(closure.function)];
         let takes_place = function.parameters == 2;
         self.meter.pay(prices::ALLOCATION)?;
         Ok(Callback { closure, takes_place, stack: Vec::with_capacity(function.registers) })
     }
 
-    fn ask(&mut self, callback: &mut Callback<'_>, place: usize, item: &Datum) -> Outcome<Datum> {
+    fn ask(
+        &mut self,
+        callback: &mut Callback<'_>,
+        place: usize,
+        item: &Datum,
+    ) -> CallOutcome<Datum> {
         self.meter.pay(prices::ELEMENT_COPY)?;
         callback.stack.clear();
         callback.stack.push(item.clone());
@@ -62,7 +67,7 @@ impl CallMachine<'_> {
         &mut self,
         list: &DatumList,
         closure: &DatumClosure,
-    ) -> Outcome<Option<usize>> {
+    ) -> CallOutcome<Option<usize>> {
         let mut callback = self.ready_callback(closure)?;
         for (place, item) in list.items().iter().enumerate() {
             if truth("the test", &self.ask(&mut callback, place, item)?)? {
@@ -72,7 +77,7 @@ impl CallMachine<'_> {
         Ok(None)
     }
 
-    pub(super) fn callback(&mut self, name: &str, arguments: &mut [Datum]) -> Outcome<Datum> {
+    pub(super) fn callback(&mut self, name: &str, arguments: &mut [Datum]) -> CallOutcome<Datum> {
         let (list, closure, start) = match arguments {
             [Datum::Array(list), Datum::Function(closure)] => (list, closure, None),
             [Datum::Array(list), Datum::Function(closure), start] => (list, closure, Some(start)),
@@ -116,7 +121,12 @@ impl CallMachine<'_> {
         }
     }
 
-    fn reduce(&mut self, list: &DatumList, closure: &DatumClosure, start: Datum) -> Outcome<Datum> {
+    fn reduce(
+        &mut self,
+        list: &DatumList,
+        closure: &DatumClosure,
+        start: Datum,
+    ) -> CallOutcome<Datum> {
         let mut callback = self.ready_callback(closure)?;
         let mut sum = start;
         for item in list.items() {
@@ -135,7 +145,7 @@ impl CallMachine<'_> {
         &mut self,
         list: &mut Arc<DatumList>,
         comparison: Option<&DatumClosure>,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let length = list.items().len();
         self.meter.take(CONTAINER_BYTES + VALUE_BYTES * length as u64)?;
         if comparison.is_none() {
@@ -150,7 +160,7 @@ impl CallMachine<'_> {
     }
 
     /// Numbers alone, or texts alone, have an order.
-    fn sortable(&mut self, items: &[Datum]) -> Outcome<()> {
+    fn sortable(&mut self, items: &[Datum]) -> CallOutcome<()> {
         self.meter.pay(items.len() as u64 * prices::ELEMENT)?;
         let Some(first) = items.first() else { return Ok(()) };
         let plain = |item: &Datum| matches!(item, Datum::Int(_) | Datum::Fixed(_) | Datum::Text(_));
@@ -166,7 +176,7 @@ impl CallMachine<'_> {
         &mut self,
         items: &mut [Datum],
         mut callback: Option<&mut Callback<'_>>,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let mut width = 1;
         while width < items.len() {
             for run in items.chunks_mut(2 * width) {
@@ -185,7 +195,7 @@ impl CallMachine<'_> {
         run: &mut [Datum],
         middle: usize,
         mut callback: Option<&mut Callback<'_>>,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let mut merged: Vec<usize> = Vec::with_capacity(run.len());
         let (mut left, mut right) = (0, middle);
         while left < middle && right < run.len() {
@@ -212,7 +222,12 @@ impl CallMachine<'_> {
     }
 
     /// Does the closure put the first of two before the second?
-    fn comes_first(&mut self, callback: &mut Callback<'_>, a: &Datum, b: &Datum) -> Outcome<bool> {
+    fn comes_first(
+        &mut self,
+        callback: &mut Callback<'_>,
+        a: &Datum,
+        b: &Datum,
+    ) -> CallOutcome<bool> {
         self.meter.pay(2 * prices::ELEMENT_COPY)?;
         callback.stack.clear();
         callback.stack.extend([a.clone(), b.clone()]);

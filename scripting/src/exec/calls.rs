@@ -9,7 +9,7 @@ use super::{
     datum::{Datum, DatumClosure, DatumList, DatumMap},
     loaded::LoadedCall,
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     prices,
 };
 use crate::{
@@ -143,21 +143,21 @@ pub(super) fn fits(kind: ValueKind, value: &Datum) -> bool {
 }
 
 impl CallMachine<'_> {
-    pub(super) fn array(&mut self, row: &mut [Datum]) -> Outcome<Datum> {
+    pub(super) fn array(&mut self, row: &mut [Datum]) -> CallOutcome<Datum> {
         self.meter.take(CONTAINER_BYTES + VALUE_BYTES * row.len() as u64)?;
         let list = DatumList::of(row.iter_mut().map(core::mem::take).collect());
         self.new_list(list)
     }
 
     /// A list that was made, if it is not too large.
-    pub(super) fn new_list(&mut self, list: DatumList) -> Outcome<Datum> {
+    pub(super) fn new_list(&mut self, list: DatumList) -> CallOutcome<Datum> {
         if list.items().len() > ARRAY_LENGTH_MAX {
             return Err(too_long("an array", ARRAY_LENGTH_MAX, "elements"));
         }
         bounded(Datum::Array(Arc::new(list)))
     }
 
-    pub(super) fn map(&mut self, shape: &[u16], row: &mut [Datum]) -> Outcome<Datum> {
+    pub(super) fn map(&mut self, shape: &[u16], row: &mut [Datum]) -> CallOutcome<Datum> {
         let each = VALUE_BYTES + prices::MAP_LOOKUP;
         self.meter.take(CONTAINER_BYTES + each * row.len() as u64)?;
         let mut map = DatumMap::default();
@@ -171,13 +171,17 @@ impl CallMachine<'_> {
         bounded(Datum::Map(Arc::new(map)))
     }
 
-    pub(super) fn closure(&mut self, function: u16, captured: Vec<Datum>) -> Outcome<Datum> {
+    pub(super) fn closure(&mut self, function: u16, captured: Vec<Datum>) -> CallOutcome<Datum> {
         self.meter.take(CONTAINER_BYTES + VALUE_BYTES * captured.len() as u64)?;
         bounded(Datum::Function(Arc::new(DatumClosure::new(function, captured))))
     }
 
     /// Calls a host function that leaves its arguments as they are.
-    pub(super) fn host(&mut self, call: &LoadedCall, arguments: &mut [Datum]) -> Outcome<Datum> {
+    pub(super) fn host(
+        &mut self,
+        call: &LoadedCall,
+        arguments: &mut [Datum],
+    ) -> CallOutcome<Datum> {
         if let Some(result) = fast(&call.name, arguments) {
             return Ok(result);
         }
@@ -212,7 +216,7 @@ impl CallMachine<'_> {
     }
 
     /// Arguments as the functions of the table take them.
-    fn values(&mut self, arguments: &[Datum], values: &mut [Value]) -> Outcome<()> {
+    fn values(&mut self, arguments: &[Datum], values: &mut [Value]) -> CallOutcome<()> {
         for (value, argument) in values.iter_mut().zip(arguments) {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
                 self.meter.pay(argument.size() * 2)?;
@@ -223,7 +227,7 @@ impl CallMachine<'_> {
     }
 
     /// What a function of the table gave.
-    fn made(&mut self, result: Value) -> Outcome<Datum> {
+    fn made(&mut self, result: Value) -> CallOutcome<Datum> {
         let datum = into_datum(result);
         if matches!(datum, Datum::Text(_) | Datum::Array(_) | Datum::Map(_)) {
             self.meter.take(datum.size())?;
@@ -250,7 +254,7 @@ impl CallMachine<'_> {
     }
 
     /// What a `catch` is told: the value that was thrown, or what failed and where.
-    pub(super) fn told(&mut self, fault: &CallFault) -> Outcome<Datum> {
+    pub(super) fn told(&mut self, fault: &CallFault) -> CallOutcome<Datum> {
         self.meter.pay(prices::FAILURE)?;
         if let Some(value) = &fault.thrown {
             return Ok(value.clone());
@@ -268,7 +272,10 @@ impl CallMachine<'_> {
 }
 
 /// The row of the table that takes these arguments.
-pub(super) fn fitting(call: &LoadedCall, arguments: &[Datum]) -> Outcome<&'static HostFunction> {
+pub(super) fn fitting(
+    call: &LoadedCall,
+    arguments: &[Datum],
+) -> CallOutcome<&'static HostFunction> {
     let fitting = |row: &&&HostFunction| {
         row.arguments.iter().zip(arguments).all(|((_, kind), value)| fits(*kind, value))
     };
@@ -285,12 +292,12 @@ pub(super) fn too_long(what: &str, most: usize, of: &str) -> Box<CallFault> {
 }
 
 /// The value, unless it is too large or too deep: whatever walks over it is bounded by that.
-pub(super) fn bounded(value: Datum) -> Outcome<Datum> {
+pub(super) fn bounded(value: Datum) -> CallOutcome<Datum> {
     check_bounds(&value)?;
     Ok(value)
 }
 
-pub(super) fn check_bounds(value: &Datum) -> Outcome<()> {
+pub(super) fn check_bounds(value: &Datum) -> CallOutcome<()> {
     if value.depth() > DATUM_DEPTH_MAX {
         let words = format!("arrays and maps nested deeper than {DATUM_DEPTH_MAX}");
         Err(CallFault::new(ErrorKind::Depth, words))

@@ -13,7 +13,7 @@ use super::{
     datum::{Datum, DatumList, DatumMap},
     loaded::{LoadedCall, LoadedName},
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     operators::{equal, fixed, fixed_of, ints},
     places::{no_index, place_in, unknown_property},
     prices,
@@ -50,7 +50,7 @@ struct PartPath<'a> {
 }
 
 /// Says where a fault was, unless that is known.
-fn at_link<T>(outcome: Outcome<T>, link: &IrLink) -> Outcome<T> {
+fn at_link<T>(outcome: CallOutcome<T>, link: &IrLink) -> CallOutcome<T> {
     outcome.map_err(|mut fault| {
         if fault.at == SourcePoint::default() {
             fault.at = if fault.at_sign { link.sign } else { link.at };
@@ -67,7 +67,7 @@ impl CallMachine<'_> {
         (root, path): (u16, u16),
         value: Datum,
         at: SourcePoint,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let links = &self.program.paths[usize::from(path)].links[..];
         let mut variable = core::mem::take(&mut registers[usize::from(root)]);
         let path = PartPath { links, registers, at };
@@ -85,7 +85,7 @@ impl CallMachine<'_> {
         (root, path): (u16, u16),
         value: u16,
         at: SourcePoint,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let links = &self.program.paths[usize::from(path)].links[..];
         let mut variable = core::mem::take(&mut registers[usize::from(root)]);
         let itself;
@@ -112,7 +112,7 @@ impl CallMachine<'_> {
         (root, path): (u16, u16),
         (call, first): (u16, u16),
         at: SourcePoint,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let call = &self.program.calls[usize::from(call)];
         let links = &self.program.paths[usize::from(path)].links[..];
         // None of them has more than two besides what is changed.
@@ -130,7 +130,7 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    fn change_part(&mut self, target: &mut Datum, change: PartChange<'_>) -> Outcome<Datum> {
+    fn change_part(&mut self, target: &mut Datum, change: PartChange<'_>) -> CallOutcome<Datum> {
         match change {
             PartChange::Store(value) => *target = value,
             PartChange::Operator(op, value) => self.operate_on(op, target, value)?,
@@ -147,7 +147,7 @@ impl CallMachine<'_> {
         target: &mut Datum,
         path: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let Some((link, rest)) = path.links.split_first() else {
             return self.change_part(target, change).map_err(|mut fault| {
                 if fault.at == SourcePoint::default() {
@@ -181,7 +181,7 @@ impl CallMachine<'_> {
         name: &LoadedName,
         rest: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         match (&mut *target, name.coordinate, name.property) {
             (Datum::Vec2(vector), Some(coordinate), _) => {
                 let mut inner = Datum::Fixed(*coordinate(vector));
@@ -204,7 +204,7 @@ impl CallMachine<'_> {
         index: &Datum,
         rest: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         match (&mut *target, index) {
             (Datum::Array(list), Datum::Int(place)) => {
                 let place = place_in("an array", list.items().len(), *place)?;
@@ -238,7 +238,7 @@ impl CallMachine<'_> {
         name: &Arc<str>,
         rest: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         self.meter.pay(prices::MAP_LOOKUP + name.len() as u64)?;
         let map = self.own_map(map)?;
         if let Some(mut inner) = map.take(name) {
@@ -265,7 +265,7 @@ impl CallMachine<'_> {
         name: &Arc<str>,
         rest: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let mut inner = self.state_take(name)?;
         match self.walk(&mut inner, rest, change) {
             Ok(result) => {
@@ -285,7 +285,7 @@ impl CallMachine<'_> {
         property: &HostProperty,
         rest: PartPath<'_>,
         change: PartChange<'_>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let writes = rest.links.is_empty() && object == self.me;
         if let (true, PartChange::Store(value), Access::Field(_, Some(set))) =
             (writes, &change, property.access)
@@ -321,7 +321,7 @@ impl CallMachine<'_> {
         Ok(result)
     }
 
-    fn with_letter(&mut self, text: &str, place: i64, letter: &Datum) -> Outcome<Datum> {
+    fn with_letter(&mut self, text: &str, place: i64, letter: &Datum) -> CallOutcome<Datum> {
         let letter = match letter {
             Datum::Text(letter) if letter.chars().count() == 1 => letter,
             other => {
@@ -345,7 +345,7 @@ impl CallMachine<'_> {
         op: BinaryOp,
         target: &mut Datum,
         value: &Datum,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         match (&mut *target, value) {
             (Datum::Fixed(a), Datum::Fixed(b)) if is_plain(op) => *a = fixed(op, *a, *b)?,
             (Datum::Int(a), Datum::Int(b)) if is_plain(op) => *a = ints(op, *a, *b)?,
@@ -361,7 +361,7 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    fn append(&mut self, text: &mut Arc<String>, more: &str) -> Outcome<()> {
+    fn append(&mut self, text: &mut Arc<String>, more: &str) -> CallOutcome<()> {
         let length = text.len() + more.len();
         if length > STRING_BYTES_MAX {
             return Err(too_long("a text", STRING_BYTES_MAX, "bytes"));
@@ -376,7 +376,7 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    fn extend(&mut self, list: &mut Arc<DatumList>, value: &Datum) -> Outcome<()> {
+    fn extend(&mut self, list: &mut Arc<DatumList>, value: &Datum) -> CallOutcome<()> {
         let more = match value {
             Datum::Array(more) => more.items(),
             one => core::slice::from_ref(one),
@@ -388,7 +388,7 @@ impl CallMachine<'_> {
     }
 
     /// Pays for more elements of an array, if it may have so many.
-    pub(super) fn grow(&mut self, list: &DatumList, more: usize) -> Outcome<()> {
+    pub(super) fn grow(&mut self, list: &DatumList, more: usize) -> CallOutcome<()> {
         if list.items().len() + more > ARRAY_LENGTH_MAX {
             return Err(too_long("an array", ARRAY_LENGTH_MAX, "elements"));
         }
@@ -400,7 +400,7 @@ impl CallMachine<'_> {
     pub(super) fn own_list<'l>(
         &mut self,
         list: &'l mut Arc<DatumList>,
-    ) -> Outcome<&'l mut DatumList> {
+    ) -> CallOutcome<&'l mut DatumList> {
         if Arc::get_mut(list).is_none() {
             let count = list.items().len() as u64;
             self.meter.pay(count * prices::ELEMENT_COPY)?;
@@ -410,7 +410,10 @@ impl CallMachine<'_> {
     }
 
     /// The map itself; a copy if others hold it too.
-    pub(super) fn own_map<'m>(&mut self, map: &'m mut Arc<DatumMap>) -> Outcome<&'m mut DatumMap> {
+    pub(super) fn own_map<'m>(
+        &mut self,
+        map: &'m mut Arc<DatumMap>,
+    ) -> CallOutcome<&'m mut DatumMap> {
         if Arc::get_mut(map).is_none() {
             let count = map.entries().len() as u64;
             self.meter.pay(2 * count * prices::ELEMENT_COPY)?;

@@ -7,7 +7,7 @@ use super::{
     datum::{Datum, DatumList},
     loaded::LoadedCall,
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     operators::equal,
     places::place_in,
     prices,
@@ -24,7 +24,7 @@ fn count(elements: usize) -> Datum {
 
 impl CallMachine<'_> {
     /// Answers a question about an array, map or range.
-    pub(super) fn container(&mut self, name: &str, arguments: &mut [Datum]) -> Outcome<Datum> {
+    pub(super) fn container(&mut self, name: &str, arguments: &mut [Datum]) -> CallOutcome<Datum> {
         match (name, &mut *arguments) {
             ("len", [Datum::Array(list)]) => Ok(count(list.items().len())),
             ("len", [Datum::Map(map)]) => Ok(count(map.entries().len())),
@@ -78,7 +78,7 @@ impl CallMachine<'_> {
     }
 
     /// The first place with an equal element.
-    fn position(&mut self, items: &[Datum], value: &Datum) -> Outcome<Option<usize>> {
+    fn position(&mut self, items: &[Datum], value: &Datum) -> CallOutcome<Option<usize>> {
         for (place, item) in items.iter().enumerate() {
             self.meter.pay(prices::ELEMENT)?;
             self.meter.walk(item)?;
@@ -95,7 +95,7 @@ impl CallMachine<'_> {
         target: &mut Datum,
         call: &LoadedCall,
         arguments: &mut [Datum],
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         self.meter.pay(prices::ELEMENT)?;
         let result = match &mut *target {
             Datum::Array(list) => self.change_list(list, call, arguments)?,
@@ -134,7 +134,7 @@ impl CallMachine<'_> {
         list: &mut Arc<DatumList>,
         call: &LoadedCall,
         arguments: &mut [Datum],
-    ) -> Outcome<Option<Datum>> {
+    ) -> CallOutcome<Option<Datum>> {
         let length = list.items().len();
         let moved = length as u64 / 4;
         Ok(Some(match (&*call.name, arguments) {
@@ -180,7 +180,7 @@ impl CallMachine<'_> {
     }
 
     /// A list of elements that a callback gave.
-    pub(super) fn collected(&mut self, items: Vec<Datum>) -> Outcome<Datum> {
+    pub(super) fn collected(&mut self, items: Vec<Datum>) -> CallOutcome<Datum> {
         self.meter.take(CONTAINER_BYTES + VALUE_BYTES * items.len() as u64)?;
         let list = self.new_list(DatumList::of(items))?;
         bounded(list)

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeMap, string::String, sync::Arc, vec::Vec};
 
 use super::{
     datum::{Datum, DatumList, DatumMap},
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
 };
 use crate::{ErrorKind, Value};
 
@@ -43,7 +43,7 @@ pub(super) fn into_datum(value: Value) -> Datum {
 }
 
 /// The value that can outlive the call. Its size is bounded, and is paid for before.
-pub(super) fn value_of(datum: &Datum) -> Outcome<Value> {
+pub(super) fn value_of(datum: &Datum) -> CallOutcome<Value> {
     Ok(match datum {
         Datum::Unit => Value::Unit,
         Datum::Bool(value) => Value::Bool(*value),
@@ -53,13 +53,13 @@ pub(super) fn value_of(datum: &Datum) -> Outcome<Value> {
         Datum::Object(value) => Value::Object(*value),
         Datum::Text(text) => Value::Text(text.as_str().into()),
         Datum::Array(list) => {
-            let values: Outcome<Vec<Value>> = list.items().iter().map(value_of).collect();
+            let values: CallOutcome<Vec<Value>> = list.items().iter().map(value_of).collect();
             Value::Array(values?)
         }
         Datum::Map(map) => {
             let entry =
                 |(name, value): &(Arc<str>, Datum)| Ok((String::from(&**name), value_of(value)?));
-            let values: Outcome<BTreeMap<String, Value>> =
+            let values: CallOutcome<BTreeMap<String, Value>> =
                 map.entries().iter().map(entry).collect();
             Value::Map(values?)
         }

@@ -17,7 +17,7 @@ use super::{
     datum::Datum,
     loaded::{LoadedProgram, ProgramError},
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
 };
 use crate::{
     Call, CompileError, ErrorKind, Event, EventKind, Executor, FailureReport, Handler, Package,
@@ -140,7 +140,7 @@ impl Handler for ScriptHandler {
 }
 
 /// Runs a handler, and keeps what it wrote to the state.
-fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Outcome<()> {
+fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> CallOutcome<()> {
     let state = (wire::length(&**call.state) / STATE_BYTES_PER_GAS) as u64;
     machine.meter.pay((GAS_PER_CALL_MIN + state) * NANOSECONDS_PER_GAS)?;
     let parameters = machine.program.functions[usize::from(function)].parameters;

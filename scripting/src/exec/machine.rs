@@ -11,7 +11,7 @@ use super::{
     },
     datum::{Datum, DatumClosure},
     loaded::{LoadedFunction, LoadedProgram},
-    meter::{CallFault, CallMeter, Outcome},
+    meter::{CallFault, CallMeter, CallOutcome},
     operators, prices,
     state::StateCache,
 };
@@ -87,14 +87,14 @@ impl<'p> CallMachine<'p> {
         Self { program, meter, scene, state, me, frames, catches, keeps_registers: false }
     }
 
-    pub(super) fn scene(&mut self) -> Outcome<&mut ScriptContext> {
+    pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
         let missing =
             || CallFault::new(ErrorKind::Argument, "a constant cannot depend on the world");
         self.scene.as_mut().ok_or_else(missing)
     }
 
     /// Runs a function, and returns what its registers hold at its end.
-    pub(super) fn registers_of(&mut self, function: u16) -> Outcome<Vec<Datum>> {
+    pub(super) fn registers_of(&mut self, function: u16) -> CallOutcome<Vec<Datum>> {
         self.keeps_registers = true;
         let mut stack = Vec::new();
         self.call(&mut stack, function, 0)?;
@@ -107,7 +107,7 @@ impl<'p> CallMachine<'p> {
         stack: &mut Vec<Datum>,
         function: u16,
         base: usize,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let floor = self.frames.len();
         self.enter(stack, function, base)?;
         self.run(stack, floor)
@@ -120,7 +120,7 @@ impl<'p> CallMachine<'p> {
         closure: &DatumClosure,
         count: u16,
         base: usize,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         let function = &self.program.functions[usize::from(closure.function)];
         if function.parameters != count {
             let words = format!("the closure takes {} arguments, not {count}", function.parameters);
@@ -139,14 +139,14 @@ impl<'p> CallMachine<'p> {
         stack: &mut Vec<Datum>,
         closure: &DatumClosure,
         count: u16,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let floor = self.frames.len();
         self.meter.pay(prices::CALL)?;
         self.enter_closure(stack, closure, count, 0)?;
         self.run(stack, floor)
     }
 
-    fn enter(&mut self, stack: &mut Vec<Datum>, function: u16, base: usize) -> Outcome<()> {
+    fn enter(&mut self, stack: &mut Vec<Datum>, function: u16, base: usize) -> CallOutcome<()> {
         if self.frames.len() >= CALL_DEPTH_MAX {
             let words = format!("more than {CALL_DEPTH_MAX} calls deep");
             return Err(CallFault::new(ErrorKind::Depth, words));
@@ -161,7 +161,7 @@ impl<'p> CallMachine<'p> {
     }
 
     /// Runs until so many functions are left.
-    fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> Outcome<Datum> {
+    fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> CallOutcome<Datum> {
         loop {
             let mut frame = *self.frames.last().expect("one was entered");
             let program: &'p LoadedProgram = self.program;
@@ -205,7 +205,7 @@ impl<'p> CallMachine<'p> {
         stack: &mut [Datum],
         floor: usize,
         mut fault: Box<CallFault>,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         self.locate(&mut fault);
         let catch = self.catches.last().copied();
         let mut catch = catch.filter(|catch| catch.frames > floor && fault.is_catchable());

@@ -21,7 +21,7 @@ pub(crate) struct CallFault {
 }
 
 /// What something that can fail gives. A fault is rare, so it is kept out of the way.
-pub(super) type Outcome<T> = Result<T, Box<CallFault>>;
+pub(super) type CallOutcome<T> = Result<T, Box<CallFault>>;
 
 impl CallFault {
     pub(super) fn new(kind: ErrorKind, message: impl Into<String>) -> Box<Self> {
@@ -63,7 +63,7 @@ impl CallMeter {
 
     /// Pays for something before it is done.
     #[inline]
-    pub(super) fn pay(&mut self, nanoseconds: u64) -> Outcome<()> {
+    pub(super) fn pay(&mut self, nanoseconds: u64) -> CallOutcome<()> {
         match self.time_left.checked_sub(nanoseconds) {
             Some(left) => {
                 self.time_left = left;
@@ -80,7 +80,7 @@ impl CallMeter {
     }
 
     /// Pays for memory before it is allocated, and for writing to it.
-    pub(super) fn take(&mut self, bytes: u64) -> Outcome<()> {
+    pub(super) fn take(&mut self, bytes: u64) -> CallOutcome<()> {
         self.pay(prices::ALLOCATION + bytes / prices::BYTES_PER_NANOSECOND)?;
         match self.bytes_left.checked_sub(bytes) {
             Some(left) => {
@@ -98,7 +98,7 @@ impl CallMeter {
     }
 
     /// Pays for a look at all of a value.
-    pub(super) fn walk(&mut self, value: &Datum) -> Outcome<()> {
+    pub(super) fn walk(&mut self, value: &Datum) -> CallOutcome<()> {
         self.pay(value.size() / prices::WALKED_PER_NANOSECOND)
     }
 }

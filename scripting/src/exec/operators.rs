@@ -8,7 +8,7 @@ use metatopia_math::{Fx, Vec2};
 use super::{
     datum::Datum,
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     prices,
 };
 use crate::{
@@ -34,7 +34,7 @@ fn wrong_types(sign: &str, a: &Datum, b: &Datum) -> Box<CallFault> {
 }
 
 /// A number as fixed point, if the value is one and within range.
-pub(super) fn fixed_of(sign: &str, value: &Datum) -> Outcome<Fx> {
+pub(super) fn fixed_of(sign: &str, value: &Datum) -> CallOutcome<Fx> {
     match value {
         Datum::Fixed(fixed) => Ok(*fixed),
         Datum::Int(int) => Fx::checked_from_int(*int).ok_or_else(|| {
@@ -96,7 +96,7 @@ pub(super) fn equal(a: &Datum, b: &Datum) -> bool {
 
 impl CallMachine<'_> {
     /// The result of an operator on two values.
-    pub(super) fn binary(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> Outcome<Datum> {
+    pub(super) fn binary(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> CallOutcome<Datum> {
         use BinaryOp as B;
         match op {
             B::Equal | B::Unequal => {
@@ -113,7 +113,7 @@ impl CallMachine<'_> {
         }
     }
 
-    fn other_operands(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> Outcome<Datum> {
+    fn other_operands(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> CallOutcome<Datum> {
         use BinaryOp as B;
         self.meter.pay(prices::OTHER_OPERANDS)?;
         match (a, b) {
@@ -126,6 +126,12 @@ impl CallMachine<'_> {
             (Datum::Vec2(x), Datum::Vec2(y)) => vectors(op, *x, *y)
                 .unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
                 .map(Datum::Vec2),
+            // Nothing is added by `()`.
+            (text @ Datum::Text(_), Datum::Unit) | (Datum::Unit, text @ Datum::Text(_))
+                if op == B::Add =>
+            {
+                Ok(text.clone())
+            }
             (Datum::Text(_), _) | (_, Datum::Text(_)) if op == B::Add => self.join([a, b]),
             (Datum::Vec2(vector), factor) if is_number(factor) => {
                 scaled(op, *vector, factor).unwrap_or_else(|| Err(wrong_types(op.sign(), a, b)))
@@ -142,7 +148,7 @@ impl CallMachine<'_> {
     }
 
     /// Values of different kinds have no order: then all four questions get a no.
-    fn compare(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> Outcome<Datum> {
+    fn compare(&mut self, op: BinaryOp, a: &Datum, b: &Datum) -> CallOutcome<Datum> {
         if let (Datum::Text(a), Datum::Text(b)) = (a, b) {
             self.meter.pay(a.len().min(b.len()) as u64 / prices::LETTERS_PER_NANOSECOND)?;
         }
@@ -164,7 +170,7 @@ impl CallMachine<'_> {
         }))
     }
 
-    pub(super) fn unary(op: UnaryOp, a: &Datum) -> Outcome<Datum> {
+    pub(super) fn unary(op: UnaryOp, a: &Datum) -> CallOutcome<Datum> {
         let (sign, result) = match (op, a) {
             (UnaryOp::Not, Datum::Bool(a)) => return Ok(Datum::Bool(!a)),
             (UnaryOp::Negate, Datum::Int(a)) => ("-", a.checked_neg().map(Datum::Int)),
@@ -188,7 +194,7 @@ impl CallMachine<'_> {
     pub(super) fn join<'a>(
         &mut self,
         parts: impl IntoIterator<Item = &'a Datum>,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let mut text = String::new();
         for part in parts {
             self.print(part, &mut text)?;
@@ -198,7 +204,7 @@ impl CallMachine<'_> {
     }
 
     /// Adds a value to a text, which is paid for by what the value counts.
-    pub(super) fn print(&mut self, value: &Datum, text: &mut String) -> Outcome<()> {
+    pub(super) fn print(&mut self, value: &Datum, text: &mut String) -> CallOutcome<()> {
         if let Datum::Text(part) = value {
             self.meter.pay(part.len() as u64 / prices::LETTERS_PER_NANOSECOND)?;
             if text.len() + part.len() <= STRING_BYTES_MAX {
@@ -230,7 +236,7 @@ impl core::fmt::Write for ShortText<'_> {
     }
 }
 
-fn range(op: BinaryOp, a: &Datum, b: &Datum) -> Outcome<Datum> {
+fn range(op: BinaryOp, a: &Datum, b: &Datum) -> CallOutcome<Datum> {
     match (a, b) {
         (Datum::Int(start), Datum::Int(end)) if op == BinaryOp::Range => {
             Ok(Datum::Range(*start, *end))
@@ -246,7 +252,7 @@ const fn is_of_fixed(op: BinaryOp) -> bool {
     matches!(op, B::Add | B::Sub | B::Mul | B::Div | B::Rem)
 }
 
-pub(super) fn ints(op: BinaryOp, a: i64, b: i64) -> Outcome<i64> {
+pub(super) fn ints(op: BinaryOp, a: i64, b: i64) -> CallOutcome<i64> {
     use BinaryOp as B;
     let result = match op {
         B::Add => a.checked_add(b),
@@ -290,7 +296,7 @@ fn shifted_right(a: i64, by: i64) -> i64 {
     u32::try_from(by).ok().and_then(|by| a.checked_shr(by)).unwrap_or(sign)
 }
 
-pub(super) fn fixed(op: BinaryOp, a: Fx, b: Fx) -> Outcome<Fx> {
+pub(super) fn fixed(op: BinaryOp, a: Fx, b: Fx) -> CallOutcome<Fx> {
     use BinaryOp as B;
     let result = match op {
         B::Add => a.checked_add(b),
@@ -304,7 +310,7 @@ pub(super) fn fixed(op: BinaryOp, a: Fx, b: Fx) -> Outcome<Fx> {
     result.ok_or_else(|| out_of_range(op.sign()))
 }
 
-fn vectors(op: BinaryOp, a: Vec2, b: Vec2) -> Option<Outcome<Vec2>> {
+fn vectors(op: BinaryOp, a: Vec2, b: Vec2) -> Option<CallOutcome<Vec2>> {
     let result = match op {
         BinaryOp::Add => a.checked_add(b),
         BinaryOp::Sub => a.checked_sub(b),
@@ -313,7 +319,7 @@ fn vectors(op: BinaryOp, a: Vec2, b: Vec2) -> Option<Outcome<Vec2>> {
     Some(result.ok_or_else(|| out_of_range(op.sign())))
 }
 
-fn scaled(op: BinaryOp, vector: Vec2, factor: &Datum) -> Option<Outcome<Datum>> {
+fn scaled(op: BinaryOp, vector: Vec2, factor: &Datum) -> Option<CallOutcome<Datum>> {
     let factor = match fixed_of(op.sign(), factor) {
         Ok(factor) => factor,
         Err(fault) => return Some(Err(fault)),

@@ -6,7 +6,7 @@ use super::{
     datum::Datum,
     loaded::LoadedName,
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     prices,
 };
 use crate::{
@@ -36,7 +36,7 @@ fn out_of_bounds(of: &str, place: i64, count: usize) -> Box<CallFault> {
 }
 
 /// A place among `count`; below zero it counts from the end.
-pub(super) fn place_in(of: &str, count: usize, place: i64) -> Outcome<usize> {
+pub(super) fn place_in(of: &str, count: usize, place: i64) -> CallOutcome<usize> {
     let end = i64::try_from(count).unwrap_or(i64::MAX);
     let from_start = if place < 0 { place.checked_add(end) } else { Some(place) };
     let found = from_start.and_then(|place| usize::try_from(place).ok());
@@ -45,7 +45,7 @@ pub(super) fn place_in(of: &str, count: usize, place: i64) -> Outcome<usize> {
 
 impl CallMachine<'_> {
     /// Reads a property.
-    pub(super) fn get(&mut self, of: &Datum, name: &LoadedName) -> Outcome<Datum> {
+    pub(super) fn get(&mut self, of: &Datum, name: &LoadedName) -> CallOutcome<Datum> {
         match (of, name.coordinate, name.property) {
             (Datum::Vec2(vector), Some(coordinate), _) => {
                 Ok(Datum::Fixed(*coordinate(&mut { *vector })))
@@ -64,7 +64,7 @@ impl CallMachine<'_> {
         &mut self,
         object: metatopia_types::ObjectId,
         property: &HostProperty,
-    ) -> Outcome<Datum> {
+    ) -> CallOutcome<Datum> {
         let Access::Field(read, _) = property.access else {
             unreachable!("properties of objects are fields")
         };
@@ -83,7 +83,7 @@ impl CallMachine<'_> {
     }
 
     /// Reads an element.
-    pub(super) fn index(&mut self, of: &Datum, index: &Datum) -> Outcome<Datum> {
+    pub(super) fn index(&mut self, of: &Datum, index: &Datum) -> CallOutcome<Datum> {
         match (of, index) {
             (Datum::Array(list), Datum::Int(place)) => {
                 let place = place_in("an array", list.items().len(), *place)?;
@@ -113,7 +113,7 @@ impl CallMachine<'_> {
     }
 
     /// The letters of a text from a place up to another.
-    fn part(&mut self, text: &str, start: i64, end: Option<i64>) -> Outcome<Datum> {
+    fn part(&mut self, text: &str, start: i64, end: Option<i64>) -> CallOutcome<Datum> {
         self.meter.take(TEXT_BYTES + text.len() as u64)?;
         self.meter.pay(2 * text.len() as u64)?;
         let count = i64::try_from(text.chars().count()).unwrap_or(i64::MAX);
@@ -130,7 +130,7 @@ impl CallMachine<'_> {
         Ok(Datum::text(text.chars().skip(skip).take(take).collect::<String>()))
     }
 
-    pub(super) fn state_name(&mut self, name: &str) -> Outcome<Arc<str>> {
+    pub(super) fn state_name(&mut self, name: &str) -> CallOutcome<Arc<str>> {
         self.meter.pay(prices::ALLOCATION + name.len() as u64)?;
         Ok(name.into())
     }

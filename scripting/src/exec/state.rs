@@ -6,7 +6,7 @@ use super::{
     convert::{datum_of, value_of},
     datum::Datum,
     machine::CallMachine,
-    meter::{CallFault, Outcome},
+    meter::{CallFault, CallOutcome},
     prices,
 };
 use crate::{
@@ -28,7 +28,7 @@ pub(super) type StateCache = BTreeMap<Arc<str>, StateVariable>;
 
 impl CallMachine<'_> {
     /// Reads a variable into the cache, if it is not there.
-    fn load_variable(&mut self, name: &Arc<str>) -> Outcome<()> {
+    fn load_variable(&mut self, name: &Arc<str>) -> CallOutcome<()> {
         self.meter.pay(prices::STATE_LOOKUP)?;
         if self.state.contains_key(&**name) {
             return Ok(());
@@ -46,13 +46,13 @@ impl CallMachine<'_> {
         Ok(())
     }
 
-    pub(super) fn state_get(&mut self, name: &Arc<str>) -> Outcome<Datum> {
+    pub(super) fn state_get(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
         Ok(self.state[name].value.clone())
     }
 
     /// Takes a variable out to change it; [`CallMachine::state_put`] puts it back.
-    pub(super) fn state_take(&mut self, name: &Arc<str>) -> Outcome<Datum> {
+    pub(super) fn state_take(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
         self.load_variable(name)?;
         let variable = self.state.get_mut(&**name).expect("it was loaded above");
         Ok(core::mem::take(&mut variable.value))
@@ -63,7 +63,7 @@ impl CallMachine<'_> {
         name: &Arc<str>,
         value: Datum,
         at: SourcePoint,
-    ) -> Outcome<()> {
+    ) -> CallOutcome<()> {
         self.meter.pay(prices::STATE_WRITE)?;
         let size = value.size();
         let message = if u32::from(value.depth()) > VALUE_DEPTH_MAX {
@@ -87,7 +87,7 @@ impl CallMachine<'_> {
     }
 
     /// Keeps what was written; the first fault says where that was.
-    pub(super) fn keep_state(&mut self) -> Outcome<()> {
+    pub(super) fn keep_state(&mut self) -> CallOutcome<()> {
         let written = core::mem::take(&mut self.state);
         let mut last = SourcePoint::default();
         for (name, StateVariable { value, written }) in written {
@@ -105,7 +105,7 @@ impl CallMachine<'_> {
         })
     }
 
-    fn keep_variable(&mut self, name: &Arc<str>, value: &Datum) -> Outcome<()> {
+    fn keep_variable(&mut self, name: &Arc<str>, value: &Datum) -> CallOutcome<()> {
         let size = value.size();
         self.meter.pay(size / prices::KEPT_PER_NANOSECOND)?;
         // A value of more bytes than a state has, with what each counts, is refused before it is made.

@@ -94,11 +94,11 @@ pub(crate) enum IrOp {
 pub(crate) enum BinaryOp {
     /// The sum of numbers or vectors; texts joined.
     Add,
-    /// The difference.
+    /// The difference of numbers or vectors.
     Sub,
-    /// The product.
+    /// The product of numbers; a vector scaled.
     Mul,
-    /// The quotient.
+    /// The quotient of numbers; a vector divided.
     Div,
     /// The rest of a division.
     Rem,

@@ -50,7 +50,7 @@ pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
             return Err(vec![Diagnostic { line: 0, column: 0, message }]);
         }
     };
-    let reader = Reader { ast: &ast, marks: &marks };
+    let reader = TreeReader { ast: &ast, marks: &marks };
     Ok(reader.tree())
 }
 
@@ -119,12 +119,12 @@ fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
 }
 
 /// The walk over a parsed source.
-struct Reader<'a> {
+struct TreeReader<'a> {
     ast: &'a AST,
     marks: &'a Marks,
 }
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     fn tree(&self) -> SourceTree {
         let named = self.ast.iter_fn_def().filter(|f| !f.name.starts_with("anon$"));
         let mut functions: Vec<SourceFunction> = named.map(|f| self.function(f)).collect();

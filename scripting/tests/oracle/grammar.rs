@@ -14,7 +14,7 @@ pub(crate) enum Type {
     Fixed,
     Bool,
     Text,
-    /// Of ints.
+    /// An array of ints.
     Array,
     /// With ints under some of the names a, b and c.
     Map,

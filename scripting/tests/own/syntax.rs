@@ -227,6 +227,7 @@ fn texts_have_letters_and_parts() {
     assert_eq!(value("\"abcdef\"[1..3]"), text("bc"));
     assert_eq!(value("\"abcdef\"[4..=9]"), text("ef"));
     assert_eq!(value("\"abcdef\"[4294967296..4294967298]"), text(""));
+    assert_eq!(value("\"a\" + () + 1"), text("a1"));
     assert_eq!(value("`${1 + 1}${[1.5]} ${\"a\" + 'b'}`"), text("2[1.5] ab"));
 }
 

@@ -8,7 +8,7 @@ use core::cell::RefCell;
 
 use rhai::{BinaryExpr, Expr, Position, Token};
 
-use super::{Reader, point};
+use super::{TreeReader, point};
 use crate::lang::tree::{CasePattern, LiteralValue, SourcePoint, SwitchArm};
 
 /// What a token is to a `switch`.
@@ -204,7 +204,7 @@ fn signed(pattern: &[Mark]) -> Vec<Mark> {
     signed
 }
 
-impl Reader<'_> {
+impl TreeReader<'_> {
     pub(super) fn arms(
         &self,
         patterns: Vec<Vec<CasePattern>>,
