@@ -113,3 +113,37 @@ fn hostile_programs_end_cleanly_soon_in_little_memory_and_where_they_always_did(
     assert_eq!(differs, None, "the first line that differs; all of them are printed above");
     assert_eq!(recorded.lines().count(), GOLDEN.lines().count());
 }
+
+/// A script as people write them, which waits for somebody to speak.
+const IDLE: &str = "
+    const WORD = \"open sesame\";
+    fn greet(name) { `Hello, ${name}!` }
+    fn on_chat(from, text) {
+        state.heard = (state.heard ?? 0) + 1;
+        if text == WORD {
+            self_.color = 0x00FF00;
+            send(from, \"welcome\", state.heard);
+            timer(\"close\", 2.5);
+        } else {
+            say(greet(from.name));
+        }
+    }
+    fn on_touch(other, at, impulse) {
+        let away = (other.pos - self_.pos).normalize() * (1 + impulse);
+        push(other, away.rotate(random(-0.5, 0.5)));
+    }
+    fn on_timer(name) {
+        if name == \"close\" { self_.color = 0xFF0000; }
+    }";
+
+#[test]
+fn ten_thousand_idle_scripts_take_little_memory() {
+    let program = ScriptProgram::compile(IDLE).unwrap();
+    let load =
+        || ScriptHandler::load(PackageId(Digest::ZERO), "main.rhai".into(), &program).unwrap();
+    load();
+    let (all, bytes) =
+        memory::most_during(|| (0..10_000).map(|_| load()).collect::<Vec<ScriptHandler>>());
+    println!("{} scripts hold {bytes} bytes", all.len());
+    assert!(bytes <= 50_000_000, "{bytes} bytes, where no two of them share their package");
+}
