@@ -13,7 +13,7 @@ use crate::lang::tree::{CasePattern, LiteralValue, SourcePoint, SwitchArm};
 
 /// What a token is to a `switch`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Mark {
+enum TokenMark {
     Switch,
     Brace,
     Open,
@@ -36,7 +36,7 @@ enum Mark {
 
 /// Tokens of a source, in its order.
 #[derive(Debug, Default)]
-pub(super) struct Marks(Vec<(SourcePoint, Mark)>);
+pub(super) struct Marks(Vec<(SourcePoint, TokenMark)>);
 
 std::thread_local! {
     /// The parser owns the function that sees the tokens, so they are kept here while it parses.
@@ -54,29 +54,29 @@ pub(super) fn take() -> Marks {
 pub(super) fn note(token: &Token, at: Position) {
     use LiteralValue as L;
     let mark = match token {
-        Token::Switch => Mark::Switch,
-        Token::LeftBrace => Mark::Brace,
+        Token::Switch => TokenMark::Switch,
+        Token::LeftBrace => TokenMark::Brace,
         Token::MapStart | Token::LeftParen | Token::LeftBracket | Token::QuestionBracket => {
-            Mark::Open
+            TokenMark::Open
         }
-        Token::RightBrace => Mark::CloseBrace,
-        Token::RightParen | Token::RightBracket => Mark::Close,
-        Token::DoubleArrow => Mark::Arrow,
-        Token::Comma => Mark::Comma,
-        Token::If => Mark::If,
-        Token::Pipe => Mark::Or,
-        Token::Minus | Token::UnaryMinus => Mark::Minus,
-        Token::Underscore => Mark::Default,
-        Token::True => Mark::Value(L::Bool(true)),
-        Token::False => Mark::Value(L::Bool(false)),
-        Token::Unit => Mark::Value(L::Unit),
-        Token::IntegerConstant(value) => Mark::Value(L::Int(*value)),
-        Token::CharConstant(value) => Mark::Value(L::Text((*value).into())),
-        Token::StringConstant(text) => Mark::Value(L::Text(text.as_str().into())),
-        Token::InterpolatedString(_) => Mark::TextPart,
-        Token::ExclusiveRange => Mark::Range { inclusive: false },
-        Token::InclusiveRange => Mark::Range { inclusive: true },
-        _ => Mark::Other,
+        Token::RightBrace => TokenMark::CloseBrace,
+        Token::RightParen | Token::RightBracket => TokenMark::Close,
+        Token::DoubleArrow => TokenMark::Arrow,
+        Token::Comma => TokenMark::Comma,
+        Token::If => TokenMark::If,
+        Token::Pipe => TokenMark::Or,
+        Token::Minus | Token::UnaryMinus => TokenMark::Minus,
+        Token::Underscore => TokenMark::Default,
+        Token::True => TokenMark::Value(L::Bool(true)),
+        Token::False => TokenMark::Value(L::Bool(false)),
+        Token::Unit => TokenMark::Value(L::Unit),
+        Token::IntegerConstant(value) => TokenMark::Value(L::Int(*value)),
+        Token::CharConstant(value) => TokenMark::Value(L::Text((*value).into())),
+        Token::StringConstant(text) => TokenMark::Value(L::Text(text.as_str().into())),
+        Token::InterpolatedString(_) => TokenMark::TextPart,
+        Token::ExclusiveRange => TokenMark::Range { inclusive: false },
+        Token::InclusiveRange => TokenMark::Range { inclusive: true },
+        _ => TokenMark::Other,
     };
     SEEN.with_borrow_mut(|seen| seen.0.push((point(at), mark)));
 }
@@ -85,7 +85,7 @@ pub(super) fn note(token: &Token, at: Position) {
 #[derive(Debug, Default)]
 struct SwitchReading {
     /// Tokens of the pattern under way, with its condition.
-    pattern: Vec<Mark>,
+    pattern: Vec<TokenMark>,
     /// Brackets around the current token, inside of the braces of the `switch`.
     depth: u32,
     /// The braces of the `switch` were opened.
@@ -106,30 +106,32 @@ enum Reading {
 }
 
 impl SwitchReading {
-    fn next(&mut self, mark: &Mark) -> Reading {
+    fn next(&mut self, mark: &TokenMark) -> Reading {
         let (here, closed) = (self.depth == 0, core::mem::take(&mut self.closed));
         match mark {
-            Mark::CloseBrace if here => return Reading::End,
-            Mark::Brace if here && !self.inside => {
+            TokenMark::CloseBrace if here => return Reading::End,
+            TokenMark::Brace if here && !self.inside => {
                 self.inside = true;
                 return Reading::More;
             }
-            Mark::TextPart => self.texts.push(self.depth),
-            Mark::Brace | Mark::Open => self.depth += 1,
-            Mark::CloseBrace | Mark::Close => {
+            TokenMark::TextPart => self.texts.push(self.depth),
+            TokenMark::Brace | TokenMark::Open => self.depth += 1,
+            TokenMark::CloseBrace | TokenMark::Close => {
                 self.depth -= u32::from(!here);
                 let ends_part = self.texts.pop_if(|depth| *depth == self.depth).is_some();
-                self.closed = self.depth == 0 && *mark == Mark::CloseBrace && !ends_part;
+                self.closed = self.depth == 0 && *mark == TokenMark::CloseBrace && !ends_part;
             }
-            Mark::Arrow if here && self.inside => {
+            TokenMark::Arrow if here && self.inside => {
                 self.in_body = true;
                 return Reading::Pattern;
             }
-            Mark::Comma if here && self.in_body => {
+            TokenMark::Comma if here && self.in_body => {
                 self.in_body = false;
                 return Reading::More;
             }
-            Mark::Value(_) | Mark::Minus | Mark::Default if here && closed => self.in_body = false,
+            TokenMark::Value(_) | TokenMark::Minus | TokenMark::Default if here && closed => {
+                self.in_body = false
+            }
             _ => {}
         }
         if self.inside && !self.in_body {
@@ -146,7 +148,8 @@ impl Marks {
         at: SourcePoint,
         arms: usize,
     ) -> Result<Vec<Vec<CasePattern>>, String> {
-        let begin = self.0.iter().position(|(place, mark)| *place == at && *mark == Mark::Switch);
+        let begin =
+            self.0.iter().position(|(place, mark)| *place == at && *mark == TokenMark::Switch);
         let unclear = || String::from("give the value of this switch a name first, with let");
         let rest = &self.0[begin.ok_or_else(unclear)? + 1..];
         let mut found = Vec::new();
@@ -163,21 +166,21 @@ impl Marks {
 }
 
 /// Reads the patterns before `=>` or `if`.
-fn read(pattern: &[Mark]) -> Result<Vec<CasePattern>, String> {
-    let end = pattern.iter().position(|mark| *mark == Mark::If).unwrap_or(pattern.len());
-    if pattern[..end] == [Mark::Default] {
+fn read(pattern: &[TokenMark]) -> Result<Vec<CasePattern>, String> {
+    let end = pattern.iter().position(|mark| *mark == TokenMark::If).unwrap_or(pattern.len());
+    if pattern[..end] == [TokenMark::Default] {
         return Ok(Vec::new());
     }
     // A sign that stands behind the end of an arm is a token of its own.
     let pattern = signed(&pattern[..end]);
-    let cases = pattern.split(|mark| *mark == Mark::Or);
+    let cases = pattern.split(|mark| *mark == TokenMark::Or);
     cases
         .map(|case| match case {
-            [Mark::Value(value)] => Ok(CasePattern::Value(value.clone())),
+            [TokenMark::Value(value)] => Ok(CasePattern::Value(value.clone())),
             [
-                Mark::Value(LiteralValue::Int(start)),
-                Mark::Range { inclusive },
-                Mark::Value(LiteralValue::Int(end)),
+                TokenMark::Value(LiteralValue::Int(start)),
+                TokenMark::Range { inclusive },
+                TokenMark::Value(LiteralValue::Int(end)),
             ] => Ok(CasePattern::Range { start: *start, end: *end, inclusive: *inclusive }),
             _ => {
                 Err("a case of a switch is a whole number, a text, true, false, () or a range of \
@@ -189,14 +192,14 @@ fn read(pattern: &[Mark]) -> Result<Vec<CasePattern>, String> {
 }
 
 /// The same with numbers that have their signs.
-fn signed(pattern: &[Mark]) -> Vec<Mark> {
-    let mut signed: Vec<Mark> = Vec::with_capacity(pattern.len());
+fn signed(pattern: &[TokenMark]) -> Vec<TokenMark> {
+    let mut signed: Vec<TokenMark> = Vec::with_capacity(pattern.len());
     for mark in pattern {
         match (signed.last(), mark) {
-            (Some(Mark::Minus), Mark::Value(LiteralValue::Int(value))) => {
+            (Some(TokenMark::Minus), TokenMark::Value(LiteralValue::Int(value))) => {
                 let opposite = LiteralValue::Int(value.wrapping_neg());
                 signed.pop();
-                signed.push(Mark::Value(opposite));
+                signed.push(TokenMark::Value(opposite));
             }
             (_, mark) => signed.push(mark.clone()),
         }
