@@ -15,7 +15,7 @@ use metatopia_math::{Fx, Vec2};
 use crate::{ErrorKind, HostFault, ScriptContext, Value};
 
 pub use reference::reference;
-pub use table::{FUNCTIONS, NAMES, PROPERTIES};
+pub use table::{CALLBACKS, FUNCTIONS, NAMES, PROPERTIES};
 
 /// A kind of value, as the table and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -118,6 +118,17 @@ pub(crate) type GetField = fn(&crate::ObjectView<'_>) -> Value;
 /// Writes a field of the own object.
 pub(crate) type SetField = fn(&mut ScriptContext, &[Value]) -> Result<Value, HostFault>;
 
+impl HostFunction {
+    /// Computes a function that depends on its arguments alone; nothing for all others.
+    #[must_use]
+    pub fn compute(&self, arguments: &[Value]) -> Option<Result<Value, HostFault>> {
+        match self.run {
+            HostImplementation::Pure(work) => Some(work(arguments)),
+            HostImplementation::Scene(_) | HostImplementation::Executor => None,
+        }
+    }
+}
+
 impl HostProperty {
     /// May scripts write it? Those of objects on the own object only.
     #[must_use]
@@ -175,6 +186,11 @@ impl Value {
             Self::Map(_) => ValueKind::Map,
         }
     }
+}
+
+/// All rows of the table of functions.
+pub(crate) fn all_functions() -> impl Iterator<Item = &'static HostFunction> + Clone {
+    FUNCTIONS.iter().chain(CALLBACKS)
 }
 
 /// A number as fixed point, if the value is one.

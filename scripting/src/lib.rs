@@ -13,8 +13,15 @@
 //!   wrong with a source.
 //!
 //! The language has the syntax of rhai, with ordinary literals like `1.5` as fixed-point numbers.
-//! It has no closures, modules, `switch` or `try` yet, no evaluation of text, no clock and no
-//! files. What the first executor does not close is listed at [`RhaiHandler`].
+//! It has no evaluation of text, no clock and no files. There are two executors of it:
+//!
+//! * [`RhaiExecutor`] is the stock interpreter, tamed, and the one that sims run by. It has no
+//!   closures, `switch` or `try`. What it does not close is listed at [`RhaiHandler`].
+//! * [`ScriptExecutor`] is our own. The module `lang` compiles a source to a [`ScriptProgram`], code for
+//!   registers that can be written down and read again (`ir`), and the module `exec` runs it. Closures
+//!   keep copies of the variables that they name. `map`, `filter`, `reduce`, `sort` and others call them;
+//!   all work is paid for before it is done, and memory counts the same on every machine. `tests/oracle`
+//!   holds it to what stock rhai says of random programs, and lists where it differs on purpose.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -88,20 +95,26 @@ extern crate alloc;
 mod check;
 mod error;
 mod event;
+mod exec;
 mod handler;
 pub mod host;
+mod ir;
+mod lang;
 pub mod limits;
 mod package;
 mod part;
 mod scene;
 mod stock;
+mod suggest;
 mod value;
 mod view;
 
 pub use check::{CompileError, Diagnostic, check};
 pub use error::{ErrorKind, FailureReport, HostFault, ScriptError};
 pub use event::{Event, EventKind};
+pub use exec::{ProgramError, ScriptExecutor, ScriptHandler};
 pub use handler::{Call, Executor, Handler, default_executor};
+pub use ir::{IR_FORMAT, ScriptProgram};
 pub use package::{
     APIS, Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
     PackageManifest, SourceError, Version, read_source,

@@ -112,3 +112,34 @@ pub const LICENCE_BYTES_MAX: usize = 256;
 
 /// Ways to choose from a licence expression: `(A OR B) AND (C OR D)` has four.
 pub const LICENCE_ARMS_MAX: usize = 64;
+
+/// Nanoseconds of the reference machine that a unit of gas stands for.
+pub const NANOSECONDS_PER_GAS: u64 = 100;
+
+/// Bytes that a value counts, whatever it takes on one machine or another.
+pub const VALUE_BYTES: u64 = 16;
+
+/// Bytes that a text counts beside its letters: it has memory of its own.
+pub const TEXT_BYTES: u64 = 32;
+
+/// Bytes that an array, map or closure counts beside what is in it.
+pub const CONTAINER_BYTES: u64 = 64;
+
+/// All that one call allocates, in bytes as values count. Nothing is given back before the call ends, so
+/// that no order of drops can change what fits. The memory behind it is at most about three times as much:
+/// a value takes 24 bytes of the machine, and what grows is moved to twice its size.
+pub const CALL_BYTES_MAX: u64 = 256 * 1_024;
+
+/// One value with all that is in it, in bytes as values count; a shared part counts as often as it is in
+/// it. So whatever walks over a value has a bound.
+pub const DATUM_BYTES_MAX: u64 = 64 * 1_024;
+
+/// Arrays, maps and closures inside one another while a call runs. Dropping recurses once a level.
+pub const DATUM_DEPTH_MAX: u8 = 16;
+
+/// Values that one function holds at one time: variables, and those of expressions under way. With
+/// `CALL_DEPTH_MAX` a call has at most 7,680 registers, which take 180 KiB.
+pub const REGISTERS_MAX: usize = 640;
+
+/// A literal array has fewer elements, and a literal map fewer entries.
+pub const LITERAL_ELEMENTS_MAX: usize = 512;

@@ -186,6 +186,24 @@ impl ScriptContext {
         self.state_changed = true;
         Ok(())
     }
+
+    /// As [`ScriptContext::keep`], but how long the whole state is, is looked at when all is written.
+    pub(crate) fn replace(&mut self, name: &str, value: Value) -> Result<(), HostFault> {
+        value
+            .check()
+            .map_err(|error| HostFault::new(ErrorKind::State, format!("state.{name}: {error}")))?;
+        if self.state.0.get(name).unwrap_or(&Value::Unit) == &value {
+            return Ok(());
+        }
+        let state = &mut Arc::make_mut(&mut self.state).0;
+        if value == Value::Unit {
+            state.remove(name);
+        } else {
+            state.insert(name.into(), value);
+        }
+        self.state_changed = true;
+        Ok(())
+    }
 }
 
 fn gone(id: ObjectId) -> HostFault {

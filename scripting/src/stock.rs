@@ -29,6 +29,7 @@ use crate::{
     limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, STATE_BYTES_PER_GAS},
 };
 use active::{Active, Global, Globals};
+pub(crate) use engine::seed_hashes;
 use failure::TracedFault;
 use lint::diagnostic;
 use values::to_dynamic;

@@ -9,6 +9,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::{ObjectId, wire};
 use serde::{Deserialize, Serialize};
 
+pub(crate) use text::show_fixed;
+
 use crate::limits::{
     ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, STATE_BYTES_MAX, STRING_BYTES_MAX, VALUE_DEPTH_MAX,
 };

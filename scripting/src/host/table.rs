@@ -181,6 +181,26 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "notes a line for the author; nobody else sees it";
 };
 
+/// Functions that call back into the script; the first executor has none of them.
+pub const CALLBACKS: &[HostFunction] = functions! {
+    "sort"(array: Array, order: Any) -> Unit, 4 gas, Executor,
+        "puts the element a before b where order(a, b) gives an int below 0; equal ones stay in order";
+    "map"(array: Array, change: Any) -> Array, 4 gas, Executor,
+        "what change(element) gives for each; a second parameter takes its place";
+    "filter"(array: Array, test: Any) -> Array, 4 gas, Executor,
+        "the elements for which test(element) is true";
+    "reduce"(array: Array, join: Any, start: Any) -> Any, 4 gas, Executor,
+        "start, then join(what there is, element) for each element";
+    "for_each"(array: Array, work: Any) -> Unit, 4 gas, Executor,
+        "calls work(element) for each element";
+    "any"(array: Array, test: Any) -> Bool, 4 gas, Executor,
+        "is test(element) true for one of them?";
+    "all"(array: Array, test: Any) -> Bool, 4 gas, Executor,
+        "is test(element) true for each of them?";
+    "find"(array: Array, test: Any) -> Any, 4 gas, Executor,
+        "the first element for which test(element) is true, or ()";
+};
+
 /// Properties of vectors and objects. Those of objects can be written on the own object only.
 pub const PROPERTIES: &[HostProperty] = properties! {
     Vec2 x -> Fixed, Coordinate(|vector| &mut vector.x), "the first coordinate";

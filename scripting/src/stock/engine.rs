@@ -42,14 +42,19 @@ pub(super) fn engine() -> &'static Engine {
     &ENGINE
 }
 
-#[expect(deprecated, reason = "the parser's and resolver's hooks are marked so to say: volatile")]
-fn build() -> Engine {
+/// Gives hashes a fixed seed, before anything is hashed.
+pub(crate) fn seed_hashes() {
     let seed = Some(HASHING_SEED);
     assert!(
         rhai::config::hashing::set_hashing_seed(seed).is_ok()
             || *rhai::config::hashing::get_hashing_seed() == seed,
         "somebody else in this process has seeded the interpreter's hashes"
     );
+}
+
+#[expect(deprecated, reason = "the parser's and resolver's hooks are marked so to say: volatile")]
+fn build() -> Engine {
+    seed_hashes();
     let mut engine = Engine::new_raw();
     engine
         .set_optimization_level(OptimizationLevel::None)

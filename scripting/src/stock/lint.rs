@@ -2,7 +2,6 @@
 //! and every name is looked up before anything runs.
 
 mod names;
-mod suggest;
 
 use alloc::{
     collections::{BTreeMap, BTreeSet},
@@ -14,8 +13,7 @@ use alloc::{
 
 use rhai::{AST, ASTFlags, Dynamic, Expr, FlowControl, FnCallExpr, Position, ScriptFuncDef, Stmt};
 
-use crate::{Diagnostic, EventKind, host::FUNCTIONS};
-use suggest::closest;
+use crate::{Diagnostic, EventKind, host::FUNCTIONS, suggest::closest};
 
 /// Complaints that are collected at most.
 const DIAGNOSTICS_MAX: usize = 32;

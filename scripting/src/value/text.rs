@@ -54,7 +54,7 @@ fn show_inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// Rounded to six decimals, without zeros at the end, but always with one decimal.
-fn show_fixed(value: Fx, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+pub(crate) fn show_fixed(value: Fx, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let text = alloc::format!("{value:.6}");
     let short = text.trim_end_matches('0');
     f.write_str(short)?;

@@ -13,3 +13,6 @@ mod ports;
 mod programs;
 mod repeat;
 mod values;
+
+/// The executor that the laws are held to here.
+pub(crate) type TestedHandler = metatopia_scripting::RhaiHandler;

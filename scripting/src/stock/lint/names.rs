@@ -5,10 +5,11 @@ use alloc::{format, string::String};
 use metatopia_math::Fx;
 use rhai::{Dynamic, Expr, FnCallExpr, Position};
 
-use super::{Lint, is_range, suggest::closest, takes_range};
+use super::{Lint, is_range, takes_range};
 use crate::{
     host::{FUNCTIONS, NAMES, PROPERTIES, Purity, ValueKind},
     limits::{LITERAL_NAME_BYTES_MAX, LITERAL_TEXT_BYTES_MAX, LITERAL_VALUES_MAX},
+    suggest::closest,
 };
 
 /// Values as which a list or map counts in a literal, beside what is in it.

@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec, vec::Vec};
 
 /// `: did you mean x?` if a known name is close to `name`, else nothing.
-pub(super) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
     let far = name.chars().count().div_ceil(3).min(3);
     known
         .filter(|known| known.starts_with(|c: char| c.is_ascii_alphabetic()))

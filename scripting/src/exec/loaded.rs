@@ -1,0 +1,161 @@
+//! A program made ready to run: names are looked up in the table of host functions, prices are added up.
+
+use alloc::{boxed::Box, format, string::String, sync::Arc, vec::Vec};
+
+use metatopia_math::{Fx, Vec2};
+
+use super::{convert::datum_of, datum::Datum, prices};
+use crate::{
+    EventKind,
+    host::{Access, HostFunction, HostProperty, PROPERTIES, ValueKind, all_functions},
+    ir::{IR_FORMAT, IrFunction, IrOp, IrPath, ScriptProgram},
+    lang::SourcePoint,
+};
+
+/// A program that can run.
+#[derive(Debug)]
+pub(super) struct LoadedProgram {
+    pub(super) functions: Vec<LoadedFunction>,
+    pub(super) handlers: Vec<(EventKind, u16)>,
+    pub(super) constants: Vec<Datum>,
+    pub(super) names: Vec<LoadedName>,
+    pub(super) shapes: Vec<Box<[u16]>>,
+    pub(super) calls: Vec<LoadedCall>,
+    pub(super) paths: Vec<IrPath>,
+}
+
+/// A function that can run.
+#[derive(Debug)]
+pub(super) struct LoadedFunction {
+    pub(super) name: Box<str>,
+    pub(super) parameters: u16,
+    pub(super) captures: u16,
+    pub(super) registers: usize,
+    pub(super) at: SourcePoint,
+    pub(super) code: Box<[IrOp]>,
+    pub(super) places: Box<[SourcePoint]>,
+    pub(super) signs: Box<[(u16, SourcePoint)]>,
+}
+
+/// A name, with what it means as a property.
+#[derive(Debug)]
+pub(super) struct LoadedName {
+    pub(super) text: Arc<str>,
+    pub(super) coordinate: Option<fn(&mut Vec2) -> &mut Fx>,
+    pub(super) property: Option<&'static HostProperty>,
+}
+
+/// A host function that the program calls.
+#[derive(Debug)]
+pub(super) struct LoadedCall {
+    pub(super) name: Box<str>,
+    pub(super) count: usize,
+    /// Rows of the table with that name and so many arguments.
+    pub(super) rows: Vec<&'static HostFunction>,
+}
+
+/// Why a program cannot be loaded.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProgramError {
+    /// It is of another form than this engine executes.
+    #[error("the program has form {found}, this engine executes form {IR_FORMAT}")]
+    Format {
+        /// The form of the program.
+        found: u16,
+    },
+    /// It calls what this engine does not have.
+    #[error("there is no function {name} with {count} arguments")]
+    Function {
+        /// The name that it calls.
+        name: String,
+        /// With so many arguments.
+        count: u8,
+    },
+    /// Its bytes are no program.
+    #[error("these bytes are no program")]
+    Malformed,
+}
+
+impl LoadedProgram {
+    pub(super) fn new(program: &ScriptProgram) -> Result<Self, ProgramError> {
+        if program.format != IR_FORMAT {
+            return Err(ProgramError::Format { found: program.format });
+        }
+        let names: Vec<_> = program.names.iter().map(|name| loaded_name(name)).collect();
+        let calls: Result<_, _> = program.calls.iter().map(loaded_call).collect();
+        let mut loaded = Self {
+            functions: Vec::new(),
+            handlers: program.handlers.clone(),
+            constants: program.constants.iter().map(datum_of).collect(),
+            names,
+            shapes: program.shapes.iter().map(|shape| shape.clone().into()).collect(),
+            calls: calls?,
+            paths: program.paths.clone(),
+        };
+        let functions = program.functions.iter().map(|function| loaded.function(function));
+        loaded.functions = functions.collect();
+        Ok(loaded)
+    }
+
+    fn function(&self, function: &IrFunction) -> LoadedFunction {
+        let mut code = function.code.clone();
+        let mut price = 0_u64;
+        for place in (0..code.len()).rev() {
+            price = price.saturating_add(self.price(&code[place]));
+            if let IrOp::Charge(charge) = &mut code[place] {
+                *charge = u32::try_from(price).unwrap_or(u32::MAX);
+                price = 0;
+            }
+        }
+        LoadedFunction {
+            name: function.name.clone().into(),
+            parameters: function.parameters,
+            captures: function.captures,
+            registers: usize::from(function.registers),
+            at: function.at,
+            code: code.into(),
+            places: function.places.clone().into(),
+            signs: function.signs.clone().into(),
+        }
+    }
+
+    /// The price of an operation, with that of what it names.
+    fn price(&self, op: &IrOp) -> u64 {
+        let more = match op {
+            IrOp::Host { call, .. } | IrOp::Method { call, .. } => {
+                // Where several rows could be meant, the one that is pays for itself.
+                match &self.calls[usize::from(*call)].rows[..] {
+                    [row] => prices::host(row),
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        };
+        prices::price(op) + more
+    }
+}
+
+fn loaded_name(name: &str) -> LoadedName {
+    let of = |kind| PROPERTIES.iter().find(move |p| p.of == kind && p.name == name);
+    let coordinate = of(ValueKind::Vec2).and_then(|property| match property.access {
+        Access::Coordinate(at) => Some(at),
+        Access::Field(..) => None,
+    });
+    LoadedName { text: name.into(), coordinate, property: of(ValueKind::Object) }
+}
+
+fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError> {
+    let named = all_functions().filter(|function| function.name == name);
+    let rows: Vec<_> = named.filter(|f| f.arguments.len() == usize::from(*count)).collect();
+    if rows.is_empty() {
+        return Err(ProgramError::Function { name: name.clone(), count: *count });
+    }
+    Ok(LoadedCall { name: name.clone().into(), count: usize::from(*count), rows })
+}
+
+impl LoadedFunction {
+    /// What people call it.
+    pub(super) fn title(&self) -> String {
+        if self.name.is_empty() { "a closure".into() } else { format!("{}", self.name) }
+    }
+}

@@ -1,0 +1,524 @@
+//! Runs the code of a program: one loop, in which no function of the script costs native stack.
+
+use alloc::{boxed::Box, format, sync::Arc, vec::Vec};
+
+use metatopia_types::ObjectId;
+
+use super::{
+    calls::{
+        changed_fixed, is_case, next_element, no_condition, no_function, not_iterable, put_fixed,
+        put_int, row,
+    },
+    datum::{Datum, DatumClosure},
+    loaded::{LoadedFunction, LoadedProgram},
+    meter::{CallFault, CallMeter, CallOutcome},
+    operators, prices,
+    state::StateCache,
+};
+use crate::{
+    ErrorKind, ScriptContext,
+    ir::{BinaryOp, IrOp, WHOLE_VARIABLE},
+    lang::SourcePoint,
+    limits::CALL_DEPTH_MAX,
+};
+
+/// A call under way.
+pub(super) struct CallMachine<'p> {
+    pub(super) program: &'p LoadedProgram,
+    pub(super) meter: CallMeter,
+    /// The world; nothing while constants are computed.
+    pub(super) scene: Option<ScriptContext>,
+    pub(super) state: StateCache,
+    pub(super) me: ObjectId,
+    frames: Vec<CallFrame>,
+    catches: Vec<CatchFrame>,
+    /// The registers of the outermost function are wanted after it has ended.
+    keeps_registers: bool,
+}
+
+/// A function under way.
+#[derive(Clone, Copy, Debug)]
+struct CallFrame {
+    function: u16,
+    /// The operation that comes next.
+    next: usize,
+    /// Its first register.
+    base: usize,
+}
+
+/// A `try` block under way.
+#[derive(Clone, Copy, Debug)]
+struct CatchFrame {
+    /// How many functions were under way.
+    frames: usize,
+    target: usize,
+    /// The register for the error.
+    error: usize,
+}
+
+/// Why the operations of one function are left.
+enum Leave {
+    Call { function: u16, base: usize },
+    CallValue { closure: Arc<DatumClosure>, count: u16, base: usize },
+    Return(Datum),
+    Fault(Box<CallFault>),
+}
+
+/// Goes on with a value, or leaves the loop with the fault.
+macro_rules! get {
+    ($outcome:expr) => {
+        match $outcome {
+            Ok(value) => value,
+            Err(fault) => break Leave::Fault(fault),
+        }
+    };
+}
+
+impl<'p> CallMachine<'p> {
+    pub(super) fn new(
+        program: &'p LoadedProgram,
+        scene: Option<ScriptContext>,
+        me: ObjectId,
+        time: u64,
+    ) -> Self {
+        let meter = CallMeter::new(time);
+        let (frames, catches) = (Vec::with_capacity(4), Vec::new());
+        let state = StateCache::new();
+        Self { program, meter, scene, state, me, frames, catches, keeps_registers: false }
+    }
+
+    pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
+        let missing =
+            || CallFault::new(ErrorKind::Argument, "a constant cannot depend on the world");
+        self.scene.as_mut().ok_or_else(missing)
+    }
+
+    /// Runs a function, and returns what its registers hold at its end.
+    pub(super) fn registers_of(&mut self, function: u16) -> CallOutcome<Vec<Datum>> {
+        self.keeps_registers = true;
+        let mut stack = Vec::new();
+        self.call(&mut stack, function, 0)?;
+        Ok(stack)
+    }
+
+    /// Runs a function on a stack that holds its arguments from `base` on.
+    pub(super) fn call(
+        &mut self,
+        stack: &mut Vec<Datum>,
+        function: u16,
+        base: usize,
+    ) -> CallOutcome<Datum> {
+        let floor = self.frames.len();
+        self.enter(stack, function, base)?;
+        self.run(stack, floor)
+    }
+
+    /// Enters a closure: what it captured lies behind its arguments.
+    fn enter_closure(
+        &mut self,
+        stack: &mut Vec<Datum>,
+        closure: &DatumClosure,
+        count: u16,
+        base: usize,
+    ) -> CallOutcome<()> {
+        let function = &self.program.functions[usize::from(closure.function)];
+        if function.parameters != count {
+            let words = format!("the closure takes {} arguments, not {count}", function.parameters);
+            return Err(CallFault::new(ErrorKind::Type, words));
+        }
+        self.meter.pay(closure.captures.len() as u64 * prices::ELEMENT_COPY)?;
+        self.enter(stack, closure.function, base)?;
+        let first = base + usize::from(count);
+        stack[first..first + closure.captures.len()].clone_from_slice(&closure.captures);
+        Ok(())
+    }
+
+    /// Runs a closure on a stack that holds its arguments and nothing else.
+    pub(super) fn call_closure(
+        &mut self,
+        stack: &mut Vec<Datum>,
+        closure: &DatumClosure,
+        count: u16,
+    ) -> CallOutcome<Datum> {
+        let floor = self.frames.len();
+        self.meter.pay(prices::CALL)?;
+        self.enter_closure(stack, closure, count, 0)?;
+        self.run(stack, floor)
+    }
+
+    fn enter(&mut self, stack: &mut Vec<Datum>, function: u16, base: usize) -> CallOutcome<()> {
+        if self.frames.len() >= CALL_DEPTH_MAX {
+            let words = format!("more than {CALL_DEPTH_MAX} calls deep");
+            return Err(CallFault::new(ErrorKind::Depth, words));
+        }
+        let registers = self.program.functions[usize::from(function)].registers;
+        self.meter.pay(registers as u64 * prices::CLEARED_REGISTER)?;
+        if stack.len() < base + registers {
+            stack.resize(base + registers, Datum::Unit);
+        }
+        self.frames.push(CallFrame { function, next: 0, base });
+        Ok(())
+    }
+
+    /// Runs until so many functions are left.
+    fn run(&mut self, stack: &mut Vec<Datum>, floor: usize) -> CallOutcome<Datum> {
+        loop {
+            let mut frame = *self.frames.last().expect("one was entered");
+            let program: &'p LoadedProgram = self.program;
+            let function = &program.functions[usize::from(frame.function)];
+            let registers = &mut stack[frame.base..frame.base + function.registers];
+            let leave = self.operate(function, registers, &mut frame);
+            if let Some(last) = self.frames.last_mut() {
+                last.next = frame.next;
+            }
+            match leave {
+                Leave::Call { function, base } => {
+                    if let Err(fault) = self.enter(stack, function, base) {
+                        self.fail(stack, floor, fault)?;
+                    }
+                }
+                Leave::CallValue { closure, count, base } => {
+                    if let Err(fault) = self.enter_closure(stack, &closure, count, base) {
+                        self.fail(stack, floor, fault)?;
+                    }
+                }
+                Leave::Return(value) => {
+                    self.frames.pop();
+                    if self.keeps_registers && self.frames.len() == floor {
+                        return Ok(value);
+                    }
+                    let end = frame.base + function.registers;
+                    stack[frame.base..end].fill(Datum::Unit);
+                    if self.frames.len() == floor {
+                        return Ok(value);
+                    }
+                    stack[frame.base] = value;
+                }
+                Leave::Fault(fault) => self.fail(stack, floor, fault)?,
+            }
+        }
+    }
+
+    /// Goes on at the `catch` of a fault, or gives it back when all functions down to `floor` are left.
+    fn fail(
+        &mut self,
+        stack: &mut [Datum],
+        floor: usize,
+        mut fault: Box<CallFault>,
+    ) -> CallOutcome<()> {
+        self.locate(&mut fault);
+        let catch = self.catches.last().copied();
+        let mut catch = catch.filter(|catch| catch.frames > floor && fault.is_catchable());
+        let mut told = Datum::Unit;
+        if catch.is_some() {
+            match self.told(&fault) {
+                Ok(value) => told = value,
+                Err(spent) => {
+                    fault = Box::new(CallFault { at: fault.at, ..*spent });
+                    catch = None;
+                }
+            }
+        }
+        let left = catch.map_or(floor, |catch| catch.frames);
+        while self.frames.len() > left {
+            let frame = self.frames.pop().expect("there are more");
+            let function = &self.program.functions[usize::from(frame.function)];
+            stack[frame.base..frame.base + function.registers].fill(Datum::Unit);
+            if let Some(caller) = self.frames.last() {
+                fault.trace.push((frame.function, self.place(caller)));
+            }
+        }
+        let Some(catch) = catch else {
+            self.catches.retain(|catch| catch.frames <= floor);
+            return Err(fault);
+        };
+        self.catches.pop();
+        let frame = self.frames.last_mut().expect("its try block is under way");
+        frame.next = catch.target;
+        let error = frame.base + catch.error;
+        stack[error] = told;
+        stack[error + 1] = Datum::Fault(Arc::new(*fault));
+        Ok(())
+    }
+
+    /// The place of the operation that is under way.
+    fn place(&self, frame: &CallFrame) -> SourcePoint {
+        let function = &self.program.functions[usize::from(frame.function)];
+        function.places.get(frame.next.wrapping_sub(1)).copied().unwrap_or(function.at)
+    }
+
+    fn locate(&self, fault: &mut CallFault) {
+        if fault.at == SourcePoint::default()
+            && let Some(frame) = self.frames.last()
+        {
+            fault.at = self.place(frame);
+            let function = &self.program.functions[usize::from(frame.function)];
+            let op = u16::try_from(frame.next.wrapping_sub(1)).unwrap_or(u16::MAX);
+            let sign = function.signs.binary_search_by_key(&op, |(op, _)| *op);
+            if let (true, Ok(found)) = (fault.at_sign, sign) {
+                fault.at = function.signs[found].1;
+            }
+        }
+    }
+
+    /// Runs operations of one function until it is left.
+    #[expect(
+        clippy::too_many_lines,
+        reason = "one arm for each operation: parts would hide the loop"
+    )]
+    fn operate(
+        &mut self,
+        function: &LoadedFunction,
+        registers: &mut [Datum],
+        frame: &mut CallFrame,
+    ) -> Leave {
+        let program: &'p LoadedProgram = self.program;
+        let code = &function.code[..];
+        let depth = self.frames.len() - 1;
+        let mut next = frame.next;
+        let leave = loop {
+            let op = code[next];
+            next += 1;
+            match op {
+                IrOp::Charge(price) => get!(self.meter.pay(u64::from(price))),
+                IrOp::Add { to, a, b } => {
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_add(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("+")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_add(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("+")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Add, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
+                }
+                IrOp::Sub { to, a, b } => {
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_sub(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("-")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_sub(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("-")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Sub, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
+                }
+                IrOp::Mul { to, a, b } => {
+                    match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => match a.checked_mul(*b) {
+                            Some(result) => put_fixed(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("*")),
+                        },
+                        (Datum::Int(a), Datum::Int(b)) => match a.checked_mul(*b) {
+                            Some(result) => put_int(&mut registers[usize::from(to)], result),
+                            None => break Leave::Fault(operators::out_of_range("*")),
+                        },
+                        (a, b) => {
+                            let result = get!(self.binary(BinaryOp::Mul, a, b));
+                            registers[usize::from(to)] = result;
+                        }
+                    }
+                }
+                IrOp::JumpUnlessLess { a, b, target } => {
+                    let less = match (&registers[usize::from(a)], &registers[usize::from(b)]) {
+                        (Datum::Fixed(a), Datum::Fixed(b)) => a < b,
+                        (Datum::Int(a), Datum::Int(b)) => a < b,
+                        (a, b) => {
+                            matches!(get!(self.binary(BinaryOp::Less, a, b)), Datum::Bool(true))
+                        }
+                    };
+                    if !less {
+                        next = usize::from(target);
+                    }
+                }
+                IrOp::Less { to, a, b } => {
+                    let (a, b) = (&registers[usize::from(a)], &registers[usize::from(b)]);
+                    registers[usize::from(to)] = get!(self.binary(BinaryOp::Less, a, b));
+                }
+                IrOp::Binary { op, to, a, b } => {
+                    let (a, b) = (&registers[usize::from(a)], &registers[usize::from(b)]);
+                    registers[usize::from(to)] = get!(self.binary(op, a, b));
+                }
+                IrOp::Unary { op, to, a } => {
+                    registers[usize::from(to)] = get!(Self::unary(op, &registers[usize::from(a)]));
+                }
+                IrOp::Change { op, root, path: WHOLE_VARIABLE, value }
+                    if changed_fixed(op, registers, root, value) => {}
+                IrOp::Change { op, root, path, value } => {
+                    let at = function.places[next - 1];
+                    get!(self.change(registers, op, (root, path), value, at));
+                }
+                IrOp::Get { to, of, name } => {
+                    let name = &program.names[usize::from(name)];
+                    match (&registers[usize::from(of)], name.coordinate) {
+                        (Datum::Vec2(vector), Some(coordinate)) => {
+                            let value = *coordinate(&mut { *vector });
+                            put_fixed(&mut registers[usize::from(to)], value);
+                        }
+                        (of, _) => {
+                            let value = get!(self.get(of, name));
+                            registers[usize::from(to)] = value;
+                        }
+                    }
+                }
+                IrOp::Index { to, of, index } => {
+                    let (of, index) = (&registers[usize::from(of)], &registers[usize::from(index)]);
+                    registers[usize::from(to)] = get!(self.index(of, index));
+                }
+                IrOp::Store { root, path, value } => {
+                    let value = core::mem::take(&mut registers[usize::from(value)]);
+                    let at = function.places[next - 1];
+                    get!(self.store(registers, (root, path), value, at));
+                }
+                IrOp::Method { root, path, call, first } => {
+                    self.frames[depth].next = next;
+                    let at = function.places[next - 1];
+                    get!(self.method(registers, (root, path), (call, first), at));
+                }
+                IrOp::Constant { to, constant } => {
+                    match &program.constants[usize::from(constant)] {
+                        Datum::Fixed(value) => put_fixed(&mut registers[usize::from(to)], *value),
+                        value => registers[usize::from(to)] = value.clone(),
+                    }
+                }
+                IrOp::Int { to, value } => registers[usize::from(to)] = Datum::Int(value.into()),
+                IrOp::Unit { to } => registers[usize::from(to)] = Datum::Unit,
+                IrOp::Bool { to, value } => registers[usize::from(to)] = Datum::Bool(value),
+                IrOp::Own { to } => registers[usize::from(to)] = Datum::Object(self.me),
+                IrOp::State { to } => registers[usize::from(to)] = Datum::State,
+                IrOp::Copy { to, from } => match &registers[usize::from(from)] {
+                    Datum::Fixed(value) => {
+                        let value = *value;
+                        put_fixed(&mut registers[usize::from(to)], value);
+                    }
+                    Datum::Int(value) => {
+                        let value = *value;
+                        put_int(&mut registers[usize::from(to)], value);
+                    }
+                    value => registers[usize::from(to)] = value.clone(),
+                },
+                IrOp::Move { to, from } => {
+                    registers[usize::from(to)] = core::mem::take(&mut registers[usize::from(from)]);
+                }
+                IrOp::Jump { target } => next = usize::from(target),
+                IrOp::JumpIf { condition, wanted, target } => {
+                    match &registers[usize::from(condition)] {
+                        Datum::Bool(value) if *value == wanted => next = usize::from(target),
+                        Datum::Bool(_) => {}
+                        other => break Leave::Fault(no_condition(other)),
+                    }
+                }
+                IrOp::JumpIfUnit { value, wanted, target } => {
+                    if matches!(registers[usize::from(value)], Datum::Unit) == wanted {
+                        next = usize::from(target);
+                    }
+                }
+                IrOp::JumpUnlessCase { value, constant, target } => {
+                    let case = &program.constants[usize::from(constant)];
+                    if !is_case(&registers[usize::from(value)], case) {
+                        next = usize::from(target);
+                    }
+                }
+                IrOp::JumpUnlessWithin { value, first, target } => {
+                    let first = usize::from(first);
+                    let within = match (&registers[usize::from(value)], &registers[first..]) {
+                        (Datum::Int(value), [Datum::Int(start), Datum::Int(last), ..]) => {
+                            start <= value && value <= last
+                        }
+                        _ => false,
+                    };
+                    if !within {
+                        next = usize::from(target);
+                    }
+                }
+                IrOp::Array { to, first, count } => {
+                    let row = row(registers, first, count);
+                    registers[usize::from(to)] = get!(self.array(row));
+                }
+                IrOp::Map { to, first, shape } => {
+                    let shape = &program.shapes[usize::from(shape)];
+                    let count = u16::try_from(shape.len()).unwrap_or(u16::MAX);
+                    let row = row(registers, first, count);
+                    registers[usize::from(to)] = get!(self.map(shape, row));
+                }
+                IrOp::Text { to, first, count } => {
+                    let parts = &registers[usize::from(first)..][..usize::from(count)];
+                    registers[usize::from(to)] = get!(self.join(parts));
+                }
+                IrOp::Closure { to, first, function } => {
+                    let made = &program.functions[usize::from(function)];
+                    let captured = row(registers, first, made.captures).to_vec();
+                    registers[usize::from(to)] = get!(self.closure(function, captured));
+                }
+                IrOp::Iterate { state, from } => {
+                    let over = core::mem::take(&mut registers[usize::from(from)]);
+                    if !matches!(over, Datum::Array(_) | Datum::Range(..) | Datum::RangeTo(..)) {
+                        break Leave::Fault(not_iterable(&over));
+                    }
+                    registers[usize::from(state)] = over;
+                    registers[usize::from(state) + 1] = Datum::Int(0);
+                }
+                IrOp::Next { state, to, target } => {
+                    let state = usize::from(state);
+                    match next_element(&mut registers[state..state + 2]) {
+                        Some(element) => registers[usize::from(to)] = element,
+                        None => next = usize::from(target),
+                    }
+                }
+                IrOp::Call { function, first } => {
+                    let base = frame.base + usize::from(first);
+                    break Leave::Call { function, base };
+                }
+                IrOp::CallValue { callee, first, count } => {
+                    let closure = match &registers[usize::from(callee)] {
+                        Datum::Function(closure) => Arc::clone(closure),
+                        other => break Leave::Fault(no_function(other)),
+                    };
+                    let base = frame.base + usize::from(first);
+                    break Leave::CallValue { closure, count, base };
+                }
+                IrOp::Host { call, first } => {
+                    let call = &program.calls[usize::from(call)];
+                    let row = &mut registers[usize::from(first)..][..call.count.max(1)];
+                    self.frames[depth].next = next;
+                    let result = get!(self.host(call, &mut row[..call.count]));
+                    row.fill(Datum::Unit);
+                    row[0] = result;
+                }
+                IrOp::Return { from } => {
+                    break Leave::Return(core::mem::take(&mut registers[usize::from(from)]));
+                }
+                IrOp::Try { target, error } => {
+                    let (target, error) = (usize::from(target), usize::from(error));
+                    let frames = self.frames.len();
+                    self.catches.push(CatchFrame { frames, target, error });
+                }
+                IrOp::EndTry => {
+                    self.catches.pop();
+                }
+                IrOp::Throw { from } => {
+                    let value = core::mem::take(&mut registers[usize::from(from)]);
+                    break Leave::Fault(self.thrown(value));
+                }
+                IrOp::Rethrow { error } => {
+                    break match &registers[usize::from(error)] {
+                        Datum::Fault(fault) => Leave::Fault(Box::new(CallFault::clone(fault))),
+                        _ => unreachable!("a catch block keeps its error"),
+                    };
+                }
+            }
+        };
+        frame.next = next;
+        leave
+    }
+}

@@ -1,0 +1,124 @@
+//! The script's persistent variables during a call.
+
+use alloc::{boxed::Box, collections::BTreeMap, sync::Arc};
+
+use super::{
+    convert::{datum_of, value_of},
+    datum::Datum,
+    machine::CallMachine,
+    meter::{CallFault, CallOutcome},
+    prices,
+};
+use crate::{
+    ErrorKind, Value,
+    lang::SourcePoint,
+    limits::{STATE_BYTES_MAX, VALUE_DEPTH_MAX},
+};
+
+/// A variable that the call has read or written.
+#[derive(Debug)]
+pub(super) struct StateVariable {
+    value: Datum,
+    /// Where it was last written, if it was.
+    written: Option<SourcePoint>,
+}
+
+/// Variables that the call has read or written, by name.
+pub(super) type StateCache = BTreeMap<Arc<str>, StateVariable>;
+
+impl CallMachine<'_> {
+    /// Reads a variable into the cache, if it is not there.
+    fn load_variable(&mut self, name: &Arc<str>) -> CallOutcome<()> {
+        self.meter.pay(prices::STATE_LOOKUP)?;
+        if self.state.contains_key(&**name) {
+            return Ok(());
+        }
+        let scene = self.scene()?;
+        let value = match scene.state().0.get(&**name) {
+            // At most as large as a state may be, so it is made before its size is known.
+            Some(value) => datum_of(value),
+            None => Datum::Unit,
+        };
+        if !matches!(value, Datum::Unit) {
+            self.meter.take(value.size())?;
+        }
+        self.state.insert(Arc::clone(name), StateVariable { value, written: None });
+        Ok(())
+    }
+
+    pub(super) fn state_get(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
+        self.load_variable(name)?;
+        Ok(self.state[name].value.clone())
+    }
+
+    /// Takes a variable out to change it; [`CallMachine::state_put`] puts it back.
+    pub(super) fn state_take(&mut self, name: &Arc<str>) -> CallOutcome<Datum> {
+        self.load_variable(name)?;
+        let variable = self.state.get_mut(&**name).expect("it was loaded above");
+        Ok(core::mem::take(&mut variable.value))
+    }
+
+    pub(super) fn state_put(
+        &mut self,
+        name: &Arc<str>,
+        value: Datum,
+        at: SourcePoint,
+    ) -> CallOutcome<()> {
+        self.meter.pay(prices::STATE_WRITE)?;
+        let size = value.size();
+        let message = if u32::from(value.depth()) > VALUE_DEPTH_MAX {
+            alloc::format!("state.{name}: nested deeper than {VALUE_DEPTH_MAX} levels")
+        } else if matches!(value, Datum::Function(_) | Datum::State | Datum::Range(..)) {
+            alloc::format!("state.{name}: a {} cannot be kept", value.kind_name())
+        } else {
+            let variable = StateVariable { value, written: Some(at) };
+            self.state.insert(Arc::clone(name), variable);
+            return Ok(());
+        };
+        debug_assert!(size > 0, "each value counts");
+        Err(CallFault::new(ErrorKind::State, message))
+    }
+
+    /// Puts a variable back that was not changed after all.
+    pub(super) fn state_back(&mut self, name: &Arc<str>, value: Datum) {
+        if let Some(variable) = self.state.get_mut(&**name) {
+            variable.value = value;
+        }
+    }
+
+    /// Keeps what was written; the first fault says where that was.
+    pub(super) fn keep_state(&mut self) -> CallOutcome<()> {
+        let written = core::mem::take(&mut self.state);
+        let mut last = SourcePoint::default();
+        for (name, StateVariable { value, written }) in written {
+            let Some(at) = written else { continue };
+            last = last.max(at);
+            let kept = self.keep_variable(&name, &value);
+            kept.map_err(|fault| located(fault, at))?;
+        }
+        if last == SourcePoint::default() {
+            return Ok(());
+        }
+        let check = self.scene()?.state().check();
+        check.map_err(|error| {
+            located(CallFault::new(ErrorKind::State, alloc::format!("{error}")), last)
+        })
+    }
+
+    fn keep_variable(&mut self, name: &Arc<str>, value: &Datum) -> CallOutcome<()> {
+        let size = value.size();
+        self.meter.pay(size / prices::KEPT_PER_NANOSECOND)?;
+        // A value of more bytes than a state has, with what each counts, is refused before it is made.
+        if size > 16 * STATE_BYTES_MAX as u64 {
+            let message = alloc::format!("state.{name} is larger than a state may be");
+            return Err(CallFault::new(ErrorKind::State, message));
+        }
+        let value: Value = value_of(value)?;
+        Ok(self.scene()?.replace(name, value)?)
+    }
+}
+
+fn located(mut fault: Box<CallFault>, at: SourcePoint) -> Box<CallFault> {
+    fault.at = at;
+    fault
+}

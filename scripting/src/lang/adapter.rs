@@ -1,0 +1,347 @@
+//! The one module that names the parser's types: it parses a source, and gives our own tree.
+
+mod switches;
+
+use alloc::{
+    boxed::Box,
+    format,
+    string::{String, ToString},
+    sync::Arc,
+    vec,
+    vec::Vec,
+};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::LazyLock,
+};
+
+use metatopia_math::Fx;
+use rhai::{
+    AST, ASTFlags, ASTNode, Dynamic, Engine, Expr, FnCallExpr, FnPtr, LexError, Module,
+    OptimizationLevel, Position, ScriptFuncDef, Stmt, Token, TokenizeState,
+};
+
+use super::tree::{
+    ChainLink, ChainLinkKind, Expression, ExpressionKind, LiteralValue, SourceFunction,
+    SourcePoint, SourceTree, Statement, StatementKind,
+};
+use crate::{
+    Diagnostic,
+    limits::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, LITERAL_ELEMENTS_MAX, STRING_BYTES_MAX},
+};
+use switches::Marks;
+
+/// Prefix of the names that literals with a point are parsed as. No author can write it.
+const NUMBER: char = '#';
+
+/// Parses a source.
+pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
+    switches::clear();
+    let parsed = catch_unwind(AssertUnwindSafe(|| parser().compile(source)));
+    let marks = switches::take();
+    let ast = match parsed {
+        Ok(Ok(ast)) => ast,
+        Ok(Err(error)) => {
+            let SourcePoint { line, column } = point(error.position());
+            return Err(vec![Diagnostic { line, column, message: words(&error.0.to_string()) }]);
+        }
+        Err(_) => {
+            let message = "the parser failed at this source".into();
+            return Err(vec![Diagnostic { line: 0, column: 0, message }]);
+        }
+    };
+    let reader = TreeReader { ast: &ast, marks: &marks };
+    Ok(reader.tree())
+}
+
+/// The parser's words for what it refuses, with what to do instead where that is known.
+fn words(message: &str) -> String {
+    if message.contains("'import'") {
+        return format!("{message}: packages cannot be imported yet");
+    }
+    message.into()
+}
+
+/// The one parser. It runs nothing: no function is registered with it.
+fn parser() -> &'static Engine {
+    static PARSER: LazyLock<Engine> = LazyLock::new(build);
+    &PARSER
+}
+
+#[expect(deprecated, reason = "the parser's hook for tokens is marked so to say: volatile")]
+fn build() -> Engine {
+    crate::stock::seed_hashes();
+    let mut engine = Engine::new_raw();
+    engine
+        .set_optimization_level(OptimizationLevel::None)
+        .set_max_strings_interned(0)
+        .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
+        .set_max_functions(FUNCTIONS_MAX)
+        .set_max_string_size(STRING_BYTES_MAX)
+        .set_max_array_size(LITERAL_ELEMENTS_MAX)
+        .set_max_map_size(LITERAL_ELEMENTS_MAX)
+        .on_parse_token(token);
+    engine
+}
+
+/// Turns the literal `1.5` into the name `#1.5`, so that its text reaches our own numbers, and notes what
+/// a `switch` needs.
+fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
+    switches::note(&token, at);
+    let Token::DecimalConstant(constant) = token else {
+        return token;
+    };
+    let text = &constant.1;
+    match Fx::parse(text) {
+        Ok(_) => Token::Identifier(Box::new(format!("{NUMBER}{text}").into())),
+        Err(error) => Token::LexError(Box::new(LexError::Runtime(format!("{text}: {error}")))),
+    }
+}
+
+fn point(at: Position) -> SourcePoint {
+    let small = |number: Option<usize>| u32::try_from(number.unwrap_or(0)).unwrap_or(u32::MAX);
+    SourcePoint { line: small(at.line()), column: small(at.position()) }
+}
+
+/// Statements of a function's body. The type that holds them has no public name, so they are collected
+/// from a walk over a tree that has this function alone.
+fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
+    let mut alone = Module::new();
+    alone.set_script_fn(Arc::clone(function));
+    let mut statements = Vec::new();
+    AST::new([], alone).walk(&mut |path| {
+        if let [ASTNode::Stmt(statement)] = path {
+            statements.push((*statement).clone());
+        }
+        true
+    });
+    statements
+}
+
+/// The walk over a parsed source.
+struct TreeReader<'a> {
+    ast: &'a AST,
+    marks: &'a Marks,
+}
+
+impl TreeReader<'_> {
+    fn tree(&self) -> SourceTree {
+        let named = self.ast.iter_fn_def().filter(|f| !f.name.starts_with("anon$"));
+        let mut functions: Vec<SourceFunction> = named.map(|f| self.function(f)).collect();
+        // The parser keeps them by hash.
+        functions.sort_by_key(|function| (function.at, function.name.clone()));
+        SourceTree { statements: self.statements(self.ast.statements()), functions }
+    }
+
+    fn function(&self, function: &Arc<ScriptFuncDef>) -> SourceFunction {
+        SourceFunction {
+            name: function.name.to_string(),
+            parameters: function.params.iter().map(ToString::to_string).collect(),
+            at: point(function.body.start_position()),
+            body: self.statements(&statements_of(function)),
+            is_method: function.this_type.is_some(),
+        }
+    }
+
+    fn statements(&self, statements: &[Stmt]) -> Vec<Statement> {
+        let told = statements.iter().filter(|s| !matches!(s, Stmt::Noop(_) | Stmt::Share(_)));
+        told.map(|statement| self.statement(statement)).collect()
+    }
+
+    fn statement(&self, statement: &Stmt) -> Statement {
+        let at = point(statement.position());
+        Statement { at, kind: self.statement_kind(statement, at) }
+    }
+
+    fn statement_kind(&self, statement: &Stmt, at: SourcePoint) -> StatementKind {
+        use StatementKind as S;
+        match statement {
+            Stmt::Expr(expression) => S::Expression(self.expression(expression)),
+            Stmt::FnCall(call, at) => {
+                let (at, kind) = (point(*at), self.call(call));
+                S::Expression(Expression { at, start: at, kind })
+            }
+            Stmt::Block(block) => S::Block(self.statements(block.statements())),
+            Stmt::If(flow, _) => S::If {
+                condition: self.expression(&flow.expr),
+                body: self.statements(flow.body.statements()),
+                otherwise: self.statements(flow.branch.statements()),
+            },
+            Stmt::While(flow, _) => S::While {
+                condition: match flow.expr {
+                    Expr::Unit(_) | Expr::BoolConstant(true, _) => None,
+                    ref condition => Some(self.expression(condition)),
+                },
+                body: self.statements(flow.body.statements()),
+            },
+            Stmt::Do(flow, flags, _) => S::Do {
+                condition: self.expression(&flow.expr),
+                wanted: !flags.contains(ASTFlags::NEGATED),
+                body: self.statements(flow.body.statements()),
+            },
+            Stmt::For(x, _) => S::For {
+                name: x.0.name.to_string(),
+                counter: x.1.as_ref().map(|counter| counter.name.to_string()),
+                over: self.expression(&x.2.expr),
+                body: self.statements(x.2.body.statements()),
+            },
+            Stmt::Var(x, flags, _) => S::Let {
+                name: x.0.name.to_string(),
+                value: self.expression(&x.1),
+                constant: flags.contains(ASTFlags::CONSTANT),
+            },
+            Stmt::Assignment(x) => S::Assign {
+                target: self.expression(&x.1.lhs),
+                operator: x
+                    .0
+                    .get_op_assignment_info()
+                    .map(|info| (String::from(info.5), point(x.0.position()))),
+                value: self.expression(&x.1.rhs),
+            },
+            Stmt::BreakLoop(value, flags, _) => {
+                let value = value.as_ref().map(|value| self.expression(value));
+                if flags.contains(ASTFlags::BREAK) { S::Break(value) } else { S::Continue }
+            }
+            Stmt::Return(value, flags, _) => {
+                let value = value.as_ref().map(|value| self.expression(value));
+                if flags.contains(ASTFlags::BREAK) { S::Throw(value) } else { S::Return(value) }
+            }
+            Stmt::TryCatch(flow, _) => S::Try {
+                body: self.statements(flow.body.statements()),
+                name: match &flow.expr {
+                    Expr::Variable(variable, ..) => Some(variable.1.to_string()),
+                    _ => None,
+                },
+                rescue: self.statements(flow.branch.statements()),
+            },
+            Stmt::Switch(x, _) => match self.marks.patterns(at, x.1.expressions.len()) {
+                Ok(patterns) => S::Switch {
+                    value: self.expression(&x.0),
+                    arms: self.arms(patterns, &x.1.expressions),
+                },
+                Err(message) => S::Refused(message),
+            },
+            _ => S::Refused("this statement is not part of the language".into()),
+        }
+    }
+
+    fn expression(&self, expression: &Expr) -> Expression {
+        let (at, start) = (point(expression.position()), point(expression.start_position()));
+        Expression { at, start, kind: self.expression_kind(expression) }
+    }
+
+    fn expressions<'e>(&self, all: impl IntoIterator<Item = &'e Expr>) -> Vec<Expression> {
+        all.into_iter().map(|expression| self.expression(expression)).collect()
+    }
+
+    fn expression_kind(&self, expression: &Expr) -> ExpressionKind {
+        use ExpressionKind as E;
+        use LiteralValue as L;
+        match expression {
+            Expr::Unit(_) => E::Literal(L::Unit),
+            Expr::BoolConstant(value, _) => E::Literal(L::Bool(*value)),
+            Expr::IntegerConstant(value, _) => E::Literal(L::Int(*value)),
+            Expr::CharConstant(value, _) => E::Literal(L::Text((*value).into())),
+            Expr::StringConstant(text, _) => E::Literal(L::Text(text.as_str().into())),
+            Expr::DynamicConstant(value, _) => self.constant(value, &[]),
+            Expr::InterpolatedString(parts, _) => E::Text(self.expressions(&**parts)),
+            Expr::Array(values, _) => E::Array(self.expressions(&**values)),
+            Expr::Map(entries, _) => E::Map(
+                (entries.0.iter())
+                    .map(|(name, value)| (name.name.to_string(), self.expression(value)))
+                    .collect(),
+            ),
+            Expr::Variable(variable, ..) => name_or_number(&variable.1),
+            Expr::ThisPtr(_) => {
+                E::Refused("this is not part of the language: self_ is the own object".into())
+            }
+            Expr::And(parts, _) => E::And(self.expressions(parts.iter())),
+            Expr::Or(parts, _) => E::Or(self.expressions(parts.iter())),
+            Expr::Coalesce(parts, _) => E::Coalesce(self.expressions(parts.iter())),
+            Expr::Stmt(block) => match block.statements() {
+                // A closure that captures: its variables are noted, then it is made.
+                [Stmt::Share(_), Stmt::Expr(made)] => self.expression_kind(made),
+                statements => E::Block(self.statements(statements)),
+            },
+            Expr::FnCall(call, _) => self.call(call),
+            Expr::Dot(..) | Expr::Index(..) => self.chain(expression),
+            _ => E::Refused("this expression is not part of the language".into()),
+        }
+    }
+
+    /// A value that the parser made: of interest are the names of closures alone.
+    fn constant(&self, value: &Dynamic, captured: &[Expr]) -> ExpressionKind {
+        let refused = || ExpressionKind::Refused("this value is not part of the language".into());
+        let Some(pointer) = value.read_lock::<FnPtr>() else { return refused() };
+        let mut all = self.ast.iter_fn_def();
+        let Some(function) = all.find(|f| f.name.as_str() == pointer.fn_name()) else {
+            return refused();
+        };
+        let mut names = function.params.iter().map(ToString::to_string);
+        ExpressionKind::Closure {
+            captures: names.by_ref().take(captured.len()).collect(),
+            parameters: names.collect(),
+            body: self.statements(&statements_of(function)),
+        }
+    }
+
+    fn call(&self, call: &FnCallExpr) -> ExpressionKind {
+        let name = call.name.to_string();
+        if call.capture_parent_scope {
+            return ExpressionKind::BangCall { name };
+        }
+        if let ("curry", [Expr::DynamicConstant(closure, _), captured @ ..]) =
+            (name.as_str(), &*call.args)
+        {
+            return self.constant(closure, captured);
+        }
+        let arguments = self.expressions(&*call.args);
+        if call.is_operator_call() {
+            ExpressionKind::Operator { sign: name, arguments }
+        } else {
+            ExpressionKind::Call { name, arguments }
+        }
+    }
+
+    fn chain(&self, expression: &Expr) -> ExpressionKind {
+        let (mut links, mut parent, mut root) = (Vec::new(), expression, None);
+        while let Expr::Dot(x, flags, sign) | Expr::Index(x, flags, sign) = parent {
+            root.get_or_insert(&x.lhs);
+            let goes_on = matches!(x.rhs, Expr::Dot(..) | Expr::Index(..))
+                && !(matches!(parent, Expr::Index(..)) && flags.contains(ASTFlags::BREAK));
+            let here = match &x.rhs {
+                Expr::Dot(next, ..) | Expr::Index(next, ..) if goes_on => &next.lhs,
+                last => last,
+            };
+            links.push(ChainLink {
+                sign: point(*sign),
+                at: point(here.start_position()),
+                optional: flags.contains(ASTFlags::NEGATED),
+                kind: match (parent, here) {
+                    (Expr::Dot(..), Expr::Property(property, _)) => {
+                        ChainLinkKind::Property(property.2.to_string())
+                    }
+                    (Expr::Dot(..), Expr::MethodCall(call, _)) => ChainLinkKind::Method {
+                        name: call.name.to_string(),
+                        arguments: self.expressions(&*call.args),
+                    },
+                    (_, index) => ChainLinkKind::Index(self.expression(index)),
+                },
+            });
+            if !goes_on {
+                break;
+            }
+            parent = &x.rhs;
+        }
+        let root = root.expect("a chain has a beginning");
+        ExpressionKind::Chain { root: Box::new(self.expression(root)), links }
+    }
+}
+
+fn name_or_number(name: &str) -> ExpressionKind {
+    match name.strip_prefix(NUMBER).map(Fx::parse) {
+        Some(Ok(value)) => ExpressionKind::Literal(LiteralValue::Fixed(value)),
+        Some(Err(error)) => ExpressionKind::Refused(format!("{name}: {error}")),
+        None => ExpressionKind::Name(name.into()),
+    }
+}

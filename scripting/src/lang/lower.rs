@@ -1,0 +1,259 @@
+//! From the tree to a program: names become registers and places in tables.
+
+mod assignments;
+mod called;
+mod chains;
+mod emit;
+mod expressions;
+mod flow;
+mod names;
+mod statements;
+mod switches;
+mod tables;
+
+use alloc::{
+    collections::{BTreeMap, BTreeSet},
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::tree::{SourceFunction, SourcePoint, SourceTree, Statement, StatementKind};
+use crate::{
+    Diagnostic, EventKind,
+    exec::evaluate_constants,
+    host::all_functions,
+    ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
+    suggest::closest,
+};
+use emit::FunctionBody;
+use tables::ProgramTables;
+
+/// Complaints that are collected at most.
+const DIAGNOSTICS_MAX: usize = 32;
+
+/// Lowers a whole source; or tells what is wrong with it.
+pub(super) fn lower(tree: &SourceTree) -> Result<ScriptProgram, Vec<Diagnostic>> {
+    let mut lowering = Lowering::default();
+    lowering.program.format = IR_FORMAT;
+    let variable = lowering.path(Vec::new(), SourcePoint::default());
+    debug_assert_eq!(variable, WHOLE_VARIABLE, "nothing was put there before");
+    for (index, function) in tree.functions.iter().enumerate() {
+        let key = (function.name.clone(), function.parameters.len());
+        lowering.functions.insert(key, u16::try_from(index).unwrap_or(u16::MAX));
+    }
+    lowering.constants(&tree.statements)?;
+    // Closures come behind the functions with names, whose places are known already.
+    lowering.program.functions.resize(tree.functions.len(), IrFunction::default());
+    for (index, function) in tree.functions.iter().enumerate() {
+        lowering.program.functions[index] = lowering.function(function);
+    }
+    lowering.finish()
+}
+
+/// The walk over one source.
+#[derive(Debug, Default)]
+struct Lowering {
+    found: Vec<Diagnostic>,
+    /// Functions of the source, by name and number of parameters.
+    functions: BTreeMap<(String, usize), u16>,
+    /// Constants of the source, by name: their places among those of the program.
+    constants: BTreeMap<String, u16>,
+    in_constant: bool,
+    program: ScriptProgram,
+    tables: ProgramTables,
+    /// The function under way.
+    body: FunctionBody,
+}
+
+impl Lowering {
+    fn complain(&mut self, at: SourcePoint, message: impl Into<String>) {
+        let SourcePoint { line, column } = at;
+        self.found.push(Diagnostic { line, column, message: message.into() });
+    }
+
+    fn finish(mut self) -> Result<ScriptProgram, Vec<Diagnostic>> {
+        self.found.sort();
+        self.found.dedup();
+        self.found.truncate(DIAGNOSTICS_MAX);
+        if self.found.is_empty() { Ok(self.program) } else { Err(self.found) }
+    }
+
+    /// Constants are all that may stand outside of functions. They are evaluated here, once.
+    fn constants(&mut self, statements: &[Statement]) -> Result<(), Vec<Diagnostic>> {
+        self.in_constant = true;
+        let mut names = BTreeSet::new();
+        let mut order = Vec::new();
+        self.leader(SourcePoint::default());
+        for Statement { at, kind } in statements {
+            match kind {
+                StatementKind::Let { name, value, constant: true } => {
+                    let register = self.register(*at);
+                    self.value_into(value, register);
+                    self.free_name(name, *at);
+                    if !names.insert(name.clone()) {
+                        self.complain(*at, format!("there are two constants {name}"));
+                    }
+                    self.declare(name, register, true, *at);
+                    order.push((name.clone(), *at));
+                }
+                StatementKind::Let { .. } => self.complain(
+                    *at,
+                    "a variable outside of a function would be gone after the call: use const, \
+                     or state.name inside of a handler",
+                ),
+                _ => self.complain(
+                    *at,
+                    "only constants and functions stand outside of functions: put this into a \
+                     handler such as on_start",
+                ),
+            }
+        }
+        self.in_constant = false;
+        let end = self.register(SourcePoint::default());
+        self.emit(IrOp::Unit { to: end }, SourcePoint::default());
+        self.emit(IrOp::Return { from: end }, SourcePoint::default());
+        let function = self.take_body().into_function(String::new(), SourcePoint::default());
+        if order.is_empty() || !self.found.is_empty() {
+            // Functions may still name them.
+            self.constants = names.into_iter().map(|name| (name, 0)).collect();
+            return Ok(());
+        }
+        self.evaluate(function, &order)
+    }
+
+    fn evaluate(
+        &mut self,
+        function: IrFunction,
+        order: &[(String, SourcePoint)],
+    ) -> Result<(), Vec<Diagnostic>> {
+        let closures = self.program.functions.len();
+        if closures > 0 {
+            self.program.functions.clear();
+            self.complain(order[0].1, "a constant cannot hold a closure");
+            return Ok(());
+        }
+        self.program.functions.push(function);
+        let places: Vec<SourcePoint> = order.iter().map(|(_, at)| *at).collect();
+        let values = evaluate_constants(&self.program, &places);
+        self.program.functions.clear();
+        match values {
+            Ok(values) => {
+                for ((name, at), value) in order.iter().zip(values) {
+                    let place = self.tables.own_constant(&mut self.program, value);
+                    let known = self.known(place, *at);
+                    self.constants.insert(name.clone(), known);
+                }
+                Ok(())
+            }
+            Err((at, message)) => {
+                self.complain(at, message);
+                let names = order.iter().map(|(name, _)| (name.clone(), 0));
+                self.constants = names.collect();
+                Ok(())
+            }
+        }
+    }
+
+    fn function(&mut self, function: &SourceFunction) -> IrFunction {
+        let SourceFunction { name, parameters, at, body, is_method } = function;
+        if *is_method {
+            self.complain(*at, format!("{name}: functions of a type are not part of the language"));
+        }
+        let mut known = all_functions();
+        if known.any(|f| f.name == name && f.arguments.len() == parameters.len()) {
+            self.complain(*at, format!("{name} is a function of the world: choose another name"));
+        }
+        let event =
+            if name.starts_with("on_") { self.handler(name, parameters.len(), *at) } else { None };
+        for parameter in parameters {
+            self.free_name(parameter, *at);
+            let register = self.register(*at);
+            self.declare(parameter, register, false, *at);
+        }
+        self.leader(*at);
+        let result = self.register(*at);
+        // What the last statement of a handler gives is nobody's.
+        if event.is_some() {
+            self.block(body, None, *at);
+            self.emit(IrOp::Unit { to: result }, *at);
+        } else {
+            self.block(body, Some(result), *at);
+        }
+        self.emit(IrOp::Return { from: result }, *at);
+        let mut lowered = self.take_body().into_function(name.clone(), *at);
+        lowered.parameters = u16::try_from(parameters.len()).unwrap_or(u16::MAX);
+        if let Some(event) = event {
+            let index = self.functions[&(name.clone(), parameters.len())];
+            self.program.handlers.push((event, index));
+        }
+        self.fits(&lowered);
+        lowered
+    }
+
+    fn handler(&mut self, name: &str, parameters: usize, at: SourcePoint) -> Option<EventKind> {
+        let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.handler() == name) else {
+            let hint = closest(name, EventKind::ALL.into_iter().map(EventKind::handler));
+            let all = EventKind::ALL.map(EventKind::handler).join(", ");
+            self.complain(at, format!("there is no event for {name}{hint}; there are {all}"));
+            return None;
+        };
+        let most = kind.parameters();
+        if parameters > most.len() {
+            let message = match most {
+                [] => format!("{name} takes no parameters"),
+                _ => format!("{name} takes at most {}: {}", most.len(), most.join(", ")),
+            };
+            self.complain(at, message);
+        }
+        if self.functions.keys().filter(|(other, _)| other == name).count() > 1 {
+            self.complain(at, format!("there are several functions {name}: which is the handler?"));
+        }
+        Some(kind)
+    }
+
+    /// Makes a closure's function, in place of the one that is under way.
+    fn closure(
+        &mut self,
+        parameters: &[String],
+        captures: &[String],
+        statements: &[Statement],
+        at: SourcePoint,
+    ) -> u16 {
+        let outer = self.take_body();
+        for name in parameters.iter().chain(captures) {
+            let register = self.register(at);
+            self.declare(name, register, false, at);
+        }
+        for parameter in parameters {
+            self.free_name(parameter, at);
+        }
+        self.leader(at);
+        let result = self.register(at);
+        self.block(statements, Some(result), at);
+        self.emit(IrOp::Return { from: result }, at);
+        let mut lowered = self.take_body().into_function(String::new(), at);
+        self.body = outer;
+        lowered.parameters = u16::try_from(parameters.len()).unwrap_or(u16::MAX);
+        lowered.captures = u16::try_from(captures.len()).unwrap_or(u16::MAX);
+        self.fits(&lowered);
+        let place = self.program.functions.len();
+        self.program.functions.push(lowered);
+        self.known(u16::try_from(place).ok(), at)
+    }
+
+    /// Complains if the number of something, which an operation holds in 16 bits, does not fit.
+    fn known(&mut self, place: Option<u16>, at: SourcePoint) -> u16 {
+        if place.is_none() {
+            self.complain(at, "this source is too large: split it into several packages");
+        }
+        place.unwrap_or(0)
+    }
+
+    fn fits(&mut self, function: &IrFunction) {
+        if function.code.len() > usize::from(u16::MAX) {
+            let name = function.name.to_string();
+            self.complain(function.at, format!("the function {name} is too long: split it"));
+        }
+    }
+}
