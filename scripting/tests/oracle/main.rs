@@ -14,7 +14,7 @@ use metatopia_scripting::{ErrorKind, Value};
 use grammar::Grammar;
 
 /// Programs of one run, unless the environment says how many.
-const PROGRAMS: u64 = 20_000;
+const PROGRAMS: u64 = 10_000;
 
 /// What a program gives: a value, or the kind and place of its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
