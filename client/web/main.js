@@ -240,7 +240,8 @@ export class Page {
   /** Shows what the sim says of itself, once it is known. */
   introduce() {
     const { genesis } = this.client;
-    if (!genesis || this.renderer.rooms.plan === genesis.floorPlan) return;
+    // At first there are only its bytes: the core tells what they say.
+    if (!genesis?.floorPlan || this.renderer.rooms.plan === genesis.floorPlan) return;
     this.renderer.rooms.plan = genesis.floorPlan;
     fill(this.about, ...described(genesis.introduction));
   }
@@ -286,7 +287,8 @@ export class Page {
 
   async enter() {
     this.entering = true;
-    if (this.client.genesis && !(await agrees(this.client.status.simName ?? '', this.client.genesis.introduction))) {
+    const about = this.client.genesis?.introduction;
+    if (about && !(await agrees(this.client.status.simName ?? '', about))) {
       this.looking = true;
       this.entering = false;
       this.toasts.say(t('rules.looking'));

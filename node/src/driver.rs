@@ -65,6 +65,10 @@ const FOLLOWED_MAX: usize = 4_096;
 /// and slower servers learn of the last acts.
 const AFTER_END_MS: i64 = 10_000;
 
+/// Time on this server's clock after which it stops in any case once it knows that the sim has ended: the
+/// others may be gone, and then governance time stands still.
+const AFTER_END: Duration = Duration::from_secs(30);
+
 /// Says why the loop ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DriverError {
@@ -151,6 +155,8 @@ struct LoopState {
     first_height: Option<Height>,
     /// A fetched state that is being stored. The next replica begins with it.
     replacement: Option<Box<Replacement>>,
+    /// The time since which this server knows that the sim has ended, in monotonic time.
+    end_known: Option<Duration>,
     /// Has the sim ended, and long enough ago that nobody learns anything more from this server?
     sim_ended: bool,
     /// The records of the log that belong to the stored state, which the next pass handles.
@@ -247,7 +253,11 @@ impl Driver {
         self.retry_joins(state);
         self.followers.write();
         if let Some(status) = self.replica.status(self.clock.now()) {
-            state.sim_ended |= status.time_left.is_some_and(|left| left <= -AFTER_END_MS);
+            if let Some(left) = status.time_left.filter(|left| *left <= 0) {
+                let now = self.clock.now().monotonic;
+                let known = *state.end_known.get_or_insert(now);
+                state.sim_ended |= left <= -AFTER_END_MS || now >= known + AFTER_END;
+            }
             self.publish(state, status);
         }
         if matches!(state.disk, Some(Health::Full | Health::Swamped)) {

@@ -26,7 +26,7 @@ use crate::{
     authority_files::AuthorityFiles,
     clock::SystemClock,
     config::Settings,
-    driver::Driver,
+    driver::{Driver, DriverError},
     executor::{Meddle, Pool, STACK_BYTES},
     metrics::Metrics,
     routes::{self, HostedSim, HostedSims, SourceOffer},
@@ -86,7 +86,11 @@ pub async fn run_meddled(
     let mut running: FuturesUnordered<_> =
         loops.into_iter().map(|one| one.run(stop.clone())).collect();
     while let Some(ended) = running.next().await {
-        failed = failed.or(ended.err());
+        // A sim that ended as its charter says hides no failure of another one.
+        failed = match (failed, ended.err()) {
+            (None | Some(ServerError::Driver(DriverError::SimEnded)), Some(error)) => Some(error),
+            (earlier, _) => earlier,
+        };
     }
     http.shutdown().await;
     failed.map_or(Ok(()), Err)

@@ -64,6 +64,15 @@ test('a door in an opening closes the view until it has gone aside', () => {
   assert.ok(rooms.shows(at(15, 5)));
 });
 
+test('a place with very many openings behind one another is looked at in bounded time', () => {
+  const rooms = new Rooms();
+  const row = [0, 1, 2, 3, 4, 5, 6].map((n) => square(`cell ${n}`, n * 10, 0, 10));
+  const gaps = row.slice(1).flatMap((_, n) => Array.from({ length: 21 }, () => ({ from: at(n * 10 + 10, 2), to: at(n * 10 + 10, 8), joins: [n, n + 1] })));
+  rooms.plan = { sectors: row, openings: gaps };
+  rooms.look(at(5, 5), []);
+  assert.ok(rooms.pieces && rooms.pieces.length <= 257, `${rooms.pieces?.length} pieces`);
+});
+
 test('without an avatar, or without rooms, everything is seen', () => {
   const rooms = house();
   rooms.look(null, []);

@@ -19,6 +19,9 @@ export const OUTSIDE = -1;
 /** Openings behind one another through which one sees. */
 const DEPTH_MAX = 6;
 
+/** Pieces of ground that are looked for: a place can have many openings behind one another. */
+const PIECES_MAX = 256;
+
 /** Metres from an opening at which its far sides are cut off: more than any screen shows. */
 const FAR = 400;
 
@@ -126,17 +129,18 @@ export class Rooms {
       if (!gap || side(eye, ...gap) < 1e-6) return;
       // Who looks into a room from behind its far wall sees the wall.
       if (next !== OUTSIDE && !facesAway(this.plan.sectors[next].corners, gap, eye)) return;
-      this.add(eye, next, gap);
-      if (next !== OUTSIDE) this.through(eye, next, gap, open, depth + 1);
+      if (this.add(eye, next, gap) && next !== OUTSIDE) this.through(eye, next, gap, open, depth + 1);
     });
   }
 
-  /** @param {Point} eye @param {number} room @param {[Point, Point]} gap */
+  /** Adds a piece, if there is any and room for it. @param {Point} eye @param {number} room @param {[Point, Point]} gap */
   add(eye, room, [right, left]) {
     const points = room === OUTSIDE
       ? [right, beyond(eye, right), beyond(eye, left), left]
       : leftOf(leftOf(this.plan.sectors[room].corners, eye, right), left, eye);
-    if (points.length > 2) this.pieces?.push({ room, points });
+    const fits = this.pieces !== null && points.length > 2 && this.pieces.length < PIECES_MAX;
+    if (fits) this.pieces?.push({ room, points });
+    return fits;
   }
 
   /** Is this point seen? @param {Point} p */

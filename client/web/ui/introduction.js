@@ -39,8 +39,9 @@ export function described({ description, tags, picture }) {
  */
 export async function agrees(name, about) {
   const digest = about.houseRulesDigest;
+  const kept = recall(AGREED);
   /** @type {string[]} */
-  const known = recall(AGREED) ?? [];
+  const known = Array.isArray(kept) ? kept : [];
   if (digest === null || known.includes(digest)) return true;
   const agreed = await ask(name, about);
   if (agreed) keep(AGREED, [...known, digest].slice(-AGREED_MAX));

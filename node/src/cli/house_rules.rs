@@ -38,7 +38,8 @@ pub(super) fn agree(
         return Ok(());
     }
     let lines: Vec<String> = introduction.house_rules.lines().map(printable).collect();
-    console.note(&format!("The house rules:\n\n{}\n", lines.join("\n")));
+    // Also where notes are not shown: nobody agrees to words that were not there.
+    console.warn(&format!("The house rules:\n\n{}\n", lines.join("\n")));
     let is_asked = !accepts && !console.is_json() && io::stdin().is_terminal();
     if !accepts && !is_asked {
         return Err(Failure::refused("nobody has agreed to the house rules of the sim")

@@ -60,6 +60,11 @@ impl PlaceFolder {
                     let bytes = read.bytes_of(&entry.path)?;
                     read.pictures.push((entry.name, bytes));
                 }
+                other if entry.is_file && other.to_ascii_lowercase().starts_with("picture.") => {
+                    let message = format!("{} is no picture of a place", entry.path.display());
+                    let known = PICTURE_FILES.join(", ");
+                    return Err(Failure::failed(message).hint(&format!("it is one of {known}")));
+                }
                 _ => {}
             }
         }

@@ -30,6 +30,7 @@ use crate::{
         ports::{self, Ports},
     },
     config::ENVIRONMENT_PREFIX,
+    driver::DriverError,
 };
 
 /// The time that all servers have to become ready.
@@ -91,6 +92,8 @@ pub(in crate::cli) struct ServerExit {
     pub(in crate::cli) status: String,
     /// The code that the server ended with; nothing if a signal ended it.
     pub(in crate::cli) code: Option<i32>,
+    /// Has the sim ended, as its charter says? A server that somebody stops ends with the same code.
+    pub(in crate::cli) sim_ended: bool,
 }
 
 /// The server processes of a sim.
@@ -185,12 +188,12 @@ impl ServerProcesses {
         };
         let late = tokio::select! {
             late = all => late,
-            death = self.death() => return Err(match death.code {
-                Some(0) => Failure::refused("the sim has ended, as its charter says").hint(
+            death = self.death() => return Err(match death.sim_ended {
+                true => Failure::refused("the sim has ended, as its charter says").hint(
                     "its files stay as they are; to found a new one, name another directory by \
                      --data-dir",
                 ),
-                _ => self.epitaph(&death),
+                false => self.epitaph(&death),
             }),
         };
         let Some((index, reason)) = late else {
@@ -217,7 +220,10 @@ impl ServerProcesses {
         self.note(index);
         let code = status.as_ref().ok().and_then(std::process::ExitStatus::code);
         let status = status.map_or_else(|error| error.to_string(), |status| status.to_string());
-        ServerExit { index, pid, status, code }
+        let ended = DriverError::SimEnded.to_string();
+        let said = last_words(&self.log_path(index));
+        let sim_ended = code == Some(0) && said.is_some_and(|said| said.contains(&ended));
+        ServerExit { index, pid, status, code, sim_ended }
     }
 
     fn epitaph(&self, death: &ServerExit) -> Failure {

@@ -151,10 +151,12 @@ impl<'a> Supervisor<'a> {
                 }
             };
             let done = tokio::select! {
-                death = self.cluster.death() => match death.code {
-                    Some(0) => return Ok(()),
-                    _ => self.mourn(death).await,
-                },
+                death = self.cluster.death() => {
+                    if death.sim_ended {
+                        return Ok(());
+                    }
+                    self.mourn(death).await
+                }
                 () = until_due => self.start_due().await,
             };
             done?;
