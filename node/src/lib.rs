@@ -37,4 +37,6 @@ pub mod metrics;
 pub mod peer_set;
 pub mod repair_log;
 pub mod routes;
+#[cfg(test)]
+mod scratch;
 pub mod server;

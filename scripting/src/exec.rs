@@ -40,6 +40,8 @@ pub(crate) fn evaluate_constants(
     let registers = machine.registers_of(0).map_err(|fault| (fault.at, fault.message))?;
     let mut values = Vec::with_capacity(places.len());
     for (datum, at) in registers.iter().zip(places.iter().copied()) {
+        // Each constant is kept as a copy of its own, also of what it shares with others.
+        machine.meter.take(datum.size()).map_err(|fault| (at, fault.message))?;
         let value = convert::value_of(datum).map_err(|fault| (at, fault.message))?;
         value.check().map_err(|error| (at, format!("a constant: {error}")))?;
         values.push(value);

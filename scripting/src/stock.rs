@@ -20,12 +20,13 @@ use alloc::{
 };
 
 use metatopia_types::{PackageId, wire};
-use rhai::{AST, ASTNode, Dynamic, EvalAltResult, Module, Position, Scope, ScriptFuncDef, Stmt};
+use rhai::{AST, Dynamic, EvalAltResult, Module, Position, Scope};
 
 use crate::{
     Call, CompileError, Diagnostic, ErrorKind, Event, EventKind, Executor, FailureReport, Handler,
     Package, ScriptContext, ScriptError, ScriptOutput, Value,
     host::NAMES,
+    lang::statements_of,
     limits::{GAS_PER_CALL_MAX, GAS_PER_CALL_MIN, STATE_BYTES_PER_GAS},
 };
 use active::{Active, Global, Globals};
@@ -236,26 +237,11 @@ fn handlers(ast: &AST) -> BTreeMap<EventKind, HandlerEntry> {
         let kind = EventKind::ALL.into_iter().find(|kind| kind.handler() == function.name.as_str());
         let Some(kind) = kind else { continue };
         let entry = HandlerEntry {
-            body: AST::new(statements(function), Arc::clone(ast.shared_lib())),
+            body: AST::new(statements_of(function), Arc::clone(ast.shared_lib())),
             parameters: function.params.iter().map(ToString::to_string).collect(),
             start: function.body.start_position(),
         };
         handlers.insert(kind, entry);
     }
     handlers
-}
-
-/// The statements of a function's body. The type that holds them has no public name, so they are
-/// collected from a walk over a tree that has this function alone.
-fn statements(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
-    let mut alone = Module::new();
-    alone.set_script_fn(Arc::clone(function));
-    let mut statements = Vec::new();
-    AST::new([], alone).walk(&mut |path| {
-        if let [ASTNode::Stmt(statement)] = path {
-            statements.push((*statement).clone());
-        }
-        true
-    });
-    statements
 }

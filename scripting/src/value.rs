@@ -9,7 +9,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::{ObjectId, wire};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use text::show_fixed;
+pub(crate) use text::{PrintedValue, show_array, show_fixed, show_map, show_object, show_vec2};
 
 use crate::limits::{
     ARRAY_LENGTH_MAX, MAP_LENGTH_MAX, STATE_BYTES_MAX, STRING_BYTES_MAX, VALUE_DEPTH_MAX,

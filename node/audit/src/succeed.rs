@@ -25,6 +25,8 @@ pub struct LastState {
     pub world: World,
     /// The proof that the root is the sim's, if there is one.
     pub proof: Option<JoinPack>,
+    /// The picture of the sim, which no state holds; empty if the parent's genesis is not at hand.
+    pub picture: Vec<u8>,
 }
 
 /// The reason why a proof does not show that a state is the parent's.
@@ -96,7 +98,8 @@ pub fn last_state(
     let kept = server.after(proven.ok_or(SucceedError::TooFewTurns { tip })?)?;
     let proof = kept.proof().ok_or(SucceedError::NoProof)?;
     check_proof(&parent_of(&kept.world, Some(&proof)), &start.genesis)?;
-    Ok(LastState { base: kept.base(false), world: kept.world, proof: Some(proof) })
+    let picture = start.genesis.picture.clone();
+    Ok(LastState { base: kept.base(false), world: kept.world, proof: Some(proof), picture })
 }
 
 impl LastState {
@@ -128,7 +131,7 @@ impl LastState {
             lands: Vec::new(),
             floor_plan: charter.floor_plan.clone(),
             introduction: charter.introduction.clone(),
-            picture: Vec::new(),
+            picture: self.picture.clone(),
             licence: charter.licence.clone(),
             asset_licence: charter.asset_licence.clone(),
             site: charter.site,

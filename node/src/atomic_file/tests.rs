@@ -1,6 +1,7 @@
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
 use super::*;
+use crate::scratch::Scratch;
 
 const NEW: &[u8] = b"what comes after";
 
@@ -113,29 +114,12 @@ fn a_power_cut_at_any_step_leaves_the_old_file_or_the_new_one() {
     }
 }
 
-/// A folder that is removed when its test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
-        fs::create_dir(&path).expect("the name is unique");
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
-
 #[cfg(unix)]
 #[test]
 fn what_replaces_a_file_is_for_its_owner_alone_and_nothing_is_left_beside_it() {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let scratch = Scratch::new("replace");
+    let scratch = Scratch::made("replace");
     let path = scratch.0.join("genesis.state");
     for open in [&path, &draft_of(&path)] {
         fs::write(open, b"longer than what comes after, and left by somebody").unwrap();
@@ -150,7 +134,7 @@ fn what_replaces_a_file_is_for_its_owner_alone_and_nothing_is_left_beside_it() {
 
 #[test]
 fn what_cannot_be_replaced_leaves_no_draft() {
-    let scratch = Scratch::new("no-draft");
+    let scratch = Scratch::made("no-draft");
     let path = scratch.0.join("folder");
     fs::create_dir(&path).unwrap();
 

@@ -66,21 +66,3 @@ pub(super) fn pruned_directory(name: &str, change: impl FnOnce(&mut Base)) -> Fi
     prune(&mut store);
     kept
 }
-
-/// A directory of a test, which goes with the test.
-pub(super) struct Scratch(pub(super) PathBuf);
-
-impl Scratch {
-    /// Returns a directory that is not there yet.
-    pub(super) fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
-        let _absent = fs::remove_dir_all(&path);
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _absent = fs::remove_dir_all(&self.0);
-    }
-}

@@ -88,7 +88,7 @@ fn list(file: &PathBuf, digest: Digest) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::fixture::Scratch;
+    use crate::scratch::Scratch;
 
     #[test]
     fn only_yes_agrees() {

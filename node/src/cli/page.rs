@@ -140,26 +140,7 @@ fn write_file(path: &Path, content: &[u8]) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cli::exit::Exit;
-
-    /// An empty directory, which is removed when this is dropped.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn new(name: &str) -> Self {
-            let name = format!("metatopia-page-{name}-{}", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            let _absent = fs::remove_dir_all(&path);
-            fs::create_dir(&path).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            let _absent = fs::remove_dir_all(&self.0);
-        }
-    }
+    use crate::{cli::exit::Exit, scratch::Scratch};
 
     fn export(folder: PathBuf, node: &str) -> Result<(), Failure> {
         let args = ExportArgs { folder, node: vec![node.parse().unwrap()] };
@@ -168,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_folder_that_is_not_empty_is_left_as_it_is() {
-        let scratch = Scratch::new("full");
+        let scratch = Scratch::made("page-full");
         fs::write(scratch.0.join("mine"), "1").unwrap();
         for path in [scratch.0.clone(), scratch.0.join("mine")] {
             let failure = export(path, "http://127.0.0.1:8080").unwrap_err();
@@ -179,7 +160,7 @@ mod tests {
 
     #[test]
     fn the_page_is_written_into_a_new_folder() {
-        let scratch = Scratch::new("new");
+        let scratch = Scratch::made("page-new");
         let folder = scratch.0.join("a/page");
         export(folder.clone(), "http://127.0.0.1:8080/").unwrap();
         let html = fs::read_to_string(folder.join("index.html")).unwrap();
@@ -189,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_server_is_named_as_browsers_write_it() {
-        let scratch = Scratch::new("names");
+        let scratch = Scratch::made("page-names");
         let failure = export(scratch.0.join("page"), "https://plaza.example:443").unwrap_err();
         assert_eq!(failure.exit, Exit::Usage);
     }

@@ -85,29 +85,14 @@ fn what_is_set(path: &Path) -> Result<Table, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use std::{fs, path::PathBuf};
+    use std::fs;
 
     use super::*;
-    use crate::config::{self, Layer};
+    use crate::{
+        config::{self, Layer},
+        scratch::Scratch,
+    };
     use metatopia_transport::networks::Networks;
-
-    /// A file that is removed when its test ends.
-    struct Scratch(PathBuf);
-
-    impl Scratch {
-        fn with(name: &str, text: &str) -> Self {
-            let name = format!("metatopia-written-{name}-{}.toml", std::process::id());
-            let path = std::env::temp_dir().join(name);
-            fs::write(&path, text).unwrap();
-            Self(path)
-        }
-    }
-
-    impl Drop for Scratch {
-        fn drop(&mut self) {
-            drop(fs::remove_file(&self.0));
-        }
-    }
 
     fn written(port: u16) -> WrittenConfig {
         let node = metatopia_types::SigningKey::from_seed([1; 32]);
@@ -134,13 +119,14 @@ mod tests {
             http_origins = [\"https://a.example\"]\nsource_url = \"https://source.example\"\n\
             clients_max = 5\nclients_per_ip_max = 4\n[limits]\ntrusted_sources = []\n";
         let stale = "http_listen = \"127.0.0.1:1\"\nvote_key = \"elsewhere\"\npeers = []\n";
-        let file = Scratch::with("kept", &format!("{stale}{set}"));
+        let scratch = Scratch::made("written-kept");
+        let file = scratch.file("kept.toml", format!("{stale}{set}"));
 
         for port in [7, 8] {
-            written(port).write(&file.0, "up").unwrap();
+            written(port).write(&file, "up").unwrap();
 
-            let found = config::read(&file.0).unwrap();
-            let directory = file.0.parent().unwrap();
+            let found = config::read(&file).unwrap();
+            let directory = file.parent().unwrap();
             let wanted = Layer {
                 data_dir: Some(directory.join(".")),
                 genesis: Some(directory.join("genesis")),
@@ -148,7 +134,7 @@ mod tests {
                 client_listen: Some(([127, 0, 0, 1], 0).into()),
                 p2p_listen: Some(written(port).p2p_listen),
                 peers: Some(written(port).peers),
-                ..config::parse(set, &file.0).unwrap()
+                ..config::parse(set, &file).unwrap()
             };
             assert_eq!(found, wanted);
         }
@@ -157,28 +143,29 @@ mod tests {
 
     #[test]
     fn a_first_file_says_what_the_command_does_and_who_wrote_it() {
-        let file = Scratch::with("first", "");
-        fs::remove_file(&file.0).unwrap();
+        let scratch = Scratch::made("written-first");
+        let file = scratch.0.join("first.toml");
 
-        written(7).write(&file.0, "node join").unwrap();
+        written(7).write(&file, "node join").unwrap();
 
-        assert_eq!(config::read(&file.0).unwrap().clients_per_ip_max, Some(512));
-        let trusted = config::read(&file.0).unwrap().trusted_sources;
+        assert_eq!(config::read(&file).unwrap().clients_per_ip_max, Some(512));
+        let trusted = config::read(&file).unwrap().trusted_sources;
         assert_eq!(trusted, Some(Networks::loopback()));
-        let text = fs::read_to_string(&file.0).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
         assert!(text.starts_with("# `metatopia node join` writes"), "{text}");
         // A key that a person sets at the top of the file is the server's.
-        fs::write(&file.0, format!("archive = true\n{text}")).unwrap();
-        assert_eq!(config::read(&file.0).unwrap().archive, Some(true));
+        fs::write(&file, format!("archive = true\n{text}")).unwrap();
+        assert_eq!(config::read(&file).unwrap().archive, Some(true));
     }
 
     #[test]
     fn a_file_with_a_wrong_line_is_named_and_stays_as_it_is() {
         for text in ["archive = true\narchiv = true\n", "snapshot_turns = \"often\"", "what"] {
-            let file = Scratch::with("wrong", text);
-            let error = written(7).write(&file.0, "up").unwrap_err();
-            assert!(error.to_string().contains(&file.0.display().to_string()), "{error}");
-            assert_eq!(fs::read_to_string(&file.0).unwrap(), text);
+            let scratch = Scratch::made("written-wrong");
+            let file = scratch.file("wrong.toml", text);
+            let error = written(7).write(&file, "up").unwrap_err();
+            assert!(error.to_string().contains(&file.display().to_string()), "{error}");
+            assert_eq!(fs::read_to_string(&file).unwrap(), text);
         }
     }
 }

@@ -1,25 +1,9 @@
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use metatopia_types::{Digest, Height, Root, SimId};
 
 use super::*;
-
-/// A folder that is removed when its test ends.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let path = std::env::temp_dir().join(format!("metatopia-{name}-{}", std::process::id()));
-        fs::create_dir_all(&path).unwrap();
-        Self(path)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        drop(fs::remove_dir_all(&self.0));
-    }
-}
+use crate::scratch::Scratch;
 
 fn genesis(engine: u32) -> Genesis {
     let mut genesis =
@@ -38,7 +22,7 @@ fn older(engine: u32) -> Vec<u8> {
 
 #[test]
 fn a_genesis_of_another_engine_is_told_with_the_commit_that_runs_it_also_if_it_cannot_be_decoded() {
-    let folder = Scratch::new("engine-other");
+    let folder = Scratch::made("engine-other");
     for (engine, commit) in LAST_COMMITS {
         if engine == ENGINE {
             continue;
@@ -72,7 +56,7 @@ fn a_successor_of_another_engine_is_told_too() {
 
 #[test]
 fn the_note_of_the_program_that_ran_last_names_its_commit() {
-    let folder = Scratch::new("engine-note");
+    let folder = Scratch::made("engine-note");
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let note = |engine: u32, commit: &str| {
         let text = format!(
@@ -97,7 +81,7 @@ fn the_note_of_the_program_that_ran_last_names_its_commit() {
 
 #[test]
 fn what_this_program_runs_is_noted_and_goes_on() {
-    let folder = Scratch::new("engine-own");
+    let folder = Scratch::made("engine-own");
     note(&folder.0).unwrap();
     let noted = BuildNote::read(&folder.0).unwrap();
     assert_eq!(noted, BuildNote::own());
@@ -110,7 +94,7 @@ fn what_this_program_runs_is_noted_and_goes_on() {
 
 #[test]
 fn a_note_that_is_too_long_is_none() {
-    let folder = Scratch::new("engine-long");
+    let folder = Scratch::made("engine-long");
     note(&folder.0).unwrap();
     let path = folder.0.join(NOTE);
     let mut text = fs::read_to_string(&path).unwrap();
@@ -121,7 +105,7 @@ fn a_note_that_is_too_long_is_none() {
 
 #[test]
 fn a_directory_that_a_later_engine_went_on_from_is_that_ones() {
-    let folder = Scratch::new("engine-later");
+    let folder = Scratch::made("engine-later");
     let commit = "0123456789abcdef0123456789abcdef01234567";
     let later = ENGINE + 1;
     let text =
@@ -135,7 +119,7 @@ fn a_directory_that_a_later_engine_went_on_from_is_that_ones() {
 
 #[test]
 fn a_genesis_of_other_rules_under_the_same_number_is_told_with_both() {
-    let folder = Scratch::new("engine-rules");
+    let folder = Scratch::made("engine-rules");
     let rules = Digest([7; 32]);
     let genesis = Genesis { rules, ..genesis(ENGINE) };
 
@@ -149,7 +133,7 @@ fn a_genesis_of_other_rules_under_the_same_number_is_told_with_both() {
 
 #[test]
 fn a_state_of_another_engine_is_told_with_its_file_and_a_damaged_one_is_not() {
-    let folder = Scratch::new("engine-state");
+    let folder = Scratch::made("engine-state");
     let damaged = PassedOver::Unusable("the file is not what was written".to_owned());
     assert_eq!(check_states(&folder.0, std::slice::from_ref(&damaged)), Ok(()));
     let file = metatopia_store::FileName::segment(0);

@@ -1,33 +1,13 @@
 use std::fs;
 
 use super::*;
+use crate::scratch::Scratch;
 
-/// A directory that is removed when this is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new(name: &str) -> Self {
-        let mut nonce = [0; 8];
-        getrandom::fill(&mut nonce).unwrap();
-        let nonce = u64::from_le_bytes(nonce);
-        let path = std::env::temp_dir().join(format!("metatopia-keys-{name}-{nonce:016x}"));
-        fs::create_dir(&path).unwrap();
-        Self(path)
-    }
-
-    /// Writes a file with this text and mode.
-    fn file(&self, text: impl AsRef<[u8]>, mode: u32) -> PathBuf {
-        let path = self.0.join("key");
-        fs::write(&path, text).unwrap();
-        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
-        path
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
+/// Writes a key file with this text and mode.
+fn written(scratch: &Scratch, text: impl AsRef<[u8]>, mode: u32) -> PathBuf {
+    let path = scratch.file("key", text);
+    fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+    path
 }
 
 fn line() -> String {
@@ -40,7 +20,7 @@ fn mode(path: &Path) -> u32 {
 
 #[test]
 fn a_new_key_is_private_and_can_be_loaded() {
-    let scratch = Scratch::new("new");
+    let scratch = Scratch::made("keys-new");
     let path = scratch.0.join("made/on/demand/key");
 
     let made = create(&path).unwrap();
@@ -57,15 +37,15 @@ fn a_new_key_is_private_and_can_be_loaded() {
 
 #[test]
 fn two_new_keys_differ() {
-    let scratch = Scratch::new("differ");
+    let scratch = Scratch::made("keys-differ");
     let keys = ["a", "b"].map(|name| create(&scratch.0.join(name)).unwrap().public());
     assert_ne!(keys[0], keys[1]);
 }
 
 #[test]
 fn a_key_is_never_overwritten() {
-    let scratch = Scratch::new("overwrite");
-    let path = scratch.file(line(), 0o600);
+    let scratch = Scratch::made("keys-overwrite");
+    let path = written(&scratch, line(), 0o600);
 
     let error = create(&path).unwrap_err();
 
@@ -75,7 +55,7 @@ fn a_key_is_never_overwritten() {
 
 #[test]
 fn a_link_to_nowhere_is_not_followed() {
-    let scratch = Scratch::new("link");
+    let scratch = Scratch::made("keys-link");
     let (link, target) = (scratch.0.join("link"), scratch.0.join("target"));
     std::os::unix::fs::symlink(&target, &link).unwrap();
 
@@ -85,9 +65,9 @@ fn a_link_to_nowhere_is_not_followed() {
 
 #[test]
 fn a_key_that_others_can_reach_is_refused_by_name_and_mode() {
-    let scratch = Scratch::new("exposed");
+    let scratch = Scratch::made("keys-exposed");
     for wrong in [0o640, 0o604, 0o620, 0o602, 0o610, 0o601, 0o644, 0o777] {
-        let path = scratch.file(line(), wrong);
+        let path = written(&scratch, line(), wrong);
 
         let error = load(&path).unwrap_err();
 
@@ -97,7 +77,7 @@ fn a_key_that_others_can_reach_is_refused_by_name_and_mode() {
         assert!(text.contains(&format!("{wrong:04o}")), "{text}");
     }
     for right in [0o600, 0o400] {
-        assert!(load(&scratch.file(line(), right)).is_ok(), "{right:o}");
+        assert!(load(&written(&scratch, line(), right)).is_ok(), "{right:o}");
         fs::set_permissions(scratch.0.join("key"), Permissions::from_mode(0o600)).unwrap();
     }
 }
@@ -113,8 +93,8 @@ fn a_key_of_another_user_is_refused() {
 
 #[test]
 fn a_new_file_belongs_to_the_user_we_act_as() {
-    let scratch = Scratch::new("user");
-    let path = scratch.file(line(), 0o600);
+    let scratch = Scratch::made("keys-user");
+    let path = written(&scratch, line(), 0o600);
     assert_eq!(fs::metadata(path).unwrap().uid(), user().unwrap());
 }
 
@@ -149,18 +129,18 @@ fn what_is_not_a_key_file_is_refused_and_not_repeated() {
 
 #[test]
 fn the_longest_file_is_read() {
-    let scratch = Scratch::new("longest");
+    let scratch = Scratch::made("keys-longest");
     let mut text = line();
     text.push_str(&"#".repeat(FILE_BYTES_MAX - text.len()));
-    assert!(load(&scratch.file(&text, 0o600)).is_ok());
+    assert!(load(&written(&scratch, &text, 0o600)).is_ok());
     text.push('#');
-    let error = load(&scratch.file(&text, 0o600)).unwrap_err();
+    let error = load(&written(&scratch, &text, 0o600)).unwrap_err();
     assert!(matches!(error, LoadKeyError::Format { source: FormatError::TooLong, .. }), "{error}");
 }
 
 #[test]
 fn a_missing_file_and_a_directory_are_named() {
-    let scratch = Scratch::new("missing");
+    let scratch = Scratch::made("keys-missing");
     let missing = load(&scratch.0.join("absent")).unwrap_err();
     assert!(missing.to_string().contains("absent"), "{missing}");
     let directory = load(&scratch.0).unwrap_err();

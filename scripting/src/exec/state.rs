@@ -68,7 +68,10 @@ impl CallMachine<'_> {
         let size = value.size();
         let message = if u32::from(value.depth()) > VALUE_DEPTH_MAX {
             alloc::format!("state.{name}: nested deeper than {VALUE_DEPTH_MAX} levels")
-        } else if matches!(value, Datum::Function(_) | Datum::State | Datum::Range(..)) {
+        } else if matches!(
+            value,
+            Datum::Function(_) | Datum::State | Datum::Range(..) | Datum::RangeTo(..)
+        ) {
             alloc::format!("state.{name}: a {} cannot be kept", value.kind_name())
         } else {
             let variable = StateVariable { value, written: Some(at) };

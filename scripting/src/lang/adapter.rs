@@ -103,9 +103,9 @@ fn point(at: Position) -> SourcePoint {
     SourcePoint { line: small(at.line()), column: small(at.position()) }
 }
 
-/// Statements of a function's body. The type that holds them has no public name, so they are collected
+/// Returns the statements of a function's body. The type that holds them has no public name, so they are collected
 /// from a walk over a tree that has this function alone.
-fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
+pub(crate) fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
     let mut alone = Module::new();
     alone.set_script_fn(Arc::clone(function));
     let mut statements = Vec::new();

@@ -24,13 +24,15 @@ use crate::{
     exec::evaluate_constants,
     host::all_functions,
     ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
-    suggest::closest,
 };
 use emit::FunctionBody;
 use tables::ProgramTables;
 
 /// Complaints that are collected at most.
 const DIAGNOSTICS_MAX: usize = 32;
+
+/// Mistakes that are looked for what was meant; more than are told, for they are told by their places.
+const HINTS_MAX: usize = 4 * DIAGNOSTICS_MAX;
 
 /// Lowers a whole source; or tells what is wrong with it.
 pub(super) fn lower(tree: &SourceTree) -> Result<ScriptProgram, Vec<Diagnostic>> {
@@ -113,7 +115,10 @@ impl Lowering {
         let end = self.register(SourcePoint::default());
         self.emit(IrOp::Unit { to: end }, SourcePoint::default());
         self.emit(IrOp::Return { from: end }, SourcePoint::default());
-        let function = self.take_body().into_function(String::new(), SourcePoint::default());
+        let at = order.first().map_or_else(SourcePoint::default, |(_, at)| *at);
+        let function = self.take_body().into_function(String::new(), at);
+        // Targets of jumps are numbers of 16 bits: in a longer one a jump could meet itself, unpaid.
+        self.fits(&function);
         if order.is_empty() || !self.found.is_empty() {
             // Functions may still name them.
             self.constants = names.into_iter().map(|name| (name, 0)).collect();
@@ -193,7 +198,7 @@ impl Lowering {
 
     fn handler(&mut self, name: &str, parameters: usize, at: SourcePoint) -> Option<EventKind> {
         let Some(kind) = EventKind::ALL.into_iter().find(|kind| kind.handler() == name) else {
-            let hint = closest(name, EventKind::ALL.into_iter().map(EventKind::handler));
+            let hint = self.hint(name, EventKind::ALL.into_iter().map(EventKind::handler));
             let all = EventKind::ALL.map(EventKind::handler).join(", ");
             self.complain(at, format!("there is no event for {name}{hint}; there are {all}"));
             return None;
@@ -253,7 +258,12 @@ impl Lowering {
     fn fits(&mut self, function: &IrFunction) {
         if function.code.len() > usize::from(u16::MAX) {
             let name = function.name.to_string();
-            self.complain(function.at, format!("the function {name} is too long: split it"));
+            let what = if name.is_empty() {
+                "a constant or closure".into()
+            } else {
+                format!("the function {name}")
+            };
+            self.complain(function.at, format!("{what} is too long: split it"));
         }
     }
 }

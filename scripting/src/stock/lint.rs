@@ -102,7 +102,7 @@ impl Lint {
         if name.starts_with("on_") {
             self.handler(name, parameters, at);
         }
-        self.block(&super::statements(function));
+        self.block(&super::statements_of(function));
     }
 
     fn handler(&mut self, name: &str, parameters: usize, at: Position) {

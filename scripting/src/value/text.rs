@@ -1,13 +1,24 @@
-//! Values as text.
+//! Values as text, as scripts print them: texts inside of arrays and maps in quotes, numbers with at most
+//! six decimals.
 
 use core::fmt;
 
-use metatopia_math::Fx;
+use metatopia_math::{Fx, Vec2};
 
 use super::Value;
 
-/// As scripts print it: texts inside of arrays and maps in quotes, numbers with at most six
-/// decimals.
+/// A value that prints as scripts print values.
+pub(crate) trait PrintedValue: fmt::Display {
+    /// Says whether it is a text, which stands in quotes inside of arrays and maps.
+    fn is_text(&self) -> bool;
+}
+
+impl PrintedValue for Value {
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
+
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -15,48 +26,64 @@ impl fmt::Display for Value {
             Self::Bool(value) => value.fmt(f),
             Self::Int(value) => value.fmt(f),
             Self::Fixed(value) => show_fixed(*value, f),
-            Self::Vec2(value) => {
-                f.write_str("(")?;
-                show_fixed(value.x, f)?;
-                f.write_str(", ")?;
-                show_fixed(value.y, f)?;
-                f.write_str(")")
-            }
+            Self::Vec2(value) => show_vec2(*value, f),
             Self::Text(text) => f.write_str(text),
-            // Its number is nothing that a text may hold: elsewhere it is another thing's.
-            Self::Object(_) => f.write_str("object"),
-            Self::Array(values) => {
-                f.write_str("[")?;
-                for (i, value) in values.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    show_inner(value, f)?;
-                }
-                f.write_str("]")
-            }
-            Self::Map(values) => {
-                f.write_str("#{")?;
-                for (i, (name, value)) in values.iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    write!(f, "{name}: ")?;
-                    show_inner(value, f)?;
-                }
-                f.write_str("}")
-            }
+            Self::Object(_) => show_object(f),
+            Self::Array(values) => show_array(values.iter(), f),
+            Self::Map(values) => show_map(values.iter().map(|(name, value)| (&**name, value)), f),
         }
     }
 }
 
-fn show_inner(value: &Value, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match value {
-        Value::Text(text) => write!(f, "\"{text}\""),
-        value => fmt::Display::fmt(value, f),
-    }
+/// Shows a handle. Its number is nothing that a text may hold: elsewhere it is another thing's.
+pub(crate) fn show_object(f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("object")
 }
 
-/// Rounded to six decimals, without zeros at the end, but always with one decimal.
+/// Shows a number, rounded to six decimals, without zeros at the end, but always with one decimal.
 pub(crate) fn show_fixed(value: Fx, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let text = alloc::format!("{value:.6}");
     let short = text.trim_end_matches('0');
     f.write_str(short)?;
     f.write_str(if short.ends_with('.') { "0" } else { "" })
+}
+
+/// Shows a vector as its two coordinates.
+pub(crate) fn show_vec2(value: Vec2, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    f.write_str("(")?;
+    show_fixed(value.x, f)?;
+    f.write_str(", ")?;
+    show_fixed(value.y, f)?;
+    f.write_str(")")
+}
+
+/// Shows the values of an array.
+pub(crate) fn show_array<'a, V: PrintedValue + 'a>(
+    values: impl Iterator<Item = &'a V>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str("[")?;
+    for (i, value) in values.enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        show_inner(value, f)?;
+    }
+    f.write_str("]")
+}
+
+/// Shows the entries of a map.
+pub(crate) fn show_map<'a, V: PrintedValue + 'a>(
+    entries: impl Iterator<Item = (&'a str, &'a V)>,
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str("#{")?;
+    for (i, (name, value)) in entries.enumerate() {
+        f.write_str(if i == 0 { "" } else { ", " })?;
+        write!(f, "{name}: ")?;
+        show_inner(value, f)?;
+    }
+    f.write_str("}")
+}
+
+fn show_inner<V: PrintedValue>(value: &V, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    if value.is_text() { write!(f, "\"{value}\"") } else { value.fmt(f) }
 }

@@ -2,17 +2,14 @@
 //! operation in every build.
 
 mod memory;
+#[path = "../stage/nowhere.rs"]
+mod nowhere;
 mod programs;
 
-use std::{fmt::Write, sync::Arc};
+use std::fmt::Write;
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_scripting::{
-    Call, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, ScriptHandler,
-    ScriptProgram, ScriptState, WorldView,
-    limits::{CALL_BYTES_MAX, GAS_PER_CALL_MAX},
-};
-use metatopia_types::{Digest, ObjectId, PackageId, ScriptId, Tick};
+use metatopia_scripting::{ErrorKind, ScriptHandler, ScriptProgram, limits::CALL_BYTES_MAX};
+use metatopia_types::{Digest, PackageId};
 
 /// How each program ended, recorded.
 const GOLDEN: &str = include_str!("golden.txt");
@@ -23,41 +20,9 @@ const BEYOND_MAX: usize = 1_024 * 1_024;
 /// Nanoseconds that a program may compute, in an optimised build.
 const NANOSECONDS_MAX: u64 = 5_000_000;
 
-/// A world without anything in it.
-struct Nowhere;
-
-impl WorldView for Nowhere {
-    fn object(&self, _: ObjectId) -> Option<ObjectView<'_>> {
-        None
-    }
-
-    fn nearby(&self, _: Vec2, _: Fx, _: u32) -> Nearby {
-        Nearby::default()
-    }
-
-    fn tick(&self) -> Tick {
-        Tick(0)
-    }
-
-    fn seed(&self) -> Digest {
-        Digest::ZERO
-    }
-}
-
 /// How a program ended, in one line.
 fn ended(handler: &ScriptHandler) -> String {
-    let view: Arc<dyn WorldView> = Arc::new(Nowhere);
-    let result = handler.call(&Call {
-        view: &view,
-        script: ScriptId(1),
-        object: ObjectId(1),
-        index: 0,
-        event: &Event::Start,
-        state: &Arc::new(ScriptState::default()),
-        own: &ObjectWrites::default(),
-        gas: GAS_PER_CALL_MAX,
-    });
-    match result {
+    match nowhere::start(handler) {
         Ok(part) => format!("well, {} gas", part.gas),
         Err(error) => {
             assert_ne!(error.kind, ErrorKind::Panic, "{error}");

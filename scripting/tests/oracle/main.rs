@@ -4,6 +4,8 @@
 
 mod differences;
 mod grammar;
+#[path = "../stage/nowhere.rs"]
+mod nowhere;
 mod own;
 mod stock;
 

@@ -178,3 +178,29 @@ fn a_program_is_the_same_after_it_was_written_and_read() {
     assert!(ScriptProgram::decode(&other).is_err());
     assert!(ScriptProgram::decode(&other[..9]).is_err());
 }
+
+#[test]
+fn constants_that_are_too_long_are_refused_before_they_are_computed() {
+    // One jump of them met itself, and computed for ever without gas.
+    let cases = ["2"; 16_385].join("|");
+    let complaint = first(&format!("const b = 1; const a = switch 1 {{ {cases} => 0 }};"));
+    assert!(complaint.ends_with("a constant or closure is too long: split it"), "{complaint}");
+}
+
+#[test]
+fn what_constants_share_counts_for_each_of_them() {
+    let texts = vec!["\"a text of some length\""; 256].join(",");
+    let copies: String = (0..100).map(|n| format!("const c{n} = a;")).collect();
+    let complaint = first(&format!("const a = [{texts}];\n{copies}"));
+    let words = format!("the call has used {CALL_BYTES_MAX} bytes of memory");
+    assert!(complaint.starts_with("2:") && complaint.ends_with(&words), "{complaint}");
+}
+
+#[test]
+fn a_value_that_cannot_be_kept_ends_the_call_and_loses_nothing() {
+    // It was caught once, and the value before it was gone.
+    for value in ["|x| x", "1..2", "1..=2", "state"] {
+        let error = start(&format!("state.n = 5; try {{ state.n = {value}; }} catch {{}}"));
+        assert_eq!(error.unwrap_err().kind, ErrorKind::State, "{value}");
+    }
+}

@@ -135,10 +135,8 @@ pub enum FloorPlanFault {
     #[error("{0} corners where 3 to {SECTOR_CORNERS_MAX} are allowed")]
     Corners(usize),
     /// The corners do not go around a convex piece of ground.
-    #[error(
-        "the corners do not go around a convex room counter-clockwise: look at corner {0}, from 0"
-    )]
-    NotConvex(usize),
+    #[error("the corners do not go around a convex room counter-clockwise: look at the one at {0}")]
+    NotConvex(Vec2),
     /// A corner is outside of the ground.
     #[error("the corner at {0} is outside of the ground")]
     OutOfGround(Vec2),
@@ -154,6 +152,9 @@ pub enum FloorPlanFault {
     /// An opening is hardly one.
     #[error("an opening of less than {NARROW} m")]
     Narrow,
+    /// Two openings are the same gap, or parts of one.
+    #[error("it covers a part of opening {0}")]
+    OpeningsOverlap(usize),
     /// An opening is on no edge.
     #[error("it is on no edge of a sector")]
     NoEdge,
@@ -175,7 +176,7 @@ impl Sector {
     /// Says whether an opening is on one of the edges.
     #[must_use]
     pub fn has(&self, opening: &SectorOpening) -> bool {
-        self.edges().any(|edge| is_beside(edge, opening.from) && is_beside(edge, opening.to))
+        self.edges().any(|edge| opening.is_on(edge))
     }
 
     fn check(&self, ground: &Bounds) -> Result<(), FloorPlanFault> {
@@ -196,12 +197,12 @@ impl Sector {
         }
         // All other corners are to the left of each edge. This holds for no star, which turns left at
         // every corner as well.
-        for (n, edge) in self.edges().enumerate() {
+        for edge in self.edges() {
             let other = |at: &Vec2| *at != edge.0 && *at != edge.1;
             let lefts = self.corners.iter().filter(|at| other(at));
             let left = lefts.clone().all(|at| side(edge, *at) > Fx::ZERO);
             if !left || lefts.count() + 2 != self.corners.len() {
-                return Err(FloorPlanFault::NotConvex(n));
+                return Err(FloorPlanFault::NotConvex(edge.0));
             }
         }
         Ok(())
@@ -213,6 +214,26 @@ impl Sector {
         let behind = |edge, room: &Self| room.corners.iter().all(|at| side(edge, *at) <= Fx::ZERO);
         !self.edges().any(|edge| behind(edge, other))
             && !other.edges().any(|edge| behind(edge, self))
+    }
+}
+
+impl SectorOpening {
+    /// Says whether both ends are on an edge.
+    fn is_on(&self, edge: (Vec2, Vec2)) -> bool {
+        is_beside(edge, self.from) && is_beside(edge, self.to)
+    }
+
+    /// Says whether the two are on one line, and have more than a point of it in common.
+    fn overlaps(&self, other: &Self) -> bool {
+        let along = self.to.saturating_sub(self.from);
+        let Some(direction) = along.normalize() else { return false };
+        let [from, to] = [other.from, other.to].map(|end| end.saturating_sub(self.from));
+        if [from, to].iter().any(|end| direction.cross(*end).saturating_abs() > BESIDE) {
+            return false;
+        }
+        let [a, b] = [from, to].map(|end| end.dot(direction));
+        let (low, high) = (a.min(b).max(Fx::ZERO), a.max(b).min(along.length()));
+        high.saturating_sub(low) > BESIDE
     }
 }
 
@@ -234,9 +255,12 @@ impl FloorPlan {
     #[must_use]
     pub fn touches_wall(&self, centre: Vec2, radius: Fx) -> bool {
         let near = |edge: (Vec2, Vec2)| nearest(edge, centre).distance(centre) < radius;
-        // Who stands clear of an edge but in its opening stands in no wall.
-        let open = self.openings.iter().any(|gap| near((gap.from, gap.to)));
-        !open && self.sectors.iter().flat_map(Sector::edges).any(near)
+        // Whoever stands in an opening of an edge does not stand in the wall beside it.
+        let is_open = |edge| {
+            let mut gaps = self.openings.iter().filter(|gap| gap.is_on(edge));
+            gaps.any(|gap| near((gap.from, gap.to)))
+        };
+        self.sectors.iter().flat_map(Sector::edges).any(|edge| near(edge) && !is_open(edge))
     }
 
     /// Checks all rooms and openings.
@@ -267,6 +291,9 @@ impl FloorPlan {
             }
             if self.joins(opening).next().is_none() {
                 return wrong(part, FloorPlanFault::NoEdge);
+            }
+            if let Some(other) = self.openings[..n].iter().position(|gap| gap.overlaps(opening)) {
+                return wrong(part, FloorPlanFault::OpeningsOverlap(other));
             }
         }
         Ok(())

@@ -11,7 +11,7 @@ use metatopia_types::{
 use super::{
     genesis::{Genesis, GenesisError, ObjectSpec, ScriptSpec},
     object::Object,
-    parameters::ParametersError,
+    parameters::{Parameters, ParametersError},
     players::Since,
     sim_state::{Charter, SimClock, State},
     world::World,
@@ -55,8 +55,11 @@ impl State {
     /// When the genesis is not one of a successor of that sim.
     pub(super) fn succeed(genesis: &Genesis, parent: &Self) -> Result<Self, GenesisError> {
         let (old, fresh) = (&parent.charter, empty(genesis)?);
+        // How long it lives is its own: the parent may have been ended early.
+        let ttl_seconds = genesis.parameters.ttl_seconds;
+        let parameters = Parameters { ttl_seconds, ..old.parameters.clone() };
         let kept = [
-            ("parameters", genesis.parameters == old.parameters),
+            ("parameters", genesis.parameters == parameters),
             ("licence", genesis.licence == old.licence),
             ("licence of assets", genesis.asset_licence == old.asset_licence),
             ("floor plan", genesis.floor_plan == old.floor_plan),

@@ -66,4 +66,12 @@ fn the_successor_of_a_sim_that_has_ended_lives_as_long_again() {
     let again = World::succeed(&genesis, &yard.world, &tools).expect("a successor");
 
     assert_eq!(again.time_left(), Some(60_000));
+
+    // Whoever founds it may say otherwise: the parent may have been ended early.
+    for (ttl_seconds, left) in [(0, None), (7_200, Some(7_200_000))] {
+        let mut genesis = genesis.clone();
+        genesis.parameters.ttl_seconds = ttl_seconds;
+        let again = World::succeed(&genesis, &yard.world, &tools).expect("a successor");
+        assert_eq!(again.time_left(), left);
+    }
 }

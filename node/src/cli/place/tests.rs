@@ -8,7 +8,7 @@ use super::{
     folder::{PLACE_BYTES_MAX, PLACE_FILES_MAX, PlaceFolder, write_folder},
     *,
 };
-use crate::cli::fixture::Scratch;
+use crate::scratch::Scratch;
 
 fn written(name: &str, template: &str) -> Scratch {
     let scratch = Scratch::new(name);

@@ -34,7 +34,7 @@ pub(super) fn read_last_state(path: &Path, genesis: Option<&Path>) -> Result<Las
         return Err(not_a_snapshot(path));
     };
     let (base, world) = read_snapshot(path, height, root, &tools())?;
-    Ok(LastState { base, world, proof: None })
+    Ok(LastState { base, world, proof: None, picture: Vec::new() })
 }
 
 fn of_directory(dir: &Path, genesis: Option<&Path>) -> Result<LastState, Failure> {

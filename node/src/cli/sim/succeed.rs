@@ -1,6 +1,6 @@
 //! `sim succeed` founds a sim that continues another one.
 
-use std::{fmt, path::PathBuf};
+use std::{fmt, path::PathBuf, time::Duration};
 
 use clap::Args;
 use metatopia_audit::tools;
@@ -12,6 +12,7 @@ use serde::Serialize;
 
 use super::{ParentLine, last_state::read_last_state};
 use crate::cli::{
+    arguments,
     console::Console,
     failure::Failure,
     up::world::{self as kept, Beginning, SERVERS},
@@ -30,6 +31,10 @@ pub(in crate::cli) struct SucceedArgs {
     /// The number of its servers, each with new keys. Others can join later.
     #[arg(long, default_value_t = SERVERS as u32, value_parser = clap::value_parser!(u32).range(1..=31))]
     servers: u32,
+    /// How long the successor lives, such as 2h [default: as long as the parent, or for ever]. Its admins
+    /// can change this while it lives.
+    #[arg(long, value_name = "DURATION", value_parser = arguments::days)]
+    ttl: Option<Duration>,
     /// An admin besides the new one, whose key is written to admin.key: 64 hexadecimal digits.
     #[arg(long, value_name = "KEY")]
     admin: Vec<PublicKey>,
@@ -73,7 +78,10 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
     let mut founded = None;
     kept::LocalWorld::create(&args.data_dir, args.servers as usize, |validators, admin| {
         let admins = args.admin.iter().copied().chain([admin]).collect();
-        let genesis = last.successor(args.name.clone(), validators, admins);
+        let mut genesis = last.successor(args.name.clone(), validators, admins);
+        if let Some(ttl) = args.ttl {
+            genesis.parameters.ttl_seconds = ttl.as_secs().max(1);
+        }
         let world = World::succeed(&genesis, &last.world, &tools())
             .map_err(|error| Failure::usage(error.to_string()))?;
         founded = Some((world, genesis.id()));

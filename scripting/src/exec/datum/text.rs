@@ -1,9 +1,15 @@
-//! Values as text, as `Value` prints them.
+//! Values as text, as [`Value`](crate::Value) prints them.
 
 use core::fmt;
 
 use super::Datum;
-use crate::value::show_fixed;
+use crate::value::{PrintedValue, show_array, show_fixed, show_map, show_object, show_vec2};
+
+impl PrintedValue for Datum {
+    fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_))
+    }
+}
 
 impl fmt::Display for Datum {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -12,32 +18,12 @@ impl fmt::Display for Datum {
             Self::Bool(value) => value.fmt(f),
             Self::Int(value) => value.fmt(f),
             Self::Fixed(value) => show_fixed(*value, f),
-            Self::Vec2(value) => {
-                f.write_str("(")?;
-                show_fixed(value.x, f)?;
-                f.write_str(", ")?;
-                show_fixed(value.y, f)?;
-                f.write_str(")")
-            }
+            Self::Vec2(value) => show_vec2(*value, f),
             Self::Text(text) => f.write_str(text),
-            // Its number is nothing that a text may hold: elsewhere it is another thing's.
-            Self::Object(_) => f.write_str("object"),
-            Self::Array(list) => {
-                f.write_str("[")?;
-                for (i, value) in list.items().iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    show_inner(value, f)?;
-                }
-                f.write_str("]")
-            }
+            Self::Object(_) => show_object(f),
+            Self::Array(list) => show_array(list.items().iter(), f),
             Self::Map(map) => {
-                f.write_str("#{")?;
-                for (i, (name, value)) in map.entries().iter().enumerate() {
-                    f.write_str(if i == 0 { "" } else { ", " })?;
-                    write!(f, "{name}: ")?;
-                    show_inner(value, f)?;
-                }
-                f.write_str("}")
+                show_map(map.entries().iter().map(|(name, value)| (&**name, value)), f)
             }
             Self::Range(start, end) => write!(f, "{start}..{end}"),
             Self::RangeTo(start, end) => write!(f, "{start}..={end}"),
@@ -45,12 +31,5 @@ impl fmt::Display for Datum {
             Self::State => f.write_str("state"),
             Self::Fault(_) => f.write_str("error"),
         }
-    }
-}
-
-fn show_inner(value: &Datum, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    match value {
-        Datum::Text(text) => write!(f, "\"{text}\""),
-        value => fmt::Display::fmt(value, f),
     }
 }

@@ -3,7 +3,7 @@
 //! The parser keeps hashes of the values alone, and hashes differ between machines. So the values are
 //! taken from the tokens: they pass by here in the order of the source.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{collections::BTreeMap, string::String, vec::Vec};
 use core::cell::RefCell;
 
 use rhai::{BinaryExpr, Expr, Position, Token};
@@ -36,11 +36,17 @@ enum TokenMark {
 
 /// Tokens of a source, in its order.
 #[derive(Debug, Default)]
-pub(super) struct Marks(Vec<(SourcePoint, TokenMark)>);
+pub(super) struct Marks {
+    marks: Vec<TokenMark>,
+    /// The number of tokens up to each `switch`, that one included, by its place.
+    switches: BTreeMap<SourcePoint, usize>,
+}
 
 std::thread_local! {
     /// The parser owns the function that sees the tokens, so they are kept here while it parses.
-    static SEEN: RefCell<Marks> = const { RefCell::new(Marks(Vec::new())) };
+    static SEEN: RefCell<Marks> = const {
+        RefCell::new(Marks { marks: Vec::new(), switches: BTreeMap::new() })
+    };
 }
 
 pub(super) fn clear() {
@@ -78,7 +84,13 @@ pub(super) fn note(token: &Token, at: Position) {
         Token::InclusiveRange => TokenMark::Range { inclusive: true },
         _ => TokenMark::Other,
     };
-    SEEN.with_borrow_mut(|seen| seen.0.push((point(at), mark)));
+    SEEN.with_borrow_mut(|seen| {
+        let is_switch = mark == TokenMark::Switch;
+        seen.marks.push(mark);
+        if is_switch {
+            seen.switches.entry(point(at)).or_insert(seen.marks.len());
+        }
+    });
 }
 
 /// How far the tokens of a `switch` are read.
@@ -148,13 +160,11 @@ impl Marks {
         at: SourcePoint,
         arms: usize,
     ) -> Result<Vec<Vec<CasePattern>>, String> {
-        let begin =
-            self.0.iter().position(|(place, mark)| *place == at && *mark == TokenMark::Switch);
         let unclear = || String::from("give the value of this switch a name first, with let");
-        let rest = &self.0[begin.ok_or_else(unclear)? + 1..];
+        let rest = &self.marks[*self.switches.get(&at).ok_or_else(unclear)?..];
         let mut found = Vec::new();
         let mut reading = SwitchReading::default();
-        for (_, mark) in rest {
+        for mark in rest {
             match reading.next(mark) {
                 Reading::More => {}
                 Reading::Pattern => found.push(read(&core::mem::take(&mut reading.pattern))?),

@@ -2,7 +2,7 @@
 
 use alloc::{format, string::String};
 
-use super::Lowering;
+use super::{HINTS_MAX, Lowering};
 use crate::{
     host::{NAMES, PROPERTIES, Purity, ValueKind, all_functions},
     ir::IrOp,
@@ -32,6 +32,12 @@ pub(super) fn changes(name: &str) -> bool {
 }
 
 impl Lowering {
+    /// Returns what may have been meant by a name. Only so many mistakes are told with one, because each
+    /// is compared with all that is known.
+    pub(super) fn hint<'a>(&self, name: &str, known: impl Iterator<Item = &'a str>) -> String {
+        if self.found.len() < HINTS_MAX { closest(name, known) } else { String::new() }
+    }
+
     /// Puts what a name stands for, which is no variable of the function, into a register.
     pub(super) fn global_into(&mut self, name: &str, to: u16, at: SourcePoint) {
         if self.in_constant && ["self_", "state"].contains(&name) {
@@ -63,7 +69,7 @@ impl Lowering {
         }
         let known = NAMES.iter().map(|name| name.name);
         let known = known.chain(self.constants.keys().map(String::as_str));
-        let hint = closest(name, known.chain(self.local_names()));
+        let hint = self.hint(name, known.chain(self.local_names()));
         self.complain(at, format!("there is no variable {name}{hint}"));
     }
 
@@ -76,7 +82,7 @@ impl Lowering {
     pub(super) fn own_property(&mut self, property: &str, at: SourcePoint) {
         let of_objects = || PROPERTIES.iter().filter(|p| p.of == ValueKind::Object);
         if !of_objects().any(|p| p.name == property) {
-            let hint = closest(property, of_objects().map(|p| p.name));
+            let hint = self.hint(property, of_objects().map(|p| p.name));
             self.complain(at, format!("objects have no property {property}{hint}"));
         }
     }
@@ -101,7 +107,7 @@ impl Lowering {
             format!("the function {name} of this script does not take {count} arguments")
         } else {
             let known = all_functions().map(|function| function.name);
-            let hint = closest(name, known.chain(self.functions.keys().map(|f| f.0.as_str())));
+            let hint = self.hint(name, known.chain(self.functions.keys().map(|f| f.0.as_str())));
             format!("there is no function {name}{hint}")
         };
         self.complain(at, message);

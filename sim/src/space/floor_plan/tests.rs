@@ -75,6 +75,11 @@ fn whoever_stands_in_an_opening_touches_no_wall() {
     assert!(!plan.touches_wall(at(10, 5), half));
     assert!(!plan.touches_wall(at(5, 5), half));
     assert!(!plan.touches_wall(at(5, -3), half));
+    // In a corner beside an opening it is the other wall that one stands in.
+    let mut plan = house();
+    plan.openings.push(opening((0, 0), (2, 0)));
+    let corner = Vec2::new(Fx::from_ratio(1, 4), Fx::ZERO);
+    assert!(plan.touches_wall(corner, half));
 }
 
 #[test]
@@ -115,11 +120,17 @@ fn openings_are_on_edges_and_wide_enough() {
         (opening((4, 1), (6, 1)), FloorPlanFault::NoEdge),
         (opening((8, 0), (12, 0)), FloorPlanFault::NoEdge),
         (opening((10, 4), (10, 4)), FloorPlanFault::Narrow),
+        (opening((10, 5), (10, 9)), FloorPlanFault::OpeningsOverlap(0)),
+        (opening((10, 6), (10, 4)), FloorPlanFault::OpeningsOverlap(0)),
+        (opening((1, 0), (9, 0)), FloorPlanFault::OpeningsOverlap(1)),
     ] {
         let mut plan = house();
         plan.openings.push(gap);
         assert_eq!(fault(&plan), (FloorPlanPart::Opening(2), expected));
     }
+    let mut beside = house();
+    beside.openings.push(opening((10, 6), (10, 8)));
+    assert_eq!(check(&beside), Ok(()), "an end in common is no gap");
     // The ends of an edge that runs aslant are seldom exactly on it.
     let third = |n| Fx::from_ratio(n, 3);
     let plan = FloorPlan {
@@ -159,9 +170,10 @@ fn a_floor_plan_has_at_most_so_many_rooms_and_openings() {
     };
     let mut plan = FloorPlan { sectors: row(SECTORS_MAX), openings: Vec::new() };
     assert_eq!(check(&plan), Ok(()));
-    plan.openings = vec![opening((1, 0), (2, 0)); SECTOR_OPENINGS_MAX];
+    let gaps = (0..).map(|n| opening((3 * n + 1, 0), (3 * n + 2, 0)));
+    plan.openings = gaps.take(SECTOR_OPENINGS_MAX).collect();
     assert_eq!(check(&plan), Ok(()));
-    plan.openings.push(opening((1, 0), (2, 0)));
+    plan.openings.push(opening((1, 10), (2, 10)));
     assert_eq!(fault(&plan).1, FloorPlanFault::TooManyOpenings);
     plan.sectors = row(SECTORS_MAX + 1);
     assert_eq!(fault(&plan).1, FloorPlanFault::TooManySectors);

@@ -1,7 +1,8 @@
 use super::{super::reach::Reach, *};
 use crate::{
-    cli::{Exit, fixture::Scratch, ports},
+    cli::{Exit, ports},
     config,
+    scratch::Scratch,
 };
 
 #[test]
