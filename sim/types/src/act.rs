@@ -79,6 +79,11 @@ pub enum Act {
         /// The new value as a text.
         value: String,
     },
+    /// Adds a package of script source to the sim, for everybody to read, attach and fork.
+    Publish {
+        /// A blob of the same turn: the package in the form in which servers hand it out.
+        source: BlobId,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

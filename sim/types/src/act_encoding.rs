@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 15] = [
+pub const ACT_NUMBERS: [(&str, u16); 16] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -27,6 +27,7 @@ pub const ACT_NUMBERS: [(&str, u16); 15] = [
     ("Build", 12),
     ("Ticket", 13),
     ("Amend", 14),
+    ("Publish", 15),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -52,6 +53,7 @@ impl Act {
             Self::Build(_) => 12,
             Self::Ticket(_) => 13,
             Self::Amend { .. } => 14,
+            Self::Publish { .. } => 15,
             Self::Unknown { number, .. } => *number,
         }
     }

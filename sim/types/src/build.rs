@@ -80,7 +80,7 @@ pub enum Build {
     Attach {
         /// The thing that gets the script.
         object: ObjectId,
-        /// What runs: a package that ships with the sim.
+        /// What runs: a package of the sim.
         package: PackageId,
     },
     /// Takes a script off a thing; what it remembered is lost.
@@ -95,6 +95,16 @@ pub enum Build {
         /// So many of the last deeds are passed over, and forgotten if the one before them is
         /// taken back: for deeds that can be taken back no more.
         skip: u8,
+    },
+    /// Has a script run another package from now on. It keeps its state, its timers and what waits for it,
+    /// and gets `on_upgrade` first; what it was before is kept until that and one more event ended well.
+    Upgrade {
+        /// The thing that has the script.
+        object: ObjectId,
+        /// Which of its scripts.
+        script: ScriptId,
+        /// What runs from now on: a package of the sim.
+        package: PackageId,
     },
 }
 
@@ -114,7 +124,8 @@ impl Build {
             | Self::Delete { object }
             | Self::Give { object, .. }
             | Self::Attach { object, .. }
-            | Self::Detach { object, .. } => Some(*object),
+            | Self::Detach { object, .. }
+            | Self::Upgrade { object, .. } => Some(*object),
         }
     }
 }

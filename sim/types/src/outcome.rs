@@ -109,8 +109,8 @@ pub enum Refusal {
     /// A gift would fill more than the half of what its receiver may have.
     #[error("the receiver has no room for gifts")]
     NoRoomForGifts,
-    /// No such package ships with the sim.
-    #[error("no such package ships with the sim")]
+    /// The sim has no such package.
+    #[error("the sim has no such package")]
     NoPackage,
     /// The object has no such script.
     #[error("the object has no such script")]
@@ -148,6 +148,18 @@ pub enum Refusal {
     /// The sim has ended, as its charter says.
     #[error("the sim has ended")]
     SimEnded,
+    /// The sim does not let the author publish source.
+    #[error("the sim does not let this author publish source")]
+    NotPublisher,
+    /// What is published breaks the rules of packages, or does not compile.
+    #[error("the package breaks a rule, or its source does not compile")]
+    BadPackage,
+    /// The author, or the sim, has as many bytes of packages as may be.
+    #[error("the author or the sim has as many bytes of packages as may be")]
+    TooManyPackages,
+    /// The last upgrade of the script has not ended well yet.
+    #[error("the last upgrade of the script has not ended well yet")]
+    UpgradeOpen,
 }
 
 impl core::fmt::Display for Outcome {

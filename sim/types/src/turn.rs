@@ -244,7 +244,7 @@ fn count(len: usize) -> u32 {
 
 fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
     match act.envelope.act {
-        Act::Say { body, .. } => Some(body),
+        Act::Say { body: blob, .. } | Act::Publish { source: blob } => Some(blob),
         _ => None,
     }
 }
