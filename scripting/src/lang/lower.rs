@@ -22,7 +22,7 @@ use super::tree::{SourceFunction, SourcePoint, SourceTree, Statement, StatementK
 use crate::{
     Diagnostic, EventKind,
     exec::evaluate_constants,
-    host::all_functions,
+    host::FUNCTIONS,
     ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
 };
 use emit::FunctionBody;
@@ -165,7 +165,7 @@ impl Lowering {
         if *is_method {
             self.complain(*at, format!("{name}: functions of a type are not part of the language"));
         }
-        let mut known = all_functions();
+        let mut known = FUNCTIONS.iter();
         if known.any(|f| f.name == name && f.arguments.len() == parameters.len()) {
             self.complain(*at, format!("{name} is a function of the world: choose another name"));
         }

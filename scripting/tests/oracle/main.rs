@@ -4,24 +4,25 @@
 
 mod differences;
 mod grammar;
-#[path = "../stage/nowhere.rs"]
-mod nowhere;
+mod judged;
 mod own;
+#[path = "../stage/stock.rs"]
 mod stock;
+mod world;
 
 use std::collections::BTreeMap;
 
-use metatopia_scripting::{ErrorKind, Value};
+use metatopia_scripting::{ErrorKind, ScriptOutput, Value};
 
 use grammar::Grammar;
 
 /// Programs of one run, unless the environment says how many.
 const PROGRAMS: u64 = 10_000;
 
-/// What a program gives: a value, or the kind and place of its error.
+/// What a program gives: a value and what it did to the world, or the kind and place of its error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    Value(Value),
+    Value(Value, Box<ScriptOutput>),
     Error {
         kind: ErrorKind,
         line: u32,
@@ -50,7 +51,7 @@ fn random_programs_mean_what_stock_rhai_says() {
     let (mut mismatches, mut refused_by_one) = (0_u64, 0_u64);
     for seed in first..first + programs {
         let source = Grammar::new(seed).program(&mut coverage);
-        let (expected, operations) = stock::run(&engine, &source);
+        let (expected, operations) = judged::run(&engine, &source);
         let found = own::run(&source);
         long += u64::from(operations > 100);
         failed += u64::from(matches!(expected, Verdict::Error { .. }));

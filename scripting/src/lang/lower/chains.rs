@@ -5,7 +5,7 @@ use alloc::{format, vec::Vec};
 
 use super::{Lowering, names::changes};
 use crate::{
-    host::all_functions,
+    host::FUNCTIONS,
     ir::{IrLink, IrLinkKind, IrOp, IrPath},
     lang::tree::{ChainLink, ChainLinkKind, Expression, ExpressionKind, SourcePoint},
 };
@@ -134,7 +134,7 @@ impl Lowering {
     ) {
         let own = self.functions.keys().any(|(own, _)| own == name);
         let at = link.at;
-        if own && !all_functions().any(|f| f.name == name) {
+        if own && !FUNCTIONS.iter().any(|f| f.name == name) {
             let words = format!("{name} is a function of this script: call it as {name}(value)");
             return self.complain(at, words);
         }

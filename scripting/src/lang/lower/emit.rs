@@ -136,8 +136,12 @@ impl Lowering {
 
     /// Begins a part of the code that is paid for at once.
     pub(super) fn leader(&mut self, at: SourcePoint) -> u16 {
-        if !matches!(self.body.code.last(), Some(IrOp::Charge(_))) {
-            self.emit(IrOp::Charge(0), at);
+        match (self.body.code.last(), self.body.places.last_mut()) {
+            // One is enough, and the later place is the one that is under way.
+            (Some(IrOp::Charge(_)), Some(place)) => *place = at,
+            _ => {
+                self.emit(IrOp::Charge(0), at);
+            }
         }
         // Too long a function is refused when it is whole.
         u16::try_from(self.body.code.len() - 1).unwrap_or(u16::MAX)

@@ -1,4 +1,4 @@
-//! Limits of the executor of our own.
+//! Limits of what a program may be, and of what one call of it may use.
 
 use metatopia_scripting::{
     ErrorKind, Event, Handler, ScriptHandler, ScriptProgram, ScriptState, limits::*,
@@ -189,7 +189,7 @@ fn constants_that_are_too_long_are_refused_before_they_are_computed() {
 
 #[test]
 fn what_constants_share_counts_for_each_of_them() {
-    let texts = vec!["\"a text of some length\""; 256].join(",");
+    let texts = vec!["\"fourteen bytes\""; 256].join(",");
     let copies: String = (0..100).map(|n| format!("const c{n} = a;")).collect();
     let complaint = first(&format!("const a = [{texts}];\n{copies}"));
     let words = format!("the call has used {CALL_BYTES_MAX} bytes of memory");
