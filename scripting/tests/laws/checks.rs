@@ -132,6 +132,60 @@ fn unknown_names_are_errors_with_a_suggestion() {
 }
 
 #[test]
+fn members_that_a_value_surely_does_not_have_are_errors_with_a_suggestion() {
+    let in_chat = |statement: &str| format!("fn on_chat(from, text) {{\n {statement}\n}}");
+    for (statement, complaint) in [
+        ("log(text.len);", "2:11: strings have no property len: call it, as .len()"),
+        ("text.lenght;", "2:7: strings have no property lenght: did you mean len?"),
+        ("\"a\".size;", "2:6: strings have no property size"),
+        (
+            "text.split;",
+            "2:7: strings have no property split: call it, split(text: string, by: string)",
+        ),
+        ("from.nmae;", "2:7: objects have no property nmae: did you mean name?"),
+        ("from.name.len;", "2:12: strings have no property len: call it, as .len()"),
+        ("from.pos.z;", "2:11: vectors have no property z: did you mean x?"),
+        ("let a = [1]; a.len;", "2:17: arrays have no property len: call it, as .len()"),
+        ("let a = [1]; a.length;", "2:17: arrays have no property length: did you mean len?"),
+        ("let a = [text]; a.lower();", "2:20: arrays have no function lower: lower(text: string)"),
+        (
+            "for o in nearby(5) { o.colour; }",
+            "2:25: objects have no property colour: did you mean color?",
+        ),
+        (
+            "for w in text.split(\" \") { w.len; }",
+            "2:31: strings have no property len: call it, as .len()",
+        ),
+        ("(1 + 0.5).x;", "2:12: numbers have no property x"),
+        ("`${from}`.x;", "2:12: strings have no property x"),
+        ("text.push(1);", "2:7: strings have no function push: push(array: array, value: any)"),
+        (
+            "let f = |x| x.len; f(text.trim);",
+            "2:28: strings have no property trim: call it, as .trim()",
+        ),
+        ("WORD.len;", "2:7: strings have no property len: call it, as .len()"),
+        ("state.n.len;", "none"),
+        ("let m = #{}; m.len;", "none"),
+        ("let a = \"\"; a = #{len: 1}; a.len;", "none"),
+        ("let a = \"\"; loop { a.len; a = #{}; }", "none"),
+        ("let a = [\"x\"]; a[0].len;", "none"),
+        ("let a = text.to_int(); a.len;", "none"),
+        (
+            "mine(from).len; mine.len;",
+            "2:18: there is no variable mine: to hand the function on, use a closure such as |x| mine(x)",
+        ),
+    ] {
+        let source = format!("{}\nconst WORD = \"a\"; fn mine(x) {{ x }}", in_chat(statement));
+        assert_eq!(first(&source), complaint, "{statement}");
+    }
+    // A handler that is called by name can get anything.
+    assert_eq!(
+        first("fn on_timer(name) { name.x } fn on_start() { on_timer(vec2(1, 2)); }"),
+        "none"
+    );
+}
+
+#[test]
 fn doors_out_of_the_language_name_what_to_use_instead() {
     for (call, words) in [
         ("print(1)", "use log"),

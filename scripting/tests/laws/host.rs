@@ -45,7 +45,7 @@ fn scripts_hold_objects_without_seeing_a_number() {
         let refused = ScriptHandler::new(&Package::build(draft(&source)).unwrap()).unwrap_err();
         assert!(refused.to_string().contains("objects have no property"), "{refused}");
     }
-    for no_number in ["self_ + 1", "self_ < nearby(5)[0]", "-self_", "self_.to_int()"] {
+    for no_number in ["self_ + 1", "self_ < nearby(5)[0]", "-self_", "to_int(self_)"] {
         let error = start(&format!("let n = {no_number};")).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Type, "{no_number}: {error}");
     }

@@ -70,3 +70,10 @@ fn texts_are_not_subtracted() {
     assert_eq!(stock, text("ac"));
     assert!(matches!(own, Verdict::Error { kind: ErrorKind::Type, .. }), "{own:?}");
 }
+
+/// A member that a value surely does not have is a mistake in the source, whether or not it is reached.
+#[test]
+fn members_that_no_such_value_has_are_refused() {
+    let (stock, own) = both("if false { \"abc\".size } 1");
+    assert_eq!((stock, own), (int(1), Verdict::RefusedMember));
+}

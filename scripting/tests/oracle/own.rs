@@ -12,7 +12,13 @@ pub(crate) fn text(source: &str) -> String {
 }
 
 pub(crate) fn run(source: &str) -> Verdict {
-    let Ok(program) = ScriptProgram::compile(&text(source)) else { return Verdict::Refused };
+    let program = match ScriptProgram::compile(&text(source)) {
+        Ok(program) => program,
+        Err(found) if found.iter().all(|mistake| mistake.message.contains(" have no ")) => {
+            return Verdict::RefusedMember;
+        }
+        Err(_) => return Verdict::Refused,
+    };
     let handler = ScriptHandler::load(PackageId(Digest::ZERO), String::new(), &program).unwrap();
     match world::call(|call| handler.call(call)) {
         Ok(mut part) => match part.state.as_mut().and_then(|state| state.0.remove("x")) {

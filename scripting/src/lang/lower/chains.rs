@@ -75,12 +75,7 @@ impl Lowering {
         links: &'a [ChainLink],
         at: SourcePoint,
     ) -> Vec<ReadyLink<'a>> {
-        if let (ExpressionKind::Name(name), [first, ..]) = (&root.kind, links)
-            && let (ChainLinkKind::Property(property), None) = (&first.kind, self.local(name))
-            && name == "self_"
-        {
-            self.own_property(property, first.at);
-        }
+        self.members(root, links);
         let mut ready = Vec::new();
         for link in links {
             ready.push(match &link.kind {

@@ -4,7 +4,7 @@ use alloc::{format, string::String};
 
 use super::{HINTS_MAX, Lowering};
 use crate::{
-    host::{FUNCTIONS, NAMES, PROPERTIES, Purity, ValueKind},
+    host::{FUNCTIONS, NAMES, Purity},
     ir::IrOp,
     lang::tree::{LiteralValue, SourcePoint},
     suggest::closest,
@@ -76,14 +76,6 @@ impl Lowering {
     pub(super) fn free_name(&mut self, name: &str, at: SourcePoint) {
         if NAMES.iter().any(|known| known.name == name) {
             self.complain(at, format!("{name} has a meaning already: choose another name"));
-        }
-    }
-
-    pub(super) fn own_property(&mut self, property: &str, at: SourcePoint) {
-        let of_objects = || PROPERTIES.iter().filter(|p| p.of == ValueKind::Object);
-        if !of_objects().any(|p| p.name == property) {
-            let hint = self.hint(property, of_objects().map(|p| p.name));
-            self.complain(at, format!("objects have no property {property}{hint}"));
         }
     }
 
