@@ -198,6 +198,10 @@ fn containers(engine: &mut Engine) {
         .register_fn("contains", |map: &mut Map, name: ImmutableString| {
             map.contains_key(name.as_str())
         })
+        // A letter is a text.
+        .register_fn("contains", |map: &mut Map, name: char| {
+            map.contains_key(name.to_string().as_str())
+        })
         .register_fn("contains", |range: std::ops::Range<INT>, value: INT| range.contains(&value))
         .register_fn("contains", |range: std::ops::RangeInclusive<INT>, value: INT| {
             range.contains(&value)
