@@ -115,7 +115,7 @@ impl EventKind {
     pub const fn parameter_kinds(self) -> &'static [ValueKind] {
         use ValueKind as K;
         match self {
-            Self::Start => &[],
+            Self::Start | Self::Upgrade => &[],
             Self::Tick => &[K::Fixed],
             Self::Touch => &[K::Object, K::Vec2, K::Fixed],
             Self::Chat => &[K::Object, K::Text],
