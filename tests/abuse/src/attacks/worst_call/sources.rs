@@ -173,6 +173,7 @@ fn expressions(kind: ValueKind) -> &'static [&'static str] {
         ValueKind::Map => &["map", "maps", "names"],
         ValueKind::Range => &["1..7"],
         ValueKind::State => &["state"],
+        ValueKind::Function => &["|a, b| a == b", "|a| a", "|a| V"],
         ValueKind::Any => &["nested", "text", "maps", "numbers", "7"],
     }
 }
