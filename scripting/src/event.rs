@@ -48,6 +48,8 @@ pub enum Event {
         /// The name of the timer.
         name: String,
     },
+    /// The script runs another package from now on, with the state that the last one left.
+    Upgrade,
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -65,12 +67,21 @@ pub enum EventKind {
     Message,
     /// It calls `on_timer`.
     Timer,
+    /// It calls `on_upgrade`.
+    Upgrade,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 6] =
-        [Self::Start, Self::Tick, Self::Touch, Self::Chat, Self::Message, Self::Timer];
+    pub const ALL: [Self; 7] = [
+        Self::Start,
+        Self::Tick,
+        Self::Touch,
+        Self::Chat,
+        Self::Message,
+        Self::Timer,
+        Self::Upgrade,
+    ];
 
     /// The name of the function that handles it.
     #[must_use]
@@ -82,6 +93,7 @@ impl EventKind {
             Self::Chat => "on_chat",
             Self::Message => "on_message",
             Self::Timer => "on_timer",
+            Self::Upgrade => "on_upgrade",
         }
     }
 
@@ -89,7 +101,7 @@ impl EventKind {
     #[must_use]
     pub const fn parameters(self) -> &'static [&'static str] {
         match self {
-            Self::Start => &[],
+            Self::Start | Self::Upgrade => &[],
             Self::Tick => &["dt"],
             Self::Touch => &["other", "at", "impulse"],
             Self::Chat => &["from", "text"],
@@ -110,6 +122,7 @@ impl Event {
             Self::Chat { .. } => EventKind::Chat,
             Self::Message { .. } => EventKind::Message,
             Self::Timer { .. } => EventKind::Timer,
+            Self::Upgrade => EventKind::Upgrade,
         }
     }
 }

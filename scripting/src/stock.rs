@@ -174,7 +174,7 @@ fn evaluate(body: &AST, scope: &mut Scope<'_>) -> Result<(), Box<EvalAltResult>>
 /// What a handler is given, in the order of [`EventKind::parameters`].
 fn arguments(event: &Event) -> Vec<Value> {
     match event {
-        Event::Start => vec![],
+        Event::Start | Event::Upgrade => vec![],
         Event::Tick { dt } => vec![Value::Fixed(*dt)],
         Event::Touch { other, at, impulse } => {
             vec![Value::Object(*other), Value::Vec2(*at), Value::Fixed(*impulse)]

@@ -14,6 +14,7 @@ mod executor;
 mod history;
 mod interaction;
 mod placement;
+mod publish;
 mod quota;
 mod request;
 mod seats;

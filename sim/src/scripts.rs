@@ -17,7 +17,7 @@ mod view;
 
 pub use fork_join::{ForkJoin, Serial};
 pub use inbox::{Inbox, QueuedEvent, Sender, group_key};
-pub use script::{Script, SpeechRate};
+pub use script::{Fallback, Script, SpeechRate};
 
 pub(crate) use checked_port::CheckedPort;
 pub(crate) use gas::{GasIncome, GasPool};
@@ -25,4 +25,5 @@ pub(crate) use hearing::Hearers;
 pub(crate) use inbox::canonical_order;
 pub(crate) use merge::merge;
 pub(crate) use programs::Programs;
+pub(crate) use script::ScriptChange;
 pub(crate) use script_run::{ScriptRun, run_scripts};

@@ -19,6 +19,7 @@ mod object;
 mod parameters;
 mod players;
 mod presence;
+mod publications;
 mod sim_state;
 mod snapshot;
 mod tick;
@@ -40,10 +41,11 @@ pub use introduction::{Introduction, IntroductionError, picture_digest, picture_
 pub use object::{AVATAR, Object};
 pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,
-    heading_of,
+    Publishers, heading_of,
 };
 pub use players::{Player, PlayerSession, Since, is_line, is_name};
 pub use presence::Presence;
+pub use publications::Publication;
 pub use sim_state::{Charter, SimClock};
 pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
 pub use tools::Tools;

@@ -157,7 +157,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
 /// What a handler is given, in the order of [`EventKind::parameters`].
 fn arguments(event: &Event, stack: &mut Vec<Datum>) {
     match event {
-        Event::Start => {}
+        Event::Start | Event::Upgrade => {}
         Event::Tick { dt } => stack.push(Datum::Fixed(*dt)),
         Event::Touch { other, at, impulse } => {
             stack.extend([Datum::Object(*other), Datum::Vec2(*at), Datum::Fixed(*impulse)]);

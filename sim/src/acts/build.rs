@@ -5,6 +5,7 @@ use metatopia_physics::{Body, BodySpec, Motion, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
+    wire,
 };
 
 use super::{
@@ -82,6 +83,11 @@ impl ActContext<'_> {
                 on(*object, ObjectEdit::SetText(text.clone()))
             }
             Build::Attach { object, package } => on(*object, self.attach(*object, *package)?),
+            Build::Upgrade { object, script, package } => {
+                let (_, thing) = self.within_reach(*object)?;
+                self.check_upgrade(thing, *script, *package)?;
+                on(*object, ObjectEdit::Upgrade(*script, *package))
+            }
             Build::Detach { object, script } => {
                 let (_, thing) = self.within_reach(*object)?;
                 if !thing.scripts.contains(script) {
@@ -180,11 +186,32 @@ impl ActContext<'_> {
     /// Decides whether an object gets a script of this package.
     fn attach(&self, id: ObjectId, package: PackageId) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(id)?;
-        if !self.state.packages.contains(&package) {
-            return Err(Refusal::NoPackage);
-        }
+        self.check_package(package)?;
         self.check_one_more_script(thing)?;
         Ok(ObjectEdit::Attach(package))
+    }
+
+    /// Checks that the sim has a package.
+    pub(super) fn check_package(&self, package: PackageId) -> Result<(), Refusal> {
+        if self.state.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }
+    }
+
+    /// Checks that a script of a thing may run another package, for which its state is kept twice.
+    pub(super) fn check_upgrade(
+        &self,
+        thing: &Object,
+        script: ScriptId,
+        package: PackageId,
+    ) -> Result<(), Refusal> {
+        if !thing.scripts.contains(&script) {
+            return Err(Refusal::NoScript);
+        }
+        self.check_package(package)?;
+        let script = self.state.scripts.get(&script).expect("a script that its object lists");
+        let fallback = (package, &script.state);
+        let kept = if script.fallback.is_none() { wire::length(&fallback) } else { 0 };
+        let fits = self.state.byte_budget.has(BUILD_BYTES_MAX.saturating_add(kept));
+        if fits { Ok(()) } else { Err(Refusal::Full) }
     }
 
     /// Decides a gift. Returns nothing if the object is the receiver's already.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Aspect, BodySpec, InsertError, Motion, Pose, Shape};
-use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
+use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId, wire};
 
 use super::history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
 use crate::{
-    scripts::{GasPool, Script},
+    scripts::{Fallback, GasPool, Script, ScriptChange},
     state::{Object, State},
 };
 
@@ -43,6 +43,8 @@ pub(super) enum ObjectEdit {
     Attach(PackageId),
     /// Takes a script off it.
     Detach(ScriptId),
+    /// Has one of its scripts run this package from now on.
+    Upgrade(ScriptId, PackageId),
     /// Deletes it with its scripts.
     Delete,
 }
@@ -131,6 +133,9 @@ impl State {
                 let package = self.detach(script)?;
                 Inverse::Attach(script, package)
             }
+            ObjectEdit::Upgrade(script, package) => {
+                Inverse::Upgrade(script, self.upgrade_script(script, package)?)
+            }
             ObjectEdit::Delete => Inverse::Restore(Box::new(self.delete_object(id)?)),
         })
     }
@@ -158,6 +163,7 @@ impl State {
             Inverse::SetText(text) => drop(self.edit_object(id, ObjectEdit::SetText(text))),
             Inverse::Detach(script) => drop(self.detach(script)),
             Inverse::Attach(script, package) => drop(self.attach(id, Some(script), package)),
+            Inverse::Upgrade(script, package) => drop(self.upgrade_script(script, package)),
             Inverse::Nothing => {}
         }
         Ok(())
@@ -271,7 +277,27 @@ impl State {
         let gas = GasPool::full(self.clock.tick.plus(1), self.script_income());
         let state = metatopia_scripting::ScriptState::default();
         self.scripts.insert(script, Script::new(object, package, state, gas));
-        self.script_changes.push((script, Some(package)));
+        self.publications.take(package);
+        self.script_changes.push((script, ScriptChange::Begins(package)));
+    }
+
+    /// Has a script run another package, with the state that it has. Returns what it ran.
+    ///
+    /// It falls back to the last package that did well, so one that is still on trial is none.
+    fn upgrade_script(&mut self, id: ScriptId, package: PackageId) -> Option<PackageId> {
+        let script = self.scripts.get_mut(&id)?;
+        let before = core::mem::replace(&mut script.package, package);
+        if script.fallback.is_none() {
+            let fallback = Fallback { package: before, state: script.state.clone() };
+            // The act was refused if the world has no room for the copy.
+            self.byte_budget.take(wire::length(&fallback));
+            script.fallback = Some(Box::new(fallback));
+        } else {
+            self.publications.release(before, self.governance.time);
+        }
+        self.publications.take(package);
+        self.script_changes.push((id, ScriptChange::Upgrades(package)));
+        Some(before)
     }
 
     /// Ends a script: with it go its state, its inbox and its timers. Returns what it ran.
@@ -279,7 +305,11 @@ impl State {
         // Its timers first: the index of alarms follows from the script, which is gone afterwards.
         self.set_timers(script, BTreeMap::new());
         self.waiting.remove(&script);
-        self.script_changes.push((script, None));
-        self.scripts.remove(&script).map(|script| script.package)
+        self.script_changes.push((script, ScriptChange::Ends));
+        let ended = self.scripts.remove(&script)?;
+        ended
+            .packages()
+            .for_each(|package| self.publications.release(package, self.governance.time));
+        Some(ended.package)
     }
 }

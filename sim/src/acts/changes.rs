@@ -1,15 +1,15 @@
 //! The changes that acts make, and how the state takes them.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
-use metatopia_scripting::{Event, limits::GAS_PER_CALL_MIN};
+use metatopia_scripting::{Event, Handler, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
-    Look, ObjectId, PublicKey, Refusal, Roster, ScriptId, SetChange, TicketOrder,
+    Look, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange, TicketOrder,
 };
 
-use super::{building::BuildStep, chat::SpokenLine};
+use super::{building::BuildStep, chat::SpokenLine, publish::NewPackage};
 use crate::{
     limits::BUILD_BYTES_MAX,
     scripts::{Hearers, Sender},
@@ -61,6 +61,8 @@ pub(super) enum StateChange {
     Expose(PublicKey),
     /// Builds, and records what undoes it.
     Build(Box<BuildStep>),
+    /// Adds a package that the author published.
+    Publish(Box<NewPackage>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
     Undo(u8),
 }
@@ -84,6 +86,8 @@ pub(crate) struct ActEffects {
     pub(crate) chat: Vec<SpokenLine>,
     /// How much the acts used of what a turn bounds.
     pub(super) counts: TurnCounts,
+    /// The compiled source of the packages that came.
+    pub(crate) compiled: BTreeMap<PackageId, Arc<dyn Handler>>,
     /// The object that the act under way made.
     pub(super) made: Option<ObjectId>,
 }
@@ -103,6 +107,8 @@ pub(super) struct TurnCounts {
     pub(super) builds: u32,
     /// Building steps of each builder.
     pub(super) builds_by: BTreeMap<PublicKey, u32>,
+    /// Bytes of source that the sim was asked to compile.
+    pub(super) published_bytes: u64,
 }
 
 impl TurnCounts {
@@ -191,6 +197,11 @@ pub(super) fn apply_change(
             effects.counts.set_changes += 1;
         }
         StateChange::Expose(key) => state.governance.expose(key, state.clock.height),
+        StateChange::Publish(new) => {
+            let NewPackage { package, handler, leaving } = *new;
+            effects.compiled.insert(package.id(), handler);
+            state.publish(author, package, &leaving);
+        }
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;

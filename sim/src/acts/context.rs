@@ -41,6 +41,7 @@ impl<'a> ActContext<'a> {
             Act::Build(build) => self.build(build),
             Act::Ticket(order) => self.ticket(order),
             Act::Amend { name, value } => self.amend(name, value),
+            Act::Publish { source } => self.publish(*source),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

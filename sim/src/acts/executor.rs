@@ -5,9 +5,7 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use metatopia_types::{
-    ActId, Blob, BlobId, Outcome, Refusal, ScriptId, SignedEnvelope, Turn, Verify,
-};
+use metatopia_types::{ActId, Blob, BlobId, Outcome, Refusal, ScriptId, SignedEnvelope, Turn};
 
 use super::{
     changes::{ActEffects, TurnCounts, apply_change},
@@ -15,7 +13,7 @@ use super::{
 };
 use crate::{
     scripts::{Programs, Sender, canonical_order},
-    state::State,
+    state::{State, Tools},
 };
 
 /// Acts that panic when they are decided: a test shows with them that a panic is a failed outcome.
@@ -29,7 +27,7 @@ pub struct InjectedPanics {
 /// Decides the acts of one turn, and applies their changes.
 pub(crate) struct ActExecutor<'a> {
     pub(crate) programs: &'a Programs,
-    pub(super) verify: &'a dyn Verify,
+    pub(super) tools: &'a Tools,
     pub(super) panics: &'a InjectedPanics,
     pub(super) blobs: BTreeMap<BlobId, &'a Blob>,
 }
@@ -38,12 +36,12 @@ impl<'a> ActExecutor<'a> {
     /// Returns an executor for the acts of `turn`.
     pub(crate) fn new(
         programs: &'a Programs,
-        verify: &'a dyn Verify,
+        tools: &'a Tools,
         panics: &'a InjectedPanics,
         turn: &'a Turn,
     ) -> Self {
         let blobs = turn.body.blobs().iter().map(|blob| (blob.id(), blob)).collect();
-        Self { programs, verify, panics, blobs }
+        Self { programs, tools, panics, blobs }
     }
 
     /// Applies the acts of a turn, in the order in which the sim core receives them. Returns the
@@ -60,6 +58,7 @@ impl<'a> ActExecutor<'a> {
         for n in core_order(state, acts) {
             // The seat first: whether the author has an avatar decides what the act can do.
             self.regain_seat(state, &acts[n], &mut effects);
+            self.charge_publishing(state, &acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
             let applied = result.and_then(|changes| {

@@ -37,6 +37,8 @@ pub enum Inverse {
     Detach(ScriptId),
     /// Puts a script on again, which begins anew.
     Attach(ScriptId, PackageId),
+    /// Has a script run again what it ran before.
+    Upgrade(ScriptId, PackageId),
     /// Does nothing: a gift stays given.
     Nothing,
 }

@@ -34,6 +34,7 @@ impl ActContext<'_> {
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
+            Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
             // A turn with an act that is unknown here is void, so no right is needed for it.
             Act::Unknown { .. } => (Right::Attend, ActTarget::SIM),
             Act::Build(build) => self.build_request(build)?,
@@ -70,9 +71,9 @@ impl ActContext<'_> {
             Build::Move { object, .. } | Build::Rotate { object, .. } => {
                 Ok((Right::Build, onto(object)?))
             }
-            Build::Attach { object, .. } | Build::Detach { object, .. } => {
-                Ok((Right::Script, thing(object)?))
-            }
+            Build::Attach { object, .. }
+            | Build::Detach { object, .. }
+            | Build::Upgrade { object, .. } => Ok((Right::Script, thing(object)?)),
             Build::Give { object, .. }
             | Build::Delete { object }
             | Build::Recolor { object, .. }

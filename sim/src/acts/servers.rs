@@ -18,7 +18,8 @@ impl ActContext<'_> {
         let fine = match change {
             SetChange::Add { key, contact } | SetChange::Reserve { key, contact } => {
                 let lines = [&contact.peer_id, &contact.address];
-                self.executor.verify.is_key(key) && lines.iter().all(|line| crate::is_line(line))
+                self.executor.tools.verify.is_key(key)
+                    && lines.iter().all(|line| crate::is_line(line))
             }
             SetChange::Remove { .. } => true,
         };
@@ -65,7 +66,7 @@ impl ActContext<'_> {
     pub(super) fn report(&self, evidence: &Evidence) -> ActResult {
         let sim = self.state.charter.sim;
         let accused =
-            evidence.verify(sim, self.executor.verify).map_err(|_| Refusal::BadEvidence)?;
+            evidence.verify(sim, &*self.executor.tools.verify).map_err(|_| Refusal::BadEvidence)?;
         let (_, height) = evidence.accused();
         let exposed = self.state.governance.exposed.get(&accused);
         let old = exposed.is_some_and(|removed| height <= *removed);

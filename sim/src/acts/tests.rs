@@ -1,6 +1,9 @@
 //! Limits that would take a very long play to reach.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
@@ -18,7 +21,7 @@ use super::{
 use crate::{
     limits::{BUILDS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
     scripts::Programs,
-    state::{Genesis, Player, Since, State},
+    state::{Genesis, Player, Since, State, Tools},
 };
 
 /// Returns a genesis of an empty sim with one server.
@@ -67,7 +70,8 @@ fn turn() -> Turn {
 
 fn decide(state: &State, author: PublicKey, act: Act) -> ActResult {
     let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
-    let executor = ActExecutor::new(&programs, &Ed25519, &panics, &turn);
+    let tools = Tools::new(Arc::new(Ed25519));
+    let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
     let envelope = Envelope { sim: state.charter.sim, author, lane, seq, last_valid, act };
     ActContext { executor: &executor, state, envelope: &envelope, counts: &TurnCounts::default() }
@@ -151,7 +155,8 @@ fn builders_together_do_so_much_in_a_turn() {
     let mut state = state();
     let author = PublicKey([9; 32]);
     let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
-    let executor = ActExecutor::new(&programs, &Ed25519, &panics, &turn);
+    let tools = Tools::new(Arc::new(Ed25519));
+    let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
     let mut effects = ActEffects::default();
     for change in decide(&state, author, login()).expect("there is room") {
         apply_change(&mut state, &mut effects, author, change).expect("there is room");

@@ -15,7 +15,7 @@ impl ActContext<'_> {
         let tickets = self.state.first_logins.tickets();
         match order {
             TicketOrder::Issue { ticket, uses, days } => {
-                if !self.executor.verify.is_key(ticket) {
+                if !self.executor.tools.verify.is_key(ticket) {
                     return Err(Refusal::BadText);
                 }
                 tickets.check_issue(&self.author(), ticket, *uses, *days)?;

@@ -32,7 +32,13 @@ impl ActContext<'_> {
                     return Err(Refusal::NoScript);
                 }
             }
-            Inverse::Attach(script, _) => self.check_script_again(self.thing(id)?, *script)?,
+            Inverse::Attach(script, package) => {
+                self.check_package(*package)?;
+                self.check_script_again(self.thing(id)?, *script)?;
+            }
+            Inverse::Upgrade(script, package) => {
+                self.check_upgrade(self.thing(id)?, *script, *package)?;
+            }
         }
         Ok(StateChange::Undo(skip))
     }
@@ -40,6 +46,7 @@ impl ActContext<'_> {
     /// Checks that a deleted object may be restored.
     fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
         let DeletedObject { object, body, packages } = deleted;
+        packages.iter().try_for_each(|package| self.check_package(*package))?;
         self.check_slots(body.motion())?;
         if let Some(owner) = object.owner {
             let more = QuotaUse::of(object, body.motion(), packages.len());

@@ -6,8 +6,8 @@
 use metatopia_types::{PublicKey, Refusal};
 
 use crate::{
-    space::{Area, may_build},
-    state::{Object, State, World},
+    space::{Area, Title, may_build},
+    state::{Object, Publishers, State, World},
 };
 
 /// What kind of thing somebody does.
@@ -23,6 +23,8 @@ pub enum Right {
     Build,
     /// To put scripts on things, and to take them off.
     Script,
+    /// To add source to the sim.
+    Publish,
     /// To let new keys in.
     Admit,
     /// To say who votes.
@@ -60,6 +62,9 @@ pub enum Denied {
     /// Only the owner of the thing, or an admin, may change it.
     #[error("it belongs to somebody else")]
     NotYours,
+    /// Only those may publish source whom the charter lets.
+    #[error("the sim does not let this author publish source")]
+    NotPublisher,
     /// Only who has title to the ground, or an admin, may build there.
     #[error("the land there is neither open nor the author's")]
     ClosedLand,
@@ -72,6 +77,7 @@ impl From<Denied> for Refusal {
             Denied::NotAdmin => Self::NotAdmin,
             Denied::NotPermanent => Self::NotPermanent,
             Denied::NotYours => Self::NotYours,
+            Denied::NotPublisher => Self::NotPublisher,
             Denied::ClosedLand => Self::ClosedLand,
         }
     }
@@ -96,7 +102,8 @@ impl State {
         let require = |holds: bool, denied: Denied| if holds { Ok(()) } else { Err(denied) };
         match right {
             Right::Attend | Right::Speak | Right::Testify => Ok(()),
-            Right::Build | Right::Script if is_admin => Ok(()),
+            Right::Build | Right::Script | Right::Publish if is_admin => Ok(()),
+            Right::Publish => require(self.is_publisher(author), Denied::NotPublisher),
             Right::Build | Right::Script => {
                 let owns = target.thing.is_none_or(|thing| thing.owner == Some(*author));
                 require(owns, Denied::NotYours)?;
@@ -116,6 +123,20 @@ impl State {
     /// Returns the milliseconds of governance time until the sim ends: see [`Governance::time_left`].
     fn time_left(&self) -> Option<i64> {
         self.governance.time_left(self.charter.parameters.ttl_seconds)
+    }
+
+    /// Says whether the charter lets somebody who is no admin publish source.
+    fn is_publisher(&self, author: &PublicKey) -> bool {
+        match self.charter.parameters.publishers {
+            Publishers::Anybody => true,
+            Publishers::Seen => {
+                self.players.get(author).is_some_and(|player| player.since.regular.is_some())
+            }
+            Publishers::Builders => {
+                self.charter.lands.iter().any(|land| land.title == Title::Player(*author))
+            }
+            Publishers::Admins => false,
+        }
     }
 
     /// Says whether the ground is open to a player, or is the player's own.

@@ -46,9 +46,9 @@ pub const INBOX_EVENTS_MAX: usize = 256;
 /// Events of one sender waiting in one inbox: a flood leaves room for everybody else.
 pub const INBOX_EVENTS_PER_SENDER_MAX: usize = 32;
 
-/// Encoded events waiting in one inbox. With the state (16 KiB) and timers a script stays below a
-/// leaf of 64 KiB.
-pub const INBOX_BYTES_MAX: u32 = 32 * 1_024;
+/// Encoded events waiting in one inbox. With the state (16 KiB), that before an upgrade (as much) and
+/// timers a script stays below a leaf of 64 KiB.
+pub const INBOX_BYTES_MAX: u32 = 30 * 1_024;
 
 /// Encoded events of one sender waiting in one inbox: two of the largest messages.
 pub const INBOX_BYTES_PER_SENDER_MAX: u32 = 10 * 1_024;
@@ -153,14 +153,42 @@ pub const GOVERNANCE_STEP_MS_MAX: u64 = 60_000;
 pub const PACKAGE_PIECE_BYTES: usize = 32 * 1_024;
 
 /// Packages of one sim.
-pub const PACKAGES_MAX: usize = 1_024;
+pub const PACKAGES_MAX: usize = 4_096;
+
+/// Bytes of all packages that people published.
+pub const PUBLISHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
+
+/// Bytes of the packages that one player published.
+pub const PACKAGE_BYTES_PER_PUBLISHER_MAX: u64 = 256 * 1_024;
+
+/// Bytes of source that one turn compiles: the worst 64 KiB take some 20 of its 50 ms, see
+/// `metatopia-abuse compile`.
+pub const PUBLISHED_BYTES_PER_TURN_MAX: u64 = 64 * 1_024;
+
+/// Bytes that one author publishes in a minute of turns, [`PUBLISHING_HEIGHTS`].
+pub const PUBLISHED_BYTES_PER_AUTHOR_MAX: u64 = 256 * 1_024;
+
+/// The turns over which an author's bytes are counted: a minute.
+pub const PUBLISHING_HEIGHTS: u64 = 1_200;
+
+/// Gas that an author pays for each byte that the sim compiles: 64 KiB cost 196,608, the gas of 20 ms.
+pub const PUBLISHING_GAS_PER_BYTE: u64 = 3;
+
+/// Packages that the sim has a record of, with those that left: 16 Ki of at most 400 B are 6 MiB.
+pub const PUBLICATIONS_MAX: usize = 1 << 14;
+
+/// Milliseconds of governance time after which a package that no script runs leaves: a week.
+pub const PACKAGE_UNUSED_MS_MAX: u64 = 7 * 86_400 * 1_000;
+
+/// Packages that leave in one turn because they were unused for too long.
+pub const PACKAGES_LEAVING_PER_TURN_MAX: usize = 8;
 
 /// Bytes of an encoded genesis.
 pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 135 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 174 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 

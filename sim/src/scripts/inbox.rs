@@ -120,7 +120,12 @@ impl Inbox {
         let waiting = core::mem::take(&mut self.waiting).into_iter();
         let waiting = waiting.map(|(delivery, _)| delivery).collect();
         let place = |delivery: &QueuedEvent| (delivery.raised, delivery.index);
-        canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place)
+        let mut events =
+            canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place);
+        // A script is told that it begins, or is another one, before anything else.
+        let begins = |event: &Event| matches!(event, Event::Start | Event::Upgrade);
+        events.sort_by_key(|delivery| !begins(&delivery.event));
+        events
     }
 }
 

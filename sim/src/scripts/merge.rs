@@ -10,7 +10,8 @@ use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND, wire};
 use super::{
     inbox::{QueuedEvent, Sender},
     programs::Programs,
-    script_run::{ScriptRun, rank},
+    script::ScriptChange,
+    script_run::{ScriptRun, Trial, rank},
 };
 use crate::{
     acts::{NEARBY, SpokenLine},
@@ -103,6 +104,28 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
     }
     if lacks_room {
         restart_timers(state, run, tick);
+    }
+    state.end_trial(run.script, run.trial);
+}
+
+impl State {
+    /// Ends the trial of an upgrade: the script stays what it is, or is again what it was.
+    fn end_trial(&mut self, id: ScriptId, trial: Trial) {
+        let script = self.scripts.get(&id).expect("a script that ran is in the state");
+        if script.fallback.is_none() || trial == Trial::Open {
+            return;
+        }
+        let time = self.governance.time;
+        let script = self.scripts.get_mut(&id).expect("a script that was just read");
+        let before = *script.fallback.take().expect("a fallback that was just seen");
+        if trial == Trial::Passed {
+            self.publications.release(before.package, time);
+            return;
+        }
+        let failed = core::mem::replace(&mut script.package, before.package);
+        script.state = before.state;
+        self.publications.release(failed, time);
+        self.script_changes.push((id, ScriptChange::FallsBack(before.package)));
     }
 }
 

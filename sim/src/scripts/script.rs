@@ -34,6 +34,30 @@ pub struct Script {
     pub voice: SpeechRate,
     /// All gas that it has used.
     pub gas_used: u64,
+    /// What it was before an upgrade that has not ended well yet.
+    pub fallback: Option<Box<Fallback>>,
+}
+
+/// What a script goes back to if its upgrade fails: the last package that did well, with its state.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fallback {
+    /// The package that it ran.
+    pub package: PackageId,
+    /// The state that it remembered.
+    pub state: ScriptState,
+}
+
+/// What became of a script, as its programs must know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ScriptChange {
+    /// It begins with this package.
+    Begins(PackageId),
+    /// It runs this package from now on.
+    Upgrades(PackageId),
+    /// It runs this package again, because its upgrade failed.
+    FallsBack(PackageId),
+    /// It has ended.
+    Ends,
 }
 
 /// Counts the lines that a script says, to bound their rate.
@@ -75,7 +99,14 @@ impl Script {
             dropped: 0,
             voice: SpeechRate::default(),
             gas_used: 0,
+            fallback: None,
         }
+    }
+
+    /// Returns the packages that it needs: what it runs, and what it falls back to.
+    pub(crate) fn packages(&self) -> impl Iterator<Item = PackageId> {
+        let fallback = self.fallback.as_ref().map(|fallback| fallback.package);
+        core::iter::once(self.package).chain(fallback)
     }
 
     /// Returns the tick at which its first timer runs out.

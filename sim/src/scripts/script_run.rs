@@ -48,6 +48,19 @@ pub(crate) struct ScriptRun {
     pub(crate) failures: Vec<(ErrorKind, Box<FailureReport>)>,
     /// The lines that were logged.
     pub(crate) log: Vec<String>,
+    /// How far an upgrade has come that had not ended well before.
+    pub(super) trial: Trial,
+}
+
+/// How far the upgrade of a script has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trial {
+    /// There is none, or it goes on: nothing but `on_upgrade` was handled so far.
+    Open,
+    /// An event was handled well: the script is what it is now.
+    Passed,
+    /// A call failed: the script is what it was before.
+    Failed,
 }
 
 impl ScriptRun {
@@ -69,6 +82,7 @@ impl ScriptRun {
         self.own = ObjectWrites::default();
         self.effects.clear();
         self.failures.push(failure);
+        self.trial = Trial::Failed;
     }
 }
 
@@ -81,6 +95,8 @@ struct ScriptJob {
     inbox: Vec<QueuedEvent>,
     /// The gas that the script may use before it is overdrawn.
     level: i64,
+    /// Whether an upgrade of it has not ended well yet.
+    on_trial: bool,
 }
 
 /// Runs the scripts that have events waiting, until the gas of the turn so far is used up. Adds the gas
@@ -164,6 +180,7 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
     state.waiting.remove(&id);
     let script = state.scripts.get_mut(&id)?;
     let inbox = script.inbox.take(&seed, tick, id);
+    let on_trial = script.fallback.is_some();
     Some(ScriptJob {
         script: id,
         object,
@@ -171,6 +188,7 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
         state: Arc::new(script.state.clone()),
         inbox,
         level,
+        on_trial,
     })
 }
 
@@ -199,6 +217,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
         unhandled: Vec::new(),
         failures: Vec::new(),
         log: Vec::new(),
+        trial: Trial::Open,
     };
     let mut state = Arc::clone(&job.state);
     let mut inbox = job.inbox.iter();
@@ -227,8 +246,18 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
             }
             Err(error) => {
                 run.gas = run.gas.saturating_add(error.gas);
-                run.failures.push((error.kind, error.report));
+                let failure = (error.kind, error.report);
+                if job.on_trial && run.trial == Trial::Open {
+                    // What the upgrade did is lost with it; the event is for what the script was before.
+                    run.fail(failure);
+                    run.unhandled.extend((queued.event != Event::Upgrade).then(|| queued.clone()));
+                    break;
+                }
+                run.failures.push(failure);
             }
+        }
+        if queued.event != Event::Upgrade && run.trial == Trial::Open {
+            run.trial = Trial::Passed;
         }
         if is_speech(queued) {
             run.paid_by_speakers += (run.gas - before).min(GAS_PER_CALL_MIN);
@@ -239,7 +268,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
             break;
         }
     }
-    run.unhandled = inbox.cloned().collect();
+    run.unhandled.extend(inbox.cloned());
     run
 }
 

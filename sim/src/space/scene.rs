@@ -12,7 +12,7 @@ use super::land::Land;
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::Governance,
-    state::{Charter, Parameters, Player, World},
+    state::{Charter, Parameters, Player, Publication, World},
     tree::outcomes_key,
 };
 
@@ -81,6 +81,8 @@ pub struct RunningScript {
     pub dropped: u64,
     /// All gas that it has used.
     pub gas_used: u64,
+    /// The package that it falls back to if its upgrade fails; none if that has ended well.
+    pub fallback: Option<PackageId>,
 }
 
 impl World {
@@ -185,6 +187,7 @@ impl World {
             last_failure: script.last_failure,
             dropped: script.dropped,
             gas_used: script.gas_used,
+            fallback: script.fallback.as_ref().map(|fallback| fallback.package),
         })
     }
 
@@ -197,6 +200,12 @@ impl World {
     /// Returns all packages of this sim, by id.
     pub fn packages(&self) -> impl Iterator<Item = &Package> {
         self.state.packages.iter().map(|(_, package)| package)
+    }
+
+    /// Returns what this sim keeps of a package besides its source, also if the source has left.
+    #[must_use]
+    pub fn publication(&self, id: &PackageId) -> Option<&Publication> {
+        self.state.publications.records.get(id)
     }
 
     /// Returns the objects that a player owns, by id; avatars are not owned.

@@ -3,7 +3,7 @@
 use metatopia_math::Fx;
 
 use super::{
-    parameters::{FirstLogin, Parameters, ParametersError},
+    parameters::{FirstLogin, Parameters, ParametersError, Publishers},
     players::is_name,
     sim_state::Charter,
 };
@@ -29,12 +29,13 @@ enum AmendableValue<'a> {
     Amount(&'a mut u64),
     Switch(&'a mut bool),
     FirstLogin(&'a mut FirstLogin),
+    Publishers(&'a mut Publishers),
 }
 
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis.
-pub const AMENDABLE: [&str; 24] = [
+pub const AMENDABLE: [&str; 25] = [
     "name",
     "lease_ticks",
     "grace_ticks",
@@ -58,6 +59,7 @@ pub const AMENDABLE: [&str; 24] = [
     "seen_days",
     "ttl_seconds",
     "first_login",
+    "publishers",
     "first_login_tries",
 ];
 
@@ -110,6 +112,7 @@ impl Parameters {
             AmendableValue::Amount(amount) => amount.to_string(),
             AmendableValue::Switch(switch) => switch.to_string(),
             AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
+            AmendableValue::Publishers(rule) => rule.name().to_owned(),
         })
     }
 
@@ -147,6 +150,7 @@ impl Parameters {
             "seen_days" => AmendableValue::Count(&mut self.seen_days),
             "ttl_seconds" => AmendableValue::Amount(&mut self.ttl_seconds),
             "first_login" => AmendableValue::FirstLogin(&mut self.first_login),
+            "publishers" => AmendableValue::Publishers(&mut self.publishers),
             "first_login_tries" => AmendableValue::Amount(&mut self.first_login_tries),
             _ => return None,
         })
@@ -165,6 +169,10 @@ fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
         AmendableValue::Switch(switch) => *switch = text.parse().map_err(|_| AmendError::Value)?,
         AmendableValue::FirstLogin(rule) => {
             let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
+            *rule = found.ok_or(AmendError::Value)?.0;
+        }
+        AmendableValue::Publishers(rule) => {
+            let found = Publishers::ALL.iter().find(|(_, name)| *name == text);
             *rule = found.ok_or(AmendError::Value)?.0;
         }
     }

@@ -108,5 +108,6 @@ pub fn describe(event: &Event) -> String {
         Event::Chat { text, .. } => format!("chat {text:?}"),
         Event::Message { topic, .. } => format!("message {topic:?}"),
         Event::Timer { name } => format!("timer {name:?}"),
+        Event::Upgrade => "upgrade".to_owned(),
     }
 }

@@ -1,9 +1,9 @@
 //! Applies a decided turn: acts first, then the ticks, and the leaves last.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeMap, sync::Arc};
 
-use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{Outcome, SignedEnvelope, Turn};
+use metatopia_scripting::{Event, Handler};
+use metatopia_types::{Outcome, PackageId, SignedEnvelope, Turn};
 
 use super::{
     applied::{Applied, LogLine, Received, ScriptFailure, object_of},
@@ -16,7 +16,7 @@ use super::{
 use crate::{
     ENGINE,
     acts::{ActEffects, ActExecutor, SpokenLine},
-    scripts::{ForkJoin, Programs, QueuedEvent, Sender},
+    scripts::{ForkJoin, Programs, QueuedEvent, ScriptChange, Sender},
 };
 
 impl World {
@@ -57,6 +57,12 @@ impl World {
             let runtime = ScriptRuntime { programs: &self.programs, exec, controls: self.controls };
             let result = tick(&mut self.state, runtime, &mut probe, events, &mut gas_left);
             report.add(&self.state, result);
+            // A script that fell back is what it was from the next tick on: a world that is restored
+            // after this turn knows nothing else.
+            if !self.state.script_changes.is_empty() {
+                let state = Arc::make_mut(&mut self.state);
+                sync_programs(state, &mut self.programs, BTreeMap::new(), &self.tools);
+            }
             probe.ticked(self);
         }
         // The leaves come last, and once: what several ticks changed is encoded and hashed once.
@@ -96,10 +102,11 @@ impl World {
         // act must never be decided again.
         let touched = state.windows.record_touched(turn);
         state.windows_touched.extend(touched);
-        let executor = ActExecutor::new(&self.programs, &*self.tools.verify, &self.panics, turn);
-        let (outcomes, effects) = executor.execute(state, turn.body.acts());
+        let executor = ActExecutor::new(&self.programs, &self.tools, &self.panics, turn);
+        let (outcomes, mut effects) = executor.execute(state, turn.body.acts());
         // Acts are decided with the programs as they were; the ticks run them as they are now.
-        sync_programs(state, &mut self.programs, &self.tools);
+        let compiled = core::mem::take(&mut effects.compiled);
+        sync_programs(state, &mut self.programs, compiled, &self.tools);
         // The roster closes the turn after its acts, so that the set it fixes holds their changes. The
         // stewards, by whom later turns are judged, follow from that roster.
         state.roster.close(&self.controls.closing(header));
@@ -122,31 +129,45 @@ fn hash_table_key(seed: u64, bytes: &[u8]) -> [u8; 32] {
 }
 
 /// Gives the programs the packages and scripts that came, and takes away those that went. A script that
-/// began gets a start event.
-fn sync_programs(state: &mut State, programs: &mut Programs, tools: &Tools) {
+/// began gets a start event, one that was upgraded an upgrade event.
+fn sync_programs(
+    state: &mut State,
+    programs: &mut Programs,
+    mut compiled: BTreeMap<PackageId, Arc<dyn Handler>>,
+    tools: &Tools,
+) {
     // Packages first: a script that begins runs the program of its package.
     for id in core::mem::take(&mut state.package_changes) {
         match state.packages.get(&id) {
             Some(package) => {
-                let handler = tools.compile(id, package);
-                programs.add(id, handler.expect("only a package that compiles is in the state"));
+                let handler = compiled.remove(&id).unwrap_or_else(|| {
+                    let handler = tools.compile(id, package);
+                    handler.expect("only a package that compiles is in the state")
+                });
+                programs.add(id, handler);
             }
             None => programs.remove(&id),
         }
     }
     // In the order of the changes: a script that ended and began again in one turn must start.
-    let mut begun = BTreeSet::new();
-    for (script, package) in core::mem::take(&mut state.script_changes) {
-        programs.follow(script, package);
-        match package {
-            Some(_) => begun.insert(script),
-            None => begun.remove(&script),
+    let mut told = BTreeMap::new();
+    for (script, change) in core::mem::take(&mut state.script_changes) {
+        let (package, event) = match change {
+            ScriptChange::Begins(package) => (Some(package), Some(Event::Start)),
+            ScriptChange::Upgrades(package) => (Some(package), Some(Event::Upgrade)),
+            ScriptChange::FallsBack(package) => (Some(package), None),
+            ScriptChange::Ends => (None, None),
         };
+        programs.follow(script, package);
+        // A script that began in this turn has nothing yet that an upgrade could keep.
+        if told.get(&script) != Some(&Event::Start) || event != Some(Event::Upgrade) {
+            told.remove(&script);
+            told.extend(event.map(|event| (script, event)));
+        }
     }
-    let (raised, index, event) = (state.clock.tick.plus(1), 0, Event::Start);
-    for script in begun {
-        if programs.listening(EventKind::Start, &[script]).next().is_some() {
-            let event = event.clone();
+    let (raised, index) = (state.clock.tick.plus(1), 0);
+    for (script, event) in told {
+        if programs.listening(event.kind(), &[script]).next().is_some() {
             // The building step that put the script on its object took bytes for this event too.
             state
                 .deliver_anyway(script, QueuedEvent { sender: Sender::Core, raised, index, event });

@@ -13,6 +13,7 @@ use super::{
     object::Object,
     parameters::{Parameters, ParametersError},
     players::Since,
+    publications::Publications,
     sim_state::{Charter, SimClock, State},
     world::World,
 };
@@ -30,7 +31,7 @@ impl State {
         genesis.check()?;
         let mut state = empty(genesis)?;
         for (_, package) in genesis.unpack()? {
-            state.add_package(package);
+            state.ship_package(package);
         }
         for (object, spec) in genesis.objects.iter().enumerate() {
             let position = spec.body.pose.position;
@@ -91,6 +92,7 @@ impl State {
             let regular = player.since.regular.map(|_| Height(0));
             player.since = Since { player: Height(0), regular };
         }
+        state.publications.begin_heights();
         state.note_births(old.sim);
         // The census leaves admins out, and other keys are admins now. The stewards follow from the census,
         // so they come after it. Everything is in another sim now, so every leaf is written again.
@@ -190,6 +192,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         outcomes: BTreeMap::new(),
         chat: ChatIndex::default(),
         packages: Tracked::default(),
+        publications: Publications::default(),
         package_changes: BTreeSet::new(),
         present: BTreeMap::new(),
         census: Census::default(),
@@ -224,6 +227,7 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {
         let gas = GasPool::full(Tick(0), state.script_income());
+        state.publications.take(script.package);
         let script = Script::new(id, script.package, script.state.clone(), gas);
         state.scripts.insert(first.plus(n), script);
     }

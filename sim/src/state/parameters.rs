@@ -52,6 +52,38 @@ pub struct Parameters {
     pub first_login_tries: u64,
     /// Days of governance time on which a player must have been seen to be a regular.
     pub seen_days: u32,
+    /// Who may publish source.
+    pub publishers: Publishers,
+}
+
+/// Who may publish source, besides admins. Keys cost nothing, so a sim that lets anybody is one for people
+/// who are invited, or for one machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Publishers {
+    /// Every player.
+    Anybody,
+    /// Players who were seen on enough days.
+    Seen,
+    /// Players who have title to a land.
+    Builders,
+    /// Nobody but admins.
+    Admins,
+}
+
+impl Publishers {
+    /// Every value with its name.
+    pub const ALL: [(Self, &str); 4] = [
+        (Self::Anybody, "anybody"),
+        (Self::Seen, "seen"),
+        (Self::Builders, "builders"),
+        (Self::Admins, "admins"),
+    ];
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, _)| *value == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// Whom a first login lets in. Keys cost nothing, so an open sim is one for people who are invited,
@@ -235,6 +267,7 @@ impl Default for Parameters {
             first_login: FirstLogin::Open,
             first_login_tries: FIRST_LOGIN_TRIES,
             seen_days: 3,
+            publishers: Publishers::Anybody,
         }
     }
 }

@@ -21,12 +21,13 @@ use super::{
     parameters::Parameters,
     players::{Player, PlayerSession, Since},
     presence::Presence,
+    publications::Publications,
 };
 use crate::{
     acts::{BuildHistory, ChatIndex},
     limits::FIRST_IN_LINE,
     rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
-    scripts::{GasIncome, GasPool, QueuedEvent, Script},
+    scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
     tree::{EngineLeaf, Tracked},
 };
@@ -104,6 +105,8 @@ pub(crate) struct State {
     pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
     pub(crate) chat: ChatIndex,
     pub(crate) packages: Tracked<PackageId, Package>,
+    /// What is kept of each package besides its source.
+    pub(crate) publications: Publications,
     /// The packages that came or went, and that the programs do not know of yet.
     pub(crate) package_changes: BTreeSet<PackageId>,
     /// Index: the avatars of those who are present.
@@ -118,8 +121,8 @@ pub(crate) struct State {
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
-    /// The scripts that began, with what they run, or ended, and that the programs do not know of yet.
-    pub(crate) script_changes: Vec<(ScriptId, Option<PackageId>)>,
+    /// What became of scripts, as far as the programs do not know of it yet.
+    pub(crate) script_changes: Vec<(ScriptId, ScriptChange)>,
     /// Players who were forgotten in the turn under way, for the basis that it leaves.
     pub(crate) forgotten: Vec<(PublicKey, Since)>,
     /// The bytes by which the state may still grow in this turn. They follow from the leaves after the
@@ -148,6 +151,7 @@ impl State {
         self.appoint();
         self.clock.height = height;
         self.clock.time = time;
+        self.remove_stale_packages();
     }
 
     /// Records who has which standing after the turn under way.
@@ -286,22 +290,6 @@ impl State {
         self.governance.appoint(self.charter.parameters.admin_days, first);
     }
 
-    /// Adds a package, whose source compiles. The programs have it from the ticks of this turn on.
-    pub(crate) fn add_package(&mut self, package: Package) {
-        let id = package.id();
-        self.package_changes.insert(id);
-        self.packages.insert(id, package);
-    }
-
-    /// Removes a package that no script runs.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no act takes packages away yet"))]
-    pub(crate) fn remove_package(&mut self, id: &PackageId) {
-        let runs = self.scripts.iter().any(|(_, script)| script.package == *id);
-        assert!(!runs, "package {id} is removed while a script runs it");
-        self.package_changes.insert(*id);
-        self.packages.remove(id);
-    }
-
     /// Sets the timers of a script, and updates the index of alarms.
     pub(crate) fn set_timers(&mut self, id: ScriptId, timers: BTreeMap<String, Tick>) {
         // An object that is deleted names the scripts that end with it, and nothing but the leaves says
@@ -327,6 +315,7 @@ impl State {
         self.scripts.touch_all();
         self.owners.touch_all();
         self.packages.touch_all();
+        self.publications.records.touch_all();
         self.windows_touched = self.windows.lanes().collect();
     }
 
@@ -351,6 +340,8 @@ impl State {
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
+        let used = self.scripts.iter().flat_map(|(_, script)| script.packages());
+        self.publications = Publications::new(self.publications.records.clone(), used);
     }
 
     /// Replaces the charter. The census counts days by its numbers, so it is made anew.

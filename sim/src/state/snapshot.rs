@@ -22,6 +22,7 @@ use super::{
     object::Object,
     parameters::{Parameters, ParametersError},
     players::Player,
+    publications::{Publication, Publications},
     sim_state::{Owner, State},
     tools::Tools,
     world::World,
@@ -54,11 +55,11 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 136 are for what has one, in a world of as
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 176 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 15, objects 11, owners 5,
-/// lane windows 6, outcomes 3, the manifest 8, all else 1. Plaza's, of a quarter of the bodies, take
+/// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, all else 1. Plaza's, of a quarter of the bodies, take
 /// 55.
-pub const SNAPSHOT_BYTES_MAX: usize = 200 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = 240 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -290,6 +291,10 @@ impl LeafReader<'_> {
                 .collect(),
             chat: self.single(kinds::CHAT)?,
             packages: tracked(self.packages()?),
+            publications: Publications::new(
+                tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),
+                core::iter::empty(),
+            ),
             package_changes: BTreeSet::new(),
             present: BTreeMap::new(),
             census: crate::rules::Census::default(),

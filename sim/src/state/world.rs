@@ -125,7 +125,8 @@ impl World {
     pub(super) fn byte_budget(&self) -> ByteBudget {
         ByteBudget::remaining(
             self.leaves.bytes().saturating_add(reserved_bytes(&self.state)),
-            self.bytes_max,
+            // Packages have a bound of their own, and take nothing from what scripts may remember.
+            self.bytes_max.saturating_add(self.state.publications.bytes()),
         )
     }
 

@@ -11,7 +11,7 @@ use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{Governance, LaneKey, Window},
     scripts::{GasPool, Script},
-    state::{Charter, LeafEntry, Manifest, Object, Owner, Player, SimClock},
+    state::{Charter, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock},
 };
 
 /// The first leaf in which two states differ, and the first field in it.
@@ -206,6 +206,9 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
         kinds::PACKAGES => named(content, |((id, n), _): &((PackageId, u32), Vec<u8>)| {
             format!("package {id}, piece {n}")
         }),
+        kinds::PUBLICATIONS => {
+            named(content, |(id, _): &(PackageId, Publication)| format!("package {id}"))
+        }
         kinds::TILE => named(content, |(id, ..): &(ObjectId, Object, Body)| format!("object {id}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
@@ -249,6 +252,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::WINDOWS => text::<Vec<(LaneKey, Window)>>(content),
         kinds::OWNERS => text::<Vec<(Owner, GasPool)>>(content),
         kinds::PACKAGES => text::<Vec<((PackageId, u32), Vec<u8>)>>(content),
+        kinds::PUBLICATIONS => text::<Vec<(PackageId, Publication)>>(content),
         kinds::SCRIPT => text::<Script>(content),
         kinds::TILE => text::<Vec<(ObjectId, Object, Body)>>(content),
         kinds::OUTCOMES => text::<Vec<(ActId, Outcome)>>(content),

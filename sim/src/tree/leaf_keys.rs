@@ -19,6 +19,7 @@ pub(crate) const WINDOWS: &str = "windows";
 pub(crate) const HISTORIES: &str = "histories";
 pub(crate) const OWNERS: &str = "owners";
 pub(crate) const PACKAGES: &str = "packages";
+pub(crate) const PUBLICATIONS: &str = "publications";
 pub(crate) const CONTACTS: &str = "contacts";
 pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";

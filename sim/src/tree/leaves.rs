@@ -14,7 +14,8 @@ use metatopia_types::{Digest, LeafKey, ObjectId, Root, Roster, StateProof, merkl
 use super::{
     engine_leaf::EngineLeaf,
     leaf_keys::{
-        CONTACTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, TILE, WINDOWS, prefix_digits, tile_named,
+        CONTACTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS, TILE, WINDOWS, prefix_digits,
+        tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
 };
@@ -67,6 +68,7 @@ pub(crate) struct StateLeaves {
     pub(super) windows: LeafTable<40>,
     pub(super) owners: LeafTable<33>,
     pub(super) packages: LeafTable<36>,
+    pub(super) publications: LeafTable<32>,
     pub(super) contacts: LeafTable<16>,
     pub(super) tiles: BTreeMap<Tile, LeafTable<8>>,
     /// Every leaf, with its content's hash and its hash in the tree.
@@ -164,6 +166,7 @@ impl StateLeaves {
             WINDOWS => self.windows.part(prefix, range),
             OWNERS => self.owners.part(prefix, range),
             PACKAGES => self.packages.part(prefix, range),
+            PUBLICATIONS => self.publications.part(prefix, range),
             CONTACTS => self.contacts.part(prefix, range),
             _ => {
                 let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;

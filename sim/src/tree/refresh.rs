@@ -11,8 +11,8 @@ use serde::Serialize;
 use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, HISTORIES, OWNERS, PACKAGES,
-        PARAMETERS, PLAYERS, READINESS, SCRIPT, VALIDATORS, WINDOWS, outcomes_key, table_leaf_key,
-        tile_table_name,
+        PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT, VALIDATORS, WINDOWS, outcomes_key,
+        table_leaf_key, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -57,6 +57,7 @@ impl StateLeaves {
         self.scripts(state);
         self.people(state);
         self.packages(state);
+        self.publications(state);
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.bodies.take_changes();
         self.objects(state, changes.bodies);
@@ -99,6 +100,17 @@ impl StateLeaves {
             };
             for (n, piece) in (0_u32..).zip(package.encode().chunks(PACKAGE_PIECE_BYTES)) {
                 self.packages.put(key(n), wire::encode(&((id, n), piece)));
+            }
+        }
+    }
+
+    /// Encodes what is kept of packages, as far as it changed.
+    fn publications(&mut self, state: &mut State) {
+        let records = &mut state.publications.records;
+        for id in records.take_touched() {
+            match records.get(&id) {
+                Some(record) => self.publications.put(id.0.0, wire::encode(&(id, record))),
+                None => self.publications.take(id.0.0),
             }
         }
     }
@@ -266,6 +278,7 @@ impl StateLeaves {
         hashed += refresh_table(tree, WINDOWS, &mut self.windows);
         hashed += refresh_table(tree, OWNERS, &mut self.owners);
         hashed += refresh_table(tree, PACKAGES, &mut self.packages);
+        hashed += refresh_table(tree, PUBLICATIONS, &mut self.publications);
         hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
         self.tiles.retain(|tile, table| {
             if !table.is_fresh() {

@@ -13,6 +13,7 @@ mod large;
 mod leaves;
 mod movable;
 mod order;
+mod publishing;
 mod seat_model;
 mod seats;
 mod servers;

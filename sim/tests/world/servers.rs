@@ -121,7 +121,16 @@ fn what_a_standby_shows_differs_with_every_leaf_that_is_drawn_and_is_the_same_ev
 /// without their number, of any other leaf its content.
 fn shown(world: &World, key: &LeafKey) -> Vec<u8> {
     let leaf = world.leaf(key).expect("a leaf of the manifest");
-    let tables = ["players", "histories", "windows", "owners", "packages", "region/", "tile/"];
+    let tables = [
+        "players",
+        "histories",
+        "windows",
+        "owners",
+        "packages",
+        "publications",
+        "region/",
+        "tile/",
+    ];
     if tables.iter().all(|table| !key.0.starts_with(table)) {
         return leaf;
     }

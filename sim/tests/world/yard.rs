@@ -53,6 +53,21 @@ impl Handler for Port {
     }
 }
 
+/// Returns a package of one file that keeps all rules.
+pub(crate) fn package(name: &str, source: &str) -> Package {
+    Package::build(Draft {
+        name: name.to_owned(),
+        version: "1.0.0".to_owned(),
+        api: 1,
+        entry: "main.rhai".to_owned(),
+        files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
+        ..Draft::default()
+    })
+    .unwrap_or_else(|error| panic!("package {name}: {error}"))
+}
+
 /// Builds the genesis of a yard.
 pub(crate) struct Builder {
     pub(crate) genesis: Genesis,
@@ -92,17 +107,7 @@ impl Builder {
 
     /// A package that runs from its source.
     pub(crate) fn package(&mut self, name: &str, source: &str) -> PackageId {
-        let package = Package::build(Draft {
-            name: name.to_owned(),
-            version: "1.0.0".to_owned(),
-            api: 1,
-            entry: "main.rhai".to_owned(),
-            files: BTreeMap::from([("main.rhai".to_owned(), source.as_bytes().to_vec())]),
-            licence: "AGPL-3.0-or-later".to_owned(),
-            authors: vec![PackageAuthor { name: "A Tester".to_owned(), key: None }],
-            ..Draft::default()
-        })
-        .unwrap_or_else(|error| panic!("package {name}: {error}"));
+        let package = package(name, source);
         self.genesis.packages.insert(package.id(), package.encode());
         package.id()
     }
@@ -212,6 +217,14 @@ impl Yard {
         let body = blob.id();
         self.blobs.push(blob);
         self.act(n, Act::Say { channel, body })
+    }
+
+    /// Adds an act that publishes these bytes.
+    pub(crate) fn publish(&mut self, n: u8, bytes: Vec<u8>) -> SignedEnvelope {
+        let blob = Blob(bytes);
+        let source = blob.id();
+        self.blobs.push(blob);
+        self.act(n, Act::Publish { source })
     }
 
     /// The turn that the acts so far make.

@@ -4,23 +4,27 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX};
 use metatopia_scripting::{
     ErrorKind, Event, ScriptState,
-    limits::{SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
+    limits::{LICENCE_BYTES_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
     ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Origin, Outcome,
     PackageId, PublicKey, ScriptId, Seq, SimId, Tick,
-    limits::{ACTS_PER_TURN_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS, TICKS_PER_SECOND},
+    limits::{
+        ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS,
+        TICKS_PER_SECOND,
+    },
     wire,
 };
 
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BUILD_BYTES_MAX, LANES_MAX, PLAYERS_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
+        BUILD_BYTES_MAX, LANES_MAX, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
+        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
         UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
-    state::{Object, Player, PlayerSession, Presence, SNAPSHOT_BYTES_MAX, Since},
+    state::{Object, Player, PlayerSession, Presence, Publication, SNAPSHOT_BYTES_MAX, Since},
 };
 
 const KEY: PublicKey = PublicKey([0xff; 32]);
@@ -115,12 +119,25 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let scripts = BODIES_MAX * SCRIPTS_PER_OBJECT_MAX * (script().1 + tick());
     // What is deleted moves to a history, which may have been empty.
     let deleted = 4_096 * (wire::length(&KEY) + 5 + 2 * UNDO_ENTRIES_MAX);
+    let record = Publication {
+        publisher: Some(KEY),
+        height: Height(MAX),
+        bytes: u32::MAX,
+        licence: "x".repeat(LICENCE_BYTES_MAX),
+        unused_since: Some(MAX),
+        left: Some(Height(MAX)),
+    };
+    let id = PackageId(Digest::ZERO);
+    let publications = PUBLICATIONS_MAX * wire::length(&(id, record));
+    // Each in pieces, with its id and the piece's number and length.
+    let pieces = PACKAGES_MAX * BLOB_BYTES_MAX.div_ceil(PACKAGE_PIECE_BYTES) * 48;
+    let packages = PUBLISHED_BYTES_MAX as usize + pieces + publications;
     // Tables are cut into leaves of half their largest size on average. Keys that were looked for,
     // because they begin alike, make smaller ones: this is 64 bytes for each of 128 Ki leaves.
     let heads = 8 * MIB;
 
     let beside = singles + outcomes + players + windows + owners + objects + contacts;
-    let beside = beside + scripts + deleted + heads;
+    let beside = beside + scripts + deleted + packages + heads;
 
     let place = SNAPSHOT_BYTES_MAX - WORLD_BYTES_MAX as usize;
     assert!(beside <= place, "{} KiB where {} are", beside / 1_024, place / 1_024);

@@ -5,7 +5,7 @@ use metatopia_types::{Ed25519, Header, Height, Millis, ObjectId, ScriptId, Tick,
 
 use crate::{
     acts::{test_genesis, test_header},
-    scripts::{GasPool, Script, Serial},
+    scripts::{GasPool, Script, ScriptChange, Serial},
     state::{Tools, World},
 };
 
@@ -44,7 +44,7 @@ fn a_package_comes_and_goes_between_turns_with_its_program_and_leaves() {
         |world: &World| world.leaves.list().map(|(key, _)| key.0.clone()).collect::<Vec<_>>();
     let without = leaves(&world);
 
-    Arc::make_mut(&mut world.state).add_package(package);
+    Arc::make_mut(&mut world.state).ship_package(package);
     play(&mut world);
     assert!(world.programs.handler(&id).is_some());
     assert_ne!(leaves(&world), without);
@@ -57,13 +57,15 @@ fn a_package_comes_and_goes_between_turns_with_its_program_and_leaves() {
     let state = Arc::make_mut(&mut world.state);
     let gas = GasPool::full(Tick(0), state.script_income());
     state.scripts.insert(script, Script::new(ObjectId(1), id, Default::default(), gas));
-    state.script_changes.push((script, Some(id)));
+    state.publications.take(id);
+    state.script_changes.push((script, ScriptChange::Begins(id)));
     play(&mut world);
     assert_eq!(world.programs.count(EventKind::Tick), 1);
 
     let state = Arc::make_mut(&mut world.state);
     state.scripts.remove(&script);
-    state.script_changes.push((script, None));
+    state.publications.release(id, 0);
+    state.script_changes.push((script, ScriptChange::Ends));
     play(&mut world);
     Arc::make_mut(&mut world.state).remove_package(&id);
     play(&mut world);

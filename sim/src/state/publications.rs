@@ -1,0 +1,285 @@
+//! Publications: what the sim keeps of each package besides its source, and which package leaves when
+//! there is no room for all.
+//!
+//! Keys cost nothing, so the room is for what runs. A package that no script runs makes room for a newer
+//! one, the one that has been unused longest first, and leaves after a week in any case. What ships with
+//! the sim stays.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_scripting::Package;
+use metatopia_types::{Height, PackageId, PublicKey};
+use serde::{Deserialize, Serialize};
+
+use super::sim_state::State;
+use crate::{
+    limits::{
+        PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PACKAGES_LEAVING_PER_TURN_MAX,
+        PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, PUBLISHING_HEIGHTS,
+    },
+    tree::Tracked,
+};
+
+/// What the sim keeps of a package besides its source. It stays when the source has left.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Publication {
+    /// Who published it; none for a package that ships with the sim.
+    pub publisher: Option<PublicKey>,
+    /// The turn that brought it.
+    pub height: Height,
+    /// The length of the package as it is handed out.
+    pub bytes: u32,
+    /// The copyleft licence under which it runs here, an SPDX expression.
+    pub licence: String,
+    /// The governance time since which no script runs it, in milliseconds; none while one does.
+    pub unused_since: Option<u64>,
+    /// The turn in which its source left the state; none while it is there.
+    pub left: Option<Height>,
+}
+
+/// The publications of a sim, with what follows from them and from the scripts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Publications {
+    pub(crate) records: Tracked<PackageId, Publication>,
+    /// Index: how many scripts run each package, or fall back to it.
+    uses: BTreeMap<PackageId, usize>,
+    /// Index: what may leave, the longest unused first.
+    unused: BTreeSet<(u64, PackageId)>,
+    /// Index: bytes of published packages whose source is in the state.
+    bytes: u64,
+}
+
+impl Publications {
+    /// Returns the publications with these records, where scripts run these packages.
+    pub(crate) fn new(
+        records: Tracked<PackageId, Publication>,
+        used: impl Iterator<Item = PackageId>,
+    ) -> Self {
+        let mut all = Self { records, ..Self::default() };
+        used.for_each(|id| *all.uses.entry(id).or_default() += 1);
+        for (id, record) in all.records.iter() {
+            if record.publisher.is_some() && record.left.is_none() {
+                all.bytes += u64::from(record.bytes);
+                all.unused.extend(record.unused_since.map(|since| (since, *id)));
+            }
+        }
+        all
+    }
+
+    /// Returns the bytes of published packages whose source is in the state.
+    pub(crate) const fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Says whether a script runs a package, or falls back to it.
+    pub(crate) fn is_used(&self, id: &PackageId) -> bool {
+        self.uses.contains_key(id)
+    }
+
+    /// Counts one more script that runs a package, or falls back to it.
+    pub(crate) fn take(&mut self, id: PackageId) {
+        let uses = self.uses.entry(id).or_default();
+        *uses += 1;
+        if *uses == 1 {
+            self.note_unused(id, None);
+        }
+    }
+
+    /// Counts one script less that runs a package, or falls back to it.
+    pub(crate) fn release(&mut self, id: PackageId, time: u64) {
+        let uses = self.uses.get_mut(&id).expect("what is released was taken");
+        *uses -= 1;
+        if *uses == 0 {
+            self.uses.remove(&id);
+            self.note_unused(id, Some(time));
+        }
+    }
+
+    /// Notes since when no script runs a package. What ships with the sim has no such time: it stays.
+    fn note_unused(&mut self, id: PackageId, since: Option<u64>) {
+        let ships = self.records.get(&id).is_none_or(|record| record.publisher.is_none());
+        if ships {
+            return;
+        }
+        let record = self.records.get_mut(&id).expect("a record that was just read");
+        record.unused_since.map(|before| self.unused.remove(&(before, id)));
+        record.unused_since = since;
+        self.unused.extend(since.map(|since| (since, id)));
+    }
+
+    /// Adds a package that ships with the sim.
+    fn ship(&mut self, package: &Package, bytes: u32) {
+        let record = Publication {
+            publisher: None,
+            height: Height(0),
+            bytes,
+            licence: package.manifest().licence.chosen.clone(),
+            unused_since: None,
+            left: None,
+        };
+        self.records.insert(package.id(), record);
+    }
+
+    /// Adds a package that somebody published, which no script runs yet.
+    fn publish(&mut self, id: PackageId, record: Publication) {
+        self.bytes += u64::from(record.bytes);
+        self.unused.extend(record.unused_since.map(|since| (since, id)));
+        self.records.insert(id, record);
+        if self.records.len() > PUBLICATIONS_MAX {
+            self.forget_one();
+        }
+    }
+
+    /// Forgets the package that left longest ago. There is one, because fewer packages may be in a state
+    /// than publications.
+    fn forget_one(&mut self) {
+        let left = self.records.iter().filter_map(|(id, record)| Some((record.left?, *id)));
+        let (_, oldest) = left.min().expect("more publications than packages");
+        self.records.remove(&oldest);
+    }
+
+    /// Notes that the source of a package leaves the state in the turn of this height.
+    fn leave(&mut self, id: PackageId, height: Height) {
+        assert!(!self.is_used(&id), "package {id} leaves while a script runs it");
+        self.note_unused(id, None);
+        let record = self.records.get_mut(&id).expect("a package in the state has a record");
+        record.left = Some(height);
+        if record.publisher.is_some() {
+            self.bytes -= u64::from(record.bytes);
+        }
+    }
+
+    /// Returns how many bytes somebody published in the last minute of turns.
+    pub(crate) fn bytes_of_late(&self, publisher: &PublicKey, now: Height) -> u64 {
+        let late = |record: &&Publication| record.height.plus(PUBLISHING_HEIGHTS) > now;
+        self.of(publisher)
+            .map(|(_, record)| record)
+            .filter(late)
+            .map(|it| u64::from(it.bytes))
+            .sum()
+    }
+
+    /// Returns the publications of somebody.
+    fn of<'a>(
+        &'a self,
+        publisher: &PublicKey,
+    ) -> impl Iterator<Item = (&'a PackageId, &'a Publication)> {
+        let publisher = *publisher;
+        self.records.iter().filter(move |(_, record)| record.publisher == Some(publisher))
+    }
+
+    /// Returns the packages that leave so that somebody can publish so many bytes, or nothing if what
+    /// runs leaves no room. An author's own packages make room for the author's next one first.
+    pub(crate) fn room_for(&self, publisher: &PublicKey, bytes: u64) -> Option<Vec<PackageId>> {
+        let own: Vec<_> = self.of(publisher).filter(|(_, record)| record.left.is_none()).collect();
+        let mut own_bytes: u64 = own.iter().map(|(_, record)| u64::from(record.bytes)).sum();
+        let mut leaving = Vec::new();
+        let mut own_unused: Vec<(u64, PackageId, u64)> = own
+            .into_iter()
+            .filter_map(|(id, record)| Some((record.unused_since?, *id, u64::from(record.bytes))))
+            .collect();
+        own_unused.sort();
+        let mut left = self.bytes;
+        for (_, id, freed) in own_unused {
+            if own_bytes + bytes <= PACKAGE_BYTES_PER_PUBLISHER_MAX {
+                break;
+            }
+            own_bytes -= freed;
+            left -= freed;
+            leaving.push(id);
+        }
+        if own_bytes + bytes > PACKAGE_BYTES_PER_PUBLISHER_MAX {
+            return None;
+        }
+        let mut count = self.in_state() - leaving.len();
+        for (_, id) in &self.unused {
+            if left + bytes <= PUBLISHED_BYTES_MAX && count < PACKAGES_MAX {
+                break;
+            }
+            if !leaving.contains(id) {
+                left -= self.records.get(id).map_or(0, |record| u64::from(record.bytes));
+                count -= 1;
+                leaving.push(*id);
+            }
+        }
+        (left + bytes <= PUBLISHED_BYTES_MAX && count < PACKAGES_MAX).then_some(leaving)
+    }
+
+    /// Returns how many packages have their source in the state.
+    fn in_state(&self) -> usize {
+        self.records.iter().filter(|(_, record)| record.left.is_none()).count()
+    }
+
+    /// Begins the records of a successor, whose heights begin anew.
+    pub(crate) fn begin_heights(&mut self) {
+        let ids: Vec<PackageId> = self.records.iter().map(|(id, _)| *id).collect();
+        for id in ids {
+            let record = self.records.get_mut(&id).expect("a record that was just listed");
+            record.height = Height(0);
+            record.left = record.left.map(|_| Height(0));
+        }
+    }
+}
+
+impl State {
+    /// Adds a package that ships with the sim, whose source compiles.
+    pub(crate) fn ship_package(&mut self, package: Package) {
+        let bytes = package_bytes(&package);
+        self.publications.ship(&package, bytes);
+        self.add_package(package);
+    }
+
+    /// Adds a package that somebody published, whose source compiles, once others have made room for it.
+    /// The programs have it from the ticks of this turn on.
+    pub(crate) fn publish(
+        &mut self,
+        publisher: PublicKey,
+        package: Package,
+        leaving: &[PackageId],
+    ) {
+        leaving.iter().for_each(|id| self.remove_package(id));
+        let record = Publication {
+            publisher: Some(publisher),
+            height: self.clock.height,
+            bytes: package_bytes(&package),
+            licence: package.manifest().licence.chosen.clone(),
+            unused_since: Some(self.governance.time),
+            left: None,
+        };
+        self.publications.publish(package.id(), record);
+        self.add_package(package);
+    }
+
+    /// Removes packages that were unused for too long, a few each turn.
+    pub(super) fn remove_stale_packages(&mut self) {
+        for _ in 0..PACKAGES_LEAVING_PER_TURN_MAX {
+            let first = self.publications.unused.first().copied();
+            let time = self.governance.time;
+            match first {
+                Some((since, id)) if since.saturating_add(PACKAGE_UNUSED_MS_MAX) <= time => {
+                    self.remove_package(&id);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Adds a package to those that scripts can run.
+    fn add_package(&mut self, package: Package) {
+        let id = package.id();
+        self.package_changes.insert(id);
+        self.packages.insert(id, package);
+    }
+
+    /// Removes a package that no script runs.
+    pub(crate) fn remove_package(&mut self, id: &PackageId) {
+        self.publications.leave(*id, self.clock.height);
+        self.package_changes.insert(*id);
+        self.packages.remove(id);
+    }
+}
+
+/// Returns the length of a package as it is handed out.
+fn package_bytes(package: &Package) -> u32 {
+    u32::try_from(package.encode().len()).expect("packages have a limit far below")
+}
