@@ -93,7 +93,10 @@ fn listed(source: &str) -> Vec<(&str, usize)> {
 
 /// Compiles the tests as a script whose start runs one of them.
 fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec<Mistake>> {
-    let whole = format!("{source}\n{PRELUDE}\nfn on_start() {{ {test}(); }}\n");
+    let answers = choice(0, REHEARSAL_ASKS_MAX);
+    let whole = format!(
+        "{source}\n{PRELUDE}\nfn answer(place) {{ {answers} }}\nfn on_start() {{ {test}(); }}\n"
+    );
     let built = Package::build(Draft {
         name: "tests".to_owned(),
         version: "1.0.0".to_owned(),
@@ -121,6 +124,18 @@ fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec
         };
         error.diagnostics.into_iter().map(|d| mistake(d.line, d.column, d.message)).collect()
     })
+}
+
+/// Returns the source that finds one of these answers. Each is a variable of the state, and a few questions
+/// lead to it: a list of all would be paid for as a whole with each answer.
+fn choice(first: usize, end: usize) -> String {
+    let count = end.saturating_sub(first);
+    if count <= 1 {
+        return format!("state.a{first}");
+    }
+    let middle = first.saturating_add(count >> 1);
+    let (before, after) = (choice(first, middle), choice(middle, end));
+    format!("if place < {middle} {{ {before} }} else {{ {after} }}")
 }
 
 /// One test under way.
@@ -170,10 +185,13 @@ impl Rehearsal<'_> {
 
     /// Runs the test from its beginning, with the answers so far. Returns what it logged.
     fn call(&self, answers: &[Value], now: Tick) -> Result<Vec<String>, Box<ScriptError>> {
-        let state = BTreeMap::from([
-            ("asked".to_owned(), Value::Int(0)),
-            ("answers".to_owned(), Value::Array(answers.to_vec())),
-        ]);
+        let mut state: BTreeMap<String, Value> = (0_usize..)
+            .zip(answers)
+            .map(|(place, answer)| (format!("a{place}"), answer.clone()))
+            .collect();
+        let answered = i64::try_from(answers.len()).expect("a bounded number of answers");
+        state.insert("asked".to_owned(), Value::Int(0));
+        state.insert("answered".to_owned(), Value::Int(answered));
         let view: Arc<dyn WorldView> = Arc::new(Nowhere(now));
         let called = self.program.call(&Call {
             view: &view,
