@@ -17,7 +17,7 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
     ENGINE, FirstLogin, FloorPlan, Genesis, Introduction, Land, ObjectSpec, ObjectSpecError,
-    Parameters, RULES, ScriptSpec,
+    Parameters, Publishers, RULES, ScriptSpec,
 };
 use metatopia_types::{Look, NodeContact, PackageId, PublicKey};
 
@@ -42,6 +42,8 @@ pub struct Place {
     picture: Vec<u8>,
     /// Whom a first login lets in, if the place says so; else whoever founds a sim does.
     first_login: Option<FirstLogin>,
+    /// Who may publish source, if the place says so; else whoever founds a sim does.
+    publishers: Option<Publishers>,
 }
 
 impl Place {
@@ -79,6 +81,12 @@ impl Place {
     #[must_use]
     pub const fn first_login(&self) -> Option<FirstLogin> {
         self.first_login
+    }
+
+    /// Returns who may publish source, if the place says so.
+    #[must_use]
+    pub const fn publishers(&self) -> Option<Publishers> {
+        self.publishers
     }
 
     /// Returns the packages of scripts, by id.

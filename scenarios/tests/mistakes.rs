@@ -98,6 +98,9 @@ fn lands_and_rules_of_building_that_cannot_be_are_named() {
     let closed = place("[building]\nopen_ground = 7");
     assert_eq!(closed, "yard.toml:5:15: \"7\" is no value of building.open_ground");
     assert_eq!(place("first_login = \"invite\"\nticks_per_turn = 7"), "fine");
+    assert_eq!(place("publishers = \"builders\""), "fine");
+    let everyone = place("publishers = \"everyone\"");
+    assert_eq!(everyone, "yard.toml:4:14: \"everyone\" is no value of publishers");
     let long = place("ticks_per_turn = 61");
     assert_eq!(long, "yard.toml: 61 ticks per turn where 1 to 60 are allowed");
     let licence = object("at = [9, 2]\ndisc = 1\nlicence = \"MIT\"");

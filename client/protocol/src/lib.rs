@@ -41,9 +41,10 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
-    LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PlayerEntry, Question, ReceiptAnswer,
-    SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry, SnapshotOffer, TURNS_ANSWER_BYTES,
-    TURNS_PER_ANSWER_MAX, ThingEntry, TicketEntry, ValidatorSetLink,
+    LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
+    PlayerEntry, Question, ReceiptAnswer, SCRIPTS_PER_ANSWER_MAX, SNAPSHOT_PART_BYTES, ScriptEntry,
+    SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ThingEntry, TicketEntry,
+    ValidatorSetLink,
 };
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,
@@ -51,7 +52,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

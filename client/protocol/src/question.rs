@@ -118,6 +118,12 @@ pub enum Question {
     },
     /// The tickets that are open.
     Tickets,
+    /// The packages of the sim, with those whose source has left: at most [`PACKAGES_PER_ANSWER_MAX`],
+    /// ascending by id.
+    Packages {
+        /// Only those of higher ids; ask again from the last one's for more, while answers are full.
+        after: PackageId,
+    },
 }
 
 /// Players in one answer about governance.
@@ -125,6 +131,9 @@ pub const CANDIDATES_MAX: usize = 16;
 
 /// Scripts in one answer: 1,024 of some 150 bytes each, and never more than 300, are below 300 KiB.
 pub const SCRIPTS_PER_ANSWER_MAX: usize = 1_024;
+
+/// Packages in one answer: 512 of less than 500 bytes are below 250 KiB.
+pub const PACKAGES_PER_ANSWER_MAX: usize = 512;
 
 /// Turns in one answer.
 pub const TURNS_PER_ANSWER_MAX: usize = 256;
@@ -200,6 +209,10 @@ pub enum Answer {
     TooLong,
     /// The tickets that are open.
     Tickets(Vec<TicketEntry>),
+    /// Packages, ascending by id; fewer than [`PACKAGES_PER_ANSWER_MAX`] are the last ones.
+    Packages(Vec<PackageEntry>),
+    /// The source left the state in the turn of this height: ask an archive.
+    SourceLeft(Height),
 }
 
 impl Answer {
@@ -233,6 +246,8 @@ impl Answer {
             Self::LoginTerms(_) => "LoginTerms",
             Self::TooLong => "TooLong",
             Self::Tickets(_) => "Tickets",
+            Self::Packages(_) => "Packages",
+            Self::SourceLeft(_) => "SourceLeft",
         }
     }
 }
@@ -331,6 +346,29 @@ pub struct ScriptEntry {
     pub dropped: u64,
     /// All gas that it has used.
     pub gas_used: u64,
+}
+
+/// A package that is in the sim, or was.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PackageEntry {
+    /// The package that is listed.
+    pub package: PackageId,
+    /// Its name; empty if its source has left.
+    pub name: String,
+    /// Its version; empty if its source has left.
+    pub version: String,
+    /// The copyleft licence under which it runs here.
+    pub licence: String,
+    /// Who published it; nobody means that it ships with the sim.
+    pub publisher: Option<PublicKey>,
+    /// The turn that brought it.
+    pub height: Height,
+    /// The length of what servers hand out.
+    pub bytes: u32,
+    /// Scripts that run it, or fall back to it.
+    pub scripts: u32,
+    /// The turn in which its source left the state.
+    pub left: Option<Height>,
 }
 
 /// A thing that somebody owns.

@@ -7,7 +7,7 @@ use metatopia_replica::{
     ClientId,
     mempool::{
         AGAIN_TURNS, AUTHOR_PENDING_MAX, ActSource, Gate, HANDED_AGAIN_MAX, HANDED_OVER_MAX,
-        Mempool, POOL_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
+        Mempool, POOL_BYTES_MAX, SOURCE_BYTES_MAX, STEWARD_BYTES, STRANGER_PENDING_MAX,
     },
 };
 use metatopia_sim::{
@@ -231,6 +231,59 @@ fn words_must_come_with_the_act_that_names_them_and_nothing_else() {
     quiet.blobs.push(blob("free bytes"));
     assert_eq!(pool.admit(quiet), Err(SubmitRefusal::BadBlob));
     assert!(pool.admit(say("hi", vec![blob("hi")])).is_ok());
+}
+
+fn publish(author: u8, seq: u64, bytes: usize) -> Submission {
+    let blob = Blob(vec![author; bytes]);
+    let act = Act::Publish { source: blob.id() };
+    let envelope = Envelope { act, ..envelope(author, 1, seq) };
+    Submission { act: envelope.sign(&key(author)), blobs: vec![blob] }
+}
+
+#[test]
+fn one_package_of_an_author_waits_and_none_of_a_stranger() {
+    let mut pool = Pool::new();
+    assert!(pool.admit(publish(1, 1, limits::BLOB_BYTES_MAX)).is_ok());
+    assert_eq!(pool.admit(publish(1, 2, 10)), Err(SubmitRefusal::QuotaExceeded));
+    assert_eq!(pool.admit(publish(2, 1, limits::BLOB_BYTES_MAX + 1)), Err(SubmitRefusal::BadBlob));
+    let body = pool.body(None);
+    pool.decide(body);
+    assert!(pool.admit(publish(1, 2, 10)).is_ok(), "the first one is decided");
+
+    let mut pool = Pool { all: equals(Standing::Stranger), ..Pool::new() };
+    assert_eq!(pool.admit(publish(1, 1, 10)), Err(SubmitRefusal::QuotaExceeded));
+}
+
+#[test]
+fn waiting_source_has_a_bound_of_its_own() {
+    let mut pool = Pool::new();
+    let most = SOURCE_BYTES_MAX / limits::BLOB_BYTES_MAX;
+    let taken = (1..=u8::MAX).take_while(|n| {
+        let admitted = pool.admit(publish(*n, 1, limits::BLOB_BYTES_MAX));
+        assert!(admitted.is_ok() || admitted == Err(SubmitRefusal::Full), "{admitted:?}");
+        admitted.is_ok()
+    });
+    let taken = taken.count();
+
+    assert!(taken + 1 == most || taken == most, "{taken} where {most} fit");
+    assert!(pool.admit(act(u8::MAX, 1, 1)).is_ok(), "other acts have room");
+}
+
+#[test]
+fn a_turn_has_as_much_source_as_it_compiles_and_what_follows_it_waits_too() {
+    let mut pool = Pool::new();
+    let size = limits::BLOB_BYTES_MAX * 2 / 3;
+    for author in [1, 2] {
+        pool.admit(publish(author, 1, size)).expect("there is room");
+        pool.admit(act(author, 1, 2)).expect("there is room");
+    }
+
+    let first = pool.body(None);
+    let published = |body: &TurnBody| body.blobs().len();
+    assert_eq!((published(&first), first.acts().len()), (1, 2));
+    pool.decide(first);
+    let second = pool.body(None);
+    assert_eq!((published(&second), second.acts().len()), (1, 2));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use std::{env, fmt, io, path::PathBuf, time::Duration};
 use clap::Args;
 use metatopia_client::text::printable;
 use metatopia_scenarios::{Mistake, plaza};
-use metatopia_sim::{ENGINE, FirstLogin, Genesis, RULES, rules_name};
+use metatopia_sim::{ENGINE, FirstLogin, Genesis, Publishers, RULES, rules_name};
 use serde::Serialize;
 use tokio::{
     signal::unix::{Signal, SignalKind, signal},
@@ -164,9 +164,12 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let alone = reach.is_loopback() || args.open;
     let safe = if alone { FirstLogin::Open } else { FirstLogin::Work };
     let rule = args.first_login.or(place.first_login()).unwrap_or(safe);
+    let safe = if alone { Publishers::Anybody } else { Publishers::Seen };
+    let publishers = place.publishers().unwrap_or(safe);
     let founding = |genesis: &mut Genesis| {
         let parameters = &mut genesis.parameters;
         parameters.first_login = rule;
+        parameters.publishers = publishers;
         parameters.first_login_tries =
             args.first_login_tries.unwrap_or(parameters.first_login_tries);
     };
@@ -218,13 +221,25 @@ fn check_rule(world: &LocalWorld, wanted: Option<FirstLogin>, alone: bool) -> Re
         return Err(Failure::usage(message)
             .hint("leave out --first-login, or name another place by --data-dir"));
     }
-    if alone || found != FirstLogin::Open {
+    if alone {
         return Ok(());
     }
-    let message =
-        format!("the world in {path} was founded open: keys that cost nothing can fill it");
-    Err(Failure::refused(message)
-        .hint("let nobody in but people you know, by --open; or found another, by --data-dir DIR"))
+    if found == FirstLogin::Open {
+        let message =
+            format!("the world in {path} was founded open: keys that cost nothing can fill it");
+        return Err(Failure::refused(message).hint(
+            "let nobody in but people you know, by --open; or found another, by --data-dir DIR",
+        ));
+    }
+    if world.publishers() == Publishers::Anybody {
+        let message =
+            format!("in the world in {path} anybody may publish scripts, and keys cost nothing");
+        return Err(Failure::refused(message).hint(
+            "change that by `metatopia admin set publishers seen`, and start it by --open; or let \
+             nobody in but people you know",
+        ));
+    }
+    Ok(())
 }
 
 /// Waits until all are ready, then as long as the world can go on.

@@ -46,6 +46,8 @@ pub(super) struct PlaceFile {
     pub(super) seen_days: Option<Spanned<Setting>>,
     /// Whom a first login lets in: open, work, invite or closed.
     pub(super) first_login: Option<Spanned<Setting>>,
+    /// Who may publish source: anybody, seen, builders or admins.
+    pub(super) publishers: Option<Spanned<Setting>>,
     pub(super) first_login_tries: Option<Spanned<Setting>>,
     /// The ground that bodies keep to.
     pub(super) ground: Option<Spanned<GroundFile>>,

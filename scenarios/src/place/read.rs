@@ -79,6 +79,7 @@ impl Place {
             asset_licence: described.asset_licence,
             packages: packages.values().map(|package| (package.id(), package.clone())).collect(),
             first_login: described.first_login.as_ref().map(|_| parameters.first_login),
+            publishers: described.publishers.as_ref().map(|_| parameters.publishers),
             parameters,
             objects,
             lands,

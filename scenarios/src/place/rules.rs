@@ -95,7 +95,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 9] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 10] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -105,6 +105,7 @@ impl PlaceFile {
             ("player_days", &mut self.player_days),
             ("seen_days", &mut self.seen_days),
             ("first_login", &mut self.first_login),
+            ("publishers", &mut self.publishers),
             ("first_login_tries", &mut self.first_login_tries),
         ]
     }

@@ -34,6 +34,7 @@ impl Place {
             introduction: Introduction { picture: None, ..charter.introduction.clone() },
             picture: Vec::new(),
             first_login: Some(charter.parameters.first_login),
+            publishers: Some(charter.parameters.publishers),
         }
     }
 }

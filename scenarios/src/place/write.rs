@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_sim::{Area, FirstLogin, Land, ScriptSpec, Title};
+use metatopia_sim::{Area, Land, ScriptSpec, Title};
 use metatopia_types::{ObjectId, PackageId};
 
 use super::{
@@ -68,8 +68,9 @@ impl Place {
         file.note_rules(&self.parameters);
         file.note_introduction(&self.introduction, self.parameters.ttl_seconds);
         file.note_floor_plan(&self.floor_plan);
-        let said = |rule: FirstLogin| written(Setting(rule.name().to_owned()));
-        file.first_login = self.first_login.map(said);
+        let said = |name: &str| written(Setting(name.to_owned()));
+        file.first_login = self.first_login.map(|rule| said(rule.name()));
+        file.publishers = self.publishers.map(|rule| said(rule.name()));
         file.lands = self.lands.iter().map(|land| written(LandFile::of(land))).collect();
         for (spec, id) in self.objects.iter().zip(1..) {
             let mut object = ObjectFile::of(spec, marks.get(&ObjectId(id)), licence);
@@ -121,6 +122,7 @@ impl PlaceFile {
             player_days: None,
             seen_days: None,
             first_login: None,
+            publishers: None,
             first_login_tries: None,
             ground: None,
             avatar: AvatarFile::default(),

@@ -8,12 +8,13 @@ use metatopia_scenarios::{
     golden::{genesis, server_key, visitor_key},
     plaza,
 };
+use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
     Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Digest, Ed25519, Emote, Envelope,
     Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Outcome,
-    Outline, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey, TicketOrder,
-    Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
+    Outline, PackageId, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey,
+    TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -122,7 +123,7 @@ impl Teller {
         let near = self.world.scene(here, Fx::from_int(6), 5);
         let target = dice.pick(&near).map_or(ObjectId(999), |seen| seen.id);
         let movable = near.iter().find(|seen| seen.movable).map_or(target, |seen| seen.id);
-        let act = match dice.below(34) {
+        let act = match dice.below(36) {
             0..=8 => Act::Walk { heading: self.heading(here, dice) },
             9 => Act::Walk { heading: Vec2::ZERO },
             10 if dice.below(5) == 0 => Act::Walk { heading: Vec2::new(Fx::MAX, Fx::ZERO) },
@@ -133,7 +134,8 @@ impl Teller {
             20 => Act::Emote(*dice.pick(&EMOTES).expect("there are some")),
             21 => Act::SetLook(look(dice)),
             22 => Act::Heartbeat,
-            24.. => Act::Build(self.build(visitor, here, dice)),
+            24..=33 => Act::Build(self.build(visitor, here, dice)),
+            34.. => return self.publish(visitor, dice),
             _ => {
                 let stale = self.lanes[usize::from(visitor)].saturating_sub(1);
                 if dice.below(2) == 0 {
@@ -180,7 +182,7 @@ impl Teller {
         let name = NAMES[usize::from(visitor)].to_owned();
         let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
         let color = look(dice).color;
-        match dice.below(20) {
+        match dice.below(23) {
             0..=5 => Build::Place(Blueprint {
                 kind: "thing".to_owned(),
                 name,
@@ -212,6 +214,13 @@ impl Teller {
                 let (object, script) = running.unwrap_or((object, script));
                 Build::Detach { object, script }
             }
+            19..=21 => {
+                let running = own.iter().find_map(|seen| Some((seen.id, seen.scripts.first()?.0)));
+                let (object, script) = running.unwrap_or((object, script));
+                let packages: Vec<PackageId> = self.world.packages().map(Package::id).collect();
+                let package = *dice.pick(&packages).expect("there are some");
+                Build::Upgrade { object, script, package }
+            }
             _ => Build::Undo { skip: u8::try_from(dice.below(4) / 3).expect("small") },
         }
     }
@@ -226,6 +235,38 @@ impl Teller {
         }
         let channel = u8::try_from(dice.below(16) / 7).expect("below 3");
         self.act(visitor, Act::Say { channel, body });
+    }
+
+    /// Source of the visitor's own; now and then it does not compile, or its upgrades fail.
+    fn publish(&mut self, visitor: u8, dice: &mut Stream) {
+        let source = match dice.below(5) {
+            0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
+            1 => "fn on_upgrade() { throw \"no\"; }".to_owned(),
+            n => format!(
+                "fn on_upgrade() {{ self_.text = \"new\"; }}
+                 fn on_touch(other) {{ state.n = {n}; say(\"ouch {n} {}\"); }}",
+                dice.below(4)
+            ),
+        };
+        let package = Package::build(Draft {
+            name: "ouch".to_owned(),
+            version: "1.0.0".to_owned(),
+            api: 1,
+            entry: "ouch.rhai".to_owned(),
+            files: [("ouch.rhai".to_owned(), source.into_bytes())].into(),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            authors: vec![PackageAuthor {
+                name: NAMES[usize::from(visitor)].to_owned(),
+                key: None,
+            }],
+            ..Draft::default()
+        });
+        let blob = Blob(package.expect("it keeps the rules of packages").encode());
+        let source = blob.id();
+        if dice.below(15) != 0 {
+            self.blobs.push(blob);
+        }
+        self.act(visitor, Act::Publish { source });
     }
 
     /// The admin brings in two servers, one of which is caught lying, and has a ticket for some days;
@@ -359,6 +400,7 @@ fn kind(act: &Act) -> &'static str {
         Act::Report(_) => "Report",
         Act::Ticket(_) => "Ticket",
         Act::Amend { .. } => "Amend",
+        Act::Publish { .. } => "Publish",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",
@@ -374,6 +416,7 @@ fn kind(act: &Act) -> &'static str {
             Build::Attach { .. } => "Attach",
             Build::Detach { .. } => "Detach",
             Build::Undo { .. } => "Undo",
+            Build::Upgrade { .. } => "Upgrade",
         },
     }
 }

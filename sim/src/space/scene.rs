@@ -202,6 +202,16 @@ impl World {
         self.state.packages.iter().map(|(_, package)| package)
     }
 
+    /// Returns what this sim keeps of the packages of higher ids than this one, by id, each with the number
+    /// of scripts that run it or fall back to it.
+    pub fn publications_after(
+        &self,
+        after: PackageId,
+    ) -> impl Iterator<Item = (&PackageId, &Publication, usize)> {
+        let all = &self.state.publications;
+        all.records.after(after).map(|(id, record)| (id, record, all.uses(id)))
+    }
+
     /// Returns what this sim keeps of a package besides its source, also if the source has left.
     #[must_use]
     pub fn publication(&self, id: &PackageId) -> Option<&Publication> {

@@ -71,9 +71,9 @@ impl Publications {
         self.bytes
     }
 
-    /// Says whether a script runs a package, or falls back to it.
-    pub(crate) fn is_used(&self, id: &PackageId) -> bool {
-        self.uses.contains_key(id)
+    /// Returns how many scripts run a package, or fall back to it.
+    pub(crate) fn uses(&self, id: &PackageId) -> usize {
+        self.uses.get(id).copied().unwrap_or(0)
     }
 
     /// Counts one more script that runs a package, or falls back to it.
@@ -140,7 +140,7 @@ impl Publications {
 
     /// Notes that the source of a package leaves the state in the turn of this height.
     fn leave(&mut self, id: PackageId, height: Height) {
-        assert!(!self.is_used(&id), "package {id} leaves while a script runs it");
+        assert!(self.uses(&id) == 0, "package {id} leaves while a script runs it");
         self.note_unused(id, None);
         let record = self.records.get_mut(&id).expect("a package in the state has a record");
         record.left = Some(height);

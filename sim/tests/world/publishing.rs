@@ -158,7 +158,7 @@ fn an_upgrade_keeps_the_state_and_is_told_of_first() {
 
     assert_eq!(touch(&mut yard, object), "better: 102");
     assert_eq!(runs(&yard, script), (new, None));
-    assert_eq!(yard.world.publication(&old).expect("a record").unused_since.is_some(), true);
+    assert!(yard.world.publication(&old).expect("a record").unused_since.is_some());
     check_restored(&yard, &Builder::new().tools());
 }
 

@@ -157,9 +157,6 @@ pub enum Refusal {
     /// The author, or the sim, has as many bytes of packages as may be.
     #[error("the author or the sim has as many bytes of packages as may be")]
     TooManyPackages,
-    /// The last upgrade of the script has not ended well yet.
-    #[error("the last upgrade of the script has not ended well yet")]
-    UpgradeOpen,
 }
 
 impl core::fmt::Display for Outcome {

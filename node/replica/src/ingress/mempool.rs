@@ -31,6 +31,12 @@ pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// waiting, of half the largest size.
 pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 
+/// Bytes of waiting source, of all authors: a megabyte more than the turns of two seconds take.
+pub const SOURCE_BYTES_MAX: usize = 3 * 1_024 * 1_024;
+
+/// Bytes of source that a turn is proposed with, as many as it compiles.
+const TURN_SOURCE_BYTES: usize = metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX as usize;
+
 /// Who handed an act to this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ActSource {
@@ -79,6 +85,8 @@ pub struct Mempool {
     authors: BTreeMap<PublicKey, BTreeMap<(Lane, Seq), ActId>>,
     strangers: BTreeMap<ActSource, usize>,
     bytes: usize,
+    /// The authors of waiting source, each with its bytes: one package an author.
+    sources: BTreeMap<PublicKey, usize>,
     /// The author that the next turn begins with, so that no author is always last.
     next_author: PublicKey,
     /// The author whose acts are handed on next.
@@ -155,6 +163,9 @@ impl Mempool {
             return Err(SubmitRefusal::Replayed(envelope.seq.0));
         }
         lanes.insert(place, id);
+        if matches!(envelope.act, Act::Publish { .. }) {
+            self.sources.insert(envelope.author, bytes);
+        }
         if stranger {
             *self.strangers.entry(source).or_default() += 1;
         }
@@ -182,6 +193,7 @@ impl Mempool {
         }
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
+            Act::Publish { source } => Some((*source, limits::BLOB_BYTES_MAX)),
             _ => None,
         };
         match (named, submission.blobs.as_slice()) {
@@ -209,6 +221,15 @@ impl Mempool {
             && of_strangers >= STRANGER_PENDING_MAX;
         if of_author >= AUTHOR_PENDING_MAX || crowded {
             return Err(SubmitRefusal::QuotaExceeded);
+        }
+        if matches!(act.envelope.act, Act::Publish { .. }) {
+            let waiting: usize = self.sources.values().sum();
+            if stranger || self.sources.contains_key(&act.envelope.author) {
+                return Err(SubmitRefusal::QuotaExceeded);
+            }
+            if waiting.saturating_add(bytes) > SOURCE_BYTES_MAX {
+                return Err(SubmitRefusal::Full);
+            }
         }
         let bytes_max = match standing {
             Standing::Steward => POOL_BYTES_MAX,
@@ -254,7 +275,7 @@ impl Mempool {
             judging.standings.standing(author, height) < Standing::Steward
         });
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
-        let (mut act_bytes, mut blob_bytes) = (0, 0);
+        let (mut act_bytes, mut blob_bytes, mut source_bytes) = (0, 0, 0);
         'full: while !queues.is_empty() {
             for (author, queue) in &mut queues {
                 let Some(pending) = queue.pop().and_then(|id| self.pending.get(&id)) else {
@@ -263,6 +284,14 @@ impl Mempool {
                 let Submission { act, blobs: named } = &pending.submission;
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
+                if matches!(act.envelope.act, Act::Publish { .. }) {
+                    if source_bytes > 0 && source_bytes + extra > TURN_SOURCE_BYTES {
+                        // It waits, and with it what its author did afterwards: a lane is decided in order.
+                        queue.clear();
+                        continue;
+                    }
+                    source_bytes += extra;
+                }
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX
                     || act_bytes + bytes > limits::ACTS_BYTES_MAX
                     || blob_bytes + extra > limits::BLOBS_BYTES_MAX;
@@ -340,6 +369,9 @@ impl Mempool {
         self.bytes -= pending.bytes;
         self.not_handed_on -= usize::from(pending.handed_on.is_none());
         let envelope = &pending.submission.act.envelope;
+        if matches!(envelope.act, Act::Publish { .. }) {
+            self.sources.remove(&envelope.author);
+        }
         if let Some(lanes) = self.authors.get_mut(&envelope.author) {
             lanes.remove(&(envelope.lane, envelope.seq));
             if lanes.is_empty() {

@@ -151,6 +151,7 @@ impl Publisher {
             | Question::Scripts { .. }
             | Question::Governance
             | Question::Tickets
+            | Question::Packages { .. }
             | Question::Things { .. } => self.answer_from_world(ctx, question),
             Question::Applicants
             | Question::Servers
@@ -164,8 +165,9 @@ impl Publisher {
         let world = ctx.execution.world()?;
         match question {
             Question::Source { package } => {
-                let package = world.package(package)?;
-                Some(Answer::Source(package.encode()))
+                let source = world.package(package).map(|found| Answer::Source(found.encode()));
+                let left = || world.publication(package)?.left.map(Answer::SourceLeft);
+                source.or_else(left)
             }
             Question::Order { height, script } => {
                 let events = ctx.execution.archive().order(*height)?.iter();
@@ -175,6 +177,7 @@ impl Publisher {
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
             Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
+            Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
                 let known =
@@ -230,6 +233,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Servers
         | Question::Governance
         | Question::Tickets
+        | Question::Packages { .. }
         | Question::LoginTerms { .. }
         | Question::Things { .. } => return None,
     };

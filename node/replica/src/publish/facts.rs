@@ -1,13 +1,13 @@
 //! What the state says about players, scripts and who decides, as clients are told it.
 
 use metatopia_protocol::{
-    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PlayerEntry,
-    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
+    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PACKAGES_PER_ANSWER_MAX,
+    PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
-    DelayedChange, IssuedTicket, RunningScript, Standings as _, World, WorldObject,
+    DelayedChange, IssuedTicket, Publication, RunningScript, Standings as _, World, WorldObject,
 };
-use metatopia_types::{PublicKey, ScriptId};
+use metatopia_types::{PackageId, PublicKey, ScriptId};
 
 /// Returns the players who are present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
@@ -32,6 +32,25 @@ pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
         gas_used: running.gas_used,
     };
     world.scripts_after(after).take(SCRIPTS_PER_ANSWER_MAX).map(entry).collect()
+}
+
+/// Returns the packages after one, ascending; as many as one answer has.
+pub(crate) fn packages(world: &World, after: PackageId) -> Vec<PackageEntry> {
+    let entry = |(id, record, scripts): (&PackageId, &Publication, usize)| {
+        let manifest = world.package(id).map(|package| package.manifest());
+        PackageEntry {
+            package: *id,
+            name: manifest.map_or_else(String::new, |manifest| manifest.name.clone()),
+            version: manifest.map_or_else(String::new, |manifest| manifest.version.to_string()),
+            licence: record.licence.clone(),
+            publisher: record.publisher,
+            height: record.height,
+            bytes: record.bytes,
+            scripts: u32::try_from(scripts).unwrap_or(u32::MAX),
+            left: record.left,
+        }
+    };
+    world.publications_after(after).take(PACKAGES_PER_ANSWER_MAX).map(entry).collect()
 }
 
 /// Returns what somebody owns, ascending by object.

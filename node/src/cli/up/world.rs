@@ -10,7 +10,7 @@ use std::{
 
 use libp2p::PeerId;
 use metatopia_scenarios::{Place, plaza};
-use metatopia_sim::{FirstLogin, Genesis};
+use metatopia_sim::{FirstLogin, Genesis, Publishers};
 use metatopia_transport::{gateway::GatewayLimits, networks::Networks};
 use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
 use serde::{Deserialize, Serialize};
@@ -187,18 +187,26 @@ impl LocalWorld {
         self.genesis.parameters.first_login
     }
 
+    /// Who may publish source, as the world was founded.
+    pub(in crate::cli) fn publishers(&self) -> Publishers {
+        self.genesis.parameters.publishers
+    }
+
     /// Returns the name that it was founded with.
     pub(in crate::cli) fn name(&self) -> &str {
         &self.genesis.name
     }
 
-    /// Returns whether the sim was founded from this place. Whom a first login lets in counts only
-    /// where the place says it, because else the founding command chose it.
+    /// Returns whether the sim was founded from this place. Whom a first login lets in, and who may
+    /// publish, count only where the place says it, because else the founding command chose it.
     pub(in crate::cli) fn is_of(&self, place: &Place) -> bool {
         let Genesis { validators, admins, parameters, .. } = self.genesis.clone();
         let mut genesis = place.genesis(validators, admins);
         if place.first_login().is_none() {
             genesis.parameters.first_login = parameters.first_login;
+        }
+        if place.publishers().is_none() {
+            genesis.parameters.publishers = parameters.publishers;
         }
         genesis.parameters.first_login_tries = parameters.first_login_tries;
         genesis.id() == self.sim

@@ -59,6 +59,9 @@ reasons! {
         Refusal::NotPermanent => "not-permanent",
         Refusal::NoParameter => "no-parameter",
         Refusal::SimEnded => "sim-ended",
+        Refusal::NotPublisher => "not-publisher",
+        Refusal::BadPackage => "bad-package",
+        Refusal::TooManyPackages => "too-many-packages",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
