@@ -9,7 +9,7 @@ use std::{error::Error, fs, path::Path};
 use metatopia_types::Root;
 
 /// The heights whose roots are constants: the beginning, the end, and some between.
-const HEIGHTS: [usize; 10] = [0, 1, 2, 10, 50, 100, 200, 300, 399, 400];
+const HEIGHTS: [usize; 10] = [0, 1, 2, 10, 50, 100, 200, 300, 499, 500];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));

@@ -92,7 +92,7 @@ fn a_sim_that_was_exported_and_founded_again_has_the_same_things() {
 fn an_export_is_text_that_can_be_compared() {
     let files = Place::of_world(&afternoon()).files();
     let place = &files["place.toml"];
-    assert!(place.contains("name = \"north wall\"\nat = [0, \"20.25\"]\n"), "{place}");
+    assert!(place.contains("name = \"south wall\"\nat = [0, \"-20.25\"]\n"), "{place}");
     assert!(files.contains_key("packages/door/door.rhai"));
     assert_eq!(Place::of_world(&afternoon()).files(), files);
 }

@@ -4,14 +4,20 @@
 //! Engines of other languages are measured by a workspace of their own over the same handlers: each prints
 //! lines of the same form.
 
+#![expect(clippy::unwrap_used, reason = "the interpreter to compare with is set up as in tests")]
+
+#[path = "stage/interpreter.rs"]
+mod interpreter;
 #[path = "stage/world.rs"]
 mod stage;
+#[path = "../tests/stage/stock.rs"]
+mod stock;
 
 use std::{hint::black_box, sync::Arc};
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    Call, ErrorKind, Event, EventKind, Handler, HostFault, RhaiHandler, ScriptContext, ScriptError,
+    Call, ErrorKind, Event, EventKind, Handler, HostFault, ScriptContext, ScriptError,
     ScriptHandler, ScriptOutput, ScriptProgram, ScriptState, Value, WorldView,
 };
 use metatopia_types::{Digest, PackageId};
@@ -158,8 +164,7 @@ fn engines(name: &str, source: &str) -> Vec<Measured> {
     let package = package(source);
     let own = ScriptHandler::new(&package).expect("it compiles");
     let mut all: Vec<Measured> = vec![("metatopia", Box::new(own))];
-    // The stock executor knows no closures; these handlers have none.
-    all.push(("rhai-fixed", Box::new(RhaiHandler::new(&package).expect("it compiles"))));
+    all.push(("rhai-fixed", Box::new(interpreter::StockHandler::new(stock::engine(), source))));
     if name == "tick" {
         all.push(("native", Box::new(NativeTick)));
     }

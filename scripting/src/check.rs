@@ -3,7 +3,7 @@
 use alloc::{string::String, vec::Vec};
 use core::fmt;
 
-use crate::stock;
+use crate::lang;
 
 /// One complaint about a source.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +41,9 @@ fn show(diagnostics: &[Diagnostic]) -> String {
     }
 }
 
-/// Checks the source of an entry file; empty if it can run. Syntax errors end the check, other
-/// complaints are collected. Nothing is executed but the expressions of constants.
+/// Checks the source of an entry file; empty if it can run. A mistake of syntax ends the check, all others
+/// are told. Nothing is executed but the expressions of constants.
 #[must_use]
 pub fn check(source: &str) -> Vec<Diagnostic> {
-    stock::compile(source).err().unwrap_or_default()
+    lang::compile(source).err().unwrap_or_default()
 }

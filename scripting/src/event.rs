@@ -6,7 +6,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
-use crate::Value;
+use crate::{Value, host::ValueKind};
 
 /// Something that happened to a script's object, or that somebody told the script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -107,6 +107,20 @@ impl EventKind {
             Self::Chat => &["from", "text"],
             Self::Message => &["from", "topic", "data"],
             Self::Timer => &["name"],
+        }
+    }
+
+    /// What the parameters hold, in the same order.
+    #[must_use]
+    pub const fn parameter_kinds(self) -> &'static [ValueKind] {
+        use ValueKind as K;
+        match self {
+            Self::Start | Self::Upgrade => &[],
+            Self::Tick => &[K::Fixed],
+            Self::Touch => &[K::Object, K::Vec2, K::Fixed],
+            Self::Chat => &[K::Object, K::Text],
+            Self::Message => &[K::Object, K::Text, K::Any],
+            Self::Timer => &[K::Text],
         }
     }
 }

@@ -46,7 +46,7 @@ pub trait Executor: Send + Sync {
 /// Returns the executor that sims run by.
 #[must_use]
 pub fn default_executor() -> Arc<dyn Executor> {
-    Arc::new(crate::RhaiExecutor)
+    Arc::new(crate::ScriptExecutor)
 }
 
 /// Something that handles events: a script, or a port of one to Rust.

@@ -8,14 +8,14 @@ mod vectors;
 mod world;
 
 use alloc::{format, string::String, vec::Vec};
-use core::{cmp::Ordering, fmt};
+use core::fmt;
 
 use metatopia_math::{Fx, Vec2};
 
 use crate::{ErrorKind, HostFault, ScriptContext, Value};
 
-pub use reference::reference;
-pub use table::{CALLBACKS, FUNCTIONS, NAMES, PROPERTIES};
+pub use reference::{SYNTAX, reference};
+pub use table::{FUNCTIONS, NAMES, PROPERTIES};
 
 /// A kind of value, as the table and messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,6 +42,8 @@ pub enum ValueKind {
     Map,
     /// A range of whole numbers.
     Range,
+    /// A closure.
+    Function,
     /// The script's persistent variables.
     State,
     /// A value of any type.
@@ -68,8 +70,9 @@ pub struct HostFunction {
     pub arguments: &'static [(&'static str, ValueKind)],
     /// What it gives.
     pub result: ValueKind,
-    /// What a call costs besides the evaluation of its arguments.
-    pub gas: u64,
+    /// What a call costs, in nanoseconds of the reference machine, besides its arguments and what depends on
+    /// their sizes.
+    pub price: u64,
     /// What it depends on.
     pub purity: Purity,
     /// One line for its users.
@@ -127,6 +130,25 @@ impl HostFunction {
             HostImplementation::Scene(_) | HostImplementation::Executor => None,
         }
     }
+
+    /// Does what a function of the world does; nothing for all others.
+    #[must_use]
+    pub fn compute_in(
+        &self,
+        scene: &mut ScriptContext,
+        arguments: &[Value],
+    ) -> Option<Result<Value, HostFault>> {
+        match self.run {
+            HostImplementation::Scene(work) => Some(work(scene, arguments)),
+            HostImplementation::Pure(_) | HostImplementation::Executor => None,
+        }
+    }
+
+    /// Does it read or change the world?
+    #[must_use]
+    pub const fn is_of_the_world(&self) -> bool {
+        matches!(self.run, HostImplementation::Scene(_))
+    }
 }
 
 impl HostProperty {
@@ -134,6 +156,32 @@ impl HostProperty {
     #[must_use]
     pub const fn is_writable(&self) -> bool {
         !matches!(self.access, Access::Field(_, None))
+    }
+
+    /// Reads it from an object; nothing if it is one of vectors.
+    #[must_use]
+    pub fn read(&self, object: &crate::ObjectView<'_>) -> Option<Value> {
+        match self.access {
+            Access::Field(get, _) => Some(get(object)),
+            Access::Coordinate(_) => None,
+        }
+    }
+
+    /// Writes it to the own object; nothing if scripts may not.
+    #[must_use]
+    pub fn write(&self, scene: &mut ScriptContext, value: Value) -> Option<Result<(), HostFault>> {
+        match self.access {
+            Access::Field(_, Some(set)) => Some(set(scene, &[value]).map(drop)),
+            Access::Field(_, None) | Access::Coordinate(_) => None,
+        }
+    }
+}
+
+impl HostName {
+    /// Returns its value, if it is a constant.
+    #[must_use]
+    pub const fn value(&self) -> Option<Fx> {
+        self.value
     }
 }
 
@@ -164,6 +212,7 @@ impl fmt::Display for ValueKind {
             Self::Array => "array",
             Self::Map => "map",
             Self::Range => "range",
+            Self::Function => "function",
             Self::State => "state",
             Self::Any => "any",
         })
@@ -185,37 +234,6 @@ impl Value {
             Self::Array(_) => ValueKind::Array,
             Self::Map(_) => ValueKind::Map,
         }
-    }
-}
-
-/// All rows of the table of functions.
-pub(crate) fn all_functions() -> impl Iterator<Item = &'static HostFunction> + Clone {
-    FUNCTIONS.iter().chain(CALLBACKS)
-}
-
-/// A number as fixed point, if the value is one.
-pub(crate) fn to_fixed(name: &str, value: &Value) -> Result<Fx, HostFault> {
-    numbers::fixed_of(name, value)
-}
-
-/// Are they equal, as `==` in a script says? Numbers by value: 1 and 1.0 are.
-pub(crate) fn equal(a: &Value, b: &Value) -> bool {
-    match (a, b) {
-        (Value::Array(a), Value::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
-        (Value::Map(a), Value::Map(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|((an, a), (bn, b))| an == bn && equal(a, b))
-        }
-        _ => order(a, b).map_or_else(|| a == b, Ordering::is_eq),
-    }
-}
-
-/// The order of two numbers, or of two strings by code points; other values have none.
-pub(crate) fn order(a: &Value, b: &Value) -> Option<Ordering> {
-    match (a, b) {
-        (Value::Text(a), Value::Text(b)) => Some(a.cmp(b)),
-        _ => numbers::compare(a, b),
     }
 }
 

@@ -11,7 +11,6 @@ use alloc::vec::Vec;
 
 use crate::{Diagnostic, ir::ScriptProgram};
 
-pub(crate) use adapter::statements_of;
 pub(crate) use tree::SourcePoint;
 
 /// Compiles the source of an entry file; tells all mistakes but those behind one of syntax.

@@ -7,28 +7,25 @@
 //! * A [`Package`] is source that anybody may read and change: text, a copyleft licence, authors.
 //!   Its [`id`](Package::id) is the digest of all of it.
 //! * A [`Handler`] turns a [`Call`] (one [`Event`], a [`WorldView`] of the world, the script's
-//!   [`ScriptState`]) into a [`ScriptOutput`], or a [`ScriptError`] that says where it failed. [`RhaiHandler`]
-//!   executes source; a port to Rust implements the same trait over a [`ScriptContext`].
+//!   [`ScriptState`]) into a [`ScriptOutput`], or a [`ScriptError`] that says where it failed.
+//!   [`ScriptHandler`] executes source; a port to Rust implements the same trait over a [`ScriptContext`].
 //! * [`host`] describes what scripts can call; [`limits`] names every bound; [`check`] says what is
 //!   wrong with a source.
 //!
-//! The language has the syntax of rhai, with ordinary literals like `1.5` as fixed-point numbers.
-//! It has no evaluation of text, no clock and no files. There are two executors of it:
-//!
-//! * [`RhaiExecutor`] is the stock interpreter, tamed, and the one that sims run by. It has no
-//!   closures, `switch` or `try`. What it does not close is listed at [`RhaiHandler`].
-//! * [`ScriptExecutor`] is our own. The module `lang` compiles a source to a [`ScriptProgram`], code for
-//!   registers that can be written down and read again (`ir`), and the module `exec` runs it. Closures
-//!   keep copies of the variables that they name. `map`, `filter`, `reduce`, `sort` and others call them;
-//!   all work is paid for before it is done, and memory counts the same on every machine. `tests/oracle`
-//!   holds it to what stock rhai says of random programs, and lists where it differs on purpose.
+//! The language has the syntax of rhai, with ordinary literals like `1.5` as fixed-point numbers. It has no
+//! evaluation of text, no clock and no files. Rhai's parser reads a source; nothing of rhai runs it. The
+//! module `lang` compiles what the parser gives to a [`ScriptProgram`], code for registers that can be
+//! written down and read again (`ir`), and the module `exec` runs it. Closures keep copies of the variables
+//! that they name. `map`, `filter`, `reduce`, `sort` and others call them; all work is paid for before it is
+//! done, and memory counts the same on every machine. `tests/oracle` holds it to what stock rhai says of
+//! random programs, and lists where it differs on purpose.
 //!
 //! ```
 //! use std::sync::Arc;
 //!
 //! use metatopia_scripting::{
-//!     Call, Draft, Event, Handler, ObjectView, ObjectWrites, Package, PackageAuthor, RhaiHandler,
-//!     ScriptEffect, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
+//!     Call, Draft, Event, Handler, ObjectView, ObjectWrites, Package, PackageAuthor, ScriptEffect,
+//!     ScriptHandler, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
 //! };
 //! use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 //! # use metatopia_math::{Angle, Fx, Vec2};
@@ -51,7 +48,7 @@
 //!     authors: vec![PackageAuthor { name: "Ada".into(), key: None }],
 //!     ..Draft::default()
 //! })?;
-//! let handler = RhaiHandler::new(&bell)?;
+//! let handler = ScriptHandler::new(&bell)?;
 //!
 //! /// A world where everything is called Bob.
 //! struct Bobs;
@@ -104,7 +101,6 @@ pub mod limits;
 mod package;
 mod part;
 mod scene;
-mod stock;
 mod suggest;
 mod value;
 mod view;
@@ -121,6 +117,5 @@ pub use package::{
 };
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
 pub use scene::ScriptContext;
-pub use stock::{RhaiExecutor, RhaiHandler};
 pub use value::{ScriptState, StateError, Value, ValueError};
 pub use view::{Nearby, ObjectView, WorldView};

@@ -1,10 +1,9 @@
 //! Every bound on what a script may use or produce, with its arithmetic. The tests in
 //! `tests/limits.rs` hit each of them.
 
-/// Gas of one call. A unit is about one step of the first executor, which takes 0.03 to 0.15
-/// microseconds; the worst of some two thousand hostile sources takes 0.2 in a dev build. So a call that
-/// uses all of its gas takes 1 to 1.5 milliseconds, and at worst 2.5: `metatopia-abuse worst_call`. Those
-/// limits of what a call may hold that take most gas to reach are reached below it.
+/// Gas of one call. A unit is [`NANOSECONDS_PER_GAS`] of the reference machine, and no operation may take
+/// more than 1.5 times its price. So a call that uses all of its gas takes 1.2 milliseconds, and at worst
+/// 1.8: `metatopia-abuse worst_call`.
 pub const GAS_PER_CALL_MAX: u64 = 12_000;
 
 /// Gas that each call costs before its first step: some 20 microseconds in which its event is put into
@@ -14,20 +13,9 @@ pub const GAS_PER_CALL_MIN: u64 = 200;
 /// Bytes of a script's state for which a call costs a unit more: it is copied, looked at and hashed.
 pub const STATE_BYTES_PER_GAS: usize = 32;
 
-/// Values of a literal list or map that stands as an argument, each list or map in it as four: the
-/// interpreter makes all of it for one unit of gas.
-pub const LITERAL_VALUES_MAX: usize = 16;
-
-/// Bytes of a literal text outside of constants: each use of it costs one unit of gas.
-pub const LITERAL_TEXT_BYTES_MAX: usize = 1_024;
-
-/// Bytes of a name in a literal map outside of constants: longer ones have memory of their own, which
-/// is asked for anew with each use of the literal, for one unit of gas.
-pub const LITERAL_NAME_BYTES_MAX: usize = 23;
-
-/// Script functions inside one another. Measured with the first executor, a level of the deepest
-/// expressions takes up to 32 KiB of native stack: 12 levels need 384 KiB. Whoever runs scripts
-/// gives the thread 1 MiB at least.
+/// Script functions and closures inside one another. Functions take no native stack; a closure that the
+/// world's functions call back takes a level of it. Whoever runs or compiles scripts gives the thread 1 MiB
+/// at least: compiling the deepest expressions in a dev build takes most.
 pub const CALL_DEPTH_MAX: usize = 12;
 
 /// Expressions inside one another, in a handler or function.
@@ -47,10 +35,6 @@ pub const ARRAY_LENGTH_MAX: usize = 512;
 
 /// Entries of one map, those of maps inside it included.
 pub const MAP_LENGTH_MAX: usize = 128;
-
-/// What the variables of one function may hold together: 16 bytes a value and a byte for each byte
-/// of text. With `CALL_DEPTH_MAX` it bounds what a call can hold at 768 KiB.
-pub const HEAP_BYTES_MAX: usize = 64 * 1_024;
 
 /// The persistent state of one script, encoded: a quarter of a leaf, which also holds the script's
 /// inbox and timers.

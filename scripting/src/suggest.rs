@@ -7,7 +7,12 @@ pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> S
     let far = name.chars().count().div_ceil(3).min(3);
     known
         .filter(|known| known.starts_with(|c: char| c.is_ascii_alphabetic()))
-        .map(|known| (distance(name, known), known))
+        .map(|known| {
+            // Whoever writes length means len.
+            let is_short = known.len() >= 3 && name.starts_with(known);
+            let distance = distance(name, known);
+            (if is_short { distance.min(far) } else { distance }, known)
+        })
         .filter(|(distance, _)| *distance <= far)
         .min()
         .map_or_else(String::new, |(_, known)| format!(": did you mean {known}?"))

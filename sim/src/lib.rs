@@ -37,9 +37,8 @@
 //! # What it does not do yet
 //!
 //! One ground with circles and rectangles on it; no publishing of packages and no forgetting of chat by an
-//! act: there are no acts for these. Packages run in the stock executor
-//! and are therefore only those of the genesis. Admins and parameters are those of the genesis as
-//! well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
+//! act: there are no acts for these, so packages are only those of the genesis. Admins and parameters are
+//! those of the genesis as well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
 //! they send.
 //!
 //! # Example

@@ -133,7 +133,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("serde", "shapes for the encoding"),
     ("thiserror", "error enums"),
     ("zeroize", "wipes secrets"),
-    ("rhai", "parser and first executor of scripts; hashing seeded, gas is ours"),
+    ("rhai", "parser of scripts; hashing seeded, and what it reads is run by us"),
     ("spdx", "licence expressions"),
     ("arc-malachitebft-core-consensus", "agreement core, sans-IO, in one module"),
     ("arc-malachitebft-core-types", "its types"),

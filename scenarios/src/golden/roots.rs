@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "01e8bae39badb09ad4639bc6f9277584e6784153a1194fb73c7b7b4b75a6ad17"),
-    (Height(1), "062ab69c693c1285d3baf6c718fb530974b0b54f6e2967e696ebd2059ac9f0a1"),
-    (Height(2), "6a5952142bdcd8d7f81b61c5dcd41fcfc548d07531957bdc6aac61afa9e270d9"),
-    (Height(10), "c19322dc8c2f0979b79916fce32e0fdb72c8c9bff6844d5334784b45226193dc"),
-    (Height(50), "46c3d847f1b728e38eaf76eff3a878a4ffdfd2405aaaa68623ce27c838c2e84b"),
-    (Height(100), "594cd7d136f63e47cf7b6d8d1e9664c4713b8e4cf7e9f373b0675385bc1f6c4b"),
-    (Height(200), "44731ed4d5d400d1cbe4e182bebacb47630f1746d1d85bcb6fa63bacf8e23647"),
-    (Height(300), "83fb8a2ba3e5472fff21518857e6cdaee50d15a98c188242ca49f2a9c0b5408c"),
-    (Height(399), "93e9453fe6f1d8bf3e7c5df05f37731365f5fce27bbf1071fe274f407ac2db8b"),
-    (Height(400), "4957073f746c7ae21965ac869ba9a8d8ed832f946830b59f20b63e9a39addd96"),
+    (Height(0), "172f14ec095c0d7e85ef37c633549c3a993308c706720240ba5bc4c432328b87"),
+    (Height(1), "f30dcd34cea9cc9c5aaad883529d5f016e94766c88e4cc21cc6054ff84dab9cd"),
+    (Height(2), "e091e8cae452ea95a5de0c0e249d2ae3b73d510c831dd6c98e3657ad03a01e1a"),
+    (Height(10), "3506f8b455a8a2e43f626cbcf2fa86806ac3bcbc9f082f937e0d0d6f02286154"),
+    (Height(50), "41a07f47596cccb87cd9c90b998061ecef4ef89a1d01aaeceec0b8e8543bf242"),
+    (Height(100), "c9b0477cb8c3947d0fff0a6db8b67bf7ec3c459fa2ee8c06806e6eecb0542085"),
+    (Height(200), "c41aba737f234915e33a3a5ab168ed05d7bcf977ca5e5618eef3cd11a380c538"),
+    (Height(300), "348287083d81810d06f2c6f75927863b7585dfc2456071a0caa02c6abd39d8b0"),
+    (Height(499), "deda3f58f00bac6dccd8d5ed86155f337902f605065f4a8a084044defbeac4e1"),
+    (Height(500), "47496b730c3937baef0aea97ec58e096c40932b77cab5852eaa5db1600cba305"),
 ];

@@ -91,6 +91,8 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Attach",
         "Detach",
         "Undo",
+        "Publish",
+        "Upgrade",
     ];
     for kind in kinds {
         assert!(outcomes.contains_key(&(kind, "ok".to_owned())), "no {kind} succeeds");

@@ -18,7 +18,7 @@ use metatopia_types::{
 };
 
 /// Turns of the log.
-const TURNS: u64 = 400;
+const TURNS: u64 = 500;
 
 /// Visitors, the admin among them.
 const VISITORS: u8 = 7;
@@ -182,7 +182,7 @@ impl Teller {
         let name = NAMES[usize::from(visitor)].to_owned();
         let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
         let color = look(dice).color;
-        match dice.below(23) {
+        match dice.below(24) {
             0..=5 => Build::Place(Blueprint {
                 kind: "thing".to_owned(),
                 name,
@@ -201,7 +201,7 @@ impl Teller {
             10 => Build::Rename { object, name },
             11 => Build::Write { object, text: format!("{name} was here") },
             12 => Build::Copy { object, position },
-            13 => Build::Delete { object },
+            13 | 22 => Build::Delete { object },
             14 => Build::Give { object, to: visitor_key((visitor + 1) % VISITORS).public() },
             15 | 16 => {
                 let packages = plaza::packages();

@@ -69,6 +69,7 @@ impl Datum {
         Self::Text(Arc::new(text.into()))
     }
 
+    /// Its kind; none for a whole error, which no script can name.
     pub(super) const fn kind(&self) -> Option<ValueKind> {
         Some(match self {
             Self::Unit => ValueKind::Unit,
@@ -81,18 +82,15 @@ impl Datum {
             Self::Array(_) => ValueKind::Array,
             Self::Map(_) => ValueKind::Map,
             Self::Range(..) | Self::RangeTo(..) => ValueKind::Range,
+            Self::Function(_) => ValueKind::Function,
             Self::State => ValueKind::State,
-            Self::Function(_) | Self::Fault(_) => return None,
+            Self::Fault(_) => return None,
         })
     }
 
     /// Its kind, in words.
     pub(super) fn kind_name(&self) -> String {
-        match (self, self.kind()) {
-            (_, Some(kind)) => alloc::format!("{kind}"),
-            (Self::Function(_), _) => "function".into(),
-            _ => "error".into(),
-        }
+        self.kind().map_or_else(|| "error".into(), |kind| alloc::format!("{kind}"))
     }
 
     /// Bytes that it counts with all that is in it: the same on every machine.

@@ -7,7 +7,7 @@ use metatopia_math::{Fx, Vec2};
 use super::{convert::datum_of, datum::Datum, prices};
 use crate::{
     EventKind,
-    host::{Access, HostFunction, HostProperty, PROPERTIES, ValueKind, all_functions},
+    host::{Access, FUNCTIONS, HostFunction, HostProperty, PROPERTIES, ValueKind},
     ir::{IR_FORMAT, IrFunction, IrOp, IrPath, ScriptProgram},
     lang::SourcePoint,
 };
@@ -145,7 +145,7 @@ fn loaded_name(name: &str) -> LoadedName {
 }
 
 fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError> {
-    let named = all_functions().filter(|function| function.name == name);
+    let named = FUNCTIONS.iter().filter(|function| function.name == name);
     let rows: Vec<_> = named.filter(|f| f.arguments.len() == usize::from(*count)).collect();
     if rows.is_empty() {
         return Err(ProgramError::Function { name: name.clone(), count: *count });

@@ -1,13 +1,13 @@
-//! What each operation costs, in nanoseconds of the reference machine: the one table.
+//! What each operation costs, in nanoseconds of the reference machine: the one table of operations. What
+//! functions of the world cost stands in the table of host functions.
 //!
 //! `cargo run --release -p metatopia-scripting --example calibrate` measures each of them, and fails where
 //! one takes more than one and a half times its price. A change here changes what calls cost, and is a new
 //! engine.
 
 use crate::{
-    host::{HostFunction, HostImplementation, Purity},
+    host::{HostFunction, HostImplementation},
     ir::{BinaryOp, IrOp},
-    limits::NANOSECONDS_PER_GAS,
 };
 
 /// Asking for memory, and giving it back.
@@ -111,23 +111,9 @@ const fn binary(op: BinaryOp) -> u64 {
 }
 
 /// Returns what a host function costs.
-pub(super) fn host(row: &HostFunction) -> u64 {
-    match (row.run, row.purity) {
-        // Their work lies in the world, and their prices in the table of host functions.
-        (HostImplementation::Scene(_), Purity::Reads | Purity::Writes) => {
-            HOST + row.gas * NANOSECONDS_PER_GAS
-        }
-        (HostImplementation::Executor, _) => 15,
-        _ => HOST + pure(row.name),
-    }
-}
-
-fn pure(name: &str) -> u64 {
-    match name {
-        "sqrt" | "dist" | "length" => 150,
-        "sin" | "cos" | "rotate" | "direction" => 250,
-        "atan2" => 350,
-        "normalize" => 400,
-        _ => 40,
+pub(super) const fn host(row: &HostFunction) -> u64 {
+    match row.run {
+        HostImplementation::Executor => row.price,
+        HostImplementation::Pure(_) | HostImplementation::Scene(_) => HOST + row.price,
     }
 }

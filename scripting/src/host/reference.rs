@@ -4,9 +4,37 @@ use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write;
 
 use super::{FUNCTIONS, HostFunction, NAMES, PROPERTIES, ValueKind};
-use crate::EventKind;
+use crate::{EventKind, limits::NANOSECONDS_PER_GAS};
 
-/// The reference of handlers, names, functions and properties, in Markdown.
+/// What the language has, with an example each. The tests compile all of them.
+pub const SYNTAX: &[(&str, &str)] = &[
+    ("`const NAME = value;`", "const WAY = vec2(2, 0);"),
+    ("`fn name(a, b) { .. }`; the last expression is the result", "fn twice(x) { x * 2 }"),
+    ("variables of a call", "let a = 1; a += 2;"),
+    (
+        "numbers: whole ones of 64 bits, and fixed-point ones; an overflow is an error",
+        "7 / 2 + 1.5;",
+    ),
+    ("texts, with values in them", "let text = `${1 + 1} rings`;"),
+    ("arrays and maps", "let m = #{list: [1, 2]}; m.list[0] += 1;"),
+    ("conditions, also as values", "let b = if true { 1 } else { 2 };"),
+    (
+        "`&& || !` and `??`, which replaces `()`; `?.` stops at `()`",
+        "state.friend?.name ?? \"nobody\";",
+    ),
+    (
+        "`switch` by values and ranges of whole numbers",
+        "switch 3 { 1 | 2 => 0, 3..=9 => 1, _ => 2 };",
+    ),
+    (
+        "loops: `for while loop do`, with `break` and `continue`",
+        "for (x, place) in [5, 6] { log(x); }",
+    ),
+    ("closures, which keep copies of variables", "let k = 2; [1, 2].map(|x| x * k);"),
+    ("failures: `throw`, `try` and `catch`", "try { throw 1; } catch (e) { log(e); }"),
+];
+
+/// The reference of the language, of handlers, names, functions and properties, in Markdown.
 #[must_use]
 pub fn reference() -> String {
     let mut page = String::new();
@@ -15,7 +43,17 @@ pub fn reference() -> String {
 }
 
 fn write_reference(page: &mut String) -> core::fmt::Result {
-    writeln!(page, "# Handlers\n\nThe last parameters may be left out.\n")?;
+    writeln!(page, "# Language\n")?;
+    for (words, example) in SYNTAX {
+        let quote = if example.contains('`') { "``" } else { "`" };
+        writeln!(page, "- {words}: {quote}{example}{quote}")?;
+    }
+    writeln!(
+        page,
+        "\nA call ends for good when it has used up its gas or memory; `try` catches all other failures. Only \
+         what is in `state` is still there at the next call."
+    )?;
+    writeln!(page, "\n# Handlers\n\nThe last parameters may be left out.\n")?;
     for kind in EventKind::ALL {
         writeln!(page, "- `fn {}({})`", kind.handler(), kind.parameters().join(", "))?;
     }
@@ -25,12 +63,13 @@ fn write_reference(page: &mut String) -> core::fmt::Result {
     }
     writeln!(
         page,
-        "\n# Functions and operators\n\n| | gives | gas | |\n| --- | --- | --- | --- |"
+        "\n# Functions and operators\n\nCosts are in nanoseconds, {NANOSECONDS_PER_GAS} of which are a unit of \
+         gas.\n\n| | gives | costs | |\n| --- | --- | --- | --- |"
     )?;
     for function in FUNCTIONS {
-        let HostFunction { result, gas, doc, .. } = function;
+        let HostFunction { result, price, doc, .. } = function;
         let signature = function.signature().replace('|', "\\|");
-        writeln!(page, "| `{signature}` | {result} | {gas} | {doc} |")?;
+        writeln!(page, "| `{signature}` | {result} | {price} | {doc} |")?;
     }
     writeln!(page, "\n# Properties\n\n| property | kind | write | |\n| --- | --- | --- | --- |")?;
     for property in PROPERTIES {

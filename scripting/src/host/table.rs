@@ -1,16 +1,16 @@
-//! The one table of what scripts can use. Executors register from it, the documentation is printed
-//! from it, and the check of a source looks names up in it.
+//! The one table of what scripts can use. The executor runs from it, the documentation is printed from it,
+//! and the compiler looks names up in it.
 //!
-//! Gas is counted in units of 0.1 microseconds of the first executor, at worst 0.2
-//! (`metatopia-abuse scripts`). A function also pays for the bytes of its arguments and its result,
-//! `nearby` for what is looked at, and who writes `pos` or `angle` for what is near. Changing a number here
-//! changes what calls cost, and is a new engine.
+//! Prices are in nanoseconds of the reference machine, a hundred of which are a unit of gas. A function
+//! also pays for the bytes of its arguments and its result, `nearby` for what is looked at, and who writes
+//! `pos` or `angle` for what is near. `cargo run --release -p metatopia-scripting --example calibrate` measures
+//! what they take. Changing a price here changes what calls cost, and is a new engine.
 
 use super::{
     Access::{Coordinate, Field},
     HostFunction, HostImplementation, HostName, HostProperty, Purity,
     ValueKind::{
-        Any, Array, Bool, Fixed, Int, Map, Number, Object, Range, State, Text, Unit, Vec2,
+        Any, Array, Bool, Fixed, Function, Int, Map, Number, Object, Range, State, Text, Unit, Vec2,
     },
     numbers, text, vectors, world,
 };
@@ -18,13 +18,13 @@ use crate::Value;
 
 /// `name(argument: kind, ..) -> kind, cost, how it is done, what it does;`
 macro_rules! functions {
-    ($($name:literal($($argument:ident: $kind:ident),*) -> $result:ident, $gas:literal gas,
+    ($($name:literal($($argument:ident: $kind:ident),*) -> $result:ident, $price:literal ns,
         $how:ident $(($work:path))?, $doc:literal;)*) => {&[$(
         HostFunction {
             name: $name,
             arguments: &[$((stringify!($argument), $kind)),*],
             result: $result,
-            gas: $gas,
+            price: $price,
             purity: functions!(@purity $how),
             doc: $doc,
             run: functions!(@run $how $($work)?),
@@ -53,152 +53,150 @@ macro_rules! properties {
 /// Functions and operators. Operators on two ints, two strings or two bools are the language's own.
 pub const FUNCTIONS: &[HostFunction] = functions! {
     // Numbers.
-    "+"(a: Number, b: Number) -> Fixed, 1 gas, Pure(numbers::add), "the sum";
-    "-"(a: Number, b: Number) -> Fixed, 1 gas, Pure(numbers::sub), "the difference";
-    "*"(a: Number, b: Number) -> Fixed, 1 gas, Pure(numbers::mul),
+    "+"(a: Number, b: Number) -> Fixed, 27 ns, Pure(numbers::add), "the sum";
+    "-"(a: Number, b: Number) -> Fixed, 27 ns, Pure(numbers::sub), "the difference";
+    "*"(a: Number, b: Number) -> Fixed, 27 ns, Pure(numbers::mul),
         "the product, rounded to nearest";
-    "/"(a: Number, b: Number) -> Fixed, 1 gas, Pure(numbers::div),
+    "/"(a: Number, b: Number) -> Fixed, 45 ns, Pure(numbers::div),
         "the quotient, rounded to nearest; two ints give an int cut towards zero";
-    "%"(a: Number, b: Number) -> Fixed, 1 gas, Pure(numbers::rem),
+    "%"(a: Number, b: Number) -> Fixed, 45 ns, Pure(numbers::rem),
         "the rest of a division, with the sign of a";
-    "-"(a: Number) -> Number, 1 gas, Pure(numbers::neg), "the opposite";
-    "!"(a: Bool) -> Bool, 1 gas, Pure(numbers::not), "not";
-    "=="(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::equal), "equal; 1 and 1.0 are";
-    "!="(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::unequal), "not equal";
-    "<"(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::less), "less";
-    "<="(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::at_most), "less or equal";
-    ">"(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::more), "more";
-    ">="(a: Number, b: Number) -> Bool, 1 gas, Pure(numbers::at_least), "more or equal";
-    "abs"(x: Number) -> Number, 1 gas, Pure(numbers::abs), "the magnitude";
-    "min"(a: Number, b: Number) -> Number, 1 gas, Pure(numbers::min), "the lesser";
-    "max"(a: Number, b: Number) -> Number, 1 gas, Pure(numbers::max), "the greater";
-    "clamp"(x: Number, low: Number, high: Number) -> Number, 2 gas, Pure(numbers::clamp),
+    "-"(a: Number) -> Number, 27 ns, Pure(numbers::neg), "the opposite";
+    "!"(a: Bool) -> Bool, 27 ns, Pure(numbers::not), "not";
+    "=="(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::equal), "equal; 1 and 1.0 are";
+    "!="(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::unequal), "not equal";
+    "<"(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::less), "less";
+    "<="(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::at_most), "less or equal";
+    ">"(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::more), "more";
+    ">="(a: Number, b: Number) -> Bool, 27 ns, Pure(numbers::at_least), "more or equal";
+    "abs"(x: Number) -> Number, 40 ns, Pure(numbers::abs), "the magnitude";
+    "min"(a: Number, b: Number) -> Number, 40 ns, Pure(numbers::min), "the lesser";
+    "max"(a: Number, b: Number) -> Number, 40 ns, Pure(numbers::max), "the greater";
+    "clamp"(x: Number, low: Number, high: Number) -> Number, 40 ns, Pure(numbers::clamp),
         "x moved into low to high";
-    "floor"(x: Number) -> Int, 1 gas, Pure(numbers::floor), "the greatest int not above x";
-    "ceil"(x: Number) -> Int, 1 gas, Pure(numbers::ceil), "the least int not below x";
-    "round"(x: Number) -> Int, 1 gas, Pure(numbers::round),
+    "floor"(x: Number) -> Int, 40 ns, Pure(numbers::floor), "the greatest int not above x";
+    "ceil"(x: Number) -> Int, 40 ns, Pure(numbers::ceil), "the least int not below x";
+    "round"(x: Number) -> Int, 40 ns, Pure(numbers::round),
         "the nearest int, a tie to the even one";
-    "fixed"(x: Number) -> Fixed, 1 gas, Pure(numbers::fixed), "x as a fixed-point number";
-    "sqrt"(x: Number) -> Fixed, 3 gas, Pure(numbers::sqrt),
+    "fixed"(x: Number) -> Fixed, 40 ns, Pure(numbers::fixed), "x as a fixed-point number";
+    "sqrt"(x: Number) -> Fixed, 150 ns, Pure(numbers::sqrt),
         "the square root, rounded down; fails below zero";
-    "sin"(radians: Number) -> Fixed, 5 gas, Pure(numbers::sin), "the sine";
-    "cos"(radians: Number) -> Fixed, 5 gas, Pure(numbers::cos), "the cosine";
-    "atan2"(y: Number, x: Number) -> Fixed, 8 gas, Pure(numbers::atan2),
+    "sin"(radians: Number) -> Fixed, 250 ns, Pure(numbers::sin), "the sine";
+    "cos"(radians: Number) -> Fixed, 250 ns, Pure(numbers::cos), "the cosine";
+    "atan2"(y: Number, x: Number) -> Fixed, 350 ns, Pure(numbers::atan2),
         "the direction of (x, y) in radians, -PI to PI; 0 for the origin";
     // Vectors.
-    "vec2"(x: Number, y: Number) -> Vec2, 1 gas, Pure(vectors::vec2), "a vector";
-    "+"(a: Vec2, b: Vec2) -> Vec2, 1 gas, Pure(vectors::add), "the sum";
-    "-"(a: Vec2, b: Vec2) -> Vec2, 1 gas, Pure(vectors::sub), "the difference";
-    "-"(a: Vec2) -> Vec2, 1 gas, Pure(vectors::neg), "the opposite";
-    "*"(a: Vec2, factor: Number) -> Vec2, 1 gas, Pure(vectors::mul), "scaled";
-    "*"(factor: Number, a: Vec2) -> Vec2, 1 gas, Pure(vectors::mul), "scaled";
-    "/"(a: Vec2, divisor: Number) -> Vec2, 2 gas, Pure(vectors::div), "each coordinate divided";
-    "=="(a: Vec2, b: Vec2) -> Bool, 1 gas, Pure(vectors::same), "equal";
-    "!="(a: Vec2, b: Vec2) -> Bool, 1 gas, Pure(vectors::different), "not equal";
-    "length"(a: Vec2) -> Fixed, 3 gas, Pure(vectors::length), "the length, rounded down";
-    "normalize"(a: Vec2) -> Vec2, 6 gas, Pure(vectors::normalize),
+    "vec2"(x: Number, y: Number) -> Vec2, 40 ns, Pure(vectors::vec2), "a vector";
+    "+"(a: Vec2, b: Vec2) -> Vec2, 27 ns, Pure(vectors::add), "the sum";
+    "-"(a: Vec2, b: Vec2) -> Vec2, 27 ns, Pure(vectors::sub), "the difference";
+    "-"(a: Vec2) -> Vec2, 27 ns, Pure(vectors::neg), "the opposite";
+    "*"(a: Vec2, factor: Number) -> Vec2, 27 ns, Pure(vectors::mul), "scaled";
+    "*"(factor: Number, a: Vec2) -> Vec2, 27 ns, Pure(vectors::mul), "scaled";
+    "/"(a: Vec2, divisor: Number) -> Vec2, 45 ns, Pure(vectors::div), "each coordinate divided";
+    "=="(a: Vec2, b: Vec2) -> Bool, 27 ns, Pure(vectors::same), "equal";
+    "!="(a: Vec2, b: Vec2) -> Bool, 27 ns, Pure(vectors::different), "not equal";
+    "length"(a: Vec2) -> Fixed, 150 ns, Pure(vectors::length), "the length, rounded down";
+    "normalize"(a: Vec2) -> Vec2, 400 ns, Pure(vectors::normalize),
         "the same direction with length 1; the origin stays";
-    "dist"(a: Vec2, b: Vec2) -> Fixed, 3 gas, Pure(vectors::dist), "the distance of two points";
-    "dot"(a: Vec2, b: Vec2) -> Fixed, 1 gas, Pure(vectors::dot),
+    "dist"(a: Vec2, b: Vec2) -> Fixed, 150 ns, Pure(vectors::dist), "the distance of two points";
+    "dot"(a: Vec2, b: Vec2) -> Fixed, 40 ns, Pure(vectors::dot),
         "the scalar product, kept within range";
-    "rotate"(a: Vec2, radians: Number) -> Vec2, 7 gas, Pure(vectors::rotate),
+    "rotate"(a: Vec2, radians: Number) -> Vec2, 250 ns, Pure(vectors::rotate),
         "turned counter-clockwise";
-    "direction"(radians: Number) -> Vec2, 7 gas, Pure(vectors::direction),
+    "direction"(radians: Number) -> Vec2, 250 ns, Pure(vectors::direction),
         "the vector of length 1 in a direction";
     // Strings.
-    "+"(a: Text, b: Any) -> Text, 2 gas, Pure(text::join), "joined, b as text";
-    "+"(a: Any, b: Text) -> Text, 2 gas, Pure(text::join), "joined, a as text";
-    "to_string"(value: Any) -> Text, 2 gas, Pure(text::to_string),
+    "+"(a: Text, b: Any) -> Text, 27 ns, Pure(text::join), "joined, b as text";
+    "+"(a: Any, b: Text) -> Text, 27 ns, Pure(text::join), "joined, a as text";
+    "to_string"(value: Any) -> Text, 40 ns, Pure(text::to_string),
         "as text; fixed with at most 6 decimals";
-    "to_int"(text: Text) -> Any, 2 gas, Pure(text::to_int), "the int that the text spells, or ()";
-    "len"(text: Text) -> Int, 2 gas, Pure(text::len), "its characters";
-    "contains"(text: Text, part: Text) -> Bool, 2 gas, Pure(text::contains),
+    "to_int"(text: Text) -> Any, 40 ns, Pure(text::to_int), "the int that the text spells, or ()";
+    "len"(text: Text) -> Int, 40 ns, Pure(text::len), "its characters";
+    "contains"(text: Text, part: Text) -> Bool, 40 ns, Pure(text::contains),
         "does it contain part? also: part in text";
-    "starts_with"(text: Text, part: Text) -> Bool, 2 gas, Pure(text::starts_with),
+    "starts_with"(text: Text, part: Text) -> Bool, 40 ns, Pure(text::starts_with),
         "does it begin with part?";
-    "ends_with"(text: Text, part: Text) -> Bool, 2 gas, Pure(text::ends_with),
+    "ends_with"(text: Text, part: Text) -> Bool, 40 ns, Pure(text::ends_with),
         "does it end with part?";
-    "index_of"(text: Text, part: Text) -> Any, 2 gas, Pure(text::index_of),
+    "index_of"(text: Text, part: Text) -> Any, 40 ns, Pure(text::index_of),
         "the place of part, from 0, or ()";
-    "sub"(text: Text, start: Int, length: Int) -> Text, 2 gas, Pure(text::sub),
+    "sub"(text: Text, start: Int, length: Int) -> Text, 40 ns, Pure(text::sub),
         "at most length characters from start on";
-    "lower"(text: Text) -> Text, 2 gas, Pure(text::lower), "A to Z in lower case";
-    "upper"(text: Text) -> Text, 2 gas, Pure(text::upper), "a to z in upper case";
-    "trim"(text: Text) -> Text, 2 gas, Pure(text::trim), "without spaces at both ends";
-    "split"(text: Text, by: Text) -> Array, 4 gas, Pure(text::split),
+    "lower"(text: Text) -> Text, 40 ns, Pure(text::lower), "A to Z in lower case";
+    "upper"(text: Text) -> Text, 40 ns, Pure(text::upper), "a to z in upper case";
+    "trim"(text: Text) -> Text, 40 ns, Pure(text::trim), "without spaces at both ends";
+    "split"(text: Text, by: Text) -> Array, 40 ns, Pure(text::split),
         "the parts between by; characters if by is empty";
     // Arrays, maps and ranges.
-    "len"(array: Array) -> Int, 1 gas, Executor, "its elements";
-    "push"(array: Array, value: Any) -> Unit, 1 gas, Executor, "adds value at the end";
-    "pop"(array: Array) -> Any, 1 gas, Executor, "takes the last element, or gives ()";
-    "insert"(array: Array, place: Int, value: Any) -> Unit, 2 gas, Executor,
+    "len"(array: Array) -> Int, 15 ns, Executor, "its elements";
+    "push"(array: Array, value: Any) -> Unit, 15 ns, Executor, "adds value at the end";
+    "pop"(array: Array) -> Any, 15 ns, Executor, "takes the last element, or gives ()";
+    "insert"(array: Array, place: Int, value: Any) -> Unit, 15 ns, Executor,
         "puts value before the element at place";
-    "remove"(array: Array, place: Int) -> Any, 2 gas, Executor, "takes the element at place";
-    "clear"(array: Array) -> Unit, 1 gas, Executor, "takes all elements";
-    "contains"(array: Array, value: Any) -> Bool, 2 gas, Executor,
+    "remove"(array: Array, place: Int) -> Any, 15 ns, Executor, "takes the element at place";
+    "clear"(array: Array) -> Unit, 15 ns, Executor, "takes all elements";
+    "contains"(array: Array, value: Any) -> Bool, 15 ns, Executor,
         "is value in it? also: value in array";
-    "index_of"(array: Array, value: Any) -> Any, 2 gas, Executor,
-        "the place of the first equal element, or ()";
-    "reverse"(array: Array) -> Unit, 2 gas, Executor, "turns the order around";
-    "sort"(array: Array) -> Unit, 4 gas, Executor,
+    "index_of"(array: Array, value: Any) -> Any, 15 ns, Executor,
+        "the place of the first equal element, or () if there is none";
+    "index_of"(array: Array, test: Function) -> Any, 15 ns, Executor,
+        "the place of the first element for which test(element) is true, or ()";
+    "reverse"(array: Array) -> Unit, 15 ns, Executor, "turns the order around";
+    "sort"(array: Array) -> Unit, 15 ns, Executor,
         "puts numbers, or strings by code point, in ascending order; fails for others";
-    "=="(a: Array, b: Array) -> Bool, 2 gas, Executor, "equal in length and elements";
-    "!="(a: Array, b: Array) -> Bool, 2 gas, Executor, "not equal";
-    "len"(map: Map) -> Int, 1 gas, Executor, "its entries";
-    "keys"(map: Map) -> Array, 2 gas, Executor, "its names in order of code points";
-    "values"(map: Map) -> Array, 2 gas, Executor, "its values in the order of their names";
-    "contains"(map: Map, name: Text) -> Bool, 1 gas, Executor,
-        "is there such a name? also: name in map";
-    "remove"(map: Map, name: Text) -> Any, 2 gas, Executor, "takes an entry, or gives ()";
-    "clear"(map: Map) -> Unit, 1 gas, Executor, "takes all entries";
-    "=="(a: Map, b: Map) -> Bool, 2 gas, Executor, "equal in names and values";
-    "!="(a: Map, b: Map) -> Bool, 2 gas, Executor, "not equal";
-    "contains"(range: Range, value: Int) -> Bool, 1 gas, Executor,
-        "is value in it? also: value in 1..7";
-    "type_of"(value: Any) -> Text, 1 gas, Executor, "the name of its kind";
-    // The world.
-    "=="(a: Object, b: Object) -> Bool, 1 gas, Pure(vectors::same), "the same object";
-    "!="(a: Object, b: Object) -> Bool, 1 gas, Pure(vectors::different), "different objects";
-    "exists"(object: Object) -> Bool, 5 gas, Reads(world::exists), "is it still there?";
-    "nearby"(radius: Number) -> Array, 100 gas, Reads(world::nearby),
-        "at most 16 other objects within radius metres, nearest first";
-    "now"() -> Fixed, 2 gas, Reads(world::now), "simulated seconds since the world began";
-    "random"() -> Fixed, 5 gas, Writes(world::random),
-        "a random number from 0 up to, not including, 1";
-    "random"(a: Number, b: Number) -> Number, 5 gas, Writes(world::random),
-        "two ints: a random int from a to b; else a number from a up to, not including, b";
-    "say"(text: Text) -> Unit, 20 gas, Writes(world::say), "the object says something";
-    "send"(to: Object, topic: Text, data: Any) -> Unit, 32 gas, Writes(world::send),
-        "sends a message to the scripts on an object";
-    "impulse"(impulse: Vec2) -> Unit, 20 gas, Writes(world::impulse),
-        "kicks the own object, in kg m/s";
-    "push"(object: Object, impulse: Vec2) -> Unit, 20 gas, Writes(world::push),
-        "kicks an object, in kg m/s";
-    "timer"(name: Text, seconds: Number) -> Unit, 20 gas, Writes(world::timer),
-        "calls on_timer(name) after some seconds; starts anew if it runs";
-    "cancel"(name: Text) -> Unit, 10 gas, Writes(world::cancel), "stops a timer";
-    "log"(line: Any) -> Unit, 5 gas, Writes(world::log),
-        "notes a line for the author; nobody else sees it";
-};
-
-/// Functions that call back into the script; the first executor has none of them.
-pub const CALLBACKS: &[HostFunction] = functions! {
-    "sort"(array: Array, order: Any) -> Unit, 4 gas, Executor,
+    "sort"(array: Array, order: Function) -> Unit, 15 ns, Executor,
         "puts the element a before b where order(a, b) gives an int below 0; equal ones stay in order";
-    "map"(array: Array, change: Any) -> Array, 4 gas, Executor,
+    "map"(array: Array, change: Function) -> Array, 15 ns, Executor,
         "what change(element) gives for each; a second parameter takes its place";
-    "filter"(array: Array, test: Any) -> Array, 4 gas, Executor,
+    "filter"(array: Array, test: Function) -> Array, 15 ns, Executor,
         "the elements for which test(element) is true";
-    "reduce"(array: Array, join: Any, start: Any) -> Any, 4 gas, Executor,
+    "reduce"(array: Array, join: Function, start: Any) -> Any, 15 ns, Executor,
         "start, then join(what there is, element) for each element";
-    "for_each"(array: Array, work: Any) -> Unit, 4 gas, Executor,
+    "for_each"(array: Array, work: Function) -> Unit, 15 ns, Executor,
         "calls work(element) for each element";
-    "any"(array: Array, test: Any) -> Bool, 4 gas, Executor,
+    "any"(array: Array, test: Function) -> Bool, 15 ns, Executor,
         "is test(element) true for one of them?";
-    "all"(array: Array, test: Any) -> Bool, 4 gas, Executor,
+    "all"(array: Array, test: Function) -> Bool, 15 ns, Executor,
         "is test(element) true for each of them?";
-    "find"(array: Array, test: Any) -> Any, 4 gas, Executor,
+    "find"(array: Array, test: Function) -> Any, 15 ns, Executor,
         "the first element for which test(element) is true, or ()";
+    "=="(a: Array, b: Array) -> Bool, 27 ns, Executor, "equal in length and elements";
+    "!="(a: Array, b: Array) -> Bool, 27 ns, Executor, "not equal";
+    "len"(map: Map) -> Int, 15 ns, Executor, "its entries";
+    "keys"(map: Map) -> Array, 15 ns, Executor, "its names in order of code points";
+    "values"(map: Map) -> Array, 15 ns, Executor, "its values in the order of their names";
+    "contains"(map: Map, name: Text) -> Bool, 15 ns, Executor,
+        "is there such a name? also: name in map";
+    "remove"(map: Map, name: Text) -> Any, 15 ns, Executor, "takes an entry, or gives ()";
+    "clear"(map: Map) -> Unit, 15 ns, Executor, "takes all entries";
+    "=="(a: Map, b: Map) -> Bool, 27 ns, Executor, "equal in names and values";
+    "!="(a: Map, b: Map) -> Bool, 27 ns, Executor, "not equal";
+    "contains"(range: Range, value: Int) -> Bool, 15 ns, Executor,
+        "is value in it? also: value in 1..7";
+    "type_of"(value: Any) -> Text, 15 ns, Executor, "the name of its kind";
+    // The world.
+    "=="(a: Object, b: Object) -> Bool, 27 ns, Pure(vectors::same), "the same object";
+    "!="(a: Object, b: Object) -> Bool, 27 ns, Pure(vectors::different), "different objects";
+    "exists"(object: Object) -> Bool, 500 ns, Reads(world::exists), "is it still there?";
+    "nearby"(radius: Number) -> Array, 10_000 ns, Reads(world::nearby),
+        "at most 16 other objects within radius metres, nearest first";
+    "now"() -> Fixed, 200 ns, Reads(world::now), "simulated seconds since the world began";
+    "random"() -> Fixed, 500 ns, Writes(world::random),
+        "a random number from 0 up to, not including, 1";
+    "random"(a: Number, b: Number) -> Number, 500 ns, Writes(world::random),
+        "two ints: a random int from a to b; else a number from a up to, not including, b";
+    "say"(text: Text) -> Unit, 2000 ns, Writes(world::say), "the object says something";
+    "send"(to: Object, topic: Text, data: Any) -> Unit, 3200 ns, Writes(world::send),
+        "sends a message to the scripts on an object";
+    "impulse"(impulse: Vec2) -> Unit, 2000 ns, Writes(world::impulse),
+        "kicks the own object, in kg m/s";
+    "push"(object: Object, impulse: Vec2) -> Unit, 2000 ns, Writes(world::push),
+        "kicks an object, in kg m/s";
+    "timer"(name: Text, seconds: Number) -> Unit, 2000 ns, Writes(world::timer),
+        "calls on_timer(name) after some seconds; starts anew if it runs";
+    "cancel"(name: Text) -> Unit, 1000 ns, Writes(world::cancel), "stops a timer";
+    "log"(line: Any) -> Unit, 500 ns, Writes(world::log),
+        "notes a line for the author; nobody else sees it";
 };
 
 /// Properties of vectors and objects. Those of objects can be written on the own object only.

@@ -17,8 +17,8 @@ use std::{
 
 use metatopia_math::Fx;
 use rhai::{
-    AST, ASTFlags, ASTNode, Dynamic, Engine, Expr, FnCallExpr, FnPtr, LexError, Module,
-    OptimizationLevel, Position, ScriptFuncDef, Stmt, Token, TokenizeState,
+    AST, ASTFlags, ASTNode, Dynamic, Engine, Expr, FnCallExpr, FnPtr, LexError, Module, Position,
+    ScriptFuncDef, Stmt, Token, TokenizeState,
 };
 
 use super::tree::{
@@ -30,6 +30,9 @@ use crate::{
     limits::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, LITERAL_ELEMENTS_MAX, STRING_BYTES_MAX},
 };
 use switches::Marks;
+
+/// The parser keeps functions by hash and never tells a hash; a fixed seed makes even collisions repeat.
+const HASHING_SEED: [u64; 4] = [0x6d65_7461, 0x746f_7069, 0x615f_7363, 0x7269_7074];
 
 /// Prefix of the names that literals with a point are parsed as. No author can write it.
 const NUMBER: char = '#';
@@ -68,12 +71,21 @@ fn parser() -> &'static Engine {
     &PARSER
 }
 
+/// Gives hashes a fixed seed, before anything is hashed.
+fn seed_hashes() {
+    let seed = Some(HASHING_SEED);
+    assert!(
+        rhai::config::hashing::set_hashing_seed(seed).is_ok()
+            || *rhai::config::hashing::get_hashing_seed() == seed,
+        "somebody else in this process has seeded the parser's hashes"
+    );
+}
+
 #[expect(deprecated, reason = "the parser's hook for tokens is marked so to say: volatile")]
 fn build() -> Engine {
-    crate::stock::seed_hashes();
+    seed_hashes();
     let mut engine = Engine::new_raw();
     engine
-        .set_optimization_level(OptimizationLevel::None)
         .set_max_strings_interned(0)
         .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
         .set_max_functions(FUNCTIONS_MAX)
@@ -105,7 +117,7 @@ fn point(at: Position) -> SourcePoint {
 
 /// Returns the statements of a function's body. The type that holds them has no public name, so they are collected
 /// from a walk over a tree that has this function alone.
-pub(crate) fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
+fn statements_of(function: &Arc<ScriptFuncDef>) -> Vec<Stmt> {
     let mut alone = Module::new();
     alone.set_script_fn(Arc::clone(function));
     let mut statements = Vec::new();

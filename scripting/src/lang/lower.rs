@@ -1,11 +1,12 @@
 //! From the tree to a program: names become registers and places in tables.
 
 mod assignments;
-mod called;
 mod chains;
+mod deeds;
 mod emit;
 mod expressions;
 mod flow;
+mod kinds;
 mod names;
 mod statements;
 mod switches;
@@ -22,7 +23,7 @@ use super::tree::{SourceFunction, SourcePoint, SourceTree, Statement, StatementK
 use crate::{
     Diagnostic, EventKind,
     exec::evaluate_constants,
-    host::all_functions,
+    host::FUNCTIONS,
     ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
 };
 use emit::FunctionBody;
@@ -44,6 +45,9 @@ pub(super) fn lower(tree: &SourceTree) -> Result<ScriptProgram, Vec<Diagnostic>>
         let key = (function.name.clone(), function.parameters.len());
         lowering.functions.insert(key, u16::try_from(index).unwrap_or(u16::MAX));
     }
+    for function in &tree.functions {
+        lowering.note_called(&function.body);
+    }
     lowering.constants(&tree.statements)?;
     // Closures come behind the functions with names, whose places are known already.
     lowering.program.functions.resize(tree.functions.len(), IrFunction::default());
@@ -61,6 +65,10 @@ struct Lowering {
     functions: BTreeMap<(String, usize), u16>,
     /// Constants of the source, by name: their places among those of the program.
     constants: BTreeMap<String, u16>,
+    /// The values of the constants stand at their places.
+    has_constants: bool,
+    /// Names that the source calls as functions.
+    called: BTreeSet<String>,
     in_constant: bool,
     program: ScriptProgram,
     tables: ProgramTables,
@@ -149,6 +157,7 @@ impl Lowering {
                     let known = self.known(place, *at);
                     self.constants.insert(name.clone(), known);
                 }
+                self.has_constants = true;
                 Ok(())
             }
             Err((at, message)) => {
@@ -165,16 +174,21 @@ impl Lowering {
         if *is_method {
             self.complain(*at, format!("{name}: functions of a type are not part of the language"));
         }
-        let mut known = all_functions();
+        let mut known = FUNCTIONS.iter();
         if known.any(|f| f.name == name && f.arguments.len() == parameters.len()) {
             self.complain(*at, format!("{name} is a function of the world: choose another name"));
         }
         let event =
             if name.starts_with("on_") { self.handler(name, parameters.len(), *at) } else { None };
-        for parameter in parameters {
+        self.note_assigned(body);
+        // What the world gives to a handler is known; a handler that is called by name can get anything.
+        let event_kinds = event.map_or(&[][..], EventKind::parameter_kinds);
+        let is_called = self.called.contains(name);
+        for (index, parameter) in parameters.iter().enumerate() {
             self.free_name(parameter, *at);
             let register = self.register(*at);
             self.declare(parameter, register, false, *at);
+            self.holds(event_kinds.get(index).copied().filter(|_| !is_called));
         }
         self.leader(*at);
         let result = self.register(*at);
@@ -226,6 +240,7 @@ impl Lowering {
         at: SourcePoint,
     ) -> u16 {
         let outer = self.take_body();
+        self.note_assigned(statements);
         for name in parameters.iter().chain(captures) {
             let register = self.register(at);
             self.declare(name, register, false, at);

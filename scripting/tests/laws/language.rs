@@ -203,7 +203,7 @@ fn wrong_types_and_places_are_errors_with_their_kind() {
         ("[1, 2][2]", ErrorKind::Bounds),
         ("\"ab\"[7]", ErrorKind::Bounds),
         ("[1].remove(1)", ErrorKind::Bounds),
-        ("vec2(1, 2).z", ErrorKind::Unknown),
+        ("[vec2(1, 2)][0].z", ErrorKind::Unknown),
         ("{ throw \"no\"; 1 }", ErrorKind::Thrown),
         ("{ let a = [1, \"b\"]; a.sort(); a }", ErrorKind::Type),
         ("clamp(1, 3, 2)", ErrorKind::Argument),

@@ -3,6 +3,7 @@
 
 mod stage;
 
+mod bounds;
 mod checks;
 mod hazards;
 mod host;
@@ -12,7 +13,5 @@ mod packages;
 mod ports;
 mod programs;
 mod repeat;
+mod syntax;
 mod values;
-
-/// The executor that the laws are held to here.
-pub(crate) type TestedHandler = metatopia_scripting::RhaiHandler;

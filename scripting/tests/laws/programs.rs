@@ -1,14 +1,14 @@
-//! Random programs: whatever they do, they end, do it again, and never trip the interpreter.
+//! Random programs: whatever they do, they end, do it again, and never trip the executor.
 
 use metatopia_scripting::{
-    Draft, ErrorKind, Event, Package, RhaiHandler, ScriptState, check, limits::GAS_PER_CALL_MAX,
+    Draft, ErrorKind, Event, Package, ScriptHandler, ScriptState, check, limits::GAS_PER_CALL_MAX,
 };
 use proptest::prelude::*;
 
 use crate::stage::{draft, run_in, world};
 
 /// Pieces of the language, whole and broken, and what has been trouble elsewhere.
-const PIECES: [&str; 72] = [
+const PIECES: [&str; 86] = [
     "let a = ",
     "let b = ",
     "const K = ",
@@ -81,6 +81,20 @@ const PIECES: [&str; 72] = [
     " } ",
     "; ",
     "return a",
+    "|x| ",
+    ".map(|x| x)",
+    ".sort(|x, y| x - y)",
+    ".reduce(|x, y| x + y, 0)",
+    "?.p",
+    "switch a { 1 => ",
+    ", _ => ",
+    "try { ",
+    " } catch (e) { ",
+    "throw a",
+    "do { ",
+    " } until b",
+    "break ",
+    " => ",
 ];
 
 fn statements() -> impl Strategy<Value = String> {
@@ -94,9 +108,9 @@ fn statements() -> impl Strategy<Value = String> {
     proptest::collection::vec(line, 1..12).prop_map(|lines| lines.join(";\n"))
 }
 
-fn compile(source: &str) -> Option<RhaiHandler> {
+fn compile(source: &str) -> Option<ScriptHandler> {
     let package = Package::build(Draft { ..draft(source) }).unwrap();
-    RhaiHandler::new(&package).ok()
+    ScriptHandler::new(&package).ok()
 }
 
 proptest! {

@@ -3,14 +3,15 @@
 use std::{sync::Arc, thread};
 
 use metatopia_scripting::{
-    Call, ErrorKind, Event, Handler, ObjectWrites, ScriptError, ScriptOutput, ScriptState,
-    WorldView, check, limits::GAS_PER_CALL_MAX,
+    Call, ErrorKind, Event, Handler, ObjectWrites, ScriptError, ScriptOutput, ScriptProgram,
+    ScriptState, WorldView,
+    limits::{CALL_DEPTH_MAX, GAS_PER_CALL_MAX},
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
 
 use crate::stage::{ME, handler, run_in, start, world};
 
-/// Uses random numbers, the world, strings, arrays, maps and every kind of effect.
+/// Uses random numbers, the world, strings, arrays, maps, closures and every kind of effect.
 const BUSY: &str = "
     const NAMES = [\"a\", \"b\", \"c\"];
     fn pick(list) { list[random(0, list.len() - 1)] }
@@ -21,11 +22,11 @@ const BUSY: &str = "
             send(other, pick(NAMES), [other.origin, seen, other.pos.normalize()]);
         }
         state.seen = seen;
-        state.dice = [random(1, 6), random(1, 6), random(0.5, 2)];
+        state.dice = [1, 2, 3].map(|n| random(n, 6)).filter(|n| n > 0);
         self_.velocity = direction(random(0, TAU)) * 2;
         self_.text = `${seen.keys()} ${now()}`;
         impulse(vec2(random(), 1));
-        timer(pick(NAMES), random(1, 9));
+        try { throw random(1, 9); } catch (seconds) { timer(pick(NAMES), seconds); }
         say(\"hi \" + state.dice);
         log(state.dice);
     }";
@@ -58,7 +59,7 @@ fn parts_are_these_very_bits() {
     let digest = Digest::of("test of a part", &metatopia_types::wire::encode(&part));
     assert_eq!(
         digest.to_string(),
-        "74a01e76969bbb966abc69aef18137c3e025e89dadddc0d0fd309f4e069a86e6",
+        "8dd1d8631bc38929175b6a0825b5a278f912188386588dbbb5a69ce2a1ba3cff",
         "{part:?}"
     );
 }
@@ -117,7 +118,7 @@ fn deepest(open: &str, close: &str) -> String {
         format!("fn f(n) {{ {open}f(n + 1){close} }}\nfn on_start() {{ f(0); }}")
     };
     let mut times = 40;
-    while !check(&source(times)).is_empty() {
+    while ScriptProgram::compile(&source(times)).is_err() {
         times -= 1;
     }
     assert!(times >= 2, "{open}: {times}");
@@ -132,29 +133,43 @@ fn the_deepest_scripts_fail_alike_on_small_and_large_stacks() {
         ("if true { ", " }"),
         ("for i in 0..1 { ", " }"),
         ("while true { ", " }"),
+        ("try { ", " } catch { 1 }"),
+        ("switch 1 { 1 => ", " }"),
         ("[", "][0]"),
         ("(1).max(", ")"),
-        ("1.max(", ")"),
         ("true && (", ")"),
         ("() ?? (", ")"),
         ("`${", "}`"),
         ("1 + (", ")"),
-        ("-(", ")"),
         ("#{a: ", "}.a"),
         ("{ let a = ", "; a }"),
-        ("vec2(1, 2).x.max(", ")"),
         ("[1, 2][", "]"),
-        ("state[", "]"),
-        ("abs([`${", "}`][0])"),
+        ("[1].map(|x| ", ")"),
+        ("[1].reduce(|x, y| ", ", 0)"),
+        ("[2, 1].sort(|x, y| ", ")"),
     ] {
         let source = deepest(open, close);
+        // Compiling recurses as well: on the same stack.
         let run = || run_in(world(), &handler(&source), &Event::Start, ScriptState::default());
 
-        let small = on_stack(512, run).expect_err(open);
+        let small = on_stack(1_024, run).expect_err(open);
 
         assert_eq!(small.kind, ErrorKind::Depth, "{open}: {small}");
         assert_eq!(on_stack(8_192, run).expect_err(open), small);
     }
+}
+
+#[test]
+fn callbacks_in_callbacks_count_as_calls() {
+    // The handler, then a function and a closure in turn.
+    let nested = |times: usize| {
+        let source = format!(
+            "fn f(n) {{ if n > 1 {{ [n].map(|x| f(x - 1)) }} }} fn on_start() {{ f({times}); }}"
+        );
+        run_in(world(), &handler(&source), &Event::Start, ScriptState::default())
+    };
+    assert!(nested(CALL_DEPTH_MAX / 2).is_ok());
+    assert_eq!(nested(CALL_DEPTH_MAX / 2 + 1).unwrap_err().kind, ErrorKind::Depth);
 }
 
 #[test]

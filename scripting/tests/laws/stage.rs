@@ -5,11 +5,10 @@ use std::{collections::BTreeMap, sync::Arc};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
     Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
-    ScriptError, ScriptOutput, ScriptState, Value, WorldView, limits::GAS_PER_CALL_MAX,
+    ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
+    limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
-
-use crate::TestedHandler;
 
 /// The object that scripts run on here.
 pub(crate) const ME: ObjectId = ObjectId(1);
@@ -110,9 +109,9 @@ pub(crate) fn draft(source: &str) -> Draft {
     }
 }
 
-pub(crate) fn handler(source: &str) -> TestedHandler {
+pub(crate) fn handler(source: &str) -> ScriptHandler {
     let package = Package::build(draft(source)).unwrap();
-    TestedHandler::new(&package).unwrap_or_else(|error| panic!("{error}\n{source}"))
+    ScriptHandler::new(&package).unwrap_or_else(|error| panic!("{error}\n{source}"))
 }
 
 /// Runs one event over a world, with a state.

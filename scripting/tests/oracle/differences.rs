@@ -3,20 +3,24 @@
 
 use metatopia_scripting::{ErrorKind, Value};
 
-use crate::{Verdict, own, stock};
+use crate::{Verdict, judged, own, stock};
 
 /// What stock rhai and our own executor give for a function's body.
 fn both(body: &str) -> (Verdict, Verdict) {
     let source = format!("fn run() {{ {body} }}");
-    (stock::run(&stock::engine(), &source).0, own::run(&source))
+    (judged::run(&stock::engine(), &source).0, own::run(&source))
 }
 
-fn int(value: i64) -> Verdict {
-    Verdict::Value(Value::Int(value))
+fn value(value: Value) -> Verdict {
+    Verdict::Value(value, Box::default())
+}
+
+fn int(int: i64) -> Verdict {
+    value(Value::Int(int))
 }
 
 fn text(text: &str) -> Verdict {
-    Verdict::Value(Value::Text(text.into()))
+    value(Value::Text(text.into()))
 }
 
 /// A value that is seen by two names would be state that no one can see: a closure keeps a copy.
@@ -41,7 +45,7 @@ fn a_letter_is_a_text() {
 #[test]
 fn what_a_catch_is_told_of_a_fault_is_our_own() {
     let (stock, own) = both("try { 1 / 0 } catch (e) { return e.kind; }");
-    assert_eq!((stock, own), (Verdict::Value(Value::Unit), text("arithmetic")));
+    assert_eq!((stock, own), (value(Value::Unit), text("arithmetic")));
 }
 
 /// What fails changes nothing.
@@ -55,7 +59,7 @@ fn an_entry_that_cannot_be_changed_is_not_made() {
 #[test]
 fn an_int_has_no_places() {
     let (stock, own) = both("let x = 5; x[0]");
-    assert_eq!(stock, Verdict::Value(Value::Bool(true)));
+    assert_eq!(stock, value(Value::Bool(true)));
     assert!(matches!(own, Verdict::Error { kind: ErrorKind::Type, .. }), "{own:?}");
 }
 
@@ -65,4 +69,11 @@ fn texts_are_not_subtracted() {
     let (stock, own) = both("\"abc\" - \"b\"");
     assert_eq!(stock, text("ac"));
     assert!(matches!(own, Verdict::Error { kind: ErrorKind::Type, .. }), "{own:?}");
+}
+
+/// A member that a value surely does not have is a mistake in the source, whether or not it is reached.
+#[test]
+fn members_that_no_such_value_has_are_refused() {
+    let (stock, own) = both("if false { \"abc\".size } 1");
+    assert_eq!((stock, own), (int(1), Verdict::RefusedMember));
 }

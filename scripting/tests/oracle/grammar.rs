@@ -1,6 +1,7 @@
 //! Random programs, drawn from a grammar by a seed. They are mostly well typed, so that they run for long.
 
 mod expressions;
+mod world;
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -171,7 +172,7 @@ impl<'c> Grammar<'c> {
     }
 
     fn statement(&mut self, depth: u32) {
-        match self.below(if depth == 0 { 11 } else { 24 }) {
+        match self.below(if depth == 0 { 13 } else { 26 }) {
             0..=2 => {
                 let of = self.pick(&TYPES);
                 self.declare(of);
@@ -186,7 +187,8 @@ impl<'c> Grammar<'c> {
                 self.played("expression as a statement");
             }
             10 => self.jump(),
-            11..=13 => {
+            11 | 12 => self.deed(),
+            13..=15 => {
                 let condition = self.condition(2);
                 writeln!(self.lines, "if {condition} {{").unwrap();
                 self.block(2, depth - 1);
@@ -198,9 +200,9 @@ impl<'c> Grammar<'c> {
                 writeln!(self.lines, "}}").unwrap();
                 self.played("if");
             }
-            14..=18 => self.repeat(depth - 1),
-            19 | 20 => self.switch(depth - 1),
-            21 | 22 => self.try_catch(depth - 1),
+            16..=20 => self.repeat(depth - 1),
+            21 | 22 => self.switch(depth - 1),
+            23 | 24 => self.try_catch(depth - 1),
             _ => {
                 writeln!(self.lines, "{{").unwrap();
                 self.block(2, depth - 1);

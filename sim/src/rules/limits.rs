@@ -161,8 +161,7 @@ pub const PUBLISHED_BYTES_MAX: u64 = 32 * 1_024 * 1_024;
 /// Bytes of the packages that one player published.
 pub const PACKAGE_BYTES_PER_PUBLISHER_MAX: u64 = 256 * 1_024;
 
-/// Bytes of source that one turn compiles: the worst 64 KiB take some 20 of its 50 ms, see
-/// `metatopia-abuse compile`.
+/// Bytes of source that one turn compiles, see `metatopia-abuse worst_compile`.
 pub const PUBLISHED_BYTES_PER_TURN_MAX: u64 = 64 * 1_024;
 
 /// Bytes that one author publishes in a minute of turns, [`PUBLISHING_HEIGHTS`].

@@ -283,3 +283,6 @@ impl State {
 fn package_bytes(package: &Package) -> u32 {
     u32::try_from(package.encode().len()).expect("packages have a limit far below")
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,6 +33,7 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Build", Act::Build(Build::Undo { skip: 1 })),
         ("Ticket", Act::Ticket(ticket)),
         ("Amend", Act::Amend { name: "name".into(), value: "Harbour".into() }),
+        ("Publish", Act::Publish { source: BlobId(Digest([7; 32])) }),
     ]
 }
 
@@ -108,7 +109,7 @@ fn each_number_keeps_its_refusal() {
                 NotYours Person ClosedLand Occupied KeptClear BadSize TooManyObjects \
                 TooManyScripts TooMuchText NoPlayer NoRoomForGifts NoPackage NoScript NotFree \
                 NothingToUndo GiftStays NoSeat ChangesWait NoTicket TooManyTickets TooManyMovable \
-                NotPermanent NoParameter SimEnded";
+                NotPermanent NoParameter SimEnded NotPublisher BadPackage TooManyPackages";
     assert_eq!(named::<Refusal>(), ever.split_whitespace().collect::<Vec<_>>());
 }
 

@@ -15,6 +15,7 @@ mod siege;
 mod speech;
 mod takeover;
 mod worst_call;
+mod worst_compile;
 
 use std::path::PathBuf;
 
@@ -78,6 +79,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         name: "worst_call",
         about: "the longest call of a script that `script check` passes",
         play: worst_call::play,
+    },
+    Attack {
+        name: "worst_compile",
+        about: "the source that takes longest to compile, or to refuse",
+        play: worst_compile::play,
     },
     Attack {
         name: "scripts",

@@ -5,7 +5,7 @@ use alloc::{format, vec::Vec};
 
 use super::{Lowering, names::changes};
 use crate::{
-    host::all_functions,
+    host::FUNCTIONS,
     ir::{IrLink, IrLinkKind, IrOp, IrPath},
     lang::tree::{ChainLink, ChainLinkKind, Expression, ExpressionKind, SourcePoint},
 };
@@ -75,12 +75,7 @@ impl Lowering {
         links: &'a [ChainLink],
         at: SourcePoint,
     ) -> Vec<ReadyLink<'a>> {
-        if let (ExpressionKind::Name(name), [first, ..]) = (&root.kind, links)
-            && let (ChainLinkKind::Property(property), None) = (&first.kind, self.local(name))
-            && name == "self_"
-        {
-            self.own_property(property, first.at);
-        }
+        self.members(root, links);
         let mut ready = Vec::new();
         for link in links {
             ready.push(match &link.kind {
@@ -134,7 +129,7 @@ impl Lowering {
     ) {
         let own = self.functions.keys().any(|(own, _)| own == name);
         let at = link.at;
-        if own && !all_functions().any(|f| f.name == name) {
+        if own && !FUNCTIONS.iter().any(|f| f.name == name) {
             let words = format!("{name} is a function of this script: call it as {name}(value)");
             return self.complain(at, words);
         }

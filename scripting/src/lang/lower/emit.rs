@@ -1,11 +1,15 @@
 //! The function under way: its registers, names, and operations.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
-use super::Lowering;
+use super::{
+    Lowering,
+    deeds::{NamedDeed, deeds_in},
+};
 use crate::{
+    host::ValueKind,
     ir::{IrFunction, IrOp},
-    lang::tree::SourcePoint,
+    lang::tree::{SourcePoint, Statement},
     limits::{REGISTERS_MAX, VARIABLES_MAX},
 };
 
@@ -20,6 +24,8 @@ pub(super) struct FunctionBody {
     /// Most registers that were in use at one time.
     most: u16,
     variables: Vec<LocalVariable>,
+    /// Names of variables that something else is assigned to somewhere.
+    assigned: BTreeSet<String>,
     pub(super) loops: Vec<LoopUnderWay>,
     /// `try` blocks around the current place.
     pub(super) tries: u32,
@@ -33,6 +39,8 @@ pub(super) struct LocalVariable {
     name: String,
     pub(super) register: u16,
     pub(super) constant: bool,
+    /// What it holds, if that is sure.
+    pub(super) kind: Option<ValueKind>,
 }
 
 /// A loop around the current place.
@@ -101,7 +109,26 @@ impl Lowering {
             let words = format!("more than {VARIABLES_MAX} variables at one place: split this");
             self.complain(at, words);
         }
-        self.body.variables.push(LocalVariable { name: name.into(), register, constant });
+        let name = name.into();
+        self.body.variables.push(LocalVariable { name, register, constant, kind: None });
+    }
+
+    /// Notes the variables of a body that do not keep the kind which they have at first.
+    pub(super) fn note_assigned(&mut self, body: &[Statement]) {
+        deeds_in(body, &mut |deed| {
+            if let NamedDeed::Assigned(name) = deed {
+                self.body.assigned.insert(name.clone());
+            }
+        });
+    }
+
+    /// Notes what the variable that was declared last holds, unless that changes.
+    pub(super) fn holds(&mut self, kind: Option<ValueKind>) {
+        if let Some(variable) = self.body.variables.last_mut()
+            && !self.body.assigned.contains(&variable.name)
+        {
+            variable.kind = kind;
+        }
     }
 
     pub(super) fn local(&self, name: &str) -> Option<&LocalVariable> {
@@ -136,8 +163,12 @@ impl Lowering {
 
     /// Begins a part of the code that is paid for at once.
     pub(super) fn leader(&mut self, at: SourcePoint) -> u16 {
-        if !matches!(self.body.code.last(), Some(IrOp::Charge(_))) {
-            self.emit(IrOp::Charge(0), at);
+        match (self.body.code.last(), self.body.places.last_mut()) {
+            // One is enough, and the later place is the one that is under way.
+            (Some(IrOp::Charge(_)), Some(place)) => *place = at,
+            _ => {
+                self.emit(IrOp::Charge(0), at);
+            }
         }
         // Too long a function is refused when it is whole.
         u16::try_from(self.body.code.len() - 1).unwrap_or(u16::MAX)

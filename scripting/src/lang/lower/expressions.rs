@@ -2,7 +2,12 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use super::{Lowering, called::called_in, names::changes, tables::value_of};
+use super::{
+    Lowering,
+    deeds::{NamedDeed, deeds_in},
+    names::changes,
+    tables::value_of,
+};
 use crate::{
     Value,
     ir::{BinaryOp, IrOp, UnaryOp},
@@ -76,7 +81,11 @@ impl Lowering {
             E::Closure { parameters, captures, body } => {
                 // Constants and names of the world need not be captured.
                 let mut named: Vec<&String> = captures.iter().collect();
-                called_in(body, &mut named);
+                deeds_in(body, &mut |deed| {
+                    if let NamedDeed::Called(name) = deed {
+                        named.push(name);
+                    }
+                });
                 let mut captured: Vec<(String, u16)> = Vec::new();
                 for name in named.into_iter().filter(|name| !parameters.contains(name)) {
                     if let Some(variable) = self.local(name)

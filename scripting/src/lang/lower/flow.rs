@@ -144,6 +144,7 @@ impl Lowering {
         let variable = self.register(at);
         self.free_name(name, at);
         self.declare(name, variable, false, at);
+        self.holds(self.element_of(over));
         let start = self.leader(at);
         let exit = self.jump(IrOp::Next { state, to: variable, target: 0 }, at);
         if let Some(first) = counters {

@@ -4,7 +4,7 @@ use alloc::{format, string::String};
 
 use super::{HINTS_MAX, Lowering};
 use crate::{
-    host::{NAMES, PROPERTIES, Purity, ValueKind, all_functions},
+    host::{FUNCTIONS, NAMES, Purity},
     ir::IrOp,
     lang::tree::{LiteralValue, SourcePoint},
     suggest::closest,
@@ -79,17 +79,9 @@ impl Lowering {
         }
     }
 
-    pub(super) fn own_property(&mut self, property: &str, at: SourcePoint) {
-        let of_objects = || PROPERTIES.iter().filter(|p| p.of == ValueKind::Object);
-        if !of_objects().any(|p| p.name == property) {
-            let hint = self.hint(property, of_objects().map(|p| p.name));
-            self.complain(at, format!("objects have no property {property}{hint}"));
-        }
-    }
-
     /// Returns the place of a host function that takes so many arguments.
     pub(super) fn host(&mut self, name: &str, count: usize, at: SourcePoint) -> Option<u16> {
-        let named = || all_functions().filter(move |function| function.name == name);
+        let named = || FUNCTIONS.iter().filter(move |function| function.name == name);
         if let Some(function) = named().find(|function| function.arguments.len() == count) {
             if self.in_constant && function.purity != Purity::Pure {
                 self.complain(at, format!("a constant cannot depend on {name}"));
@@ -106,7 +98,7 @@ impl Lowering {
         } else if self.functions.keys().any(|(own, _)| own == name) {
             format!("the function {name} of this script does not take {count} arguments")
         } else {
-            let known = all_functions().map(|function| function.name);
+            let known = FUNCTIONS.iter().map(|function| function.name);
             let hint = self.hint(name, known.chain(self.functions.keys().map(|f| f.0.as_str())));
             format!("there is no function {name}{hint}")
         };

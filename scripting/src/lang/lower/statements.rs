@@ -38,8 +38,10 @@ impl Lowering {
             S::Let { name, value, constant } => {
                 let register = self.register(at);
                 self.value_into(value, register);
+                let kind = self.kind_of(value);
                 self.free_name(name, at);
                 self.declare(name, register, *constant, at);
+                self.holds(kind);
                 self.unit(to, at);
             }
             S::Assign { target, operator, value } => {

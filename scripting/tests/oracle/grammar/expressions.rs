@@ -15,6 +15,11 @@ impl Grammar<'_> {
         if self.percent(8) {
             return self.choice(of, depth);
         }
+        if self.percent(6)
+            && let Some(seen) = self.seen(of)
+        {
+            return seen;
+        }
         match of {
             Type::Int => self.int(depth),
             Type::Fixed => self.fixed(depth),
@@ -247,6 +252,10 @@ impl Grammar<'_> {
                 let sign = self.pick(&["==", "!="]);
                 format!("{a} {sign} {b}")
             }
+            4 if self.percent(20) => {
+                self.played("letter in a text");
+                format!("'o' in {}", self.inner(Type::Text, depth))
+            }
             4 => {
                 self.played("comparison of texts");
                 let (a, b) = self.two(Type::Text, depth);
@@ -296,6 +305,10 @@ impl Grammar<'_> {
                 let value = self.expression(of, depth);
                 format!("`<${{{value}}}>`")
             }
+            2 if self.percent(20) => {
+                self.played("joined letter");
+                format!("{a} + 'z'")
+            }
             2 => {
                 self.played("joined texts");
                 let of = self.pick(&[Type::Text, Type::Int, Type::Fixed, Type::Bool]);
@@ -305,6 +318,10 @@ impl Grammar<'_> {
                 self.played("host method");
                 let method = self.pick(&["lower", "upper", "trim"]);
                 format!("{a}.{method}()")
+            }
+            4 if self.percent(30) => {
+                self.played("letter of a text");
+                format!("`${{{a}[{}]}}`", self.place())
             }
             4 => {
                 self.played("part of a text");

@@ -8,7 +8,7 @@ use std::{sync::Arc, time::Duration};
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
     Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
-    RhaiHandler, ScriptState, WorldView, check, limits::GAS_PER_CALL_MAX,
+    ScriptHandler, ScriptState, WorldView, check, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
@@ -114,7 +114,7 @@ fn call(source: &ScriptSource) -> Result<(Duration, u64), String> {
         ..Draft::default()
     });
     let package = package.map_err(|error| format!("{}: {error}", source.name))?;
-    let handler = RhaiHandler::new(&package).map_err(|error| error.to_string())?;
+    let handler = ScriptHandler::new(&package).map_err(|error| error.to_string())?;
     let view: Arc<dyn WorldView> = Arc::new(Nowhere);
     let (state, own) = (Arc::new(ScriptState::default()), ObjectWrites::default());
     let call = Call {

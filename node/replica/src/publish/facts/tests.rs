@@ -8,7 +8,7 @@ use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Genesis, ObjectSpec, Parameters, ScriptSpec, Serial, Tools};
 use metatopia_types::{
-    Act, AssetLicence, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
+    Act, AssetLicence, Digest, Ed25519, Envelope, Header, Height, Lane, Look, Millis, NodeContact,
     ObjectId, PackageId, PublicKey, ScriptId, Seq, Sign, SigningKey, Tick, Turn, TurnBody,
 };
 
@@ -22,8 +22,12 @@ fn key(n: u8) -> SigningKey {
 
 /// A script that fails whenever it is touched.
 fn sulker() -> Package {
+    package("sulker")
+}
+
+fn package(name: &str) -> Package {
     Package::build(Draft {
-        name: "sulker".into(),
+        name: name.into(),
         version: "1.0.0".into(),
         api: 1,
         entry: "sulker.rhai".into(),
@@ -197,6 +201,28 @@ fn of_those_who_would_be_next_only_so_many_are_told() {
 
     assert_eq!(told.len(), CANDIDATES_MAX);
     assert_eq!(told[0].key, key(10).public(), "who came first is told first");
+}
+
+#[test]
+fn packages_are_told_in_pages() {
+    let mut genesis = large(1);
+    for n in 0..PACKAGES_PER_ANSWER_MAX + 2 {
+        let package = package(&format!("p{n}"));
+        genesis.packages.insert(package.id(), package.encode());
+    }
+    let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a sound genesis");
+
+    let first = packages(&world, PackageId(Digest::ZERO));
+    let rest = packages(&world, first.last().expect("a full page").package);
+
+    assert_eq!(first.len(), PACKAGES_PER_ANSWER_MAX);
+    assert_eq!(first.len() + rest.len(), genesis.packages.len());
+    assert!(first.iter().chain(&rest).is_sorted_by(|a, b| a.package < b.package));
+    let one =
+        first.iter().find(|entry| entry.name == "p1").or(rest.iter().find(|e| e.name == "p1"));
+    let one = one.expect("it is told of");
+    assert_eq!((one.version.as_str(), one.scripts, one.publisher), ("1.0.0", 0, None));
+    assert_eq!((one.licence.as_str(), one.left), ("AGPL-3.0-or-later", None));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Limits of the executor of our own.
+//! Limits of what a program may be, and of what one call of it may use.
 
 use metatopia_scripting::{
     ErrorKind, Event, Handler, ScriptHandler, ScriptProgram, ScriptState, limits::*,

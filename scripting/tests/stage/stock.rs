@@ -1,4 +1,6 @@
-//! A program in stock rhai, with the same host functions.
+//! Stock rhai with the same functions: what our own executor is held to, and measured against.
+
+pub(crate) mod scene;
 
 use std::{
     any::TypeId,
@@ -11,21 +13,20 @@ use metatopia_scripting::{
     host::{FUNCTIONS, HostFunction, ValueKind},
     limits::EXPRESSION_DEPTH_MAX,
 };
+use metatopia_types::ObjectId;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FnPtr, FuncRegistration, INT, ImmutableString, LexError,
-    Map, NativeCallContext, OptimizationLevel, Position, Token,
+    Map, NativeCallContext, Position, Token,
 };
-
-use crate::{Verdict, grammar::CALL};
 
 type StockResult<T> = Result<T, Box<EvalAltResult>>;
 
 /// A fault of a host function on its way through the interpreter.
 #[derive(Clone, Debug)]
-struct HostError(HostFault);
+pub(crate) struct HostError(pub(crate) HostFault);
 
 /// Operations of the program that runs; programs run one after the other.
-static OPERATIONS: AtomicU64 = AtomicU64::new(0);
+pub(crate) static OPERATIONS: AtomicU64 = AtomicU64::new(0);
 
 /// Operations at which a program is stopped.
 const OPERATIONS_MAX: u64 = 100_000;
@@ -36,7 +37,6 @@ pub(crate) fn engine() -> Engine {
     drop(ScriptProgram::compile(""));
     let mut engine = Engine::new_raw();
     engine
-        .set_optimization_level(OptimizationLevel::None)
         .set_max_expr_depths(EXPRESSION_DEPTH_MAX, EXPRESSION_DEPTH_MAX)
         .set_max_call_levels(12)
         .set_max_string_size(4_096)
@@ -56,8 +56,10 @@ pub(crate) fn engine() -> Engine {
             },
             token => token,
         })
-        .on_var(|name, _, _| {
-            Ok(name.strip_prefix('#').map(|text| Dynamic::from(Fx::parse(text).unwrap())))
+        .on_var(|name, index, _| match name.strip_prefix('#') {
+            Some(text) => Ok(Some(Dynamic::from(Fx::parse(text).unwrap()))),
+            None if index == 0 => Ok(scene::global(name)),
+            None => Ok(None),
         })
         .register_type_with_name::<INT>("int")
         .register_type_with_name::<Fx>("fixed")
@@ -72,6 +74,7 @@ pub(crate) fn engine() -> Engine {
             }
         }
     }
+    scene::register(&mut engine);
     coordinates(&mut engine);
     containers(&mut engine);
     callbacks(&mut engine);
@@ -94,10 +97,11 @@ fn types_of(kind: ValueKind) -> Vec<TypeId> {
         ValueKind::Int => vec![TypeId::of::<INT>()],
         ValueKind::Fixed => vec![TypeId::of::<Fx>()],
         ValueKind::Number => vec![TypeId::of::<INT>(), TypeId::of::<Fx>()],
-        ValueKind::Text => vec![TypeId::of::<ImmutableString>()],
+        ValueKind::Text => vec![TypeId::of::<ImmutableString>(), TypeId::of::<char>()],
         ValueKind::Vec2 => vec![TypeId::of::<Vec2>()],
         ValueKind::Array => vec![TypeId::of::<Array>()],
         ValueKind::Map => vec![TypeId::of::<Map>()],
+        ValueKind::Object => vec![TypeId::of::<ObjectId>()],
         ValueKind::Any => vec![TypeId::of::<Dynamic>()],
         _ => vec![],
     }
@@ -194,6 +198,10 @@ fn containers(engine: &mut Engine) {
         .register_fn("contains", |map: &mut Map, name: ImmutableString| {
             map.contains_key(name.as_str())
         })
+        // A letter is a text.
+        .register_fn("contains", |map: &mut Map, name: char| {
+            map.contains_key(name.to_string().as_str())
+        })
         .register_fn("contains", |range: std::ops::Range<INT>, value: INT| range.contains(&value))
         .register_fn("contains", |range: std::ops::RangeInclusive<INT>, value: INT| {
             range.contains(&value)
@@ -269,12 +277,15 @@ fn callbacks(engine: &mut Engine) {
     });
 }
 
-fn to_value(value: &Dynamic) -> Value {
+pub(crate) fn to_value(value: &Dynamic) -> Value {
     if let Some(fixed) = value.read_lock::<Fx>() {
         return Value::Fixed(*fixed);
     }
     if let Some(vector) = value.read_lock::<Vec2>() {
         return Value::Vec2(*vector);
+    }
+    if let Some(object) = value.read_lock::<ObjectId>() {
+        return Value::Object(*object);
     }
     if let Some(text) = value.read_lock::<ImmutableString>() {
         return Value::Text(text.as_str().into());
@@ -310,51 +321,4 @@ fn to_dynamic(value: Value) -> Dynamic {
             entries.collect::<Map>().into()
         }
     }
-}
-
-/// Runs a program; also says how many operations that took.
-pub(crate) fn run(engine: &Engine, source: &str) -> (Verdict, u64) {
-    let text = format!("{}\nrun()", source.replace(CALL, ".call"));
-    let Ok(ast) = engine.compile(&text) else { return (Verdict::Refused, 0) };
-    OPERATIONS.store(0, Ordering::Relaxed);
-    let result = engine.eval_ast::<Dynamic>(&ast);
-    let operations = OPERATIONS.load(Ordering::Relaxed);
-    let verdict = match result {
-        Ok(value) => Verdict::Value(to_value(&value)),
-        Err(error) => verdict_of(&error),
-    };
-    (verdict, operations)
-}
-
-fn verdict_of(error: &EvalAltResult) -> Verdict {
-    use EvalAltResult as E;
-    let mut inner = error;
-    while let E::ErrorInFunctionCall(_, _, next, _) = inner {
-        inner = next;
-    }
-    let kind = match inner {
-        E::ErrorRuntime(value, _) => {
-            value.read_lock::<HostError>().map_or(ErrorKind::Thrown, |error| error.0.kind)
-        }
-        // A closure that names the array it is called for: stock rhai shares variables, and locks them.
-        E::ErrorTerminated(..)
-        | E::ErrorStackOverflow(_)
-        | E::ErrorDataTooLarge(..)
-        | E::ErrorDataRace(..) => {
-            return Verdict::TooMuch;
-        }
-        E::ErrorArithmetic(..) => ErrorKind::Arithmetic,
-        E::ErrorPropertyNotFound(..) | E::ErrorDotExpr(..) => ErrorKind::Unknown,
-        E::ErrorIndexNotFound(..) | E::ErrorArrayBounds(..) | E::ErrorStringBounds(..) => {
-            ErrorKind::Bounds
-        }
-        E::ErrorFunctionNotFound(..)
-        | E::ErrorMismatchDataType(..)
-        | E::ErrorIndexingType(..)
-        | E::ErrorFor(_) => ErrorKind::Type,
-        other => panic!("an error of no kind: {other:?}"),
-    };
-    let at = inner.position();
-    let small = |number: Option<usize>| u32::try_from(number.unwrap_or(0)).unwrap();
-    Verdict::Error { kind, line: small(at.line()), column: small(at.position()) }
 }

@@ -1,0 +1,134 @@
+//! Bounds of publications that a play would take days to reach.
+
+use metatopia_types::{Digest, Height, PackageId, PublicKey};
+
+use super::{Publication, Publications};
+use crate::{
+    acts::test_genesis,
+    limits::{
+        PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PACKAGES_LEAVING_PER_TURN_MAX,
+        PACKAGES_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
+    },
+    state::State,
+};
+
+/// A package of so many bytes by the publisher `n / 4`, unused since `n`.
+fn record(n: u64, bytes: u32) -> (PackageId, Publication) {
+    let record = Publication {
+        publisher: Some(publisher(n / 4)),
+        height: Height(n),
+        bytes,
+        licence: "AGPL-3.0-or-later".to_owned(),
+        unused_since: Some(n),
+        left: None,
+    };
+    (id(n), record)
+}
+
+fn id(n: u64) -> PackageId {
+    PackageId(Digest::of("a test's package", &n.to_le_bytes()))
+}
+
+fn publisher(n: u64) -> PublicKey {
+    PublicKey(Digest::of("a test's publisher", &n.to_le_bytes()).0)
+}
+
+fn filled(count: u64, bytes: u32) -> Publications {
+    let mut all = Publications::default();
+    for n in 0..count {
+        let (id, record) = record(n, bytes);
+        all.publish(id, record);
+    }
+    all
+}
+
+const NEWCOMER: PublicKey = PublicKey([7; 32]);
+
+#[test]
+fn the_longest_unused_packages_make_room_in_a_full_sim() {
+    let bytes = 64 * 1_024;
+    let all = filled(PUBLISHED_BYTES_MAX / u64::from(bytes), bytes);
+
+    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(0)]));
+    assert_eq!(all.room_for(&NEWCOMER, u64::from(bytes) + 1), Some(vec![id(0), id(1)]));
+}
+
+#[test]
+fn a_package_that_a_script_runs_makes_no_room() {
+    let bytes = 64 * 1_024;
+    let count = PUBLISHED_BYTES_MAX / u64::from(bytes);
+    let mut all = filled(count, bytes);
+    (0..count).filter(|n| *n != 3).for_each(|n| all.take(id(n)));
+
+    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(3)]));
+    all.take(id(3));
+    assert_eq!(all.room_for(&NEWCOMER, 1), None);
+    all.release(id(5), 1_000_000);
+    assert_eq!(all.room_for(&NEWCOMER, 1), Some(vec![id(5)]));
+}
+
+#[test]
+fn so_many_packages_are_there_however_short_they_are() {
+    let all = filled(PACKAGES_MAX as u64, 300);
+
+    assert_eq!(all.room_for(&NEWCOMER, 300), Some(vec![id(0)]));
+    assert_eq!(filled(PACKAGES_MAX as u64 - 1, 300).room_for(&NEWCOMER, 300), Some(vec![]));
+}
+
+#[test]
+fn an_authors_own_packages_make_room_first() {
+    let bytes = u32::try_from(PACKAGE_BYTES_PER_PUBLISHER_MAX / 4).expect("a quarter of 256 KiB");
+    let all = filled(12, bytes);
+
+    assert_eq!(all.room_for(&publisher(1), 1), Some(vec![id(4)]));
+    assert_eq!(all.room_for(&publisher(1), u64::from(bytes) * 3), Some(vec![id(4), id(5), id(6)]));
+    assert_eq!(all.room_for(&publisher(1), PACKAGE_BYTES_PER_PUBLISHER_MAX + 1), None);
+}
+
+#[test]
+fn of_too_many_records_the_one_that_left_longest_ago_is_forgotten() {
+    let mut all = Publications::default();
+    for n in 0..PUBLICATIONS_MAX as u64 {
+        let (id, record) = record(n, 300);
+        all.publish(id, record);
+        all.leave(id, Height(PUBLICATIONS_MAX as u64 - n));
+    }
+    let last = PUBLICATIONS_MAX as u64;
+
+    let (new, record) = record(last, 300);
+    all.publish(new, record);
+
+    assert_eq!(all.records.len(), PUBLICATIONS_MAX);
+    assert!(all.records.get(&id(last - 1)).is_none(), "it left first");
+    assert!(all.records.get(&id(0)).is_some() && all.records.get(&new).is_some());
+}
+
+#[test]
+fn a_few_packages_leave_in_one_turn() {
+    let mut state = State::from_genesis(&test_genesis()).expect("a small genesis");
+    state.publications = filled(2 * PACKAGES_LEAVING_PER_TURN_MAX as u64 + 1, 300);
+    state.governance.time = PACKAGE_UNUSED_MS_MAX + 1_000;
+    let left = |state: &State| {
+        state.publications.records.iter().filter(|(_, record)| record.left.is_some()).count()
+    };
+
+    state.remove_stale_packages();
+    assert_eq!(left(&state), PACKAGES_LEAVING_PER_TURN_MAX);
+    state.remove_stale_packages();
+    state.remove_stale_packages();
+    assert_eq!(left(&state), 2 * PACKAGES_LEAVING_PER_TURN_MAX + 1);
+}
+
+#[test]
+fn the_indexes_follow_from_the_records_and_the_scripts() {
+    let mut all = filled(9, 300);
+    all.take(id(1));
+    all.take(id(1));
+    all.take(id(2));
+    all.release(id(2), 77);
+    all.leave(id(3), Height(5));
+
+    let again = Publications::new(all.records.clone(), [id(1), id(1)].into_iter());
+
+    assert_eq!((again.uses, again.unused, again.bytes), (all.uses, all.unused, all.bytes));
+}
