@@ -18,6 +18,7 @@ mod exit;
 mod failure;
 #[cfg(test)]
 mod fixture;
+mod folder;
 mod genesis_file;
 mod house_rules;
 mod invite;
@@ -164,7 +165,7 @@ enum Command {
         #[command(subcommand)]
         command: scenario::ScenarioCommand,
     },
-    /// Look at scripts.
+    /// Write, check and test scripts, bring them into a sim, and look at those that are there.
     Script {
         #[command(subcommand)]
         command: script::ScriptCommand,
@@ -184,6 +185,7 @@ fn after_help() -> String {
         metatopia client --key me.key                 walk around; type `help` there\n  \
         metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
         metatopia place new my-place                  a place of your own, to change\n  \
+        metatopia script new lamp                     a script of your own, to change\n  \
         metatopia status --watch                      all servers here, and turns a second\n  \
         metatopia log verify ~/.local/state/metatopia/plaza\n\n\
         Every command explains itself with --help.\n\n\
@@ -244,10 +246,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Order { command } => wait(order::run(command, console)),
         Command::Page { command } => page::run(command, console),
         Command::Scenario { command } => scenario::run(command, console),
-        Command::Script { command } => match command {
-            script::ScriptCommand::Check(args) => script::check(&args, console),
-            script::ScriptCommand::List(args) => wait(script::list(args, console)),
-        },
+        Command::Script { command } => script::run(command, console),
         Command::Bench { command } => wait(bench::run(command, console)),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Mistake, Place, parse_package, place::PLACE_FILE};
+use crate::{Mistake, Place, parse_package_all, place::PLACE_FILE};
 
 /// The folder in which the packages of a place are.
 pub const PACKAGES_FOLDER: &str = "packages";
@@ -20,9 +20,9 @@ pub fn parse_folder(folder: &str, files: &BTreeMap<String, String>) -> Result<Pl
     let mut packages = BTreeMap::new();
     let mut mistakes = Vec::new();
     for (name, texts) in package_folders(files) {
-        match parse_package(&path(&format!("{PACKAGES_FOLDER}/{name}")), &texts) {
+        match parse_package_all(&path(&format!("{PACKAGES_FOLDER}/{name}")), &texts) {
             Ok(package) => drop(packages.insert(name.to_owned(), package)),
-            Err(mistake) => mistakes.push(mistake),
+            Err(found) => mistakes.extend(found),
         }
     }
     let Some(text) = files.get(PLACE_FILE) else {

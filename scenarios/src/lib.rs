@@ -35,10 +35,14 @@ mod number;
 mod package;
 mod place;
 pub mod plaza;
+mod rehearsal;
 mod template;
 
 pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use mistake::{Mistake, TomlSource};
-pub use package::parse_package;
+pub use package::{PACKAGE_FILE, package_files, parse_package, parse_package_all};
 pub use place::{PICTURE_FILES, PLACE_FILE, Place};
+pub use rehearsal::{
+    REHEARSAL_ASKS_MAX, REHEARSAL_SECONDS_MAX, RehearsedTest, TESTS_FILE, rehearse,
+};
 pub use template::PlaceTemplate;

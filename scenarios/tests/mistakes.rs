@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_scenarios::{Place, parse_package, plaza};
+use metatopia_scenarios::{Place, package_files, parse_package, parse_package_all, plaza};
 
 const HEAD: &str =
     "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n";
@@ -132,12 +132,48 @@ fn mistakes_in_packages_name_the_file_and_line() {
         "{silent}"
     );
     let later = package(&manifest.replace("api = 1", "api = 7"), good);
-    let told = "it/package.toml: manifest: written for api 7; this program has api 1";
+    let told = "it/package.toml:3:7: written for api 7; this program has api 1";
     assert_eq!(later, told);
     let closed = package(&manifest.replace("AGPL-3.0-or-later", "MIT"), good);
-    assert!(closed.starts_with("it/package.toml: licence: "), "{closed}");
+    assert!(closed.starts_with("it/package.toml:5:11: \"MIT\" allows no copyleft"), "{closed}");
     let missing = parse_package("it", &BTreeMap::new()).expect_err("there is no manifest");
     assert_eq!(missing.to_string(), "it: package.toml is missing");
+}
+
+#[test]
+fn all_mistakes_of_a_package_are_told_at_their_places() {
+    let manifest = "name = \"It\"\nversion = \"1.0.0\"\napi = 1\nentry = \"it.rhai\"\n\
+                    licence = \"MIT OR gpl-3.0\"\nauthors = [\"Ada\"]\n";
+    let files = BTreeMap::from([
+        ("package.toml", manifest),
+        ("it.rhai", "fn on_start() {\n    sya(1);\n    x += 1;\n}\n"),
+        ("notes.txt", "left\nri\u{202e}ght\n"),
+    ]);
+    let mistakes = parse_package_all("it", &files).expect_err("it has mistakes");
+    let told: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
+    for expected in [
+        "it/package.toml:5:19: GPL-3.0 is deprecated; write GPL-3.0-only or GPL-3.0-or-later",
+        "it/notes.txt:2:3: the hidden character U+202E",
+        "it/it.rhai:2:5: there is no function sya",
+        "it/it.rhai:3:5: ",
+    ] {
+        assert!(told.iter().any(|told| told.starts_with(expected)), "{expected}: {told:#?}");
+    }
+    let named = manifest.replace("MIT OR gpl-3.0", "gpl-3.0-ONLY");
+    let files = BTreeMap::from([("package.toml", &*named), ("it.rhai", "fn on_start() {}\n")]);
+    let mistakes = parse_package_all("it", &files).expect_err("its name is wrong");
+    assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+    assert!(mistakes[0].to_string().starts_with("it/package.toml:1:8: \"It\" is no package name"));
+}
+
+#[test]
+fn a_package_written_as_files_is_the_same_package() {
+    for package in plaza::packages() {
+        let files = package_files(&package);
+        let texts = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        let again = parse_package("again", &texts).expect("it was one before");
+        assert_eq!(again.id(), package.id());
+    }
 }
 
 #[test]

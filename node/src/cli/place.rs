@@ -13,11 +13,8 @@ use metatopia_scenarios::{Mistake, Place, PlaceTemplate};
 use metatopia_sim::is_name;
 use serde::Serialize;
 
-use self::{
-    export::PlaceExportArgs,
-    folder::{PlaceFolder, write_folder},
-};
-use super::{console::Console, exit::Exit, failure::Failure};
+use self::{export::PlaceExportArgs, folder::PlaceFolder};
+use super::{console::Console, exit::Exit, failure::Failure, folder::write_folder};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum PlaceCommand {

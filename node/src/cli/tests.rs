@@ -3,7 +3,7 @@ use clap::CommandFactory as _;
 use super::*;
 
 fn read(line: &str) -> Result<Cli, clap::Error> {
-    Cli::try_parse_from(line.split(' '))
+    Cli::try_parse_from(line.split(' ').map(|word| word.replace('@', " ")))
 }
 
 #[test]
@@ -31,7 +31,22 @@ fn the_documented_lines_are_understood() {
         "metatopia order show --node http://127.0.0.1:8080 --height 7 --script 2",
         "metatopia page export page --node http://127.0.0.1:8080 --node https://plaza.example",
         "metatopia script check door.rhai --json",
+        "metatopia script new lamp --license AGPL-3.0-or-later --author Ada",
+        "metatopia script new lamp --name lamp --licence MIT@OR@GPL-3.0-only",
+        "metatopia script check lamp",
+        "metatopia script test lamp --only test_it --json",
+        "metatopia script publish lamp --key me.key --attach bench --json",
+        "metatopia script upgrade lamp --script 9 --key me.key",
+        "metatopia script attach 0123abcd bench --key me.key",
+        "metatopia script detach 9 --key me.key",
         "metatopia script list --node http://127.0.0.1:8080",
+        "metatopia script top --over 10s --count 5",
+        "metatopia script show 0123abcd",
+        "metatopia script source 0123abcd -o lamp",
+        "metatopia script source --all -o everything",
+        "metatopia script fork 0123abcd my-lamp --author Ada",
+        "metatopia script diff lamp my-lamp",
+        "metatopia script logs -f 9",
         "metatopia bench plaza --json",
     ] {
         read(line).unwrap_or_else(|error| panic!("{line}: {error}"));
@@ -57,6 +72,11 @@ fn what_is_not_understood_is_a_usage_error() {
         "metatopia order show --height 1",
         "metatopia page export page",
         "metatopia say hi --key k --sim 12",
+        "metatopia script new lamp --license GPL-3.0",
+        "metatopia script source -o lamp",
+        "metatopia script source 0123abcd --all -o lamp",
+        "metatopia script publish lamp",
+        "metatopia script logs all",
     ] {
         let error = read(line).expect_err(line);
         assert!(error.use_stderr(), "{line}");
@@ -96,4 +116,32 @@ fn every_command_explains_itself() {
         }
     }
     check(&Cli::command(), "metatopia");
+}
+
+/// Returns the words of a line as a shell does that knows double quotes, up to what explains the line.
+fn words_of(line: &str) -> Vec<String> {
+    let (line, _) = line.split_once("    ").unwrap_or((line, ""));
+    let quoted = |(place, part): (usize, &str)| match place % 2 {
+        0 => part.split_whitespace().map(str::to_owned).collect(),
+        _ => vec![part.to_owned()],
+    };
+    line.split('"').enumerate().flat_map(quoted).collect()
+}
+
+#[test]
+fn the_commands_of_the_document_about_scripts_are_understood() {
+    let document = include_str!("../../../docs/scripting.md");
+    // A number stands for the script that it is, and no option begins with capitals.
+    let document = document.replace("NUMBER", "9");
+    let commands = document.lines().filter_map(|line| match line.split_once("| metatopia ") {
+        Some((typed, rest)) if typed.starts_with("printf ") => Some(format!("metatopia {rest}")),
+        _ => line.starts_with("metatopia ").then(|| line.to_owned()),
+    });
+    let mut count = 0;
+    for line in commands {
+        let read = Cli::try_parse_from(words_of(&line));
+        read.unwrap_or_else(|error| panic!("{line}: {error}"));
+        count += 1;
+    }
+    assert!(count > 15, "{count} commands were found");
 }

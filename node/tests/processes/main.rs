@@ -20,5 +20,6 @@ mod places;
 mod plaza;
 mod recovery;
 mod scenario;
+mod scripting;
 mod succession;
 mod tickets;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     number::Setting,
-    package::{MANIFEST, manifest},
+    package::{PACKAGE_FILE, manifest},
 };
 
 /// What a written file begins with.
@@ -35,7 +35,7 @@ impl Place {
         let mut files = BTreeMap::new();
         for (id, package) in &self.packages {
             let folder = format!("packages/{}", folders[id]);
-            files.insert(format!("{folder}/{MANIFEST}"), manifest(package));
+            files.insert(format!("{folder}/{PACKAGE_FILE}"), manifest(package));
             for (path, text) in package.files() {
                 files.insert(format!("{folder}/{path}"), text.clone());
             }

@@ -2,6 +2,9 @@
 //!
 //! This is a check of a policy against the SPDX list, no legal advice.
 
+mod conflicts;
+mod spelling;
+
 use alloc::{
     collections::BTreeSet,
     string::{String, ToString},
@@ -22,7 +25,7 @@ use crate::limits::{LICENCE_ARMS_MAX, LICENCE_BYTES_MAX};
 /// under which a world runs and hands out the source.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Licence {
-    /// As the author wrote it.
+    /// The expression that the author wrote, with identifiers and operators as the SPDX list spells them.
     pub expression: String,
     /// The first copyleft arm: licences that hold together, joined by `AND`.
     pub chosen: String,
@@ -45,6 +48,32 @@ pub enum LicenceError {
         /// What is wrong there.
         reason: String,
     },
+    /// An identifier that the SPDX list has given up.
+    #[error("column {column}: {identifier} is deprecated{}", instead(.successor))]
+    Deprecated {
+        /// Where, in bytes from 1.
+        column: usize,
+        /// The deprecated identifier.
+        identifier: String,
+        /// What took its place; empty if no single licence did.
+        successor: String,
+    },
+    /// Every copyleft arm joins licences that forbid to be joined.
+    #[error("{left} and {right} cannot hold together for one work")]
+    Conflict {
+        /// One of the two.
+        left: String,
+        /// The other of the two.
+        right: String,
+    },
+    /// A manifest spells the expression in another way than the SPDX list.
+    #[error("the expression {stated:?} is recorded, the SPDX list spells it {expected:?}")]
+    Spelling {
+        /// What the manifest says.
+        stated: String,
+        /// What it should say.
+        expected: String,
+    },
     /// More than [`LICENCE_ARMS_MAX`] ways to choose.
     #[error("more than {LICENCE_ARMS_MAX} ways to choose")]
     Arms,
@@ -65,7 +94,8 @@ pub enum LicenceError {
 type Arm = BTreeSet<LicenseReq>;
 
 impl Licence {
-    /// Reads an expression and chooses its first copyleft arm.
+    /// Reads an expression and chooses its first copyleft arm whose licences can hold together.
+    /// Identifiers may be in any case.
     ///
     /// # Errors
     /// See [`LicenceError`].
@@ -73,27 +103,46 @@ impl Licence {
         if expression.len() > LICENCE_BYTES_MAX {
             return Err(LicenceError::Bytes { bytes: expression.len() });
         }
-        let parsed = Expression::parse_mode(expression, ParseMode::STRICT).map_err(|error| {
+        let expression = spelling::spell(expression)?;
+        let parsed = Expression::parse_mode(&expression, ParseMode::STRICT).map_err(|error| {
             LicenceError::Expression {
                 column: error.span.start + 1,
                 reason: error.reason.to_string(),
             }
         })?;
-        let chosen = arms(&parsed)?.into_iter().find(is_copyleft);
-        match chosen {
-            Some(arm) => Ok(Self { expression: expression.into(), chosen: show(&arm) }),
-            None => Err(LicenceError::NoCopyleft(expression.into())),
+        let mut refused = None;
+        for arm in arms(&parsed)?.iter().filter(|arm| is_copyleft(arm)) {
+            match conflicts::conflict(arm) {
+                None => return Ok(Self { chosen: show(arm), expression }),
+                Some(pair) => drop(refused.get_or_insert(pair)),
+            }
         }
+        Err(match refused {
+            Some((left, right)) => LicenceError::Conflict { left, right },
+            None => LicenceError::NoCopyleft(expression),
+        })
     }
 
-    /// Does the recorded choice follow from the expression?
+    /// Checks that the expression is spelled as the list does, and that the choice follows from it.
     pub(super) fn check(&self) -> Result<(), LicenceError> {
-        let expected = Self::parse(&self.expression)?.chosen;
-        if self.chosen == expected {
-            Ok(())
-        } else {
-            Err(LicenceError::Choice { stated: self.chosen.clone(), expected })
+        let Self { expression, chosen } = Self::parse(&self.expression)?;
+        if self.expression != expression {
+            let stated = self.expression.clone();
+            return Err(LicenceError::Spelling { stated, expected: expression });
         }
+        if self.chosen != chosen {
+            let stated = self.chosen.clone();
+            return Err(LicenceError::Choice { stated, expected: chosen });
+        }
+        Ok(())
+    }
+}
+
+/// Returns words that name a successor, if there is one.
+fn instead(successor: &str) -> String {
+    match successor {
+        "" => String::new(),
+        successor => alloc::format!("; write {successor}"),
     }
 }
 

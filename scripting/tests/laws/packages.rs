@@ -285,9 +285,7 @@ fn a_licence_must_allow_a_copyleft_choice() {
 
 #[test]
 fn an_expression_that_is_none_names_the_column() {
-    for (expression, column) in
-        [("", 1), ("MIT OR Nope-1.0", 8), ("GPL-3.0", 1), ("MIT OR", 7), ("(MIT", 1)]
-    {
+    for (expression, column) in [("", 1), ("MIT OR Nope-1.0", 8), ("MIT OR", 7), ("(MIT", 1)] {
         match Licence::parse(expression) {
             Err(LicenceError::Expression { column: found, .. }) => {
                 assert_eq!(found, column, "{expression}");
@@ -298,6 +296,59 @@ fn an_expression_that_is_none_names_the_column() {
     let long = format!("MIT{}", " ".repeat(LICENCE_BYTES_MAX - 2));
     let bytes = LICENCE_BYTES_MAX + 1;
     assert_eq!(Licence::parse(&long), Err(LicenceError::Bytes { bytes }));
+}
+
+#[test]
+fn identifiers_match_in_any_case_and_are_recorded_as_listed() {
+    let licence = Licence::parse("mit or agpl-3.0-OR-LATER").unwrap();
+    assert_eq!(licence.expression, "MIT OR AGPL-3.0-or-later");
+    assert_eq!(licence.chosen, "AGPL-3.0-or-later");
+    let listed = build(|draft| draft.licence = "AGPL-3.0-or-later".into()).unwrap();
+    let typed = build(|draft| draft.licence = "agpl-3.0-or-later".into()).unwrap();
+    assert_eq!(typed.id(), listed.id());
+
+    let mut manifest = listed.manifest().clone();
+    manifest.licence.expression = "agpl-3.0-or-later".into();
+    let error = Package::from_parts(manifest, listed.files().clone());
+    let (stated, expected) = ("agpl-3.0-or-later".into(), "AGPL-3.0-or-later".into());
+    assert_eq!(error, Err(LicenceError::Spelling { stated, expected }.into()));
+}
+
+#[test]
+fn a_deprecated_identifier_is_refused_with_its_successor() {
+    for (expression, told) in [
+        ("GPL-3.0", "column 1: GPL-3.0 is deprecated; write GPL-3.0-only or GPL-3.0-or-later"),
+        ("mit OR gpl-2.0+", "column 8: GPL-2.0 is deprecated; write GPL-2.0-or-later"),
+        ("StandardML-NJ", "column 1: StandardML-NJ is deprecated; write SMLNJ"),
+        ("Net-SNMP", "column 1: Net-SNMP is deprecated"),
+    ] {
+        let error = Licence::parse(expression).expect_err(expression);
+        assert_eq!(error.to_string(), told, "{expression}");
+    }
+}
+
+#[test]
+fn licences_that_forbid_each_other_do_not_hold_together() {
+    for (expression, left, right) in [
+        ("GPL-2.0-only AND GPL-3.0-only", "GPL-2.0-only", "GPL-3.0-only"),
+        ("AGPL-3.0-or-later AND GPL-2.0-only", "GPL-2.0-only", "AGPL-3.0-or-later"),
+        ("Apache-2.0 AND GPL-2.0-only", "GPL-2.0-only", "Apache-2.0"),
+        ("MIT AND (CDDL-1.0 AND GPL-3.0-or-later)", "GPL-3.0-or-later", "CDDL-1.0"),
+    ] {
+        let error = LicenceError::Conflict { left: left.into(), right: right.into() };
+        assert_eq!(Licence::parse(expression), Err(error), "{expression}");
+    }
+    for (expression, chosen) in [
+        ("GPL-2.0-or-later AND Apache-2.0", "Apache-2.0 AND GPL-2.0-or-later"),
+        ("GPL-2.0-or-later AND GPL-3.0-only", "GPL-2.0-or-later AND GPL-3.0-only"),
+        ("(GPL-2.0-only OR MIT) AND GPL-3.0-only", "GPL-3.0-only AND MIT"),
+        (
+            "GPL-2.0-only WITH Classpath-exception-2.0 AND Apache-2.0",
+            "Apache-2.0 AND GPL-2.0-only WITH Classpath-exception-2.0",
+        ),
+    ] {
+        assert_eq!(Licence::parse(expression).unwrap().chosen, chosen, "{expression}");
+    }
 }
 
 #[test]

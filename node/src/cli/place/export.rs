@@ -6,13 +6,11 @@ use clap::Args;
 use metatopia_client_driver::FetchStateError;
 use metatopia_scenarios::Place;
 
-use super::{
-    PlaceReport,
-    folder::{check_empty, write_place},
-};
+use super::{PlaceReport, folder::write_place};
 use crate::cli::{
     console::Console,
     failure::Failure,
+    folder::check_empty,
     session::{ANSWER, NodeArgs},
 };
 

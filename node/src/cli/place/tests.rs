@@ -5,7 +5,7 @@ use std::{fs, path::PathBuf};
 use metatopia_scenarios::PlaceTemplate;
 
 use super::{
-    folder::{PLACE_BYTES_MAX, PLACE_FILES_MAX, PlaceFolder, write_folder},
+    folder::{PLACE_BYTES_MAX, PLACE_FILES_MAX, PlaceFolder},
     *,
 };
 use crate::scratch::Scratch;

@@ -1,0 +1,155 @@
+//! Folders of texts: of places, and of packages of scripts.
+
+use std::{
+    collections::BTreeMap,
+    fs, io,
+    io::Read as _,
+    path::{Path, PathBuf},
+};
+
+use super::failure::Failure;
+use crate::atomic_file::{create_folder, replace};
+
+/// A folder beside source with the texts of its licences, as the REUSE specification calls it. It is no
+/// part of a package: packages name licences of a list, and every copy of this program has their texts.
+pub(super) const LICENCES_FOLDER: &str = "LICENSES";
+
+/// What may be read of a folder.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FolderBounds {
+    /// The most files.
+    pub(super) files: usize,
+    /// The most bytes of all of them together.
+    pub(super) bytes: u64,
+}
+
+/// The texts of a folder, by path.
+#[derive(Debug)]
+pub(super) struct TextFolder {
+    name: String,
+    pub(super) files: BTreeMap<String, String>,
+    bytes: u64,
+    bounds: FolderBounds,
+}
+
+impl TextFolder {
+    /// Returns a folder of which nothing is read yet. `name` is how messages name it.
+    pub(super) const fn new(name: String, bounds: FolderBounds) -> Self {
+        Self { name, files: BTreeMap::new(), bytes: 0, bounds }
+    }
+
+    /// Returns how messages name the folder.
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads all texts below a folder, with this path before theirs. Links are not followed; hidden files
+    /// and the texts of licences are left out.
+    ///
+    /// # Errors
+    /// Fails when a file is no text, there is more than may be read, or the disk fails.
+    pub(super) fn below(&mut self, dir: &Path, before: &str) -> Result<(), Failure> {
+        for FolderEntry { name, path, is_dir, is_file } in entries(dir)? {
+            if is_dir && name != LICENCES_FOLDER {
+                self.below(&path, &format!("{before}{name}/"))?;
+            } else if is_file {
+                self.file(&path, format!("{before}{name}"))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one text.
+    ///
+    /// # Errors
+    /// As [`TextFolder::below`].
+    pub(super) fn file(&mut self, path: &Path, name: String) -> Result<(), Failure> {
+        if self.files.len() >= self.bounds.files {
+            let message = format!("{} has more than {} files", self.name, self.bounds.files);
+            return Err(Failure::failed(message).hint("there is no room for so many"));
+        }
+        let text = String::from_utf8(self.bytes_of(path)?).map_err(|error| {
+            let at = error.utf8_error().valid_up_to();
+            Failure::failed(format!("{} is not UTF-8 from byte {at} on", path.display()))
+        })?;
+        self.files.insert(name, text);
+        Ok(())
+    }
+
+    /// Reads one file, of text or not.
+    ///
+    /// # Errors
+    /// Fails when there is more than may be read, or the disk fails.
+    pub(super) fn bytes_of(&mut self, path: &Path) -> Result<Vec<u8>, Failure> {
+        let file = fs::File::open(path).map_err(|error| disk(path, &error))?;
+        // This reads one byte more than may be left, so that too many bytes are noticed.
+        let left = self.bounds.bytes.saturating_sub(self.bytes) + 1;
+        let mut bytes = Vec::new();
+        file.take(left).read_to_end(&mut bytes).map_err(|error| disk(path, &error))?;
+        self.bytes = self.bytes.saturating_add(bytes.len() as u64);
+        if self.bytes > self.bounds.bytes {
+            let message = format!("{} holds more than {} bytes", self.name, self.bounds.bytes);
+            return Err(Failure::failed(message));
+        }
+        Ok(bytes)
+    }
+}
+
+/// An entry of a folder.
+pub(super) struct FolderEntry {
+    pub(super) name: String,
+    pub(super) path: PathBuf,
+    pub(super) is_dir: bool,
+    pub(super) is_file: bool,
+}
+
+/// Lists a folder by name, without hidden entries.
+pub(super) fn entries(dir: &Path) -> Result<Vec<FolderEntry>, Failure> {
+    let listed = fs::read_dir(dir).map_err(|error| disk(dir, &error))?;
+    let mut found = Vec::new();
+    for entry in listed {
+        let entry = entry.map_err(|error| disk(dir, &error))?;
+        let kind = entry.file_type().map_err(|error| disk(dir, &error))?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if !name.starts_with('.') {
+            let (is_dir, is_file) = (kind.is_dir(), kind.is_file());
+            found.push(FolderEntry { name, path: entry.path(), is_dir, is_file });
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// Checks that a folder is not there yet, or is empty.
+///
+/// # Errors
+/// When there is something in it, or the disk fails.
+pub(super) fn check_empty(dir: &Path) -> Result<(), Failure> {
+    match fs::read_dir(dir).map(|mut listed| listed.next().is_some()) {
+        Ok(true) => Err(Failure::refused(format!("{} is not empty", dir.display()))
+            .hint("name a folder that is not there yet")),
+        Ok(false) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(disk(dir, &error)),
+    }
+}
+
+/// Writes texts into a folder that is new or empty.
+///
+/// # Errors
+/// Fails when the folder is not empty, or the disk fails.
+pub(super) fn write_folder(dir: &Path, files: &BTreeMap<String, String>) -> Result<(), Failure> {
+    check_empty(dir)?;
+    for (name, text) in files {
+        let path = dir.join(name);
+        let folder = path.parent().expect("a file in a folder");
+        create_folder(folder).map_err(|error| disk(folder, &error))?;
+        replace(&path, text.as_bytes()).map_err(|error| disk(&path, &error))?;
+    }
+    Ok(())
+}
+
+/// Returns the failure of a disk.
+pub(super) fn disk(path: &Path, error: &io::Error) -> Failure {
+    Failure::failed(format!("{}: {error}", path.display()))
+}

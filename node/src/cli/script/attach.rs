@@ -1,0 +1,93 @@
+//! `script attach` and `script detach`: which packages the things of an author run.
+
+use std::fmt;
+
+use clap::Args;
+use metatopia_types::ScriptId;
+use serde::Serialize;
+
+use super::{deeds::AuthorSession, packages};
+use crate::cli::{arguments, console::Console, failure::Failure, session::PlayerArgs};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptAttachArgs {
+    /// The id of the package, which must be in the sim, or its first digits, at least eight.
+    package: String,
+    /// The thing: its number, or the name of a thing of yours.
+    thing: String,
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptDetachArgs {
+    /// The script's number.
+    #[arg(value_parser = arguments::script)]
+    script: ScriptId,
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+/// A thing that runs a package from now on, or no more.
+#[derive(Debug, Serialize)]
+struct AttachedScript {
+    script: Option<u64>,
+    object: u64,
+    package: String,
+    attached: bool,
+    height: u64,
+}
+
+impl fmt::Display for AttachedScript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, object, package, attached, height } = self;
+        let script = script.map_or_else(|| "a script".to_owned(), |id| format!("script {id}"));
+        let runs = if *attached { "runs from turn" } else { "has not run since turn" };
+        write!(f, "{script} of package {package} on object {object} {runs} {height} (proved)")
+    }
+}
+
+pub(super) async fn attach(args: ScriptAttachArgs, console: Console) -> Result<(), Failure> {
+    let mut session = AuthorSession::begin(&args.player, console).await?;
+    let done = attached(&mut session, &args).await;
+    session.end().await;
+    console.show(&done?)
+}
+
+async fn attached(
+    session: &mut AuthorSession,
+    args: &ScriptAttachArgs,
+) -> Result<AttachedScript, Failure> {
+    let package = packages::named(session.driver(), &args.package).await?.id();
+    let object = session.thing(&args.thing).await?;
+    let (script, height) = session.attach(object, package).await?;
+    Ok(AttachedScript {
+        script: script.map(|script| script.0),
+        object: object.0,
+        package: package.to_string(),
+        attached: true,
+        height: height.0,
+    })
+}
+
+pub(super) async fn detach(args: ScriptDetachArgs, console: Console) -> Result<(), Failure> {
+    let mut session = AuthorSession::begin(&args.player, console).await?;
+    let done = detached(&mut session, args.script).await;
+    session.end().await;
+    console.show(&done?)
+}
+
+async fn detached(
+    session: &mut AuthorSession,
+    script: ScriptId,
+) -> Result<AttachedScript, Failure> {
+    let running = session.script(script).await?;
+    let height = session.detach(&running).await?;
+    Ok(AttachedScript {
+        script: Some(script.0),
+        object: running.object.0,
+        package: running.package.to_string(),
+        attached: false,
+        height: height.0,
+    })
+}

@@ -1,0 +1,142 @@
+//! `script check` shows what is wrong with a source or a package before it runs.
+
+use std::{
+    fmt,
+    fs::File,
+    io::{self, Read as _},
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use metatopia_scenarios::{Mistake, TESTS_FILE};
+use metatopia_scripting::{Package, check as diagnose, limits::FILE_BYTES_MAX};
+use metatopia_types::limits::BLOB_BYTES_MAX;
+use serde::Serialize;
+
+use super::{mistakes, packages::ScriptFolder};
+use crate::cli::{console::Console, failure::Failure};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptCheckArgs {
+    /// The folder of a package, or one source file.
+    path: PathBuf,
+}
+
+/// The result of a check of a source.
+#[derive(Debug, Serialize)]
+struct CheckedSource {
+    path: String,
+    ok: bool,
+}
+
+/// A package without mistakes.
+#[derive(Debug, Serialize)]
+pub(super) struct CheckedPackage {
+    path: String,
+    ok: bool,
+    name: String,
+    version: String,
+    /// The expression of the author, in the spelling of the SPDX list.
+    licence: String,
+    /// The copyleft licence under which the package runs.
+    chosen: String,
+    files: usize,
+    /// The length in which it is published.
+    bytes: usize,
+    bytes_max: usize,
+    tests: bool,
+    package: String,
+}
+
+impl CheckedPackage {
+    pub(super) fn of(path: &str, package: &Package) -> Self {
+        let manifest = package.manifest();
+        Self {
+            path: path.to_owned(),
+            ok: true,
+            name: manifest.name.clone(),
+            version: manifest.version.to_string(),
+            licence: manifest.licence.expression.clone(),
+            chosen: manifest.licence.chosen.clone(),
+            files: package.files().len(),
+            bytes: package.encode().len(),
+            bytes_max: BLOB_BYTES_MAX,
+            tests: package.files().contains_key(TESTS_FILE),
+            package: package.id().to_string(),
+        }
+    }
+}
+
+impl fmt::Display for CheckedPackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, name, version, chosen, files, bytes, bytes_max, .. } = self;
+        let word = if *files == 1 { "file" } else { "files" };
+        write!(
+            f,
+            "{path}: {name} {version}, {chosen}, {files} {word}, {bytes} of {bytes_max} bytes\n\
+             package {}",
+            self.package
+        )
+    }
+}
+
+pub(super) fn run(args: &ScriptCheckArgs, console: Console) -> Result<(), Failure> {
+    if args.path.is_dir() { folder(&args.path, console) } else { file(&args.path, console) }
+}
+
+fn folder(dir: &Path, console: Console) -> Result<(), Failure> {
+    let folder = ScriptFolder::read(dir)?;
+    let package = folder.checked(console)?;
+    let checked = CheckedPackage::of(folder.name(), &package);
+    if checked.bytes > BLOB_BYTES_MAX {
+        console.warn("It is too long to be published, but a place may ship it.");
+    }
+    if console.is_json() {
+        return console.json(&checked);
+    }
+    console.line(&format!("{checked}: {}", console.verdict(true, "fine")))
+}
+
+fn file(path: &Path, console: Console) -> Result<(), Failure> {
+    let name = path.display().to_string();
+    let source = read(path)?;
+    let found: Vec<Mistake> = diagnose(&source)
+        .into_iter()
+        .map(|wrong| Mistake {
+            line: wrong.line as usize,
+            column: wrong.column as usize,
+            ..Mistake::in_file(&name, wrong.message)
+        })
+        .collect();
+    if !found.is_empty() {
+        return Err(mistakes::tell(&name, &found, |_| Some(&*source), console)?);
+    }
+    if console.is_json() {
+        return console.json(&CheckedSource { path: name, ok: true });
+    }
+    console.line(&format!("{name}: {}", console.verdict(true, "fine")))
+}
+
+/// Reads a source file.
+///
+/// # Errors
+/// Fails when the file is not there, too long, or no text.
+pub(super) fn read(path: &Path) -> Result<String, Failure> {
+    let name = path.display();
+    let failed = |error: io::Error| match error.kind() {
+        io::ErrorKind::NotFound => Failure::not_found(format!("there is no file {name}")),
+        _ => Failure::failed(format!("cannot read {name}: {error}")),
+    };
+    let mut bytes = Vec::new();
+    let limit = FILE_BYTES_MAX as u64 + 1;
+    File::open(path).map_err(failed)?.take(limit).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() > FILE_BYTES_MAX {
+        let message =
+            format!("{name} is longer than {FILE_BYTES_MAX} bytes, the most a script has");
+        return Err(Failure::failed(message));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::failed(format!("{name} is not UTF-8 from byte {at} on"))
+    })
+}

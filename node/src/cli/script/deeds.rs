@@ -1,0 +1,179 @@
+//! Acts of authors, one after the other, each decided and proved before the next.
+
+use metatopia_client_driver::ClientDriver;
+use metatopia_protocol::{Answer, Question, ScriptEntry};
+use metatopia_scripting::Package;
+use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
+
+use super::packages;
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    say::{decide_in_time, prove},
+    session::{ANSWER, PlayerArgs},
+};
+
+/// An author who has logged in.
+pub(super) struct AuthorSession {
+    driver: ClientDriver,
+}
+
+impl AuthorSession {
+    /// Opens a session, and has the login decided.
+    ///
+    /// # Errors
+    /// Fails when no node answers, or the login is refused.
+    pub(super) async fn begin(player: &PlayerArgs, console: Console) -> Result<Self, Failure> {
+        let driver = player.open().await?;
+        let mut session = Self { driver };
+        let login = player.login(&mut session.driver, console).await?;
+        session.perform("the login", login, Vec::new()).await?;
+        Ok(session)
+    }
+
+    /// Returns the session's driver, for questions.
+    pub(super) const fn driver(&mut self) -> &mut ClientDriver {
+        &mut self.driver
+    }
+
+    /// Ends the session.
+    pub(super) async fn end(self) {
+        self.driver.leave().await;
+    }
+
+    /// Has an act decided and its outcome proved. Returns the height of its turn.
+    ///
+    /// # Errors
+    /// Fails when a rule of the sim refuses it, which is quoted, or it is not decided in time.
+    async fn perform(&mut self, what: &str, act: Act, blobs: Vec<Blob>) -> Result<Height, Failure> {
+        let id = self.driver.submit(act, blobs).await?.act;
+        let places = decide_in_time(&mut self.driver, &[id]).await?;
+        let place = places.get(&id).copied().expect("the act is decided");
+        match prove(&mut self.driver, place, id).await? {
+            Outcome::Ok | Outcome::Made(_) => Ok(place.0),
+            Outcome::Refused(why) => Err(refused(what, why)),
+        }
+    }
+
+    /// Brings a package into the sim, if it is not there. Returns the height of the turn that brought it;
+    /// nothing if the sim had it before.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`].
+    pub(super) async fn publish(&mut self, package: &Package) -> Result<Option<Height>, Failure> {
+        if packages::fetch(&mut self.driver, package.id()).await?.is_some() {
+            return Ok(None);
+        }
+        let source = Blob(package.encode());
+        let act = Act::Publish { source: source.id() };
+        self.perform("the package", act, vec![source]).await.map(Some)
+    }
+
+    /// Has a thing run a package. Returns the new script and the height.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`].
+    pub(super) async fn attach(
+        &mut self,
+        object: ObjectId,
+        package: PackageId,
+    ) -> Result<(Option<ScriptId>, Height), Failure> {
+        let act = Act::Build(Build::Attach { object, package });
+        let height = self.perform("the script", act, Vec::new()).await?;
+        // The newest script of this package on the thing is the one that was attached.
+        let running = packages::running(&mut self.driver).await?;
+        let own = running.iter().filter(|entry| entry.object == object && entry.package == package);
+        Ok((own.map(|entry| entry.script).max(), height))
+    }
+
+    /// Has a script run another package.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`].
+    pub(super) async fn upgrade(
+        &mut self,
+        running: &ScriptEntry,
+        package: PackageId,
+    ) -> Result<Height, Failure> {
+        let ScriptEntry { object, script, .. } = *running;
+        let act = Act::Build(Build::Upgrade { object, script, package });
+        self.perform("the upgrade", act, Vec::new()).await
+    }
+
+    /// Takes a script off its thing.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`].
+    pub(super) async fn detach(&mut self, running: &ScriptEntry) -> Result<Height, Failure> {
+        let ScriptEntry { object, script, .. } = *running;
+        self.perform("the change", Act::Build(Build::Detach { object, script }), Vec::new()).await
+    }
+
+    /// Finds a thing by its number, or by the name of a thing of the author's.
+    ///
+    /// # Errors
+    /// Fails when the author has no such thing, or several.
+    pub(super) async fn thing(&mut self, named: &str) -> Result<ObjectId, Failure> {
+        if let Ok(number) = named.parse() {
+            return Ok(ObjectId(number));
+        }
+        let owner = self.driver.author();
+        let Answer::Things(things) = self.driver.ask(Question::Things { owner }, ANSWER).await?
+        else {
+            let busy = "the node is too busy to list your things";
+            return Err(Failure::timed_out(busy).hint("try again"));
+        };
+        let mut found = things.iter().filter(|thing| thing.name == named);
+        match (found.next(), found.next()) {
+            (Some(one), None) => Ok(one.object),
+            (Some(_), Some(_)) => {
+                Err(Failure::usage(format!("several things of yours are {named}"))
+                    .hint("give the number of one"))
+            }
+            (None, _) => Err(Failure::not_found(format!("you own nothing that is called {named}"))
+                .hint("`build box` in `metatopia client` makes things, `mine` lists them")),
+        }
+    }
+
+    /// Finds a running script.
+    ///
+    /// # Errors
+    /// Fails when no such script runs.
+    pub(super) async fn script(&mut self, script: ScriptId) -> Result<ScriptEntry, Failure> {
+        let running = packages::running(&mut self.driver).await?;
+        running.into_iter().find(|entry| entry.script == script).ok_or_else(|| {
+            Failure::not_found(format!("no script {script} runs there"))
+                .hint("`metatopia script list` prints the scripts")
+        })
+    }
+}
+
+/// Returns the failure of an act that a rule of the sim refuses, with advice where there is any.
+fn refused(what: &str, why: Refusal) -> Failure {
+    let failure = Failure::refused(format!("{what} was refused: {why}"));
+    match why {
+        Refusal::OutOfReach => failure.hint("walk to the thing in `metatopia client` first"),
+        Refusal::NotPublisher => {
+            failure.hint("an admin of the sim decides who publishes (`publishers`)")
+        }
+        Refusal::BadPackage => failure.hint("do the servers run another version of the program?"),
+        Refusal::TooManyPackages => failure.hint("what no script runs makes room"),
+        Refusal::TooOften => failure.hint("wait a minute"),
+        Refusal::NoPackage => failure.hint("`metatopia script publish` brings one into the sim"),
+        _ => failure,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::exit::Exit;
+
+    #[test]
+    fn a_refusal_quotes_the_rule_and_has_its_exit_code() {
+        let failure = refused("the package", Refusal::NotPublisher);
+        assert_eq!(failure.exit, Exit::Refused);
+        let told = "the package was refused: the sim does not let this author publish source; ";
+        assert!(failure.message.starts_with(told), "{failure}");
+    }
+}

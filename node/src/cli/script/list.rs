@@ -1,0 +1,180 @@
+//! `script list` and `script top`: the scripts that run, and what they cost.
+
+use std::{collections::BTreeMap, fmt, time::Duration};
+
+use clap::Args;
+use metatopia_client::text::printable;
+use metatopia_protocol::ScriptEntry;
+use metatopia_types::ScriptId;
+use serde::Serialize;
+use tokio::time::{Instant, sleep};
+
+use super::packages::running;
+use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
+
+#[derive(Debug, Serialize)]
+struct RunningLine {
+    script: u64,
+    object: u64,
+    name: String,
+    package: String,
+    owner: Option<String>,
+    failures: u64,
+    last_failure: Option<(u64, String)>,
+    dropped: u64,
+    /// All gas that the script has used.
+    gas: u64,
+}
+
+impl From<ScriptEntry> for RunningLine {
+    fn from(entry: ScriptEntry) -> Self {
+        Self {
+            script: entry.script.0,
+            object: entry.object.0,
+            name: entry.name,
+            package: entry.package.to_string(),
+            owner: entry.owner.map(|key| key.to_string()),
+            failures: entry.failures,
+            last_failure: entry.last_failure.map(|(tick, kind)| (tick.0, kind)),
+            dropped: entry.dropped,
+            gas: entry.gas_used,
+        }
+    }
+}
+
+impl fmt::Display for RunningLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, object, name, package, failures, dropped, gas, .. } = self;
+        let name = printable(name);
+        write!(f, "{script:>5}  on {name} (object {object}), package {package}, {gas} gas")?;
+        if let Some((tick, kind)) = &self.last_failure {
+            write!(f, "; {failures} calls failed, the last at tick {tick}: {kind}")?;
+        }
+        if *dropped > 0 {
+            write!(f, "; {dropped} events, timers or lines dropped")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn list(args: NodeArgs, console: Console) -> Result<(), Failure> {
+    let mut driver = args.open_to_ask().await?;
+    let scripts = running(&mut driver).await;
+    driver.leave().await;
+    scripts?.into_iter().try_for_each(|entry| console.show(&RunningLine::from(entry)))
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptTopArgs {
+    /// For how long the gas is counted.
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = arguments::duration)]
+    over: Duration,
+    /// The most scripts to show.
+    #[arg(long, default_value_t = 20)]
+    count: usize,
+    #[command(flatten)]
+    at: NodeArgs,
+}
+
+/// What a script took while it was watched.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct ScriptCost {
+    script: u64,
+    object: u64,
+    name: String,
+    package: String,
+    /// Gas of each second, on average.
+    gas_per_second: u64,
+    /// All gas that the script has used.
+    gas: u64,
+    failures: u64,
+}
+
+impl fmt::Display for ScriptCost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, object, name, package, gas_per_second, gas, failures } = self;
+        let name = printable(name);
+        write!(
+            f,
+            "{gas_per_second:>9} gas a second  {gas:>12} in all  script {script} on {name} \
+             (object {object}), package {}..",
+            &package[..8]
+        )?;
+        if *failures > 0 {
+            write!(f, ", {failures} failures")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn top(args: ScriptTopArgs, console: Console) -> Result<(), Failure> {
+    let mut driver = args.at.open_to_ask().await?;
+    let began = Instant::now();
+    let before = running(&mut driver).await?;
+    sleep(args.over).await;
+    let after = running(&mut driver).await?;
+    let watched = began.elapsed();
+    driver.leave().await;
+    let costs = costs(&before, after, watched);
+    if costs.is_empty() {
+        console.note("no script runs there");
+    }
+    costs.iter().take(args.count).try_for_each(|cost| console.show(cost))
+}
+
+/// Returns what each script took, the dearest first.
+fn costs(before: &[ScriptEntry], after: Vec<ScriptEntry>, watched: Duration) -> Vec<ScriptCost> {
+    let known: BTreeMap<ScriptId, u64> =
+        before.iter().map(|entry| (entry.script, entry.gas_used)).collect();
+    let millis = u64::try_from(watched.as_millis()).unwrap_or(u64::MAX).max(1);
+    let cost = |entry: ScriptEntry| {
+        // A script that began meanwhile took all of its gas meanwhile.
+        let had = known.get(&entry.script).copied().unwrap_or_default();
+        let took = entry.gas_used.saturating_sub(had);
+        ScriptCost {
+            script: entry.script.0,
+            object: entry.object.0,
+            name: entry.name,
+            package: entry.package.to_string(),
+            gas_per_second: took.saturating_mul(1_000) / millis,
+            gas: entry.gas_used,
+            failures: entry.failures,
+        }
+    };
+    let mut costs: Vec<ScriptCost> = after.into_iter().map(cost).collect();
+    costs.sort_by_key(|cost| std::cmp::Reverse((cost.gas_per_second, cost.gas)));
+    costs
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, ObjectId, PackageId};
+
+    use super::*;
+
+    fn entry(script: u64, gas_used: u64) -> ScriptEntry {
+        ScriptEntry {
+            script: ScriptId(script),
+            object: ObjectId(script),
+            name: "la\u{1b}mp".to_owned(),
+            package: PackageId(Digest([0xab; 32])),
+            owner: None,
+            failures: 0,
+            last_failure: None,
+            dropped: 0,
+            gas_used,
+        }
+    }
+
+    #[test]
+    fn the_dearest_script_comes_first_and_a_new_one_counts_from_nothing() {
+        let before = [entry(1, 1_000), entry(2, 5_000)];
+        let after = vec![entry(1, 5_000), entry(2, 5_000), entry(3, 3_000)];
+        let costs = costs(&before, after, Duration::from_secs(2));
+        let order: Vec<_> = costs.iter().map(|cost| (cost.script, cost.gas_per_second)).collect();
+        assert_eq!(order, [(1, 2_000), (3, 1_500), (2, 0)]);
+        let line = costs[0].to_string();
+        assert!(line.contains("2000 gas a second") && line.contains("abababab.."), "{line}");
+        assert!(!line.contains('\u{1b}'));
+    }
+}

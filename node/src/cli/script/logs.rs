@@ -1,0 +1,152 @@
+//! `script logs` tells what scripts log, and where they fail.
+//!
+//! Neither is part of a state, and no server keeps it. Both follow from the state and the turns, which a
+//! sim's servers sign; so this command computes the sim along, as a follower does.
+
+use std::{fmt, time::Duration};
+
+use clap::Args;
+use metatopia_client_driver::ClientDriver;
+use metatopia_protocol::{Answer, Question};
+use metatopia_sim::{Applied, Course, LogLine, ScriptFailure, Serial};
+use metatopia_types::{Certificate, Height, ScriptId, Turn};
+use serde::Serialize;
+use tokio::time::sleep;
+
+use super::lines::shown;
+use crate::cli::{
+    arguments,
+    console::Console,
+    failure::Failure,
+    session::{ANSWER, NodeArgs},
+};
+
+/// The time between two questions for turns, once all are there: a few turns.
+const AGAIN: Duration = Duration::from_millis(200);
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptLogsArgs {
+    /// Only what this script logs [default: all scripts].
+    #[arg(value_parser = arguments::script)]
+    script: Option<ScriptId>,
+    /// Go on until you stop it.
+    #[arg(short, long)]
+    follow: bool,
+    #[command(flatten)]
+    at: NodeArgs,
+}
+
+/// Something that a script logged, or a call of it that failed.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct ScriptLogLine {
+    height: u64,
+    tick: u64,
+    script: u64,
+    /// The place and the kind of a failure; nothing for what a script logged.
+    failed: Option<String>,
+    text: String,
+}
+
+impl fmt::Display for ScriptLogLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { tick, script, failed, text, .. } = self;
+        let text = shown(text);
+        match failed {
+            None => write!(f, "tick {tick}  script {script}  {text}"),
+            Some(failed) => write!(f, "tick {tick}  script {script}  FAILED {failed}: {text}"),
+        }
+    }
+}
+
+pub(super) async fn run(args: ScriptLogsArgs, console: Console) -> Result<(), Failure> {
+    let mut driver = args.at.open_to_ask().await?;
+    let followed = follow(&mut driver, &args, console).await;
+    driver.leave().await;
+    followed
+}
+
+async fn follow(
+    driver: &mut ClientDriver,
+    args: &ScriptLogsArgs,
+    console: Console,
+) -> Result<(), Failure> {
+    let mut course = Course::new(driver.fetch_state(ANSWER, |_, _| ()).await?);
+    console.note(&format!("from turn {} on", course.world().height().plus(1)));
+    loop {
+        let from = course.world().height().plus(1);
+        let turns = turns(driver, from).await?;
+        for (turn, certificate) in &turns {
+            course.check(turn, certificate).map_err(|error| {
+                Failure::unverified(format!("turn {} of the node: {error}", turn.header.height))
+            })?;
+            let applied = course.follow(turn, &Serial, &mut ());
+            for line in lines(&applied, args.script) {
+                console.show(&line)?;
+            }
+        }
+        if turns.is_empty() {
+            if !args.follow {
+                return Ok(());
+            }
+            sleep(AGAIN).await;
+        }
+    }
+}
+
+/// Asks for decided turns.
+async fn turns(
+    driver: &mut ClientDriver,
+    from: Height,
+) -> Result<Vec<(Turn, Certificate)>, Failure> {
+    match driver.ask(Question::Turns { from }, ANSWER).await? {
+        Answer::Turns(turns) => Ok(turns),
+        Answer::Pruned { oldest } => {
+            Err(Failure::not_found(format!("the node has no turns before {oldest}"))
+                .hint("ask an archive"))
+        }
+        _ => Err(Failure::timed_out("the node is too busy to hand out turns").hint("try again")),
+    }
+}
+
+/// Returns what scripts told in a turn, in the order of ticks, and of scripts in each.
+fn lines(applied: &Applied, only: Option<ScriptId>) -> Vec<ScriptLogLine> {
+    let height = applied.height.0;
+    let logged = applied.log.iter().map(|LogLine { tick, script, text }| ScriptLogLine {
+        height,
+        tick: tick.0,
+        script: script.0,
+        failed: None,
+        text: text.clone(),
+    });
+    let failed = applied.failures.iter().map(|failure| {
+        let ScriptFailure { tick, script, kind, report } = failure;
+        let place = format!("{}:{}:{}: {kind}", report.file, report.line, report.column);
+        let (tick, script) = (tick.0, script.0);
+        ScriptLogLine { height, tick, script, failed: Some(place), text: report.message.clone() }
+    });
+    let wanted = |line: &ScriptLogLine| only.is_none_or(|script| script.0 == line.script);
+    let mut lines: Vec<ScriptLogLine> = logged.chain(failed).filter(wanted).collect();
+    lines.sort_by_key(|line| (line.tick, line.script));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_names_file_line_column_and_kind() {
+        let mut line = ScriptLogLine {
+            height: 7,
+            tick: 21,
+            script: 3,
+            failed: None,
+            text: "lit\u{1b}[2J".to_owned(),
+        };
+        assert!(line.to_string().starts_with("tick 21  script 3  lit"));
+        assert!(!line.to_string().contains('\u{1b}'));
+        line.failed = Some("lamp.rhai:4:9: out of bounds".to_owned());
+        let told = "tick 21  script 3  FAILED lamp.rhai:4:9: out of bounds: lit";
+        assert!(line.to_string().starts_with(told), "{line}");
+    }
+}

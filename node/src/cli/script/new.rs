@@ -1,0 +1,145 @@
+//! `script new` writes a package that works, to begin with.
+
+use std::{collections::BTreeMap, path::PathBuf};
+
+use clap::Args;
+use metatopia_scenarios::TESTS_FILE;
+use metatopia_scripting::{APIS, Draft, Licence, Package, PackageAuthor};
+use metatopia_types::PublicKey;
+
+use super::{check::CheckedPackage, packages};
+use crate::cli::{console::Console, failure::Failure};
+
+/// The script to begin with.
+const SCRIPT: &str = include_str!("template/script.rhai");
+
+/// The tests of that script.
+const TESTS: &str = include_str!("template/tests.rhai");
+
+/// The word that stands for the name of the package in both.
+const NAME: &str = "NAME";
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptNewArgs {
+    /// The folder to write. It must be new or empty.
+    dir: PathBuf,
+    /// The name of the package: small letters, digits and hyphens [default: the name of the folder].
+    #[arg(long)]
+    name: Option<String>,
+    /// An SPDX expression that allows a copyleft choice.
+    #[arg(long, alias = "licence", value_name = "SPDX", default_value = "AGPL-3.0-or-later",
+        value_parser = licence)]
+    license: Licence,
+    /// Who wrote it, as people will read for ever.
+    #[arg(long, default_value = "anonymous")]
+    author: String,
+    /// The author's public key, which `metatopia keys show` prints.
+    #[arg(long, value_name = "KEY")]
+    author_key: Option<PublicKey>,
+}
+
+/// Reads a licence, and says what is wrong with it.
+fn licence(text: &str) -> Result<Licence, String> {
+    Licence::parse(text).map_err(|error| error.to_string())
+}
+
+pub(super) fn run(args: &ScriptNewArgs, console: Console) -> Result<(), Failure> {
+    let package = package(args)?;
+    packages::write(&args.dir, &package)?;
+    let dir = args.dir.display();
+    console.show(&CheckedPackage::of(&dir.to_string(), &package))?;
+    let entry = &package.manifest().entry;
+    console.note(&format!(
+        "Change {dir}/{entry}, then:\n  metatopia script check {dir}\n  metatopia script test {dir}\n  \
+         metatopia script publish {dir} --key me.key"
+    ));
+    Ok(())
+}
+
+/// Returns the package to begin with.
+fn package(args: &ScriptNewArgs) -> Result<Package, Failure> {
+    let folder = args.dir.file_name().and_then(|name| name.to_str());
+    let name = args.name.as_deref().or(folder).unwrap_or_default();
+    let entry = format!("{name}.rhai");
+    let text = |template: &str| template.replacen(NAME, name, 1).into_bytes();
+    Package::build(Draft {
+        name: name.to_owned(),
+        version: "0.1.0".to_owned(),
+        api: *APIS.last().expect("a program has an api"),
+        files: BTreeMap::from([
+            (entry.clone(), text(SCRIPT)),
+            (TESTS_FILE.to_owned(), text(TESTS)),
+        ]),
+        entry,
+        licence: args.license.expression.clone(),
+        authors: vec![PackageAuthor { name: args.author.clone(), key: args.author_key }],
+        ..Draft::default()
+    })
+    .map_err(|error| Failure::usage(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_scenarios::rehearse;
+
+    use super::*;
+    use crate::{
+        cli::{exit::Exit, script::packages::ScriptFolder},
+        scratch::Scratch,
+    };
+
+    fn args(scratch: &Scratch, license: &str) -> ScriptNewArgs {
+        ScriptNewArgs {
+            dir: scratch.0.clone(),
+            name: Some("lamp".to_owned()),
+            license: licence(license).expect("a licence"),
+            author: "Ada".to_owned(),
+            author_key: None,
+        }
+    }
+
+    #[test]
+    fn a_new_package_is_fine_and_passes_its_tests() {
+        let scratch = Scratch::new("script-new");
+        run(&args(&scratch, "mit or gpl-3.0-or-later"), Console::quiet()).expect("a new folder");
+
+        let package = ScriptFolder::read(&scratch.0).expect("a folder").package().expect("fine");
+        let manifest = package.manifest();
+        assert_eq!((&*manifest.name, &*manifest.entry), ("lamp", "lamp.rhai"));
+        assert_eq!(manifest.licence.expression, "MIT OR GPL-3.0-or-later");
+        let text = scratch.0.join("LICENSES/GPL-3.0-or-later.txt");
+        assert!(std::fs::read_to_string(text).expect("the licence").contains("GENERAL PUBLIC"));
+        let tests = rehearse("lamp", &package).expect("they compile");
+        assert_eq!(tests.len(), 3);
+        assert!(tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_empty_is_left_as_it_is() {
+        let scratch = Scratch::made("script-new-full");
+        scratch.file("notes.txt", "mine");
+        let failure =
+            run(&args(&scratch, "GPL-3.0-only"), Console::quiet()).expect_err("not empty");
+        assert_eq!(failure.exit, Exit::Refused);
+        assert_eq!(std::fs::read_dir(&scratch.0).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn what_is_no_name_or_licence_is_told_before_anything_is_written() {
+        let scratch = Scratch::new("script-new-name");
+        let mut wrong = args(&scratch, "GPL-3.0-only");
+        wrong.name = Some("My Lamp".to_owned());
+        let failure = run(&wrong, Console::quiet()).expect_err("no name");
+        assert_eq!(failure.exit, Exit::Usage);
+        assert!(failure.message.contains("\"My Lamp\" is no package name"), "{failure}");
+        assert!(!scratch.0.exists());
+        for (expression, told) in [
+            ("MIT", "allows no copyleft choice"),
+            ("GPL-3.0", "write GPL-3.0-only or GPL-3.0-or-later"),
+            ("GPL-2.0-only AND GPL-3.0-only", "cannot hold together"),
+        ] {
+            let error = licence(expression).expect_err(expression);
+            assert!(error.contains(told), "{error}");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `script publish` brings a package into a sim, and has a thing run it.
+
+use std::{fmt, path::PathBuf};
+
+use clap::Args;
+use metatopia_scripting::Package;
+use serde::Serialize;
+
+use super::{deeds::AuthorSession, packages};
+use crate::cli::{console::Console, failure::Failure, session::PlayerArgs};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptPublishArgs {
+    /// The folder of the package.
+    dir: PathBuf,
+    /// Have this thing run the package: its number, or the name of a thing of yours.
+    #[arg(long, value_name = "THING")]
+    attach: Option<String>,
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+/// A package that is in the sim.
+#[derive(Debug, Serialize)]
+struct PublishedPackage {
+    package: String,
+    name: String,
+    version: String,
+    licence: String,
+    /// The height of the turn that brought it; nothing if the sim had it before.
+    height: Option<u64>,
+    /// The thing that runs it, if that was asked for.
+    object: Option<u64>,
+    script: Option<u64>,
+}
+
+impl fmt::Display for PublishedPackage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { package, name, version, licence, height, object, script } = self;
+        writeln!(f, "package  {package}")?;
+        write!(f, "source   {name} {version}, {licence}, ")?;
+        match height {
+            Some(height) => write!(f, "published in turn {height} (proved)")?,
+            None => write!(f, "which the sim had already")?,
+        }
+        if let Some(object) = object {
+            let script = script.map_or_else(|| "a script".to_owned(), |id| format!("script {id}"));
+            write!(f, "\nruns     as {script} on object {object} (proved)")?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) async fn run(args: ScriptPublishArgs, console: Console) -> Result<(), Failure> {
+    let package = packages::to_publish(&args.dir, console)?;
+    let mut session = AuthorSession::begin(&args.player, console).await?;
+    let done = publish(&mut session, &package, args.attach.as_deref()).await;
+    session.end().await;
+    console.show(&done?)
+}
+
+async fn publish(
+    session: &mut AuthorSession,
+    package: &Package,
+    thing: Option<&str>,
+) -> Result<PublishedPackage, Failure> {
+    // This comes first, so that nothing is published for a thing that is not there.
+    let object = match thing {
+        Some(thing) => Some(session.thing(thing).await?),
+        None => None,
+    };
+    let height = session.publish(package).await?;
+    let script = match object {
+        Some(object) => session.attach(object, package.id()).await?.0,
+        None => None,
+    };
+    let manifest = package.manifest();
+    Ok(PublishedPackage {
+        package: package.id().to_string(),
+        name: manifest.name.clone(),
+        version: manifest.version.to_string(),
+        licence: manifest.licence.chosen.clone(),
+        height: height.map(|height| height.0),
+        object: object.map(|object| object.0),
+        script: script.map(|script| script.0),
+    })
+}

@@ -1,0 +1,154 @@
+//! `script source` writes source that runs in a sim into folders.
+
+use std::{
+    collections::BTreeSet,
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use metatopia_scripting::Package;
+use serde::Serialize;
+
+use super::packages;
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    folder::check_empty,
+    session::{ANSWER, NodeArgs},
+};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptSourceArgs {
+    /// The id of the package, or its first digits, at least eight.
+    #[arg(required_unless_present = "all", conflicts_with = "all")]
+    package: Option<String>,
+    /// Write all packages of the sim, each into a folder of its own.
+    #[arg(long)]
+    all: bool,
+    /// The folder to write. It must be new or empty.
+    #[arg(short, long = "out", value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    at: NodeArgs,
+}
+
+/// A package that was written.
+#[derive(Debug, Serialize)]
+struct WrittenSource {
+    folder: String,
+    package: String,
+    name: String,
+    version: String,
+    licence: String,
+    files: usize,
+}
+
+impl WrittenSource {
+    fn of(dir: &Path, package: &Package) -> Self {
+        let manifest = package.manifest();
+        Self {
+            folder: dir.display().to_string(),
+            package: package.id().to_string(),
+            name: manifest.name.clone(),
+            version: manifest.version.to_string(),
+            licence: manifest.licence.expression.clone(),
+            files: package.files().len(),
+        }
+    }
+}
+
+impl fmt::Display for WrittenSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { folder, package, name, version, licence, .. } = self;
+        write!(f, "{folder}: {name} {version}, {licence}, which re-hashes to {package}")
+    }
+}
+
+pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), Failure> {
+    // This comes first, so that nothing is fetched for a folder that cannot be written.
+    check_empty(&args.out)?;
+    let mut driver = args.at.open_to_ask().await?;
+    if let Some(name) = &args.package {
+        let package = packages::named(&mut driver, name).await;
+        driver.leave().await;
+        let package = package?;
+        packages::write(&args.out, &package)?;
+        return console.show(&WrittenSource::of(&args.out, &package));
+    }
+    let fetched = driver.fetch_state(ANSWER, |_, _| ()).await;
+    driver.leave().await;
+    let world = fetched?;
+    let (sim, height, root) = (world.sim(), world.height(), world.root());
+    console.note(&format!("sim {sim} after turn {height}, whose state has the root {root}"));
+    let mut used = BTreeSet::new();
+    for package in world.packages() {
+        let dir = args.out.join(folder_of(package, &mut used));
+        packages::write(&dir, package)?;
+        console.show(&WrittenSource::of(&dir, package))?;
+    }
+    Ok(())
+}
+
+/// Returns the name of a folder that no other package has: that of the package, and a number where
+/// several have one name.
+fn folder_of(package: &Package, used: &mut BTreeSet<String>) -> String {
+    let name = &package.manifest().name;
+    let numbered = (2..).map(|number: u64| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.clone()).chain(numbered);
+    let free = names.find(|name| !used.contains(name)).expect("there is no end of numbers");
+    used.insert(free.clone());
+    free
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_scenarios::plaza;
+
+    use super::*;
+    use crate::{
+        cli::{exit::Exit, script::packages::ScriptFolder},
+        scratch::Scratch,
+    };
+
+    #[test]
+    fn what_is_written_is_the_same_package_with_the_text_of_its_licence() {
+        let scratch = Scratch::made("script-source");
+        for package in plaza::packages() {
+            let dir = scratch.0.join(&package.manifest().name);
+            packages::write(&dir, &package).expect("a folder of ours");
+            let again = ScriptFolder::read(&dir).expect("a folder").package().expect("fine");
+            assert_eq!(again.id(), package.id());
+            assert!(dir.join("LICENSES/AGPL-3.0-or-later.txt").is_file());
+        }
+    }
+
+    #[test]
+    fn packages_of_one_name_get_folders_of_their_own() {
+        let package = &plaza::packages()[0];
+        let name = package.manifest().name.clone();
+        let mut used = BTreeSet::new();
+        let folders: Vec<String> = (0..3).map(|_| folder_of(package, &mut used)).collect();
+        assert_eq!(folders, [name.clone(), format!("{name}-2"), format!("{name}-3")]);
+    }
+
+    #[test]
+    fn a_package_that_is_another_one_from_a_folder_is_not_written() {
+        let mut draft = metatopia_scripting::Draft {
+            name: "odd".to_owned(),
+            version: "1.0.0".to_owned(),
+            api: 1,
+            entry: "odd.rhai".to_owned(),
+            licence: "GPL-3.0-only".to_owned(),
+            authors: vec![metatopia_scripting::PackageAuthor { name: "Ada".into(), key: None }],
+            ..Default::default()
+        };
+        draft.files.insert("odd.rhai".to_owned(), b"fn on_start() {}\n".to_vec());
+        draft.files.insert("package.toml".to_owned(), b"name = 1\n".to_vec());
+        let package = Package::build(draft).expect("a package");
+        let scratch = Scratch::new("script-source-odd");
+        let failure = packages::write(&scratch.0, &package).expect_err("it hides its manifest");
+        assert_eq!(failure.exit, Exit::Unverified);
+        assert!(!scratch.0.exists());
+    }
+}

@@ -1,0 +1,66 @@
+//! `script upgrade` has a script run another package.
+
+use std::{fmt, path::PathBuf};
+
+use clap::Args;
+use metatopia_scripting::Package;
+use metatopia_types::ScriptId;
+use serde::Serialize;
+
+use super::{deeds::AuthorSession, packages};
+use crate::cli::{arguments, console::Console, failure::Failure, session::PlayerArgs};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ScriptUpgradeArgs {
+    /// The folder of the package that is to run.
+    dir: PathBuf,
+    /// The script's number.
+    #[arg(long, value_parser = arguments::script)]
+    script: ScriptId,
+    #[command(flatten)]
+    player: PlayerArgs,
+}
+
+/// A script that runs another package from now on.
+#[derive(Debug, Serialize)]
+struct UpgradedScript {
+    script: u64,
+    object: u64,
+    before: String,
+    package: String,
+    height: u64,
+}
+
+impl fmt::Display for UpgradedScript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, object, before, package, height } = self;
+        writeln!(f, "script   {script} on object {object}")?;
+        writeln!(f, "runs     {package} from turn {height} on (proved)")?;
+        write!(f, "before   {before}")
+    }
+}
+
+pub(super) async fn run(args: ScriptUpgradeArgs, console: Console) -> Result<(), Failure> {
+    let package = packages::to_publish(&args.dir, console)?;
+    let mut session = AuthorSession::begin(&args.player, console).await?;
+    let done = upgrade(&mut session, &package, args.script).await;
+    session.end().await;
+    console.show(&done?)
+}
+
+async fn upgrade(
+    session: &mut AuthorSession,
+    package: &Package,
+    script: ScriptId,
+) -> Result<UpgradedScript, Failure> {
+    let running = session.script(script).await?;
+    session.publish(package).await?;
+    let height = session.upgrade(&running, package.id()).await?;
+    Ok(UpgradedScript {
+        script: script.0,
+        object: running.object.0,
+        before: running.package.to_string(),
+        package: package.id().to_string(),
+        height: height.0,
+    })
+}

@@ -1,0 +1,112 @@
+//! The life of a script: written, checked, tested, published, attached, touched, upgraded, forked, compared.
+
+use std::fs;
+
+use crate::plaza::{Folder, Person, Plaza, json, key, run};
+
+/// Runs a command that must end with this code, and returns all that it told.
+fn told(code: i32, arguments: &[&str]) -> String {
+    let output = run(arguments);
+    let told = [output.stdout, output.stderr].concat();
+    let told = String::from_utf8_lossy(&told).into_owned();
+    assert_eq!(output.status.code(), Some(code), "{arguments:?}: {told}");
+    told
+}
+
+#[test]
+fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
+    let folder = Folder::new("scripting");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (lamp, fork, all) = (path("lamp"), path("fork"), path("all"));
+    let plaza = Plaza::start(&folder.join("world"), 1);
+    let (node, me) = (plaza.servers[0].url.as_str(), key(&folder, "ada"));
+    let mut person = Person::enter(node, &me);
+    person.types("go southeast 10");
+    person.sees("You walk");
+    person.types("build box 1 1 brown lantern");
+    person.sees("You build lantern,");
+    person.leaves();
+
+    let made = json(&["script", "new", &lamp, "--author", "Ada", "--json"]);
+    assert_eq!(made["licence"], "AGPL-3.0-or-later");
+    assert!(told(0, &["script", "check", &lamp]).contains("fine"));
+    assert!(told(0, &["script", "test", &lamp]).contains("passed  test_a_touch_lights_it"));
+
+    let publish =
+        ["script", "publish", &lamp, "--key", &me, "--node", node, "--attach", "lantern", "--json"];
+    let published = json(&publish);
+    assert_eq!(published["package"], made["package"]);
+    assert!(published["height"].is_u64(), "{published}");
+    let script = published["script"].as_u64().expect("the script's number").to_string();
+    // Whoever logs in by a command takes over the session of the same key, so somebody else looks on.
+    let mut person = Person::enter(node, &key(&folder, "bob"));
+    person.types("go southeast 10");
+    person.sees("You walk");
+    person.types("touch lantern");
+    person.sees("Hello, ");
+
+    let text = fs::read_to_string(folder.join("lamp/lamp.rhai")).expect("the source");
+    fs::write(folder.join("lamp/lamp.rhai"), text.replace("Hello,", "Welcome,")).expect("a file");
+    assert!(told(1, &["script", "test", &lamp]).contains("tests.rhai:6:5: found"));
+    let upgrade =
+        ["script", "upgrade", &lamp, "--script", &script, "--key", &me, "--node", node, "--json"];
+    let upgraded = json(&upgrade);
+    assert_eq!(upgraded["before"], made["package"]);
+    person.types("touch lantern");
+    person.types("touch lantern");
+    person.sees("Welcome, ");
+
+    let id = upgraded["package"].as_str().expect("an id");
+    let shown = json(&["script", "show", &id[..8], "--node", node, "--json"]);
+    assert_eq!(shown["package"], id);
+    assert_eq!(shown["runs"][0]["name"], "lantern");
+    let forked = json(&["script", "fork", id, &fork, "--node", node, "--author", "Bob", "--json"]);
+    assert_ne!(forked["package"], upgraded["package"]);
+    let manifest = fs::read_to_string(folder.join("fork/package.toml")).expect("its manifest");
+    assert!(manifest.contains(&format!("parent = \"{id}\"")), "{manifest}");
+    let difference = told(0, &["script", "diff", id, &fork, "--node", node]);
+    assert!(difference.contains("+parent = "), "{difference}");
+    assert!(!difference.contains("b/lamp.rhai"), "only the manifest differs: {difference}");
+    let first = made["package"].as_str().expect("an id");
+    let difference = told(0, &["script", "diff", first, id, "--node", node]);
+    assert!(difference.contains("+        say(`Welcome, ${other.name}!`);"), "{difference}");
+
+    let written = told(0, &["script", "source", "--all", "-o", &all, "--node", node]);
+    assert!(written.contains(&format!("re-hashes to {id}")), "{written}");
+    assert!(folder.join("all/lamp/LICENSES/AGPL-3.0-or-later.txt").is_file());
+    let top = told(0, &["script", "top", "--over", "1s", "--node", node]);
+    assert!(top.contains("gas a second"), "{top}");
+    told(0, &["script", "logs", "--node", node]);
+
+    let detached = json(&["script", "detach", &script, "--key", &me, "--node", node, "--json"]);
+    assert_eq!(detached["attached"], false);
+    let missing = ["script", "upgrade", &lamp, "--script", &script, "--key", &me, "--node", node];
+    assert!(told(3, &missing).contains("no script"));
+    person.leaves();
+    plaza.stop();
+}
+
+#[test]
+fn what_a_rule_of_the_sim_refuses_is_quoted() {
+    let folder = Folder::new("scripting-refused");
+    let path = |name: &str| folder.join(name).display().to_string();
+    let (lamp, place) = (path("lamp"), path("yard"));
+    json(&["place", "new", &place, "--template", "empty", "--json"]);
+    let file = folder.join("yard/place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    let closed = text.replacen("spawn = ", "publishers = \"admins\"\nspawn = ", 1);
+    fs::write(&file, closed).expect("the file");
+    json(&["script", "new", &lamp, "--json"]);
+    let yard = Plaza::start_at(&folder.join("world"), 1, &place);
+    let (node, me) = (yard.servers[0].url.as_str(), key(&folder, "ada"));
+
+    let refused = told(4, &["script", "publish", &lamp, "--key", &me, "--node", node]);
+    let rule = "the sim does not let this author publish source";
+    assert!(refused.contains(rule), "{refused}");
+    // An admin of the sim may, and finds the package there afterwards.
+    let admin = folder.join("world/admin.key").display().to_string();
+    let publish = ["script", "publish", &lamp, "--key", &admin, "--node", node, "--json"];
+    assert!(json(&publish)["height"].is_u64());
+    assert!(json(&publish)["height"].is_null());
+    yard.stop();
+}

@@ -1,0 +1,260 @@
+//! Rehearsals: the tests of a package, written in the language of scripts, in a small simulated sim.
+//!
+//! A test is a function `test_...` without parameters in the package's [`TESTS_FILE`]. It touches the
+//! thing that has the script, talks to it, waits, and says what it expects. Tests run by the same executor
+//! as scripts, and the thing lives in a [`World`](metatopia_sim::World) as in any sim.
+//!
+//! A script cannot wait for the world, because a call is over before anything happens. So a test is run
+//! from its beginning for each question that it asks: the answers to the earlier questions are in its
+//! state, and the next one ends the call. The world goes on from question to question and is never
+//! computed again.
+
+mod stage;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_scripting::{
+    Call, Draft, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
+    PackageError, ScriptError, ScriptState, Value, WorldView, default_executor,
+    limits::{FILE_BYTES_MAX, GAS_PER_CALL_MAX},
+};
+use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+
+pub use self::stage::REHEARSAL_SECONDS_MAX;
+use self::stage::{RehearsalStage, StageFault};
+use crate::Mistake;
+
+/// The file of a package with its tests.
+pub const TESTS_FILE: &str = "tests.rhai";
+
+/// The most questions that one test asks. Its state holds the answers, and each takes some gas again in
+/// each run of the test.
+pub const REHEARSAL_ASKS_MAX: usize = 100;
+
+/// What tests can use. It stands behind their own source, so that their lines keep their numbers.
+const PRELUDE: &str = include_str!("rehearsal/prelude.rhai");
+
+/// How a question begins that ends a call.
+const ASK: &str = "@ask ";
+
+/// A test that was run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RehearsedTest {
+    /// The name of its function.
+    pub name: String,
+    /// The line of its function, from 1.
+    pub line: usize,
+    /// Why it failed; nothing if it passed.
+    pub mistake: Option<Mistake>,
+    /// The lines that the test logged.
+    pub log: Vec<String>,
+}
+
+/// Runs the tests of a package, each in a sim of its own. `folder` is how messages name its folder.
+///
+/// # Errors
+/// All mistakes for which nothing can be run: there are no tests, or they do not compile.
+pub fn rehearse(folder: &str, package: &Package) -> Result<Vec<RehearsedTest>, Vec<Mistake>> {
+    let file = format!("{folder}/{TESTS_FILE}");
+    let one = |file: &str, message: &str| Err(vec![Mistake::in_file(file, message)]);
+    let Some(source) = package.files().get(TESTS_FILE) else {
+        return one(folder, "tests.rhai is missing: tests are functions such as `fn test_ring()`");
+    };
+    let tests = listed(source);
+    if tests.is_empty() {
+        return one(&file, "there is no test: tests are functions such as `fn test_ring()`");
+    }
+    let mut rehearsed = Vec::new();
+    for (name, line) in tests {
+        let program = compile(&file, source, name)?;
+        let mut rehearsal = Rehearsal { file: &file, folder, source, program, log: Vec::new() };
+        let mistake = rehearsal.run(package).err();
+        let (name, log) = (name.to_owned(), rehearsal.log);
+        rehearsed.push(RehearsedTest { name, line, mistake, log });
+    }
+    Ok(rehearsed)
+}
+
+/// Returns the names of the tests of a source, with their lines.
+fn listed(source: &str) -> Vec<(&str, usize)> {
+    let test = |(line, text): (usize, &'_ str)| {
+        let rest = text.trim_start().strip_prefix("fn ")?.trim_start();
+        let name = rest.split('(').next()?.trim_end();
+        name.starts_with("test_").then_some((line, rest.len(), name.len()))
+    };
+    let lines = (1..).zip(source.lines());
+    let found = lines.filter_map(|(line, text)| {
+        let (line, rest, name) = test((line, text))?;
+        let start = text.len().saturating_sub(rest);
+        Some((text.get(start..start.saturating_add(name))?, line))
+    });
+    found.collect()
+}
+
+/// Compiles the tests as a script whose start runs one of them.
+fn compile(file: &str, source: &str, test: &str) -> Result<Arc<dyn Handler>, Vec<Mistake>> {
+    let answers = choice(0, REHEARSAL_ASKS_MAX);
+    let whole = format!(
+        "{source}\n{PRELUDE}\nfn answer(place) {{ {answers} }}\nfn on_start() {{ {test}(); }}\n"
+    );
+    let built = Package::build(Draft {
+        name: "tests".to_owned(),
+        version: "1.0.0".to_owned(),
+        api: 1,
+        entry: TESTS_FILE.to_owned(),
+        files: BTreeMap::from([(TESTS_FILE.to_owned(), whole.into_bytes())]),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        authors: vec![metatopia_scripting::PackageAuthor { name: "tests".to_owned(), key: None }],
+        ..Draft::default()
+    });
+    let package = built.map_err(|error| match error {
+        PackageError::Source { .. } => {
+            let room = FILE_BYTES_MAX.saturating_sub(PRELUDE.len());
+            vec![Mistake::in_file(file, format!("tests take about {room} bytes at most"))]
+        }
+        error => vec![Mistake::in_file(file, error)],
+    })?;
+    default_executor().compile(&package).map_err(|error| {
+        let own = source.lines().count();
+        let mistake = |line: u32, column: u32, message: String| {
+            let line = line as usize;
+            // What stands behind the tests is fine by itself, so a name of it was taken.
+            let (line, column) = if line > own { (0, 0) } else { (line, column as usize) };
+            Mistake { line, column, ..Mistake::in_file(file, message) }
+        };
+        error.diagnostics.into_iter().map(|d| mistake(d.line, d.column, d.message)).collect()
+    })
+}
+
+/// Returns the source that finds one of these answers. Each is a variable of the state, and a few questions
+/// lead to it: a list of all would be paid for as a whole with each answer.
+fn choice(first: usize, end: usize) -> String {
+    let count = end.saturating_sub(first);
+    if count <= 1 {
+        return format!("state.a{first}");
+    }
+    let middle = first.saturating_add(count >> 1);
+    let (before, after) = (choice(first, middle), choice(middle, end));
+    format!("if place < {middle} {{ {before} }} else {{ {after} }}")
+}
+
+/// One test under way.
+struct Rehearsal<'a> {
+    file: &'a str,
+    folder: &'a str,
+    source: &'a str,
+    program: Arc<dyn Handler>,
+    log: Vec<String>,
+}
+
+impl Rehearsal<'_> {
+    /// Runs the test to its end.
+    fn run(&mut self, package: &Package) -> Result<(), Mistake> {
+        let in_tests = |message: String| Mistake::in_file(self.file, message);
+        let mut stage =
+            RehearsalStage::new(package).map_err(|error| in_tests(error.to_string()))?;
+        let mut fault = stage.begin().err();
+        let mut answers = Vec::new();
+        loop {
+            if let Some(StageFault::Script(failed)) = fault {
+                return Err(self.script(&failed));
+            }
+            let error = match self.call(&answers, stage.tick()) {
+                Ok(log) => {
+                    self.log = log;
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            self.log.clone_from(&error.report.log);
+            let asked = error.report.message.strip_prefix(ASK);
+            let Some(asked) = asked.filter(|_| error.kind == ErrorKind::Thrown) else {
+                return Err(self.placed(&error, None));
+            };
+            if answers.len() >= REHEARSAL_ASKS_MAX {
+                let told = format!("a test asks at most {REHEARSAL_ASKS_MAX} times");
+                return Err(self.placed(&error, Some(told)));
+            }
+            match stage.answer(asked) {
+                Ok(answer) => answers.push(answer),
+                Err(StageFault::Step(why)) => return Err(self.placed(&error, Some(why))),
+                Err(script) => fault = Some(script),
+            }
+        }
+    }
+
+    /// Runs the test from its beginning, with the answers so far. Returns what it logged.
+    fn call(&self, answers: &[Value], now: Tick) -> Result<Vec<String>, Box<ScriptError>> {
+        let mut state: BTreeMap<String, Value> = (0_usize..)
+            .zip(answers)
+            .map(|(place, answer)| (format!("a{place}"), answer.clone()))
+            .collect();
+        let answered = i64::try_from(answers.len()).expect("a bounded number of answers");
+        state.insert("asked".to_owned(), Value::Int(0));
+        state.insert("answered".to_owned(), Value::Int(answered));
+        let view: Arc<dyn WorldView> = Arc::new(Nowhere(now));
+        let called = self.program.call(&Call {
+            view: &view,
+            script: ScriptId(1),
+            object: ObjectId(1),
+            index: 0,
+            event: &Event::Start,
+            state: &Arc::new(ScriptState(state)),
+            own: &ObjectWrites::default(),
+            gas: GAS_PER_CALL_MAX,
+        });
+        called.map(|output| output.log).map_err(Box::new)
+    }
+
+    /// Returns the mistake of a call of the script, at its place.
+    fn script(&self, failed: &metatopia_sim::ScriptFailure) -> Mistake {
+        let report = &failed.report;
+        Mistake {
+            line: report.line as usize,
+            column: report.column as usize,
+            ..Mistake::in_file(
+                &format!("{}/{}", self.folder, report.file),
+                format!("{}: {}", failed.kind, report.message),
+            )
+        }
+    }
+
+    /// Returns the mistake of a test, at the last place in its own source.
+    fn placed(&self, error: &ScriptError, told: Option<String>) -> Mistake {
+        let report = &error.report;
+        let own = self.source.lines().count();
+        let first = (report.line as usize, report.column as usize);
+        let called = report.trace.iter().filter_map(|step| {
+            let (line, column) = step.rsplit_once(" called at ")?.1.split_once(':')?;
+            Some((line.parse().ok()?, column.parse().ok()?))
+        });
+        let mut places = std::iter::once(first).chain(called);
+        let (line, column) = places.find(|(line, _)| (1..=own).contains(line)).unwrap_or_default();
+        let message = told.unwrap_or_else(|| match error.kind {
+            ErrorKind::Thrown => report.message.clone(),
+            kind => format!("{kind}: {}", report.message),
+        });
+        Mistake { line, column, ..Mistake::in_file(self.file, message) }
+    }
+}
+
+/// The view of a test: it runs on no thing, and learns of the world by its questions.
+struct Nowhere(Tick);
+
+impl WorldView for Nowhere {
+    fn object(&self, _: ObjectId) -> Option<ObjectView<'_>> {
+        None
+    }
+
+    fn nearby(&self, _: metatopia_math::Vec2, _: metatopia_math::Fx, _: u32) -> Nearby {
+        Nearby::default()
+    }
+
+    fn tick(&self) -> Tick {
+        self.0
+    }
+
+    fn seed(&self) -> Digest {
+        Digest::ZERO
+    }
+}

@@ -1,0 +1,161 @@
+//! Tests in the language of scripts: what they see, what they say about mistakes, and where.
+
+use std::collections::BTreeMap;
+
+use metatopia_scenarios::{
+    REHEARSAL_ASKS_MAX as ASKS_MAX, REHEARSAL_SECONDS_MAX as SECONDS_MAX, RehearsedTest,
+    parse_package, rehearse,
+};
+use metatopia_scripting::Package;
+
+const MANIFEST: &str = "name = \"bell\"\nversion = \"1.0.0\"\napi = 1\nentry = \"bell.rhai\"\n\
+                        licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n";
+
+const BELL: &str = r#"fn on_start() {
+    state.rings = 0;
+    self_.color = 0x333333;
+}
+
+fn on_touch(other) {
+    state.rings += 1;
+    log("touched by " + other.name);
+    say(`Ding, ${other.name}!`);
+    timer("fade", 1.5);
+    self_.text = "ringing";
+}
+
+fn on_chat(from, text) {
+    if text == "break" {
+        let a = [1];
+        state.rings = a[7];
+    }
+    if text.contains("bell") {
+        say("Yes?");
+    }
+}
+
+fn on_timer(name) {
+    self_.text = "";
+    self_.pos = vec2(0.5, 0);
+}
+"#;
+
+fn package(tests: &str) -> Package {
+    let mut files = BTreeMap::from([("package.toml", MANIFEST), ("bell.rhai", BELL)]);
+    if !tests.is_empty() {
+        files.insert("tests.rhai", tests);
+    }
+    parse_package("bell", &files).expect("a package")
+}
+
+/// Runs tests, and returns what each came to.
+fn told(tests: &str) -> Vec<String> {
+    match rehearse("bell", &package(tests)) {
+        Ok(all) => all.into_iter().map(of_test).collect(),
+        Err(mistakes) => mistakes.iter().map(ToString::to_string).collect(),
+    }
+}
+
+fn of_test(test: RehearsedTest) -> String {
+    test.mistake.map_or_else(|| format!("{} passes", test.name), |mistake| mistake.to_string())
+}
+
+#[test]
+fn a_test_touches_talks_waits_and_sees() {
+    let tests = r#"// Everything at once.
+fn test_all() {
+    expect_eq(said(), []);
+    expect_eq(color(), 0x333333);
+    expect_eq(kept("rings"), 0);
+    touch();
+    expect_eq(said(), ["Ding, Ada!"]);
+    expect_eq(logged(), ["touched by Ada"]);
+    expect_eq(shown(), "ringing");
+    expect_eq(kept("rings"), 1.0);
+    expect(kept("nothing") == ());
+    wait(1);
+    expect_eq(said(), []);
+    expect_eq(shown(), "ringing");
+    wait(0.6);
+    expect_eq(shown(), "");
+    expect_eq(position(), vec2(0.5, 0));
+    chat("the bell, please");
+    expect_eq(said(), ["Yes?"]);
+    wait(100);
+    touch();
+    expect(is_loud(said()));
+}
+
+fn is_loud(lines) {
+    lines.len() > 0 && lines[0].ends_with("!")
+}
+
+fn test_each_begins_anew() {
+    touch();
+    expect_eq(kept("rings"), 1);
+}
+"#;
+    assert_eq!(told(tests), ["test_all passes", "test_each_begins_anew passes"]);
+}
+
+#[test]
+fn a_test_that_fails_names_its_own_line() {
+    let tests = "fn test_a() {\n    touch();\n    expect_eq(said(), []);\n}\n\n\
+                 fn test_b() {\n    deeper();\n}\n\nfn deeper() {\n    expect(1 > 2);\n}\n\n\
+                 fn test_c() {\n    throw \"on purpose\";\n}\n\n\
+                 fn test_d() {\n    chat(\"\");\n}\n\n\
+                 fn test_e() {\n    expect_eq(\"1\", 1);\n}\n\n\
+                 fn test_f() {\n    let a = [1];\n    a[9];\n}\n";
+    let told = told(tests);
+    for (told, expected) in told.iter().zip([
+        "bell/tests.rhai:3:5: found [\"Ding, Ada!\"], wanted []",
+        "bell/tests.rhai:11:5: this does not hold",
+        "bell/tests.rhai:15:5: on purpose",
+        "bell/tests.rhai:19:5: people say one line of 1 to 512 bytes",
+        "bell/tests.rhai:23:5: found 1, wanted 1",
+        "bell/tests.rhai:28:",
+    ]) {
+        assert!(told.starts_with(expected), "{told} is not {expected}");
+    }
+    assert_eq!(told.len(), 6);
+}
+
+#[test]
+fn a_script_that_fails_under_test_is_named_with_its_own_line() {
+    let told = told("fn test_a() {\n    chat(\"break\");\n}\n");
+    assert!(told[0].starts_with("bell/bell.rhai:17:"), "{told:?}");
+    assert!(told[0].contains("out of bounds"), "{told:?}");
+}
+
+#[test]
+fn tests_that_cannot_run_are_mistakes() {
+    assert!(told("")[0].starts_with("bell: tests.rhai is missing"));
+    assert!(told("fn ring() {}\n")[0].starts_with("bell/tests.rhai: there is no test"));
+    let unknown = told("fn test_a() {\n    tuoch();\n}\n");
+    assert!(
+        unknown[0].starts_with("bell/tests.rhai:2:5: there is no function tuoch"),
+        "{unknown:?}"
+    );
+    let taken = told("fn test_a() {\n}\n\nfn on_start() {\n}\n");
+    assert!(taken[0].starts_with("bell/tests.rhai"), "{taken:?}");
+}
+
+#[test]
+fn a_test_asks_and_waits_within_bounds() {
+    let asks = "fn test_a() {\n    for n in 0..150 {\n        said();\n    }\n}\n";
+    let told_asks = told(asks);
+    let most = format!("bell/tests.rhai:3:9: a test asks at most {ASKS_MAX} times");
+    assert_eq!(told_asks, [most]);
+    let all = format!("fn test_a() {{\n    wait(1);\n    wait({SECONDS_MAX});\n}}\n");
+    let most = format!("bell/tests.rhai:3:5: a test waits at most {SECONDS_MAX} seconds in all");
+    assert_eq!(told(&all), [most]);
+    assert!(told("fn test_a() {\n    wait(-1);\n}\n")[0].contains("a wait takes 0 to "));
+}
+
+#[test]
+fn the_log_of_a_test_is_kept() {
+    let tests = package("fn test_a() {\n    touch();\n    log(said()[0]);\n}\n");
+    let rehearsed = rehearse("bell", &tests).expect("it runs");
+    assert_eq!(rehearsed[0].log, ["Ding, Ada!"]);
+    assert_eq!((rehearsed[0].name.as_str(), rehearsed[0].line), ("test_a", 1));
+}
