@@ -1,0 +1,220 @@
+// @ts-check
+/**
+ * The workshop: a script is written, looked over as one types by the compiler of the module, published
+ * as a package, and put on a thing of one's own.
+ *
+ * What to work on: a thing of one's own (its first script, or the one that is named, or a new one if
+ * `fresh`), or a package to fork. @typedef {{object?: number, script?: number, fresh?: boolean, fork?: string}} Task
+ */
+
+import { refusal, t, why } from '../strings.js';
+import { button, el, field, fill, put } from './dom.js';
+import * as drafts from './drafts.js';
+import { create } from './editor.js';
+import { learn } from './highlight.js';
+import { versionsOf } from './versions.js';
+
+/** The compiler looks at a source when nobody has typed for so long. */
+const LOOK_MS = 250;
+
+/** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
+export function workshopPanel(page) {
+  const { client } = page;
+  const body = el('div', { class: 'stack' });
+  const state = el('p', { class: 'quiet', role: 'status' });
+  const found = el('p', { class: 'quiet', role: 'status' });
+  const mistakes = el('ol', { class: 'mistakes', 'aria-label': t('script.mistakes') });
+  const name = el('input', { type: 'text', maxlength: 64, autocapitalize: 'off', spellcheck: 'false', on: { input: describe } });
+  const licences = el('datalist', { id: 'licences' });
+  const licence = el('input', { type: 'text', maxlength: 256, list: 'licences', autocapitalize: 'off', spellcheck: 'false', on: { input: describe } });
+  const thing = el('select', { on: { change: () => aim(Number(thing.value) || null, null) } });
+  const which = el('select', { on: { change: () => aim(draft.object, Number(which.value) || null) } });
+  const instead = field(t('script.instead'), which);
+  const go = button({ text: t('script.publish'), class: 'button primary', click: publish });
+  const hold = el('div', { class: 'editor' });
+  const editor = create(hold, { value: '', onChange: write });
+  const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
+  const words = el('ul', { class: 'words' });
+  const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
+  /** @type {import('./drafts.js').ScriptDraft} */
+  let draft = drafts.begun({ example: '', licences: [''] }, '');
+  /** @type {Task} */
+  let task = {};
+  let slot = '';
+  /** Own things with their scripts. @type {any[]} */
+  let things = [];
+  /** @type {Awaited<ReturnType<typeof client.reference>> | null} */
+  let reference = null;
+  let questions = 0;
+  let timer = 0;
+  let busy = false;
+
+  const back = el('p', { class: 'row' }, button({ icon: 'back', text: t('back'), click: () => task.object !== undefined && page.select(task.object) }));
+  const form = [
+    back, el('p', { class: 'quiet' }, t('script.intro')),
+    hold, found, mistakes,
+    el('div', { class: 'grid' }, field(t('script.name'), name), field(t('script.licence'), licence), field(t('script.on'), thing), instead), licences,
+    el('p', { class: 'quiet' }, t('script.licence.how')),
+    el('p', { class: 'row' }, go,
+      button({ icon: 'undo', text: t('script.revert'), click: () => again(task) }),
+      button({ text: t('script.fresh'), click: fresh })),
+    state, versions.element,
+    el('details', { class: 'card' }, el('summary', null, t('script.words')), search, words),
+  ];
+
+  /** @param {Task} [wanted] */
+  async function show(wanted) {
+    if (!wanted) return;
+    questions += 1;
+    const question = questions;
+    fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
+    try {
+      const [next, own] = await Promise.all([taken(wanted), client.things()]);
+      // Somebody went on to another script by now.
+      if (question !== questions) return;
+      things = own;
+      open(wanted, next);
+    } catch (error) {
+      if (question === questions) fill(body, el('p', { class: 'bad' }, t('failed', { why: why(error) })));
+    }
+  }
+
+  /** What a task begins with: what was typed before, a package, or the example. @param {Task} wanted */
+  async function taken({ object = null, script = null, fresh = false, fork }) {
+    reference ??= await client.reference();
+    const running = object === null || fresh ? [] : (await client.scripts()).filter((/** @type {any} */ entry) => entry.object === object);
+    const entry = running.find((/** @type {any} */ each) => each.script === script) ?? running[0];
+    const from = fork ?? entry?.package;
+    const own = fork ? `fork/${fork}` : `${object}/${entry?.script ?? 'new'}`;
+    const before = drafts.kept(client.status.sim, own);
+    if (before) return { slot: own, draft: before, again: true };
+    const first = from ? drafts.forked(await client.source(from)) : drafts.begun(reference, client.sight.objects.get(object ?? -1)?.name ?? '');
+    return { slot: own, draft: { ...first, object, script: entry?.script ?? null }, again: false };
+  }
+
+  /** @param {Task} wanted @param {Awaited<ReturnType<typeof taken>>} next */
+  function open(wanted, next) {
+    [task, slot, draft] = [wanted, next.slot, next.draft];
+    learn((reference?.entries ?? []).map((entry) => entry.name));
+    fill(licences, ...(reference?.licences ?? []).map((each) => el('option', { value: each })));
+    [name.value, licence.value, editor.value] = [draft.name, draft.licence, draft.files[draft.entry] ?? ''];
+    fill(thing, el('option', { value: '' }, t('script.nowhere')), ...things.map((own) => el('option', { value: own.object }, `${own.name} (#${own.object})`)));
+    put(state, next.again ? t('script.again') : '');
+    back.hidden = task.object === undefined;
+    fill(body, ...form);
+    // Whoever pressed a button here stays in the panel.
+    if (document.activeElement === document.body) page.dock.heading.focus({ preventScroll: true });
+    target();
+    explain();
+    versions.again();
+    look();
+  }
+
+  /** Throws away what was typed. @param {Task} wanted */
+  function again(wanted) {
+    drafts.drop(client.status.sim, slot);
+    show(wanted);
+  }
+
+  /** Begins with the example; what was typed about another script stays. */
+  function fresh() {
+    const { object } = draft;
+    if (slot === `${object}/new`) drafts.drop(client.status.sim, slot);
+    show({ object: object ?? undefined, fresh: true });
+  }
+
+  /** Shows where the script goes: never to a thing or script that is not there, or not one's own. */
+  function target() {
+    const own = things.find((each) => each.object === draft.object);
+    const scripts = /** @type {any[]} */ (own?.scripts ?? []);
+    if (!scripts.some(({ script }) => script === draft.script)) draft.script = null;
+    draft.object = own?.object ?? null;
+    thing.value = String(draft.object ?? '');
+    fill(which, ...scripts.map(({ script }) => el('option', { value: script }, t('script.instead.of', { n: script }))), el('option', { value: '' }, t('script.beside')));
+    which.value = String(draft.script ?? '');
+    instead.hidden = scripts.length === 0;
+  }
+
+  /** @param {number | null} object @param {number | null} script */
+  function aim(object, script) {
+    [draft.object, draft.script] = [object, script];
+    target();
+    drafts.put(client.status.sim, slot, draft);
+  }
+
+  function describe() {
+    [draft.name, draft.licence, draft.published] = [name.value.trim(), licence.value.trim(), null];
+    drafts.put(client.status.sim, slot, draft);
+  }
+
+  /** @param {string} text */
+  function write(text) {
+    [draft.files[draft.entry], draft.published] = [text, null];
+    drafts.put(client.status.sim, slot, draft);
+    clearTimeout(timer);
+    timer = window.setTimeout(look, LOOK_MS);
+  }
+
+  /** Has the compiler look over the source. */
+  async function look() {
+    const text = editor.value;
+    const list = await client.check(text).catch((/** @type {unknown} */ error) => [{ line: 0, column: 0, message: why(error) }]);
+    // Somebody has typed on, and that is looked over next.
+    if (text !== editor.value) return;
+    editor.setMistakes(list);
+    put(found, list.length === 0 ? t('script.good') : t(list.length === 1 ? 'script.mistake' : 'script.mistakes.count', { n: list.length }));
+    found.className = list.length === 0 ? 'good' : 'bad';
+    fill(mistakes, ...list.map(({ line, column, message }) => el('li', null, button({
+      class: 'small mistake', text: line > 0 ? t('script.at', { line, message }) : message, click: () => editor.goTo(line, column),
+    }))));
+    go.disabled = list.length > 0;
+  }
+
+  /** Publishes the script, unless that is done, and puts it where it goes. */
+  async function publish() {
+    if (busy) return;
+    busy = true;
+    // Somebody may go on to another script meanwhile.
+    const [own, place] = [draft, slot];
+    const { object, script, published, ...made } = own;
+    let what = 'publish';
+    put(state, t('script.publishing'));
+    try {
+      let outcome = /** @type {any} */ ({ ok: true });
+      if (!published) {
+        outcome = await client.publish(made);
+        if (outcome.ok) drafts.put(client.status.sim, place, Object.assign(own, { published: outcome.package }));
+      }
+      if (outcome.ok && object !== null) {
+        const id = /** @type {string} */ (own.published);
+        what = script === null ? 'attach' : 'upgrade';
+        outcome = await (script === null ? client.build.attach(object, id) : client.build.upgrade(object, script, id));
+      }
+      if (outcome.ok) await done(own, place);
+      else put(state, t('act.refused', { what: t(`what.${what}`), why: refusal(outcome.refusal) }));
+    } catch (/** @type {any} */ error) {
+      const detail = typeof error?.detail === 'string' ? ` (${error.detail})` : '';
+      put(state, t('act.lost', { what: t(`what.${what}`), why: why(error) + detail }));
+    }
+    busy = false;
+  }
+
+  /** Goes on with what was published. @param {import('./drafts.js').ScriptDraft} own @param {string} place */
+  async function done(own, place) {
+    const { object, published } = own;
+    drafts.drop(client.status.sim, place);
+    page.toasts.say(t(object === null ? 'script.published' : 'script.runs'));
+    if (draft !== own) return;
+    if (object === null) return show({ fork: published ?? undefined });
+    const now = (await client.things()).find((/** @type {any} */ each) => each.object === object);
+    show({ object, script: now?.scripts.findLast((/** @type {any} */ each) => each.package === published)?.script });
+  }
+
+  /** Lists what scripts can call: all of it, or what somebody looks for. */
+  function explain() {
+    const wanted = search.value.trim().toLowerCase();
+    const fits = (reference?.entries ?? []).filter((entry) => `${entry.form} ${entry.doc}`.toLowerCase().includes(wanted));
+    fill(words, ...fits.map((entry) => el('li', null, el('code', null, entry.form), entry.doc && ` ${entry.doc}`)));
+  }
+  return { body, show };
+}
