@@ -2,17 +2,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { create, edited, placeOf } from '../../web/ui/editor.js';
+import { completions, create, edited, placeOf } from '../../web/ui/editor.js';
 import { learn, tokens } from '../../web/ui/highlight.js';
 import { emptyDocument } from './elements.mjs';
 
 const SOURCE = 'fn on_touch(other) {\n    say("Hi");\n}\n';
 
 /** An editor in a document of its own, and what it told. */
-function made(value = SOURCE) {
+function made(value = SOURCE, names = []) {
   const element = emptyDocument();
   const told = [];
-  const editor = create(element, { value, onChange: (text) => told.push(text) });
+  const editor = create(element, { value, onChange: (text) => told.push(text), names: () => names });
   const [area] = element.all('textarea');
   return { element, editor, area, told, lines: () => element.all('li') };
 }
@@ -114,6 +114,22 @@ test('the way to a mistake ends before its first letter', () => {
   assert.equal(document.shown, lines()[1]);
   assert.equal(placeOf('a\n"\u{1F600}" b', 2, 5), 7, 'columns count characters');
   assert.deepEqual([placeOf('a\nb', 0, 0), placeOf('a\nb', 2, 99), placeOf('a\nb', 9, 1)], [0, 3, 2]);
+});
+
+test('names that fit what is begun are offered, and the first is taken by a key', () => {
+  const names = ['say', 'self_', 'send', 'sin', 'sort', 'split', 'sqrt', 'state', 'sub'];
+  const fit = (text) => completions(text, text.length, names).names;
+  assert.deepEqual([fit('s'), fit('x.se'), fit('say'), fit('as'), fit('2 * sq'), fit('')], [[], ['self_', 'send'], [], [], ['sqrt'], []]);
+  assert.equal(completions('s', 1, ['sa', 'sb']).names.length, 0, 'one letter is too little to go by');
+
+  const { area, element, told } = made('', names);
+  area.type('fn f() { se');
+  const offered = () => element.all('button').map((each) => each.textContent);
+  assert.deepEqual(offered(), ['self_', 'send']);
+  assert.ok(area.press(' ', { ctrlKey: true, code: 'Space' }).prevented);
+  assert.deepEqual([area.value, told.at(-1), offered()], ['fn f() { self_', 'fn f() { self_', []]);
+  area.press(' ', { ctrlKey: true, code: 'Space' });
+  assert.equal(area.value, 'fn f() { self_', 'where nothing is offered nothing is taken');
 });
 
 test('people who do not see the colours are told what it is and how to leave it', () => {

@@ -46,6 +46,10 @@ class FakeElement {
     globalThis.document.activeElement = this;
   }
 
+  click() {
+    this.listeners.click();
+  }
+
   scrollIntoView() {
     globalThis.document.shown = this;
   }

@@ -5,11 +5,14 @@
  */
 
 import { t } from '../strings.js';
-import { el, fill } from './dom.js';
+import { button, el, fill } from './dom.js';
 import { sourceLines } from './highlight.js';
 
 /** Spaces to the right, one level further in. */
 const STEP = 4;
+
+/** So many names are offered. */
+const COMPLETIONS_MAX = 5;
 
 /** The language of what is edited, as the end of a name. */
 const LANGUAGE = 'script.rhai';
@@ -57,6 +60,16 @@ export function edited(text, start, end, key) {
   return null;
 }
 
+/**
+ * What the name that ends at a place may become.
+ * @param {string} text @param {number} at @param {string[]} names @returns {{from: number, names: string[]}}
+ */
+export function completions(text, at, names) {
+  const begun = /[A-Za-z_]\w*$/.exec(text.slice(0, at))?.[0] ?? '';
+  const fit = begun.length < 2 ? [] : names.filter((name) => name.startsWith(begun) && name !== begun);
+  return { from: at - begun.length, names: fit.slice(0, COMPLETIONS_MAX) };
+}
+
 /** Where a line and column are in a text. @param {string} text @param {number} line @param {number} column both from 1; 0 is the first */
 export function placeOf(text, line, column) {
   const lines = text.split('\n').slice(0, Math.max(1, line));
@@ -69,16 +82,18 @@ export function placeOf(text, line, column) {
 /**
  * Makes an editor in an element.
  * @param {HTMLElement} element
- * @param {{value: string, onChange: (value: string) => void}} begin `onChange` is told of what a person types
+ * @param {{value: string, onChange: (value: string) => void, names?: () => string[]}} begin `onChange` is told of what a
+ * person types; `names` are offered to whoever has begun one
  * @returns {{value: string, setMistakes: (mistakes: Mistake[]) => void, goTo: (line: number, column: number) => void, focus: () => void}}
  * `value` can be read and set
  */
-export function create(element, { value, onChange }) {
+export function create(element, { value, onChange, names = () => [] }) {
   const colours = el('div', { 'aria-hidden': 'true' });
   const area = el('textarea', {
     value, 'aria-label': t('editor'), 'aria-describedby': 'editor-keys', wrap: 'off', spellcheck: 'false', autocapitalize: 'off', autocomplete: 'off', autocorrect: 'off',
     on: { input: changed, keydown: press },
   });
+  const offers = el('div', { class: 'row', role: 'group', 'aria-label': t('editor.offers') });
   // Whoever leaves the field by Escape goes on from here.
   const outside = el('span', { class: 'hidden', tabindex: '-1' }, t('editor.left'));
   /** @type {Mistake[]} */
@@ -103,10 +118,34 @@ export function create(element, { value, onChange }) {
   function changed() {
     if (area.value === painted) return;
     paint();
+    offer();
     onChange(painted);
   }
 
+  /** Offers the names that the one before the caret may become; the field keeps the focus when one is taken. */
+  function offer() {
+    const at = area.selectionStart;
+    const { from, names: fit } = completions(area.value, at, names());
+    fill(offers, ...fit.map((name) => button({ class: 'small', text: name, tabindex: '-1', click: () => apply(typed(from, at, name)) })));
+  }
+
+  /** @param {Edit} edit */
+  function apply({ from, to, put, start, end }) {
+    area.focus({ preventScroll: true });
+    if (put !== area.value.slice(from, to)) {
+      area.setSelectionRange(from, to);
+      // What is typed so can be taken back by Ctrl+Z; the other way is for browsers that cannot.
+      if (!document.execCommand(put ? 'insertText' : 'delete', false, put)) area.setRangeText(put);
+    }
+    area.setSelectionRange(start, end);
+    changed();
+  }
+
   function press(/** @type {KeyboardEvent} */ event) {
+    if (event.ctrlKey && event.code === 'Space') {
+      event.preventDefault();
+      offers.firstChild?.click();
+    }
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {
       event.stopPropagation();
@@ -117,17 +156,10 @@ export function create(element, { value, onChange }) {
     const edit = edited(area.value, area.selectionStart, area.selectionEnd, key);
     if (!edit) return;
     event.preventDefault();
-    const { from, to, put } = edit;
-    if (put !== area.value.slice(from, to)) {
-      area.setSelectionRange(from, to);
-      // What is typed so can be taken back by Ctrl+Z; the other way is for browsers that cannot.
-      if (!document.execCommand(put ? 'insertText' : 'delete', false, put)) area.setRangeText(put);
-    }
-    area.setSelectionRange(edit.start, edit.end);
-    changed();
+    apply(edit);
   }
 
-  fill(element, el('div', { class: 'editor-text' }, colours, area), el('p', { id: 'editor-keys', class: 'quiet' }, t('editor.keys')), outside);
+  fill(element, el('div', { class: 'editor-text' }, colours, area), offers, el('p', { id: 'editor-keys', class: 'quiet' }, t('editor.keys')), outside);
   paint();
   return {
     get value() {

@@ -32,7 +32,7 @@ export function workshopPanel(page) {
   const instead = field(t('script.instead'), which);
   const go = button({ text: t('script.publish'), class: 'button primary', click: publish });
   const hold = el('div', { class: 'editor' });
-  const editor = create(hold, { value: '', onChange: write });
+  const editor = create(hold, { value: '', onChange: write, names: () => names });
   const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
   const words = el('ul', { class: 'words' });
   const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
@@ -45,6 +45,8 @@ export function workshopPanel(page) {
   let things = [];
   /** @type {Awaited<ReturnType<typeof client.reference>> | null} */
   let reference = null;
+  /** What scripts can use, by name. @type {string[]} */
+  let names = [];
   let questions = 0;
   let timer = 0;
   let busy = false;
@@ -95,7 +97,8 @@ export function workshopPanel(page) {
   /** @param {Task} wanted @param {Awaited<ReturnType<typeof taken>>} next */
   function open(wanted, next) {
     [task, slot, draft] = [wanted, next.slot, next.draft];
-    learn((reference?.entries ?? []).map((entry) => entry.name));
+    names = [...new Set((reference?.entries ?? []).map((entry) => entry.name))];
+    learn(names);
     fill(licences, ...(reference?.licences ?? []).map((each) => el('option', { value: each })));
     [name.value, licence.value, editor.value] = [draft.name, draft.licence, draft.files[draft.entry] ?? ''];
     fill(thing, el('option', { value: '' }, t('script.nowhere')), ...things.map((own) => el('option', { value: own.object }, `${own.name} (#${own.object})`)));
