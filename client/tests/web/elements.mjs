@@ -22,6 +22,10 @@ class FakeElement {
     return this.children[0] ?? null;
   }
 
+  set textContent(text) {
+    this.children = [text];
+  }
+
   get textContent() {
     return this.children.map((child) => (typeof child === 'string' ? child : child.textContent)).join('');
   }
@@ -47,7 +51,13 @@ class FakeElement {
   }
 
   click() {
-    this.listeners.click();
+    if (!this.disabled) this.listeners.click();
+  }
+
+  /** Somebody chooses one of several. */
+  choose(value) {
+    this.value = value;
+    this.listeners.change();
   }
 
   scrollIntoView() {
@@ -85,6 +95,6 @@ class FakeElement {
 
 /** Makes a document, and gives an element to put things into. */
 export function emptyDocument() {
-  globalThis.document = { activeElement: null, shown: null, createElement: (tag) => new FakeElement(tag), execCommand: () => false };
+  globalThis.document = { activeElement: null, shown: null, createElement: (tag) => new FakeElement(tag), createElementNS: (_, tag) => new FakeElement(tag), execCommand: () => false };
   return new FakeElement('div');
 }

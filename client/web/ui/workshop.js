@@ -48,7 +48,7 @@ export function workshopPanel(page) {
   /** What scripts can use, by name. @type {string[]} */
   let names = [];
   let questions = 0;
-  let timer = 0;
+  let timer = /** @type {any} */ (0);
   let busy = false;
 
   const back = el('p', { class: 'row' }, button({ icon: 'back', text: t('back'), click: () => task.object !== undefined && page.select(task.object) }));
@@ -155,7 +155,7 @@ export function workshopPanel(page) {
     [draft.files[draft.entry], draft.published] = [text, null];
     drafts.put(client.status.sim, slot, draft);
     clearTimeout(timer);
-    timer = window.setTimeout(look, LOOK_MS);
+    timer = setTimeout(look, LOOK_MS);
   }
 
   /** Has the compiler look over the source. */
