@@ -192,6 +192,10 @@ test('a draft whose thing or script is gone is not sent to another one', async (
   const page = new FakePage();
   await page.show({ object: 2 });
   await page.write('fn on_start() { log(1); }\n');
+  const own = (scripts) => async () => [{ object: 2, name: 'bell', scripts }];
+  page.client.things = own([{ script: 9, package: 'f00d' }]);
+  await page.show({ object: 2 });
+  assert.equal(page.field('script.instead').value, '', 'another script is not the one that was edited');
   page.client.things = async () => [{ object: 1, name: 'Old box', scripts: [] }];
   await page.show({ object: 2 });
   await page.publish();
