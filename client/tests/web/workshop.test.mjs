@@ -188,6 +188,16 @@ test('what was typed about one script stays when another one is begun, and is go
   assert.equal(page.area.value, BELL.files[0].text);
 });
 
+test('a source that is not its package is no parent, and does not keep one from a script of one\u2019s own', async () => {
+  const page = new FakePage();
+  page.client.source = async (id) => ({ ...BELL, id, verified: false });
+  await page.show({ object: 2 });
+  assert.ok(page.text.includes(t('script.unverified').slice(0, -1)), page.text);
+  page.button(t('script.fresh')).click();
+  await drained();
+  assert.equal(page.area.value, EXAMPLE);
+});
+
 test('a draft whose thing or script is gone is not sent to another one', async () => {
   const page = new FakePage();
   await page.show({ object: 2 });

@@ -77,7 +77,9 @@ export function workshopPanel(page) {
       things = own;
       open(wanted, next);
     } catch (error) {
-      if (question === questions) fill(body, el('p', { class: 'bad' }, t('failed', { why: why(error) })));
+      if (question !== questions) return;
+      fill(body, el('p', { class: 'bad' }, t('failed', { why: why(error) })),
+        button({ text: t('script.fresh'), click: () => show({ object: wanted.object, fresh: true }) }));
     }
   }
 
@@ -90,8 +92,12 @@ export function workshopPanel(page) {
     const own = fork ? `fork/${fork}` : `${object}/${entry?.script ?? 'new'}`;
     const before = drafts.kept(client.status.sim, own);
     if (before) return { slot: own, draft: before, again: true };
-    const first = from ? drafts.forked(await client.source(from)) : drafts.begun(reference, client.sight.objects.get(object ?? -1)?.name ?? '');
-    return { slot: own, draft: { ...first, object, script: entry?.script ?? null }, again: false };
+    const place = { object, script: entry?.script ?? null };
+    if (!from) return { slot: own, draft: { ...drafts.begun(reference, client.sight.objects.get(object ?? -1)?.name ?? ''), ...place }, again: false };
+    const source = await client.source(from);
+    // Nobody goes on from what only claims to be the parent.
+    if (!source.verified) throw new Error(t('script.unverified'));
+    return { slot: own, draft: { ...drafts.forked(source), ...place }, again: false };
   }
 
   /** @param {Task} wanted @param {Awaited<ReturnType<typeof taken>>} next */
