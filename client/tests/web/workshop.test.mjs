@@ -28,10 +28,10 @@ class FakePage {
     this.said = [];
     const things = [{ object: 1, name: 'Old box', scripts: [] }, { object: 2, name: 'bell', scripts: [{ script: 7, package: 'be11' }] }];
     const act = (what) => async (...fields) => {
-      this.asked.push([what, ...fields]);
+      this.asked.push([what, ...structuredClone(fields)]);
       const outcome = outcomes[what]?.shift() ?? { ok: true, refusal: null };
       if (outcome instanceof Error) throw outcome;
-      if (what === 'upgrade' && outcome.ok) things[1].scripts[0].package = fields[2];
+      if (what === 'upgrade' && outcome.ok) things.find(({ object }) => object === fields[0]).scripts[0].package = fields[2];
       if (what === 'attach' && outcome.ok) things.find(({ object }) => object === fields[0]).scripts.push({ script: 8, package: fields[1] });
       return what === 'publish' ? { ...outcome, package: 'cafe' } : outcome;
     };
@@ -171,6 +171,21 @@ test('what is published is not published again when only its place refused it, u
   await page.write('fn on_start() {}\n');
   await page.publish();
   assert.deepEqual(page.asked.slice(3).map(([what]) => what), ['publish', 'attach']);
+});
+
+test('what somebody types while a script is on its way is neither lost nor taken for published', async () => {
+  const page = new FakePage();
+  await page.show({ object: 1 });
+  page.button(t('script.publish')).click();
+  page.area.setSelectionRange(0, 0);
+  page.area.type('// later\n');
+  await drained();
+  assert.deepEqual([page.said, page.area.value], [[t('script.runs')], `// later\n${EXAMPLE}`]);
+  assert.equal(page.asked[0][1].files['script.rhai'], EXAMPLE);
+  await page.publish();
+  const [, , [, later], upgraded] = page.asked;
+  assert.deepEqual([later.parent, later.version, later.files['script.rhai']], ['cafe', '1.0.1', `// later\n${EXAMPLE}`]);
+  assert.deepEqual(upgraded, ['upgrade', 1, 8, 'cafe'], 'the script that runs by now');
 });
 
 test('what was typed about one script stays when another one is begun, and is gone when it is discarded', async () => {

@@ -4,7 +4,7 @@
  * as a package, and put on a thing of one's own.
  *
  * What to work on: a thing of one's own (its first script, or the one that is named, or a new one if
- * `fresh`), or a package to fork. @typedef {{object?: number, script?: number, fresh?: boolean, fork?: string}} Task
+ * `fresh`), or a package to fork. @typedef {{object?: number | null, script?: number | null, fresh?: boolean, fork?: string}} Task
  */
 
 import { refusal, t, why } from '../strings.js';
@@ -16,6 +16,9 @@ import { versionsOf } from './versions.js';
 
 /** The compiler looks at a source when nobody has typed for so long. */
 const LOOK_MS = 250;
+
+/** Under which name a draft is kept. @param {Task} task */
+const slotOf = ({ object = null, script = null, fork }) => (fork ? `fork/${fork}` : `${object}/${script ?? 'new'}`);
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function workshopPanel(page) {
@@ -50,8 +53,10 @@ export function workshopPanel(page) {
   let questions = 0;
   let timer = /** @type {any} */ (0);
   let busy = false;
+  /** Counts what somebody changes. */
+  let edits = 0;
 
-  const back = el('p', { class: 'row' }, button({ icon: 'back', text: t('back'), click: () => task.object !== undefined && page.select(task.object) }));
+  const back = el('p', { class: 'row' }, button({ icon: 'back', text: t('back'), click: () => page.select(task.object ?? null) }));
   const form = [
     back, el('p', { class: 'quiet' }, t('script.intro')),
     hold, found, mistakes,
@@ -89,7 +94,7 @@ export function workshopPanel(page) {
     const running = object === null || fresh ? [] : (await client.scripts()).filter((/** @type {any} */ entry) => entry.object === object);
     const entry = running.find((/** @type {any} */ each) => each.script === script) ?? running[0];
     const from = fork ?? entry?.package;
-    const own = fork ? `fork/${fork}` : `${object}/${entry?.script ?? 'new'}`;
+    const own = slotOf({ object, script: entry?.script, fork });
     const before = drafts.kept(client.status.sim, own);
     if (before) return { slot: own, draft: before, again: true };
     const place = { object, script: entry?.script ?? null };
@@ -109,10 +114,10 @@ export function workshopPanel(page) {
     [name.value, licence.value, editor.value] = [draft.name, draft.licence, draft.files[draft.entry] ?? ''];
     fill(thing, el('option', { value: '' }, t('script.nowhere')), ...things.map((own) => el('option', { value: own.object }, `${own.name} (#${own.object})`)));
     put(state, next.again ? t('script.again') : '');
-    back.hidden = task.object === undefined;
+    back.hidden = (task.object ?? null) === null;
     fill(body, ...form);
     // Whoever pressed a button here stays in the panel.
-    if (document.activeElement === document.body) page.dock.heading.focus({ preventScroll: true });
+    if (page.dock.open === 'script' && document.activeElement === document.body) page.dock.heading.focus({ preventScroll: true });
     target();
     explain();
     versions.again();
@@ -128,8 +133,8 @@ export function workshopPanel(page) {
   /** Begins with the example; what was typed about another script stays. */
   function fresh() {
     const { object } = draft;
-    if (slot === `${object}/new`) drafts.drop(client.status.sim, slot);
-    show({ object: object ?? undefined, fresh: true });
+    if (slot === slotOf({ object })) drafts.drop(client.status.sim, slot);
+    show({ object, fresh: true });
   }
 
   /** Shows where the script goes: never to a thing or script that is not there, or not one's own. */
@@ -151,15 +156,22 @@ export function workshopPanel(page) {
     drafts.put(client.status.sim, slot, draft);
   }
 
-  function describe() {
-    [draft.name, draft.licence, draft.published] = [name.value.trim(), licence.value.trim(), null];
+  /** Keeps a package that is another one by now than what was published. */
+  function edited() {
+    edits += 1;
+    draft.published = null;
     drafts.put(client.status.sim, slot, draft);
+  }
+
+  function describe() {
+    [draft.name, draft.licence] = [name.value.trim(), licence.value.trim()];
+    edited();
   }
 
   /** @param {string} text */
   function write(text) {
-    [draft.files[draft.entry], draft.published] = [text, null];
-    drafts.put(client.status.sim, slot, draft);
+    draft.files[draft.entry] = text;
+    edited();
     clearTimeout(timer);
     timer = setTimeout(look, LOOK_MS);
   }
@@ -183,8 +195,8 @@ export function workshopPanel(page) {
   async function publish() {
     if (busy) return;
     busy = true;
-    // Somebody may go on to another script meanwhile.
-    const [own, place] = [draft, slot];
+    // Somebody may go on typing meanwhile, also in another script.
+    const [own, place, sent] = [draft, slot, edits];
     const { object, script, published, ...made } = own;
     let what = 'publish';
     put(state, t('script.publishing'));
@@ -192,15 +204,16 @@ export function workshopPanel(page) {
       let outcome = /** @type {any} */ ({ ok: true });
       if (!published) {
         outcome = await client.publish(made);
-        if (outcome.ok) drafts.put(client.status.sim, place, Object.assign(own, { published: outcome.package }));
+        if (outcome.ok && sent === edits) drafts.put(client.status.sim, place, Object.assign(own, { published: outcome.package }));
       }
+      const id = published ?? outcome.package;
       if (outcome.ok && object !== null) {
-        const id = /** @type {string} */ (own.published);
         what = script === null ? 'attach' : 'upgrade';
         outcome = await (script === null ? client.build.attach(object, id) : client.build.upgrade(object, script, id));
       }
-      if (outcome.ok) await done(own, place);
-      else put(state, t('act.refused', { what: t(`what.${what}`), why: refusal(outcome.refusal) }));
+      put(state, outcome.ok ? '' : t('act.refused', { what: t(`what.${what}`), why: refusal(outcome.refusal) }));
+      if (outcome.ok) page.toasts.say(t(object === null ? 'script.published' : 'script.runs'));
+      if (outcome.ok) await done(own, place, id, sent);
     } catch (/** @type {any} */ error) {
       const detail = typeof error?.detail === 'string' ? ` (${error.detail})` : '';
       put(state, t('act.lost', { what: t(`what.${what}`), why: why(error) + detail }));
@@ -208,15 +221,18 @@ export function workshopPanel(page) {
     busy = false;
   }
 
-  /** Goes on with what was published. @param {import('./drafts.js').ScriptDraft} own @param {string} place */
-  async function done(own, place) {
-    const { object, published } = own;
+  /**
+   * Goes on with what was published: with its source, or with what was typed since.
+   * @param {import('./drafts.js').ScriptDraft} own @param {string} place @param {string} id @param {number} sent the count of changes when it was sent
+   */
+  async function done(own, place, id, sent) {
+    const { object, version } = own;
+    const runs = (await client.things()).find((/** @type {any} */ each) => each.object === object)?.scripts ?? [];
+    const script = runs.findLast((/** @type {any} */ each) => each.package === id)?.script ?? null;
+    const next = object === null ? { fork: id } : { object, script };
     drafts.drop(client.status.sim, place);
-    page.toasts.say(t(object === null ? 'script.published' : 'script.runs'));
-    if (draft !== own) return;
-    if (object === null) return show({ fork: published ?? undefined });
-    const now = (await client.things()).find((/** @type {any} */ each) => each.object === object);
-    show({ object, script: now?.scripts.findLast((/** @type {any} */ each) => each.package === published)?.script });
+    if (sent !== edits) drafts.put(client.status.sim, slotOf(next), { ...own, parent: id, version: drafts.nextVersion(version), script });
+    if (draft === own) show(next);
   }
 
   /** Lists what scripts can call: all of it, or what somebody looks for. */
