@@ -35,10 +35,12 @@ import { sourcePanel } from './ui/source.js';
 import { Progress } from './ui/state.js';
 import { Toasts } from './ui/toast.js';
 import { Tools } from './ui/tools.js';
+import { workshopPanel } from './ui/workshop.js';
 
 const PANELS = {
   near: nearPanel, people: peoplePanel, build: buildPanel, order: orderPanel, proof: proofPanel, servers: serversPanel,
   governance: governancePanel, share: sharePanel, settings: settingsPanel, about: aboutPanel, thing: thingPanel, source: sourcePanel,
+  script: workshopPanel,
 };
 
 /** Where name, look and settings are kept; the key has a place of its own. */

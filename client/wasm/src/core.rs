@@ -22,6 +22,7 @@ mod tar;
 mod units;
 mod walker;
 mod watching;
+mod workshop;
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 

@@ -90,6 +90,8 @@ const building = (act) => ({
   attach: (/** @type {number} */ object, /** @type {string} */ name) =>
     act('attach', { object, package: name }),
   detach: (/** @type {number} */ object, /** @type {number} */ script) => act('detach', { object, script }),
+  upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) =>
+    act('upgrade', { object, script, package: name }),
   undo: () => act('undo'),
 });
 
@@ -262,6 +264,18 @@ export class Engine extends EventTarget {
 
   /** What ships with the sim. @returns {Promise<{id: string, name: string}[]>} */
   packages = () => this.port.ask('packages');
+
+  /** What is wrong with a source, by its compiler. @param {string} source @returns {Promise<{line: number, column: number, message: string}[]>} */
+  check = (source) => this.port.ask('check', { source });
+
+  /**
+   * What scripts can call, what one begins with, and which licences there are.
+   * @returns {Promise<{example: string, licences: string[], entries: {name: string, form: string, doc: string}[]}>}
+   */
+  reference = () => this.port.ask('reference');
+
+  /** Publishes a script. @param {any} draft @returns {Promise<Result & {package: string}>} with the id of its package */
+  publish = (draft) => this.port.ask('publish', { draft });
 
   /** Who decides here. */
   governance = () => this.port.ask('governance');

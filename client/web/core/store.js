@@ -84,3 +84,12 @@ export function keep(key, value) {
     // Without storage the page forgets, and works.
   }
 }
+
+/** @param {string} key */
+export function forget(key) {
+  try {
+    localStorage.removeItem(key);
+  } catch {
+    // Nothing was kept.
+  }
+}

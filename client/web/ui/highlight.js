@@ -4,7 +4,13 @@
 import { el } from './dom.js';
 
 const WORDS = new Set(['fn', 'let', 'const', 'if', 'else', 'for', 'in', 'while', 'loop', 'break', 'continue', 'return', 'true', 'false', 'import', 'export', 'as', 'switch', 'do', 'until', 'private', 'this', 'throw', 'try', 'catch']);
+/** What scripts get from the world, as far as the page knows it by itself. */
 const HOST = new Set(['self_', 'state', 'say', 'timer', 'vec2', 'now', 'direction', 'send', 'on_start', 'on_touch', 'on_timer', 'on_chat', 'on_event', 'on_upgrade']);
+
+/** Learns what else they get. @param {string[]} names */
+export function learn(names) {
+  for (const name of names) HOST.add(name);
+}
 
 const RHAI = /(\/\/[^\n]*|\/\*[\s\S]*?\*\/)|("(?:\\.|[^"\\])*"|\x60(?:\\.|[^\x60\\])*\x60|'(?:\\.|[^'\\])*')|(\b0x[0-9a-fA-F_]+|\b\d[\d_]*(?:\.\d+)?)|([A-Za-z_]\w*)|(\s+)|([^\s\w])/g;
 const TOML = /(#[^\n]*)|("(?:\\.|[^"\\])*")|(\b\d[\d_.]*\b|\btrue\b|\bfalse\b)|([A-Za-z_][\w-]*)|(\s+)|([^\s\w])/g;

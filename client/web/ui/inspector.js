@@ -71,11 +71,12 @@ export function thingPanel(page) {
     ]);
     fill(about, rows, thing.far && el('p', { class: 'quiet' }, t('thing.far')), thing.far && wordOf(false));
     const other = thing.id !== client.me;
+    const mine = thing.owner === page.identity?.public && !thing.player;
     fill(acts,
       touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
       thing.movable && button({ text: t('act.push'), click: () => page.push(thing.id) }),
-      other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }));
-    const mine = thing.owner === page.identity?.public && !thing.player;
+      other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
+      mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));
     page.picture.handles = mine;
     fill(own, ...(mine ? ownTools(page, thing) : []));
   }
@@ -144,6 +145,8 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
       ]),
       el('p', { class: 'row' },
         button({ icon: 'source', text: t('script.read'), click: () => page.dock.show('source', { source, from: entry.object }) }),
+        mine && button({ text: t('script.change'), click: () => page.dock.show('script', { object: entry.object, script: entry.script }) }),
+        button({ text: t('script.fork'), click: () => page.dock.show('script', { fork: entry.package }) }),
         mine && button({ text: t('own.detach'), click: () => page.toasts.watch('detach', page.client.build.detach(entry.object, entry.script)) })));
   } catch (error) {
     fill(box, el('h4', null, entry.name), facts([[t('script.package'), short(entry.package)]]), el('p', { class: 'bad' }, t('failed', { why: why(error) })));

@@ -18,7 +18,7 @@ export function sourcePanel(page) {
 
   function show(/** @type {any} */ detail) {
     if (!detail) return;
-    const { source, from } = detail;
+    const { source, from, back = from === undefined ? null : () => page.select(from) } = detail;
     const { manifest, files } = source;
     panel.title = `${manifest.name} ${manifest.version ?? ''}`;
     const code = el('div', { class: 'source', tabindex: '0', role: 'region', 'aria-label': panel.title });
@@ -34,7 +34,8 @@ export function sourcePanel(page) {
     pick(shown);
     fill(body,
       el('p', { class: 'row' },
-        from !== undefined && button({ icon: 'back', text: t('back'), click: () => page.select(from) }),
+        back && button({ icon: 'back', text: t('back'), click: back }),
+        button({ text: t('script.fork'), click: () => page.dock.show('script', { fork: source.id }) }),
         button({ icon: 'copy', text: t('copy'), click: () => copied(page, shown.text) }),
         button({ icon: 'download', text: t('download'), click: () => save(new Blob([shown.text], { type: 'text/plain' }), shown.path.split('/').at(-1)) })),
       el('p', { class: source.verified ? 'good' : 'bad' }, t(source.verified ? 'script.verified' : 'script.unverified')),

@@ -42,6 +42,8 @@ pub(super) enum BuildCommand {
     Attach { object: ObjectId, package: String },
     /// Takes a script off a thing.
     Detach { object: ObjectId, script: ScriptId },
+    /// Has a script run another package.
+    Upgrade { object: ObjectId, script: ScriptId, package: String },
     /// Takes the last deed back.
     Undo,
 }
@@ -121,6 +123,10 @@ fn place(x: PageNumber, y: PageNumber) -> Result<Vec2, BuildFault> {
     to_vec(x, y).ok_or(OUT_OF_RANGE)
 }
 
+fn package_id(text: &str) -> Result<PackageId, BuildFault> {
+    text.parse().map_err(|_| BAD_NAME)
+}
+
 impl ClientCore {
     /// A builder wants something.
     pub(super) fn build(&mut self, command: u64, wanted: BuildCommand) {
@@ -161,10 +167,12 @@ impl ClientCore {
                 Build::Give { object, to: to.parse().map_err(|_| BAD_NAME)? }
             }
             BuildCommand::Attach { object, package } => {
-                let package: PackageId = package.parse().map_err(|_| BAD_NAME)?;
-                Build::Attach { object, package }
+                Build::Attach { object, package: package_id(&package)? }
             }
             BuildCommand::Detach { object, script } => Build::Detach { object, script },
+            BuildCommand::Upgrade { object, script, package } => {
+                Build::Upgrade { object, script, package: package_id(&package)? }
+            }
             BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
         })
     }

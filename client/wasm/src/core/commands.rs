@@ -12,10 +12,11 @@ use super::{
     inquiry::InquiryTask,
     units::{PageNumber, to_vec},
     watching::TabPulse,
+    workshop::WorkshopCommand,
 };
 use crate::CallError;
 
-/// What the page may want, but for building.
+/// What the page may want, but for building and writing scripts.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 enum PageCommand {
@@ -151,10 +152,13 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 13] = [
+const BUILDING: [&str; 14] = [
     "place", "move", "rotate", "resize", "color", "rename", "write", "copy", "remove", "give",
-    "attach", "detach", "undo",
+    "attach", "detach", "upgrade", "undo",
 ];
+
+/// Words of commands of authors.
+const WRITING: [&str; 3] = ["check", "reference", "publish"];
 
 /// Words of commands that ask.
 const ASKING: [&str; 10] = [
@@ -173,9 +177,10 @@ const ASKING: [&str; 10] = [
 /// Commands that nobody waits for, so that they need no number.
 const UNNUMBERED: [&str; 3] = ["worked", "steer", "watch"];
 
-/// A command of one of the three kinds.
+/// A command of one of the four kinds.
 enum ReadCommand {
     Build(BuildCommand),
+    Write(WorkshopCommand),
     Ask(PageQuestion),
     Do(PageCommand),
 }
@@ -183,6 +188,8 @@ enum ReadCommand {
 fn read(word: &str, command: Value) -> Result<ReadCommand, serde_json::Error> {
     Ok(if BUILDING.contains(&word) {
         ReadCommand::Build(serde_json::from_value(command)?)
+    } else if WRITING.contains(&word) {
+        ReadCommand::Write(serde_json::from_value(command)?)
     } else if ASKING.contains(&word) {
         ReadCommand::Ask(serde_json::from_value(command)?)
     } else {
@@ -201,6 +208,7 @@ impl ClientCore {
         };
         match read(&word, command) {
             Ok(ReadCommand::Build(wanted)) => self.build(id, wanted),
+            Ok(ReadCommand::Write(wanted)) => self.work_on(id, wanted),
             Ok(ReadCommand::Ask(question)) => self.ask_for(id, question),
             Ok(ReadCommand::Do(wanted)) => self.carry_out(id, wanted),
             Err(error) => self.failed(id, "BadCommand", &error.to_string().into()),

@@ -5,7 +5,7 @@ use std::{collections::VecDeque, time::Duration};
 
 use metatopia_client::PENDING_MAX;
 use metatopia_math::Vec2;
-use metatopia_types::{Act, Blob, Look, Seq, limits::CHAT_BYTES_MAX};
+use metatopia_types::{Act, Blob, Look, PackageId, Seq, limits::CHAT_BYTES_MAX};
 use serde_json::{Value, json};
 
 use super::{
@@ -27,6 +27,8 @@ pub(super) enum DeedKind {
     Walk(Vec2, Vec<u64>),
     /// Something built was taken back.
     Undo(u64),
+    /// A command waits for the result, and for the name of what was published.
+    Publish(u64, PackageId),
     /// A sign of life.
     Heartbeat,
     /// The person leaves.
@@ -181,6 +183,14 @@ impl ClientCore {
                 self.undoing.undone(&end);
                 self.reply(command, end);
             }
+            DeedKind::Publish(command, package) => match end {
+                Ok(result) => {
+                    let mut result = json!(result);
+                    result["package"] = package.to_string().into();
+                    self.done(command, &result);
+                }
+                end => self.reply(command, end),
+            },
             DeedKind::Walk(_, commands) => {
                 let height = end.as_ref().ok().filter(|result| result.ok).map(|r| r.height);
                 if let Some(seq) = seq {

@@ -5,6 +5,7 @@ mod capsules;
 mod core_deeds;
 mod core_proofs;
 mod core_questions;
+mod core_workshop;
 /// The lies of the client's own tests about where an avatar is.
 #[path = "../../../tests/facts/elsewhere.rs"]
 mod elsewhere;

@@ -1,0 +1,96 @@
+// Scripts that are not published yet, and what changed in them.
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { changes, differences } from '../../web/ui/diff.js';
+import { begun, drop, forked, kept, nextVersion, packageName, put } from '../../web/ui/drafts.js';
+import { emptyDocument } from './elements.mjs';
+
+beforeEach(() => {
+  const items = new Map();
+  globalThis.localStorage = {
+    items, getItem: (key) => items.get(key) ?? null, setItem: (key, value) => items.set(key, value), removeItem: (key) => items.delete(key),
+  };
+});
+
+const REFERENCE = { example: 'fn on_start() {}\n', licences: ['AGPL-3.0-or-later', 'MPL-2.0'] };
+
+/** The two texts that a comparison was made of. */
+const sides = (lines) => ['-', '+'].map((own) => lines.filter(({ sign }) => sign === '=' || sign === own).map(({ text }) => text).join('\n'));
+
+test('what was typed outlives the tab, each script by itself, until it is dropped', () => {
+  const draft = begun(REFERENCE, 'Old bench');
+  put('sim', '5/new', { ...draft, files: { 'script.rhai': 'typed' } });
+  put('sim', '6/2', draft);
+  assert.equal(kept('sim', '5/new').files['script.rhai'], 'typed');
+  assert.equal(kept('other', '5/new'), null, 'another sim has other things');
+  drop('sim', '5/new');
+  assert.deepEqual([kept('sim', '5/new'), kept('sim', '6/2').name], [null, 'old-bench']);
+});
+
+test('of more than sixteen drafts the one that was left longest is gone', () => {
+  const draft = begun(REFERENCE, 'x');
+  for (let n = 0; n < 16; n += 1) put('sim', `${n}/new`, draft);
+  put('sim', '0/new', draft);
+  put('sim', '16/new', draft);
+  assert.equal(kept('sim', '1/new'), null);
+  assert.ok(kept('sim', '0/new') && kept('sim', '2/new') && kept('sim', '16/new'));
+  assert.equal([...localStorage.items.keys()].filter((key) => key.startsWith('metatopia.draft/')).length, 16);
+});
+
+test('without storage there are no drafts, and nothing fails', () => {
+  globalThis.localStorage = undefined;
+  put('sim', '5/new', begun(REFERENCE, 'x'));
+  drop('sim', '5/new');
+  assert.equal(kept('sim', '5/new'), null);
+});
+
+test('names of things become names that packages may have', () => {
+  const names = ['Old Bench!', '7 dwarfs', '\u00C4rger', '--', 'a'.repeat(99)].map(packageName);
+  assert.deepEqual(names.slice(0, 4), ['old-bench', 'dwarfs', 'rger', 'script']);
+  assert.ok(names.every((name) => /^[a-z][a-z0-9-]{0,63}$/.test(name)), names.join());
+});
+
+test('a fork goes on from a package: its files, licence, authors and api, the next version, and it as parent', () => {
+  const manifest = { name: 'bell', version: '1.2.9', api: 1, entry: 'bell.rhai', licence: 'MIT OR GPL-3.0-only', authors: [{ name: 'Eve', key: null }] };
+  const files = [{ path: 'bell.rhai', text: 'fn f() {}' }, { path: 'notes.rhai', text: '// x' }];
+  const draft = forked({ id: 'ab', manifest, files });
+  assert.deepEqual({ ...draft, files: Object.keys(draft.files) }, {
+    ...manifest, version: '1.2.10', files: ['bell.rhai', 'notes.rhai'], parent: 'ab', object: null, script: null, published: null,
+  });
+  assert.equal(begun(REFERENCE, 'x').licence, 'AGPL-3.0-or-later');
+  assert.deepEqual(['0.0.0', '1.0.9'].map(nextVersion), ['0.0.1', '1.0.10']);
+});
+
+test('a comparison holds both texts, and no more lines than it must', () => {
+  let seed = 7;
+  const random = (n) => (seed = (seed * 48_271) % 2_147_483_647) % n;
+  for (let round = 0; round < 300; round += 1) {
+    const text = () => Array.from({ length: random(9) }, () => 'abc'[random(3)]).join('\n');
+    const [before, after] = [text(), text()];
+    const lines = differences(before, after);
+    assert.deepEqual(sides(lines), [before, after], JSON.stringify([before, after]));
+    assert.ok(lines.length <= before.split('\n').length + after.split('\n').length);
+  }
+  const signs = (before, after) => differences(before, after).map(({ sign }) => sign).join('');
+  assert.equal(signs('a\nb\nc', 'a\nx\nb\nc'), '=+==');
+  assert.equal(signs('a\nb\nc\nd', 'a\nc\nd\ne'), '=-==+');
+  assert.equal(signs('a\na', 'a\na\na'), '==+');
+  assert.equal(signs('same', 'same'), '=');
+});
+
+test('two texts with too many lines to compare all of them are shown one behind the other', () => {
+  const long = (letter) => Array.from({ length: 30_000 }, (_, n) => (n === 9 ? 'shared' : `${letter}${n}`)).join('\n');
+  const [before, after] = [long('a'), long('b')];
+  const lines = differences(before, after);
+  assert.deepEqual([lines.length, lines.some(({ sign }) => sign === '=')], [60_000, false]);
+  assert.deepEqual(sides(lines), [before, after]);
+});
+
+test('of a comparison only what is around a change is shown, and nothing where nothing changed', () => {
+  emptyDocument();
+  const text = Array.from({ length: 40 }, (_, n) => `line ${n}`);
+  const list = changes(text.join('\n'), text.with(20, 'other').join('\n'));
+  assert.deepEqual(list.children.map((row) => row.textContent), ['  line 18', '  line 19', '- line 20', '+ other', '  line 21', '  line 22']);
+  assert.equal(changes('a', 'a').firstChild, null);
+});

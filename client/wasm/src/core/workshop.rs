@@ -1,0 +1,189 @@
+//! Scripts that people write: looked over while they type, made into packages, and published.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::{
+    APIS, Draft, EventKind, Package, PackageAuthor, SourceError, check, host, read_source,
+};
+use metatopia_types::{Act, Blob, PackageId, limits::BLOB_BYTES_MAX};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{
+    ClientCore,
+    building::BAD_NAME,
+    deeds::{Deed, DeedKind},
+};
+
+/// What a script begins with where there is none: it works as it is.
+const EXAMPLE: &str = include_str!("example.rhai");
+
+/// Licences to choose from, the usual one first. Others that allow a copyleft choice are as good.
+const LICENCES: [&str; 5] =
+    ["AGPL-3.0-or-later", "GPL-3.0-or-later", "LGPL-3.0-or-later", "MPL-2.0", "EUPL-1.2"];
+
+/// What an author wants, in the words of the page.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub(super) enum WorkshopCommand {
+    /// Asks what is wrong with a source.
+    Check { source: String },
+    /// Asks what scripts can call, what one begins with, and which licences there are.
+    Reference,
+    /// Makes a package, and publishes it.
+    Publish { draft: Box<PageDraft> },
+}
+
+/// A package to be made.
+#[derive(Debug, Deserialize)]
+pub(super) struct PageDraft {
+    name: String,
+    version: String,
+    /// The newest one, if none is named.
+    api: Option<u16>,
+    entry: String,
+    files: BTreeMap<String, String>,
+    licence: String,
+    /// Who wrote what it was made from; the own key is added.
+    #[serde(default)]
+    authors: Vec<PageAuthor>,
+    parent: Option<String>,
+}
+
+/// Somebody who wrote a package, in the words of the page.
+#[derive(Debug, Deserialize)]
+struct PageAuthor {
+    name: String,
+    key: Option<String>,
+}
+
+/// Why a draft is not published.
+enum DraftFault {
+    /// A key or parent that is none.
+    Name,
+    /// It breaks a rule of packages, in words.
+    Rule(String),
+    /// It fits into no turn.
+    TooLong,
+}
+
+impl ClientCore {
+    /// An author wants something.
+    pub(super) fn work_on(&mut self, command: u64, wanted: WorkshopCommand) {
+        match wanted {
+            WorkshopCommand::Check { source } => self.done(command, &mistakes(source).into()),
+            WorkshopCommand::Reference => self.done(command, &reference()),
+            WorkshopCommand::Publish { draft } => self.publish(command, *draft),
+        }
+    }
+
+    fn publish(&mut self, command: u64, draft: PageDraft) {
+        match self.package(draft) {
+            Ok((package, blob)) => {
+                let (kind, source) = (DeedKind::Publish(command, package), blob.id());
+                let mut deed = Deed::new(kind, Act::Publish { source });
+                deed.blobs.push(blob);
+                self.act(deed);
+            }
+            Err(DraftFault::Name) => self.failed(command, BAD_NAME, &Value::Null),
+            Err(DraftFault::Rule(why)) => self.failed(command, "BadPackage", &why.into()),
+            Err(DraftFault::TooLong) => self.failed(command, "TooLong", &Value::Null),
+        }
+    }
+
+    /// Makes the package of a draft, by the rules that servers have.
+    fn package(&self, draft: PageDraft) -> Result<(PackageId, Blob), DraftFault> {
+        let parent = draft.parent.map(|id| id.parse::<PackageId>()).transpose();
+        let parent = parent.map_err(|_| DraftFault::Name)?;
+        let authors: Option<Vec<PackageAuthor>> =
+            draft.authors.into_iter().map(PageAuthor::read).collect();
+        let authors = self.with_own_name(authors.ok_or(DraftFault::Name)?);
+        let files = draft.files.into_iter().map(|(path, text)| (path, text.into_bytes()));
+        let package = Package::build(Draft {
+            name: draft.name,
+            version: draft.version,
+            api: draft.api.unwrap_or(APIS[APIS.len() - 1]),
+            entry: draft.entry,
+            files: files.collect(),
+            imports: BTreeMap::new(),
+            licence: draft.licence,
+            authors,
+            parent,
+        });
+        let package = package.map_err(|why| DraftFault::Rule(why.to_string()))?;
+        if let Some(first) = check(package.entry()).first() {
+            return Err(DraftFault::Rule(first.to_string()));
+        }
+        let blob = Blob(package.encode());
+        if blob.0.len() > BLOB_BYTES_MAX {
+            return Err(DraftFault::TooLong);
+        }
+        Ok((package.id(), blob))
+    }
+
+    /// Adds the person to those who wrote a package, unless the person is one of them.
+    fn with_own_name(&self, mut authors: Vec<PackageAuthor>) -> Vec<PackageAuthor> {
+        if !authors.iter().any(|author| author.key == Some(self.key)) {
+            let person = self.deeds.person.as_ref().map(|person| person.name.clone());
+            // Whoever has not entered is known by the key alone.
+            let name = person.unwrap_or_else(|| self.key.to_string()[..8].to_owned());
+            authors.push(PackageAuthor { name, key: Some(self.key) });
+        }
+        authors
+    }
+}
+
+impl PageAuthor {
+    fn read(self) -> Option<PackageAuthor> {
+        let key = self.key.map(|key| key.parse()).transpose().ok()?;
+        Some(PackageAuthor { name: self.name, key })
+    }
+}
+
+/// Returns what is wrong with a source, by place; nothing if it can run.
+fn mistakes(source: String) -> Vec<Value> {
+    match read_source(source.into_bytes()) {
+        Ok(source) => {
+            let found = check(&source);
+            found.iter().map(|each| mistake(each.line, each.column, &each.message)).collect()
+        }
+        Err(error) => {
+            let (line, column) = match error {
+                SourceError::Hidden { line, column, .. } => (line, column),
+                SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (line, 0),
+                SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
+            };
+            vec![mistake(line, column, &error.to_string())]
+        }
+    }
+}
+
+/// Returns a mistake as the page shows it. Its line is 0 if it is about the whole file, its column if it
+/// is about the whole line.
+fn mistake(line: impl Into<Value>, column: impl Into<Value>, message: &str) -> Value {
+    let (line, column): (Value, Value) = (line.into(), column.into());
+    json!({ "line": line, "column": column, "message": message })
+}
+
+/// Returns what scripts can call and read, what one begins with, and which licences there are.
+fn reference() -> Value {
+    let entry = |name: &str, form: &str, doc: &str| -> Value {
+        json!({ "name": name, "form": form, "doc": doc })
+    };
+    let mut entries = Vec::new();
+    for kind in EventKind::ALL {
+        let form = format!("fn {}({})", kind.handler(), kind.parameters().join(", "));
+        entries.push(entry(kind.handler(), &form, ""));
+    }
+    entries.extend(host::NAMES.iter().map(|name| entry(name.name, name.name, name.doc)));
+    let is_operator = |name: &str| !name.starts_with(|sign: char| sign.is_ascii_lowercase());
+    for function in host::FUNCTIONS.iter().filter(|function| !is_operator(function.name)) {
+        let form = format!("{} -> {}", function.signature(), function.result);
+        entries.push(entry(function.name, &form, function.doc));
+    }
+    for property in host::PROPERTIES {
+        let form = format!("{}.{}: {}", property.of, property.name, property.kind);
+        entries.push(entry(property.name, &form, property.doc));
+    }
+    json!({ "example": EXAMPLE, "licences": LICENCES, "entries": entries })
+}

@@ -1,0 +1,166 @@
+// @ts-check
+/** Somebody writes a script in the page, publishes it, mends what runs, and forks what others wrote. */
+
+import assert from 'node:assert/strict';
+
+import { setting } from '../harness/journey.mjs';
+import { t } from '../harness/tab.mjs';
+
+const journey = setting({ servers: 1 });
+
+/** A script that shows this word when it is touched. @param {string} word @param {string} [tell] a function */
+const showing = (word, tell = 'say') => `fn on_touch(other) {\n    self_.text = "${word}";\n    ${tell}("${word}");\n}\n`;
+
+/** Builds a box some steps to the north of where people arrive. @param {import('../harness/tab.mjs').Tab} tab */
+async function built(tab) {
+  const own = /** @type {number} */ (await tab.read((page) => page.client.me));
+  await tab.page.keyboard.down('w');
+  await tab.until('she is out of the way', (page, id) => page.client.sight.known(id)?.y > -1.5, own);
+  await tab.page.keyboard.up('w');
+  await tab.until('she stands', (page, id) => page.client.sight.known(id)?.vy === 0, own);
+  await tab.panel('build');
+  await tab.page.getByRole('button', { name: t('kind.box'), exact: true }).click();
+  await tab.page.keyboard.press('Enter');
+  const id = await tab.until('her box is there', (page) =>
+    [...page.client.sight.objects.values()].find((thing) => thing.kind === 'block' && thing.owner === page.identity.public)?.id);
+  await tab.page.keyboard.press('Escape');
+  return /** @type {number} */ (id);
+}
+
+/** Opens the workshop for a thing of one's own, and gives it. @param {import('../harness/tab.mjs').Tab} tab @param {number} id */
+async function workshop(tab, id) {
+  const name = await tab.read((page, which) => {
+    page.select(which);
+    return page.client.sight.objects.get(which).name;
+  }, id);
+  await tab.page.getByRole('region', { name, exact: true }).getByRole('button', { name: t('panel.script'), exact: true }).click();
+  return shown(tab);
+}
+
+/** The workshop, once there is something in it. @param {import('../harness/tab.mjs').Tab} tab */
+async function shown(tab) {
+  const panel = tab.page.getByRole('region', { name: t('panel.script'), exact: true });
+  const source = panel.getByRole('textbox', { name: t('editor'), exact: true });
+  await source.waitFor();
+  return { panel, source, publish: panel.getByRole('button', { name: t('script.publish'), exact: true }) };
+}
+
+/** Touches a thing until it shows a word. @param {import('../harness/tab.mjs').Tab} tab @param {number} id @param {string} word */
+async function touched(tab, id, word) {
+  await tab.walkTo(id);
+  await tab.read((page, which) => page.touch(which), id);
+  await tab.until(`the box shows ${word}`, (page, [which, text]) => page.client.sight.objects.get(which)?.text === text, /** @type {const} */ ([id, word]));
+}
+
+/** The packages of the scripts of a thing. @param {import('../harness/tab.mjs').Tab} tab @param {number} id */
+async function running(tab, id) {
+  return tab.read(async (page, which) => (await page.client.things()).find((/** @type {any} */ thing) => thing.object === which).scripts, id);
+}
+
+journey('a script with a mistake says where, and mended and published it runs on a box of one\'s own', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const id = await built(ada);
+  const { panel, source, publish } = await workshop(ada, id);
+  // What one begins with works as it is.
+  await panel.getByText(t('script.good'), { exact: true }).waitFor();
+
+  await source.fill(showing('once', 'sya'));
+  await panel.getByText(t('script.mistake'), { exact: true }).waitFor();
+  assert.ok(await publish.isDisabled());
+  await ada.picture('workshop');
+  await panel.getByRole('button', { name: /^Line 3: .*sya/ }).click();
+  const at = showing('once', 'sya').indexOf('sya');
+  assert.equal(await source.evaluate((field) => /** @type {HTMLTextAreaElement} */ (field).selectionStart), at);
+  await ada.page.keyboard.press('Delete');
+  await ada.page.keyboard.press('Delete');
+  await ada.page.keyboard.press('Delete');
+  await ada.page.keyboard.type('say');
+  await panel.getByText(t('script.good'), { exact: true }).waitFor();
+  assert.equal(await source.inputValue(), showing('once'));
+
+  await publish.click();
+  await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
+  await touched(ada, id, 'once');
+});
+
+journey('what was typed outlives a reload, Escape and Tab lead out of the editor, and an upgrade takes the place of what ran', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const id = await built(ada);
+  const first = await workshop(ada, id);
+  await first.source.fill(showing('first'));
+  await ada.page.reload();
+  await ada.here();
+  await ada.until('her box is there', (page, which) => page.client.sight.objects.has(which), id);
+  const { source, panel, publish } = await workshop(ada, id);
+  assert.equal(await source.inputValue(), showing('first'));
+  await panel.getByText(t('script.again'), { exact: true }).waitFor();
+
+  await source.press('Tab');
+  assert.match(await source.inputValue(), /^ {4}fn|\n {4}$/);
+  await source.fill(showing('first'));
+  await source.press('Escape');
+  await ada.page.keyboard.press('Tab');
+  await ada.until('the next field has the focus', () => document.activeElement?.closest('.field') !== null);
+  await publish.click();
+  await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
+  await touched(ada, id, 'first');
+  const [before] = await running(ada, id);
+
+  const again = await workshop(ada, id);
+  assert.equal(await again.source.inputValue(), showing('first'));
+  await again.source.fill(showing('second'));
+  await again.panel.getByText(t('script.versions'), { exact: true }).click();
+  await again.panel.getByRole('button', { name: t('script.version.changes') }).first().click();
+  await again.panel.getByText(/^\+\s+self_\.text = "second";$/).waitFor();
+  await again.publish.click();
+  await ada.until('another package runs', async (page, [which, old]) => {
+    const own = (await page.client.things()).find((/** @type {any} */ thing) => thing.object === which);
+    return own.scripts.length === 1 && own.scripts[0].package !== old;
+  }, /** @type {const} */ ([id, before.package]));
+  const [now] = await running(ada, id);
+  assert.equal(now.script, before.script, 'it is the same script');
+  const { manifest } = await ada.read((page, which) => page.client.source(which), now.package);
+  assert.deepEqual([manifest.parent, manifest.version], [before.package, '1.0.1']);
+  await touched(ada, id, 'second');
+});
+
+journey('a fork of the door names the door as its parent, and runs beside what ran', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const id = await built(ada);
+  const door = await ada.thing('door');
+  await ada.read((page, which) => page.select(which), door.id);
+  await ada.page.getByRole('region', { name: 'door', exact: true }).getByRole('button', { name: t('script.fork'), exact: true }).click();
+  const { source, panel, publish } = await shown(ada);
+  assert.match(await source.inputValue(), /^\/\/ A sliding door\./);
+
+  // What may not be is said in words, and nothing is published.
+  const licence = panel.getByRole('combobox', { name: t('script.licence'), exact: true });
+  await licence.fill('MIT');
+  await publish.click();
+  await panel.getByText(t('no.BadPackage')).waitFor();
+  await licence.fill('AGPL-3.0-or-later');
+  await panel.getByRole('combobox', { name: t('script.on'), exact: true }).selectOption({ value: String(id) });
+  await publish.click();
+  await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
+
+  const [script] = await running(ada, id);
+  const fork = await ada.read((page, which) => page.client.source(which), script.package);
+  const of = await ada.read(async (page, which) => (await page.client.scripts()).find((/** @type {any} */ each) => each.object === which).package, door.id);
+  assert.equal(fork.manifest.parent, of);
+  assert.deepEqual(fork.manifest.authors.map((/** @type {any} */ author) => author.name), ['The Metatopia authors', 'Ada']);
+  assert.equal(fork.verified, true);
+});
+
+journey('on a phone the workshop fits, and its letters are large enough not to be zoomed at', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada', phone: true });
+  const door = await ada.thing('door');
+  const packages = await ada.read(async (page, which) => (await page.client.scripts()).filter((/** @type {any} */ each) => each.object === which), door.id);
+  await ada.read((page, fork) => page.dock.show('script', { fork }), packages[0].package);
+  const { source, publish } = await shown(ada);
+  const size = await source.evaluate((field) => Number.parseFloat(getComputedStyle(field).fontSize));
+  assert.ok(size >= 16, `${size} px`);
+  await publish.scrollIntoViewIfNeeded();
+  const wide = await ada.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.ok(wide <= 0, `${wide} px too wide`);
+  await ada.picture('workshop-phone');
+});
