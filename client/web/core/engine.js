@@ -262,7 +262,7 @@ export class Engine extends EventTarget {
   /** A package with its source, hashed again. @param {string} id */
   source = (id) => this.port.ask('source', { package: id });
 
-  /** What ships with the sim. @returns {Promise<{id: string, name: string}[]>} */
+  /** What can be attached, by the node's word. @returns {Promise<{id: string, name: string, version: string}[]>} */
   packages = () => this.port.ask('packages');
 
   /** What is wrong with a source, by its compiler. @param {string} source @returns {Promise<{line: number, column: number, message: string}[]>} */

@@ -67,7 +67,7 @@ export function ownTools(page, thing) {
       async () => (await client.players()).filter(({ key }) => key !== page.identity.public).map((p) => [p.key, p.name]),
       (key) => toasts.watch('give', build.give(id, key))),
     choosing(page, { title: t('own.attach'), go: t('own.attach.do') },
-      async () => (await client.packages()).map((each) => [each.id, each.name]),
+      async () => (await client.packages()).map((each) => [each.id, `${each.name} ${each.version}`]),
       (hash) => toasts.watch('attach', build.attach(id, hash))),
   ];
 }

@@ -66,7 +66,7 @@ enum PageQuestion {
     Order { height: u64, script: u64 },
     /// Asks for the source of a package.
     Source { package: String },
-    /// Asks what ships with the sim.
+    /// Asks which packages can be attached.
     Packages,
     /// Asks for all source, as one archive.
     AllSource,
@@ -260,6 +260,7 @@ impl ClientCore {
             PageQuestion::Governance => (InquiryTask::Governance, Question::Governance),
             PageQuestion::Scripts => InquiryTask::scripts(),
             PageQuestion::AllSource => InquiryTask::all_source(),
+            PageQuestion::Packages => InquiryTask::packages(),
             PageQuestion::Order { height, script } => {
                 let (height, script) = (Height(height), ScriptId(script));
                 (InquiryTask::Order, Question::Order { height, script })
@@ -279,7 +280,6 @@ impl ClientCore {
             }
             PageQuestion::Validators => return self.done(id, &self.members()),
             PageQuestion::Servers => return self.done(id, &self.known_servers()),
-            PageQuestion::Packages => return self.done(id, &self.shipped_packages()),
         };
         self.inquire(Some(id), task, question);
     }

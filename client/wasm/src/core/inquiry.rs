@@ -1,17 +1,14 @@
 //! Questions of people: who is here, what runs, who wrote it, and who decides.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    time::Duration,
-};
+use std::{collections::BTreeMap, time::Duration};
 
 use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
 use metatopia_protocol::{
-    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, OrderEntry, PlayerEntry, Question,
-    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
+    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, OrderEntry, PACKAGES_PER_ANSWER_MAX,
+    PackageEntry, PlayerEntry, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
 };
-use metatopia_types::{NodeContact, PackageId, PublicKey, ScriptId, SetChange};
+use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -41,11 +38,13 @@ pub(super) enum InquiryTask {
     Order,
     /// What one package holds.
     Source(PackageId),
-    /// All packages: what runs first, then each source.
+    /// The packages whose source is there, page after page.
+    Packages(Vec<PackageEntry>),
+    /// The source of all that runs and of what ships with the sim: a list first, then each source.
     AllSource {
-        /// What was found to run.
-        scripts: Vec<ScriptEntry>,
-        /// What is still to be fetched, the next one last; none while it is not known what runs.
+        /// The packages of the sim.
+        listed: Vec<PackageEntry>,
+        /// What is still to be fetched, the next one last; none while the list is not whole.
         left: Option<Vec<PackageId>>,
         /// What was fetched.
         packages: Vec<ServedPackage>,
@@ -62,10 +61,17 @@ impl InquiryTask {
     }
 
     pub(super) const fn all_source() -> (Self, Question) {
-        let task = Self::AllSource { scripts: Vec::new(), left: None, packages: Vec::new() };
-        (task, Question::Scripts { after: ScriptId(0) })
+        let task = Self::AllSource { listed: Vec::new(), left: None, packages: Vec::new() };
+        (task, Question::Packages { after: FIRST })
+    }
+
+    pub(super) const fn packages() -> (Self, Question) {
+        (Self::Packages(Vec::new()), Question::Packages { after: FIRST })
     }
 }
+
+/// All packages come after this one.
+const FIRST: PackageId = PackageId(Digest::ZERO);
 
 /// A question of somebody, and what it is asked for.
 #[derive(Debug)]
@@ -219,14 +225,24 @@ impl ClientCore {
                     InquiryStep::Done(all.iter().map(script).collect())
                 }
             },
-            (InquiryTask::AllSource { scripts, left, .. }, Answer::Scripts(page)) => {
-                match next_page(scripts, page) {
+            (InquiryTask::Packages(all), Answer::Packages(page)) => {
+                match next_packages(all, page) {
                     Some(question) => InquiryStep::Ask(question),
                     None => {
-                        let running = scripts.iter().map(|entry| entry.package);
-                        let shipped = self.genesis.packages.keys().copied();
-                        let ids: BTreeSet<PackageId> = running.chain(shipped).collect();
-                        let left = left.insert(ids.into_iter().rev().collect());
+                        let there = all.iter().filter(|entry| entry.left.is_none());
+                        InquiryStep::Done(there.map(package).collect())
+                    }
+                }
+            }
+            (InquiryTask::AllSource { listed, left, .. }, Answer::Packages(page)) => {
+                match next_packages(listed, page) {
+                    Some(question) => InquiryStep::Ask(question),
+                    None => {
+                        let runs = |entry: &&PackageEntry| {
+                            entry.left.is_none() && (entry.scripts > 0 || entry.publisher.is_none())
+                        };
+                        let ids = listed.iter().filter(runs).map(|entry| entry.package);
+                        let left = left.insert(ids.rev().collect());
                         next_source(left).unwrap_or_else(|| self.archived(&[]))
                     }
                 }
@@ -252,11 +268,6 @@ impl ClientCore {
         let archive = sources::archive(packages, self.sim, self.session.height());
         let list: Vec<Value> = packages.iter().map(ServedPackage::listed).collect();
         InquiryStep::Done(json!({ "archive": BASE64.encode(&archive), "list": list }))
-    }
-
-    /// Returns what ships with the sim.
-    pub(super) fn shipped_packages(&self) -> Value {
-        sources::shipped(&self.genesis).into()
     }
 
     /// Asks a question whose answer the page wants as it comes.
@@ -285,6 +296,15 @@ fn next_page(all: &mut Vec<ScriptEntry>, page: Vec<ScriptEntry>) -> Option<Quest
     (full && after > before).then_some(Question::Scripts { after })
 }
 
+/// Takes a page in; returns the question for the next one, if there is one.
+fn next_packages(all: &mut Vec<PackageEntry>, page: Vec<PackageEntry>) -> Option<Question> {
+    let before = all.last().map_or(FIRST, |entry| entry.package);
+    let full = page.len() >= PACKAGES_PER_ANSWER_MAX;
+    all.extend(page);
+    let after = all.last().map_or(FIRST, |entry| entry.package);
+    (full && after > before).then_some(Question::Packages { after })
+}
+
 fn next_source(left: &[PackageId]) -> Option<InquiryStep> {
     left.last().map(|package| InquiryStep::Ask(Question::Source { package: *package }))
 }
@@ -303,6 +323,14 @@ fn script(entry: &ScriptEntry) -> Value {
         "package": entry.package.to_string(), "owner": entry.owner.map(|key| key.to_string()),
         "failures": entry.failures, "last_failure": last, "dropped": entry.dropped,
         "gas_used": entry.gas_used, "proven": false,
+    })
+}
+
+fn package(entry: &PackageEntry) -> Value {
+    json!({
+        "id": entry.package.to_string(), "name": entry.name, "version": entry.version,
+        "licence": entry.licence, "publisher": entry.publisher.map(|key| key.to_string()),
+        "scripts": entry.scripts, "proven": false,
     })
 }
 

@@ -294,9 +294,41 @@ fn sources_are_hashed_again() {
         assert_eq!(files.iter().all(|file| file["verified"] == true), good);
         assert!(source["manifest"]["licence"].is_string());
     }
+}
+
+fn listed(n: u8, scripts: u32, publisher: Option<u8>) -> PackageEntry {
+    PackageEntry {
+        package: PackageId(Digest([n; 32])),
+        name: format!("package {n}"),
+        version: "1.0.0".to_owned(),
+        licence: "AGPL-3.0-or-later".to_owned(),
+        publisher: publisher.map(|n| PublicKey([n; 32])),
+        height: Height(7),
+        bytes: 300,
+        scripts,
+        left: None,
+    }
+}
+
+#[test]
+fn packages_that_can_be_attached_come_page_after_page() {
+    let mut page = Page::new();
+    page.said();
     let command = page.command(json!({ "do": "packages" }));
-    let shipped = page.result(command).expect("known")["result"].clone();
-    assert_eq!(shipped[0]["id"], id.to_string());
+    let first = PackageId(Digest::ZERO);
+    let asked = question(&mut page, |asked| *asked == Question::Packages { after: first });
+    let gone = PackageEntry { left: Some(Height(9)), ..listed(1, 0, Some(5)) };
+    let full: Vec<PackageEntry> = vec![gone; PACKAGES_PER_ANSWER_MAX];
+    page.answer(asked, Answer::Packages(full));
+    let after = PackageId(Digest([1; 32]));
+    let asked = question(&mut page, |asked| *asked == Question::Packages { after });
+    page.answer(asked, Answer::Packages(vec![listed(2, 1, None), listed(3, 0, Some(5))]));
+
+    let all = page.result(command).expect("known")["result"].clone();
+    let names: Vec<&str> =
+        all.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect();
+    assert_eq!(names, ["package 2", "package 3"], "what has left is not there");
+    assert_eq!(all[0]["publisher"], Value::Null);
 }
 
 /// The same package with one letter of a file changed.
@@ -312,9 +344,15 @@ fn all_source_is_one_archive() {
     let mut page = Page::new();
     page.said();
     let command = page.command(json!({ "do": "all_source" }));
-    let asked = question(&mut page, |asked| matches!(asked, Question::Scripts { .. }));
-    page.answer(asked, Answer::Scripts(Vec::new()));
+    let asked = question(&mut page, |asked| matches!(asked, Question::Packages { .. }));
     let packages = Stand::genesis().packages;
+    let mut all: Vec<PackageEntry> = packages
+        .keys()
+        .map(|id| PackageEntry { package: *id, ..listed(1, 0, None) })
+        .chain([listed(0xfe, 0, Some(5))])
+        .collect();
+    all.sort_by_key(|entry| entry.package);
+    page.answer(asked, Answer::Packages(all));
     for (id, bytes) in &packages {
         let asked = question(&mut page, |asked| *asked == Question::Source { package: *id });
         page.answer(asked, Answer::Source(bytes.clone()));
