@@ -7,9 +7,10 @@ use metatopia_math::{Fx, Vec2};
 use super::{
     convert::{into_datum, value_of},
     datum::{Datum, DatumClosure, DatumList, DatumMap},
-    loaded::LoadedCall,
+    loaded::{FrequentCall, LoadedCall},
     machine::CallMachine,
     meter::{CallFault, CallOutcome},
+    operators::fixed_of,
     prices,
 };
 use crate::{
@@ -24,16 +25,6 @@ use crate::{
 
 /// Arguments that a host function takes at most.
 const HOST_ARGUMENTS_MAX: usize = 4;
-
-/// What the most frequent functions give for numbers with a fraction, where nothing can fail.
-#[inline]
-fn fast(name: &str, arguments: &[Datum]) -> Option<Datum> {
-    match (name, arguments) {
-        ("vec2", [Datum::Fixed(x), Datum::Fixed(y)]) => Some(Datum::Vec2(Vec2::new(*x, *y))),
-        ("sqrt", [Datum::Fixed(x)]) => x.sqrt().map(Datum::Fixed),
-        _ => None,
-    }
-}
 
 /// Registers in a row.
 pub(super) fn row(registers: &mut [Datum], first: u16, count: u16) -> &mut [Datum] {
@@ -182,7 +173,9 @@ impl CallMachine<'_> {
         call: &LoadedCall,
         arguments: &mut [Datum],
     ) -> CallOutcome<Datum> {
-        if let Some(result) = fast(&call.name, arguments) {
+        if let Some(frequent) = call.frequent
+            && let Some(result) = self.frequent(frequent, arguments)?
+        {
             return Ok(result);
         }
         let row = match &call.rows[..] {
@@ -215,12 +208,49 @@ impl CallMachine<'_> {
         }
     }
 
-    /// Arguments as the functions of the table take them.
-    fn values(&mut self, arguments: &[Datum], values: &mut [Value]) -> CallOutcome<()> {
-        for (value, argument) in values.iter_mut().zip(arguments) {
+    /// Does what scripts do most, without values of the world's own between; nothing if that is not possible.
+    /// It pays what the function of the table would.
+    fn frequent(&mut self, call: FrequentCall, arguments: &[Datum]) -> CallOutcome<Option<Datum>> {
+        Ok(match (call, arguments) {
+            (FrequentCall::Vec2, [Datum::Fixed(x), Datum::Fixed(y)]) => {
+                Some(Datum::Vec2(Vec2::new(*x, *y)))
+            }
+            (FrequentCall::Sqrt, [Datum::Fixed(x)]) => x.sqrt().map(Datum::Fixed),
+            (FrequentCall::Nearby, [radius @ (Datum::Fixed(_) | Datum::Int(_))]) => {
+                let radius = fixed_of("nearby", radius)?;
+                let scene = self.scene()?;
+                let found = scene.nearby(radius)?;
+                let looked = scene.take_looked() as u64;
+                self.meter.pay(looked * prices::LOOK)?;
+                let list = DatumList::of(found.into_iter().map(Datum::Object).collect());
+                let list = Datum::Array(Arc::new(list));
+                self.meter.take(list.size())?;
+                Some(list)
+            }
+            (FrequentCall::Send, [Datum::Object(to), Datum::Text(topic), data]) => {
+                self.pay_for(arguments)?;
+                let data = value_of(data)?;
+                self.scene()?.send(*to, topic, data)?;
+                Some(Datum::Unit)
+            }
+            _ => None,
+        })
+    }
+
+    /// Pays for handing arguments to the world.
+    fn pay_for(&mut self, arguments: &[Datum]) -> CallOutcome<()> {
+        for argument in arguments {
             if !matches!(argument, Datum::Int(_) | Datum::Fixed(_) | Datum::Vec2(_)) {
                 self.meter.pay(argument.size() * 2)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Arguments as the functions of the table take them.
+    fn values(&mut self, arguments: &[Datum], values: &mut [Value]) -> CallOutcome<()> {
+        self.pay_for(arguments)?;
+        for (value, argument) in values.iter_mut().zip(arguments) {
             *value = value_of(argument)?;
         }
         Ok(())

@@ -6,7 +6,7 @@ use metatopia_math::{Fx, Vec2};
 
 use super::{convert::datum_of, datum::Datum, prices};
 use crate::{
-    EventKind,
+    EventKind, ObjectView,
     host::{Access, FUNCTIONS, HostFunction, HostProperty, PROPERTIES, ValueKind},
     ir::{IR_FORMAT, IrFunction, IrOp, IrPath, ScriptProgram},
     lang::SourcePoint,
@@ -43,6 +43,17 @@ pub(super) struct LoadedName {
     pub(super) text: Arc<str>,
     pub(super) coordinate: Option<fn(&mut Vec2) -> &mut Fx>,
     pub(super) property: Option<&'static HostProperty>,
+    /// Reads the property if it is one of those that are vectors.
+    pub(super) vector: Option<fn(&ObjectView<'_>) -> Vec2>,
+}
+
+/// A host function that the executor does by itself if its arguments are the usual ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum FrequentCall {
+    Vec2,
+    Sqrt,
+    Nearby,
+    Send,
 }
 
 /// A host function that the program calls.
@@ -50,6 +61,7 @@ pub(super) struct LoadedName {
 pub(super) struct LoadedCall {
     pub(super) name: Box<str>,
     pub(super) count: usize,
+    pub(super) frequent: Option<FrequentCall>,
     /// Rows of the table with that name and so many arguments.
     pub(super) rows: Vec<&'static HostFunction>,
 }
@@ -141,7 +153,12 @@ fn loaded_name(name: &str) -> LoadedName {
         Access::Coordinate(at) => Some(at),
         Access::Field(..) => None,
     });
-    LoadedName { text: name.into(), coordinate, property: of(ValueKind::Object) }
+    let vector: Option<fn(&ObjectView<'_>) -> Vec2> = match name {
+        "pos" => Some(|object| object.pos),
+        "velocity" => Some(|object| object.velocity),
+        _ => None,
+    };
+    LoadedName { text: name.into(), coordinate, property: of(ValueKind::Object), vector }
 }
 
 fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError> {
@@ -150,7 +167,14 @@ fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError>
     if rows.is_empty() {
         return Err(ProgramError::Function { name: name.clone(), count: *count });
     }
-    Ok(LoadedCall { name: name.clone().into(), count: usize::from(*count), rows })
+    let frequent = match (name.as_str(), *count) {
+        ("vec2", 2) => Some(FrequentCall::Vec2),
+        ("sqrt", 1) => Some(FrequentCall::Sqrt),
+        ("nearby", 1) => Some(FrequentCall::Nearby),
+        ("send", 3) => Some(FrequentCall::Send),
+        _ => None,
+    };
+    Ok(LoadedCall { name: name.clone().into(), count: usize::from(*count), frequent, rows })
 }
 
 impl LoadedFunction {

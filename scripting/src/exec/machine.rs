@@ -32,8 +32,6 @@ pub(super) struct CallMachine<'p> {
     pub(super) me: ObjectId,
     frames: Vec<CallFrame>,
     catches: Vec<CatchFrame>,
-    /// The registers of the outermost function are wanted after it has ended.
-    keeps_registers: bool,
 }
 
 /// A function under way.
@@ -84,7 +82,7 @@ impl<'p> CallMachine<'p> {
         let meter = CallMeter::new(time);
         let (frames, catches) = (Vec::with_capacity(4), Vec::new());
         let state = StateCache::new();
-        Self { program, meter, scene, state, me, frames, catches, keeps_registers: false }
+        Self { program, meter, scene, state, me, frames, catches }
     }
 
     pub(super) fn scene(&mut self) -> CallOutcome<&mut ScriptContext> {
@@ -95,7 +93,6 @@ impl<'p> CallMachine<'p> {
 
     /// Runs a function, and returns what its registers hold at its end.
     pub(super) fn registers_of(&mut self, function: u16) -> CallOutcome<Vec<Datum>> {
-        self.keeps_registers = true;
         let mut stack = Vec::new();
         self.call(&mut stack, function, 0)?;
         Ok(stack)
@@ -184,14 +181,12 @@ impl<'p> CallMachine<'p> {
                 }
                 Leave::Return(value) => {
                     self.frames.pop();
-                    if self.keeps_registers && self.frames.len() == floor {
+                    // Whoever gave the stack clears it, or wants what is in it.
+                    if self.frames.len() == floor {
                         return Ok(value);
                     }
                     let end = frame.base + function.registers;
                     stack[frame.base..end].fill(Datum::Unit);
-                    if self.frames.len() == floor {
-                        return Ok(value);
-                    }
                     stack[frame.base] = value;
                 }
                 Leave::Fault(fault) => self.fail(stack, floor, fault)?,

@@ -50,7 +50,10 @@ impl CallMachine<'_> {
             (Datum::Vec2(vector), Some(coordinate), _) => {
                 Ok(Datum::Fixed(*coordinate(&mut { *vector })))
             }
-            (Datum::Object(object), _, Some(property)) => self.field(*object, property),
+            (Datum::Object(object), _, Some(property)) => match name.vector {
+                Some(read) => Ok(Datum::Vec2(read(&self.scene()?.object(*object)?))),
+                None => self.field(*object, property),
+            },
             (Datum::Map(map), ..) => {
                 self.meter.pay(prices::MAP_LOOKUP)?;
                 Ok(map.get(&name.text).cloned().unwrap_or_default())
@@ -69,11 +72,6 @@ impl CallMachine<'_> {
             unreachable!("properties of objects are fields")
         };
         let view = self.scene()?.object(object)?;
-        match property.name {
-            "pos" => return Ok(Datum::Vec2(view.pos)),
-            "velocity" => return Ok(Datum::Vec2(view.velocity)),
-            _ => {}
-        }
         let value = read(&view);
         if let Value::Text(text) = value {
             self.meter.take(TEXT_BYTES + text.len() as u64)?;

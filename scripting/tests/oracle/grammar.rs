@@ -46,7 +46,7 @@ pub(crate) struct Grammar<'c> {
     tries: u32,
     in_closure: bool,
     /// A closure for an array is drawn: stock rhai locks the array, or the map that it is taken from, so
-    /// the closure names none.
+    /// the closure names none, nor another closure that could.
     hides_arrays: bool,
     /// Functions that may be called from here: those before.
     functions: u64,

@@ -198,7 +198,7 @@ pub struct BuildingParameters {
     pub open_ground: bool,
 }
 
-/// The gas of scripts. One unit is roughly one evaluated expression.
+/// The gas of scripts. One unit stands for 0.1 microseconds of the reference machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
     /// All scripts in one tick, and what earlier ticks of the same turn have left: no further call

@@ -33,7 +33,7 @@ impl Grammar<'_> {
     }
 
     fn variable(&mut self, of: Type) -> Option<String> {
-        if self.hides_arrays && [Type::Array, Type::Map].contains(&of) {
+        if self.hides_arrays && [Type::Array, Type::Map, Type::Closure].contains(&of) {
             return None;
         }
         let all: Vec<String> =

@@ -97,6 +97,14 @@ const USES: &[(&str, &str)] = &[
     ("puts one last", "V.pop(); V.push(7);"),
     ("lists its names", "V.keys();"),
     ("lists its values", "V.values();"),
+    ("maps it", "V.map(|x| x);"),
+    ("filters it", "V.filter(|x| true);"),
+    ("sums it up", "V.reduce(|a, b| b, 0);"),
+    ("sorts it by a lie", "V.sort(|a, b| -1);"),
+    ("keeps it in a closure", "let f = || V; f(); f();"),
+    ("throws it", "try { throw V; } catch (e) { e; }"),
+    ("fails with it", "try { V + (); } catch { }"),
+    ("switches on it", "switch V { 0 => 1, \"a\" => 2, _ => 3 };"),
 ];
 
 /// Functions that uses call.
@@ -172,6 +180,7 @@ fn expressions(kind: ValueKind) -> &'static [&'static str] {
         ValueKind::Array => &["nested", "numbers", "texts", "counts", "V"],
         ValueKind::Map => &["map", "maps", "names"],
         ValueKind::Range => &["1..7"],
+        ValueKind::Function => &["|x| x", "|x| true", "|a, b| b", "|a, b| -1"],
         ValueKind::State => &["state"],
         ValueKind::Function => &["|a, b| a == b", "|a| a", "|a| V"],
         ValueKind::Any => &["nested", "text", "maps", "numbers", "7"],
