@@ -7,6 +7,8 @@
 //! [`Place::files`] writes the description. It cannot change a running sim; it only makes a
 //! [`Genesis`](metatopia_sim::Genesis).
 //!
+//! [`rehearse`] runs the tests of a package, which are scripts themselves, in a small sim.
+//!
 //! The [`golden`] log is a recorded afternoon on the plaza, with the roots that every build, on
 //! every machine, must come to.
 //!

@@ -150,15 +150,14 @@ struct Rehearsal<'a> {
 impl Rehearsal<'_> {
     /// Runs the test to its end.
     fn run(&mut self, package: &Package) -> Result<(), Mistake> {
-        let in_tests = |message: String| Mistake::in_file(self.file, message);
-        let mut stage =
-            RehearsalStage::new(package).map_err(|error| in_tests(error.to_string()))?;
-        let mut fault = stage.begin().err();
+        let founded = RehearsalStage::new(package);
+        let mut stage = founded.map_err(|error| Mistake::in_file(self.file, error))?;
+        stage.begin().map_err(|fault| match fault {
+            StageFault::Script(failed) => self.script(&failed),
+            StageFault::Step(why) => Mistake::in_file(self.file, why),
+        })?;
         let mut answers = Vec::new();
         loop {
-            if let Some(StageFault::Script(failed)) = fault {
-                return Err(self.script(&failed));
-            }
             let error = match self.call(&answers, stage.tick()) {
                 Ok(log) => {
                     self.log = log;
@@ -175,11 +174,10 @@ impl Rehearsal<'_> {
                 let told = format!("a test asks at most {REHEARSAL_ASKS_MAX} times");
                 return Err(self.placed(&error, Some(told)));
             }
-            match stage.answer(asked) {
-                Ok(answer) => answers.push(answer),
-                Err(StageFault::Step(why)) => return Err(self.placed(&error, Some(why))),
-                Err(script) => fault = Some(script),
-            }
+            answers.push(stage.answer(asked).map_err(|fault| match fault {
+                StageFault::Script(failed) => self.script(&failed),
+                StageFault::Step(why) => self.placed(&error, Some(why)),
+            })?);
         }
     }
 
@@ -192,7 +190,7 @@ impl Rehearsal<'_> {
         let answered = i64::try_from(answers.len()).expect("a bounded number of answers");
         state.insert("asked".to_owned(), Value::Int(0));
         state.insert("answered".to_owned(), Value::Int(answered));
-        let view: Arc<dyn WorldView> = Arc::new(Nowhere(now));
+        let view: Arc<dyn WorldView> = Arc::new(RehearsalView(now));
         let called = self.program.call(&Call {
             view: &view,
             script: ScriptId(1),
@@ -239,9 +237,9 @@ impl Rehearsal<'_> {
 }
 
 /// The view of a test: it runs on no thing, and learns of the world by its questions.
-struct Nowhere(Tick);
+struct RehearsalView(Tick);
 
-impl WorldView for Nowhere {
+impl WorldView for RehearsalView {
     fn object(&self, _: ObjectId) -> Option<ObjectView<'_>> {
         None
     }

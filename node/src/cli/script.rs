@@ -4,6 +4,7 @@ mod attach;
 mod check;
 mod deeds;
 mod diff;
+mod follow;
 mod fork;
 mod lines;
 mod list;
@@ -77,8 +78,9 @@ pub(super) enum ScriptCommand {
     #[command(after_help = "Examples:\n  \
         metatopia script source PACKAGE -o lamp\n  \
         metatopia script source --all -o everything\n\n\
-        What is written re-hashes to the id of the package. With --all it comes out of a state that the\n\
-        sim's servers signed. The texts of the licences lie beside it, in LICENSES.")]
+        What is written re-hashes to the id of the package. With --all it comes out of the present state,\n\
+        which follows from a state and turns that the sim's servers signed. The texts of the licences\n\
+        lie beside it, in LICENSES.")]
     Source(source::ScriptSourceArgs),
     /// Write the source of a package into a folder as a package of your own, which names its parent.
     #[command(after_help = "Example:\n  metatopia script fork PACKAGE my-lamp --author Ada")]

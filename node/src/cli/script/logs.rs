@@ -7,19 +7,13 @@ use std::{fmt, time::Duration};
 
 use clap::Args;
 use metatopia_client_driver::ClientDriver;
-use metatopia_protocol::{Answer, Question};
-use metatopia_sim::{Applied, Course, LogLine, ScriptFailure, Serial};
-use metatopia_types::{Certificate, Height, ScriptId, Turn};
+use metatopia_sim::{Applied, LogLine, ScriptFailure};
+use metatopia_types::ScriptId;
 use serde::Serialize;
 use tokio::time::sleep;
 
-use super::lines::shown;
-use crate::cli::{
-    arguments,
-    console::Console,
-    failure::Failure,
-    session::{ANSWER, NodeArgs},
-};
+use super::{follow, lines::shown};
+use crate::cli::{arguments, console::Console, failure::Failure, session::NodeArgs};
 
 /// The time between two questions for turns, once all are there: a few turns.
 const AGAIN: Duration = Duration::from_millis(200);
@@ -60,51 +54,27 @@ impl fmt::Display for ScriptLogLine {
 
 pub(super) async fn run(args: ScriptLogsArgs, console: Console) -> Result<(), Failure> {
     let mut driver = args.at.open_to_ask().await?;
-    let followed = follow(&mut driver, &args, console).await;
+    let told = tell(&mut driver, &args, console).await;
     driver.leave().await;
-    followed
+    told
 }
 
-async fn follow(
+async fn tell(
     driver: &mut ClientDriver,
     args: &ScriptLogsArgs,
     console: Console,
 ) -> Result<(), Failure> {
-    let mut course = Course::new(driver.fetch_state(ANSWER, |_, _| ()).await?);
+    let mut course = follow::begin(driver).await?;
     console.note(&format!("from turn {} on", course.world().height().plus(1)));
     loop {
-        let from = course.world().height().plus(1);
-        let turns = turns(driver, from).await?;
-        for (turn, certificate) in &turns {
-            course.check(turn, certificate).map_err(|error| {
-                Failure::unverified(format!("turn {} of the node: {error}", turn.header.height))
-            })?;
-            let applied = course.follow(turn, &Serial, &mut ());
-            for line in lines(&applied, args.script) {
-                console.show(&line)?;
-            }
+        follow::catch_up(driver, &mut course, |applied| {
+            lines(applied, args.script).iter().try_for_each(|line| console.show(line))
+        })
+        .await?;
+        if !args.follow {
+            return Ok(());
         }
-        if turns.is_empty() {
-            if !args.follow {
-                return Ok(());
-            }
-            sleep(AGAIN).await;
-        }
-    }
-}
-
-/// Asks for decided turns.
-async fn turns(
-    driver: &mut ClientDriver,
-    from: Height,
-) -> Result<Vec<(Turn, Certificate)>, Failure> {
-    match driver.ask(Question::Turns { from }, ANSWER).await? {
-        Answer::Turns(turns) => Ok(turns),
-        Answer::Pruned { oldest } => {
-            Err(Failure::not_found(format!("the node has no turns before {oldest}"))
-                .hint("ask an archive"))
-        }
-        _ => Err(Failure::timed_out("the node is too busy to hand out turns").hint("try again")),
+        sleep(AGAIN).await;
     }
 }
 

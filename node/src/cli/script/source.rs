@@ -7,16 +7,13 @@ use std::{
 };
 
 use clap::Args;
+use metatopia_client_driver::ClientDriver;
 use metatopia_scripting::Package;
+use metatopia_sim::Course;
 use serde::Serialize;
 
-use super::packages;
-use crate::cli::{
-    console::Console,
-    failure::Failure,
-    folder::check_empty,
-    session::{ANSWER, NodeArgs},
-};
+use super::{follow, packages};
+use crate::cli::{console::Console, failure::Failure, folder::check_empty, session::NodeArgs};
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ScriptSourceArgs {
@@ -76,9 +73,10 @@ pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), 
         packages::write(&args.out, &package)?;
         return console.show(&WrittenSource::of(&args.out, &package));
     }
-    let fetched = driver.fetch_state(ANSWER, |_, _| ()).await;
+    let present = present(&mut driver).await;
     driver.leave().await;
-    let world = fetched?;
+    let course = present?;
+    let world = course.world();
     let (sim, height, root) = (world.sim(), world.height(), world.root());
     console.note(&format!("sim {sim} after turn {height}, whose state has the root {root}"));
     let mut used = BTreeSet::new();
@@ -88,6 +86,13 @@ pub(super) async fn run(args: ScriptSourceArgs, console: Console) -> Result<(), 
         console.show(&WrittenSource::of(&dir, package))?;
     }
     Ok(())
+}
+
+/// Returns the present state, which follows from what the servers signed.
+async fn present(driver: &mut ClientDriver) -> Result<Course, Failure> {
+    let mut course = follow::begin(driver).await?;
+    follow::catch_up(driver, &mut course, |_| Ok(())).await?;
+    Ok(course)
 }
 
 /// Returns the name of a folder that no other package has: that of the package, and a number where
