@@ -71,6 +71,7 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
     ("try", "let c = 0;", "try { c = 1; } catch { }"),
     ("copy on write", "let a = [1, 2, 3, 4, 5, 6, 7, 8]; let c = 0;", "c = a; c[0] = 1;"),
     ("equal arrays", "let a = [1, 2, 3, 4, 5, 6, 7, 8]; let c = 0;", "c = a == a;"),
+    ("empty name", "let m = #{}; for i in 0..99 { m[`k${i}`] = i; }", "m.contains(\"\");"),
     ("contains", "let a = [1, 2, 3, 4, 5, 6, 7, 8]; let c = 0;", "c = 8 in a; c = 3 in 1..7;"),
     ("keys", "let m = #{a: 1, b: 2, c: 3}; let c = 0;", "c = m.keys();"),
     ("sqrt", "let a = 2.5; let c = 0;", "c = sqrt(a); c = sqrt(a);"),

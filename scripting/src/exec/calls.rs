@@ -233,6 +233,19 @@ impl CallMachine<'_> {
                 self.scene()?.send(*to, topic, data)?;
                 Some(Datum::Unit)
             }
+            (FrequentCall::Split, [Datum::Text(text), Datum::Text(by)]) => {
+                self.pay_for(arguments)?;
+                let parts = match by.as_str() {
+                    "" => text.chars().count(),
+                    by => text.matches(by).count() + 1,
+                };
+                if parts > ARRAY_LENGTH_MAX {
+                    return Err(too_long("an array", ARRAY_LENGTH_MAX, "elements"));
+                }
+                // Each part has memory of its own: asked for twice, and given back.
+                self.meter.pay(2 * prices::ALLOCATION * parts as u64)?;
+                None
+            }
             _ => None,
         })
     }

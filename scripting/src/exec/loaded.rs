@@ -47,13 +47,15 @@ pub(super) struct LoadedName {
     pub(super) vector: Option<fn(&ObjectView<'_>) -> Vec2>,
 }
 
-/// A host function that the executor does by itself if its arguments are the usual ones.
+/// A host function that the executor does by itself if its arguments are the usual ones, or that pays for
+/// its work in its own way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FrequentCall {
     Vec2,
     Sqrt,
     Nearby,
     Send,
+    Split,
 }
 
 /// A host function that the program calls.
@@ -172,6 +174,7 @@ fn loaded_call((name, count): &(String, u8)) -> Result<LoadedCall, ProgramError>
         ("sqrt", 1) => Some(FrequentCall::Sqrt),
         ("nearby", 1) => Some(FrequentCall::Nearby),
         ("send", 3) => Some(FrequentCall::Send),
+        ("split", 2) => Some(FrequentCall::Split),
         _ => None,
     };
     Ok(LoadedCall { name: name.clone().into(), count: usize::from(*count), frequent, rows })

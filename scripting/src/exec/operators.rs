@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 use metatopia_math::{Fx, Vec2};
 
 use super::{
-    datum::Datum,
+    datum::{Datum, order_of_texts},
     machine::CallMachine,
     meter::{CallFault, CallOutcome},
     prices,
@@ -67,7 +67,7 @@ pub(super) fn order(a: &Datum, b: &Datum) -> Option<Ordering> {
     match (a, b) {
         (Datum::Int(a), Datum::Int(b)) => Some(a.cmp(b)),
         (Datum::Fixed(a), Datum::Fixed(b)) => Some(a.cmp(b)),
-        (Datum::Text(a), Datum::Text(b)) => Some(a.as_str().cmp(b)),
+        (Datum::Text(a), Datum::Text(b)) => Some(order_of_texts(a, b)),
         (Datum::Bool(a), Datum::Bool(b)) => Some(a.cmp(b)),
         _ => order_of_numbers(a, b),
     }

@@ -158,6 +158,19 @@ fn ranges_are_those_of_whole_numbers_on_every_machine() {
     assert_eq!(part.unwrap().log, ["", "text"]);
 }
 
+/// The letters of a long text were all made before anything was paid: for a call that failed, sixty times
+/// as much as it paid.
+#[test]
+fn splitting_a_text_pays_for_each_part_before_it_is_made() {
+    let gas = |bytes: usize| {
+        let text = "x".repeat(bytes);
+        start(&format!("split(\"{text}\", \"\");")).map(|part| part.gas)
+    };
+    let (few, many) = (gas(1).unwrap(), gas(limits::ARRAY_LENGTH_MAX).unwrap());
+    assert!(many - few > 400, "{many} against {few}");
+    assert_eq!(gas(limits::ARRAY_LENGTH_MAX + 1).unwrap_err().kind, ErrorKind::Memory);
+}
+
 /// In a crowd of three thousand things a look around took fifteen times as long as its price said.
 #[test]
 fn a_look_around_pays_for_all_that_is_looked_at() {

@@ -13,9 +13,9 @@ use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 const NAMES: [&str; 4] = ["bell", "crate", "Ada", "post"];
 
 /// A few things in a row, 2 m apart.
-struct Row;
+struct RowOfThings;
 
-impl WorldView for Row {
+impl WorldView for RowOfThings {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         let place = usize::try_from(id.0).ok()?.checked_sub(1)?;
         let name = NAMES.get(place)?;
@@ -49,7 +49,7 @@ impl WorldView for Row {
 
 /// Does something with a call in that world.
 pub(crate) fn call<T>(work: impl FnOnce(&Call<'_>) -> T) -> T {
-    let view: Arc<dyn WorldView> = Arc::new(Row);
+    let view: Arc<dyn WorldView> = Arc::new(RowOfThings);
     work(&Call {
         view: &view,
         script: ScriptId(1),
