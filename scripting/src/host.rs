@@ -42,7 +42,7 @@ pub enum ValueKind {
     Map,
     /// A range of whole numbers.
     Range,
-    /// A closure.
+    /// A closure of the script.
     Function,
     /// The script's persistent variables.
     State,

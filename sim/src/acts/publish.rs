@@ -22,7 +22,7 @@ use crate::{
 
 /// A package that enters the sim.
 pub(super) struct NewPackage {
-    /// The package.
+    /// The package itself, which keeps all rules.
     pub(super) package: Package,
     /// Its compiled source.
     pub(super) handler: Arc<dyn Handler>,

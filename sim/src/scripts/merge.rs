@@ -11,7 +11,7 @@ use super::{
     inbox::{QueuedEvent, Sender},
     programs::Programs,
     script::ScriptChange,
-    script_run::{ScriptRun, Trial, rank},
+    script_run::{ScriptRun, UpgradeTrial, rank},
 };
 use crate::{
     acts::{NEARBY, SpokenLine},
@@ -110,15 +110,15 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
 
 impl State {
     /// Ends the trial of an upgrade: the script stays what it is, or is again what it was.
-    fn end_trial(&mut self, id: ScriptId, trial: Trial) {
+    fn end_trial(&mut self, id: ScriptId, trial: UpgradeTrial) {
         let script = self.scripts.get(&id).expect("a script that ran is in the state");
-        if script.fallback.is_none() || trial == Trial::Open {
+        if script.fallback.is_none() || trial == UpgradeTrial::Open {
             return;
         }
         let time = self.governance.time;
         let script = self.scripts.get_mut(&id).expect("a script that was just read");
         let before = *script.fallback.take().expect("a fallback that was just seen");
-        if trial == Trial::Passed {
+        if trial == UpgradeTrial::Passed {
             self.publications.release(before.package, time);
             return;
         }

@@ -49,12 +49,12 @@ pub(crate) struct ScriptRun {
     /// The lines that were logged.
     pub(crate) log: Vec<String>,
     /// How far an upgrade has come that had not ended well before.
-    pub(super) trial: Trial,
+    pub(super) trial: UpgradeTrial,
 }
 
 /// How far the upgrade of a script has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trial {
+pub(super) enum UpgradeTrial {
     /// There is none, or it goes on: nothing but `on_upgrade` was handled so far.
     Open,
     /// An event was handled well: the script is what it is now.
@@ -82,7 +82,7 @@ impl ScriptRun {
         self.own = ObjectWrites::default();
         self.effects.clear();
         self.failures.push(failure);
-        self.trial = Trial::Failed;
+        self.trial = UpgradeTrial::Failed;
     }
 }
 
@@ -217,7 +217,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
         unhandled: Vec::new(),
         failures: Vec::new(),
         log: Vec::new(),
-        trial: Trial::Open,
+        trial: UpgradeTrial::Open,
     };
     let mut state = Arc::clone(&job.state);
     let mut inbox = job.inbox.iter();
@@ -247,7 +247,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
             Err(error) => {
                 run.gas = run.gas.saturating_add(error.gas);
                 let failure = (error.kind, error.report);
-                if job.on_trial && run.trial == Trial::Open {
+                if job.on_trial && run.trial == UpgradeTrial::Open {
                     // What the upgrade did is lost with it; the event is for what the script was before.
                     run.fail(failure);
                     run.unhandled.extend((queued.event != Event::Upgrade).then(|| queued.clone()));
@@ -256,8 +256,8 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
                 run.failures.push(failure);
             }
         }
-        if queued.event != Event::Upgrade && run.trial == Trial::Open {
-            run.trial = Trial::Passed;
+        if queued.event != Event::Upgrade && run.trial == UpgradeTrial::Open {
+            run.trial = UpgradeTrial::Passed;
         }
         if is_speech(queued) {
             run.paid_by_speakers += (run.gas - before).min(GAS_PER_CALL_MIN);

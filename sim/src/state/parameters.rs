@@ -60,7 +60,7 @@ pub struct Parameters {
 /// who are invited, or for one machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Publishers {
-    /// Every player.
+    /// Every player may.
     Anybody,
     /// Players who were seen on enough days.
     Seen,

@@ -2,8 +2,12 @@
 
 use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_sim::{
-    Area, Denied, Land, Publishers, Right, Title, World,
-    limits::{PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, UNDO_ENTRIES_MAX},
+    Area, Denied, Land, Parameters, Publishers, Right, Title, World,
+    limits::{
+        PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PUBLISHED_BYTES_PER_AUTHOR_MAX,
+        PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHING_GAS_PER_BYTE, PUBLISHING_HEIGHTS,
+        UNDO_ENTRIES_MAX,
+    },
 };
 use metatopia_types::{
     Act, BlobId, Build, Digest, ObjectId, Outcome, PackageId, Refusal, ScriptId,
@@ -252,8 +256,9 @@ fn long(name: &str, bytes: usize) -> Package {
 #[test]
 fn one_turn_compiles_a_bounded_number_of_bytes() {
     let mut yard = site(&mut Builder::new());
+    let size = PUBLISHED_BYTES_PER_TURN_MAX as usize * 3 / 5;
     let (first, second) =
-        (yard.publish(1, long("a", 40_000).encode()), yard.publish(2, long("b", 40_000).encode()));
+        (yard.publish(1, long("a", size).encode()), yard.publish(2, long("b", size).encode()));
     yard.play();
 
     let outcomes = [yard.outcome(&first), yard.outcome(&second)];
@@ -271,7 +276,9 @@ fn what_does_not_compile_costs_as_much_as_what_does() {
         })
         .collect();
 
-    // Half a million units of gas pay for two and a half of them.
+    let owner = Parameters::default().gas.owner_capacity;
+    let paid = owner.div_ceil(60_000 * PUBLISHING_GAS_PER_BYTE);
+    assert_eq!(paid, 3, "half a million units of gas pay for so many");
     assert_eq!(refusals[..2], [refused(Refusal::BadPackage); 2]);
     assert!(refusals.contains(&refused(Refusal::TooOften)), "{refusals:?}");
     yard.idle(100);
@@ -287,9 +294,10 @@ fn an_author_publishes_so_much_a_minute() {
         yard.idle(20);
     }
 
+    assert!(5 * 60_000 > PUBLISHED_BYTES_PER_AUTHOR_MAX);
     assert_eq!(published(&mut yard, 1, &long("p4", 60_000)), refused(Refusal::TooOften));
     assert_eq!(published(&mut yard, 2, &long("p4", 60_000)), Outcome::Ok);
-    yard.idle(1_200);
+    yard.idle(PUBLISHING_HEIGHTS);
     assert_eq!(yard.try_act(1, Act::login("again".to_owned(), Default::default())), Outcome::Ok);
     assert_eq!(published(&mut yard, 1, &long("p5", 60_000)), Outcome::Ok);
 }
@@ -303,7 +311,7 @@ fn an_authors_unused_packages_make_room_for_the_next_and_what_runs_stays() {
     let all: Vec<Package> = (0..4).map(|n| long(&format!("p{n}"), size)).collect();
     for one in &all {
         assert_eq!(published(&mut yard, 1, one), Outcome::Ok);
-        yard.idle(1_200);
+        yard.idle(PUBLISHING_HEIGHTS);
     }
     assert!(
         all.iter().map(|one| one.encode().len() as u64).sum::<u64>() + size as u64 * 2
@@ -333,7 +341,7 @@ fn what_runs_leaves_no_room_for_more() {
         assert_eq!(published(&mut yard, 1, &one), Outcome::Ok);
         let attached = Build::Attach { object, package: one.id() };
         assert_eq!(built(&mut yard, 1, attached), Outcome::Ok);
-        yard.idle(1_200);
+        yard.idle(PUBLISHING_HEIGHTS);
     }
 
     assert_eq!(published(&mut yard, 1, &long("p9", 9_000)), refused(Refusal::TooManyPackages));
