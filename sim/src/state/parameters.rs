@@ -251,9 +251,9 @@ impl Default for Parameters {
                 open_ground: true,
             },
             gas: GasParameters {
-                // Three ticks are a turn: 45,000 units, at worst 0.3 us each in a dev build, are 13.5 ms of
-                // one core. With all else that 64 keys put up, a heap that never rests included, a turn
-                // of a release build took 13 of its 50 ms (docs/abuse.md).
+                // Three ticks are a turn: 45,000 units of 0.1 us are 4.5 ms of one core. The dearest ones take
+                // up to 0.3 us in a dev build: 13.5 ms. With all else that 64 keys put up, a turn of a dev
+                // build took 15 of its 50 ms, and 17 beside a heap that never rests (docs/abuse.md).
                 tick: 15_000,
                 // A call of each tick: it costs 200 before its first step.
                 script_refill: 300,
