@@ -74,6 +74,7 @@ impl CallMachine<'_> {
         let view = self.scene()?.object(object)?;
         let value = read(&view);
         if let Value::Text(text) = value {
+            self.meter.pay(prices::PROPERTY_TEXT + text.len() as u64)?;
             self.meter.take(TEXT_BYTES + text.len() as u64)?;
             return Ok(Datum::text(text));
         }

@@ -71,6 +71,9 @@ pub(super) const POSE: u64 = 20_000;
 /// Reading a property of an object, beside the text that it may be.
 const PROPERTY: u64 = 45;
 
+/// Reading a property that is a text, beside its letters: an origin is printed for it, in 64 digits.
+pub(super) const PROPERTY_TEXT: u64 = 50;
+
 /// What a host function costs besides its own price: its arguments become ours.
 const HOST: u64 = 40;
 

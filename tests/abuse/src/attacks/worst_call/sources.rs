@@ -182,7 +182,6 @@ fn expressions(kind: ValueKind) -> &'static [&'static str] {
         ValueKind::Range => &["1..7"],
         ValueKind::Function => &["|x| x", "|x| true", "|a, b| b", "|a, b| -1"],
         ValueKind::State => &["state"],
-        ValueKind::Function => &["|a, b| a == b", "|a| a", "|a| V"],
         ValueKind::Any => &["nested", "text", "maps", "numbers", "7"],
     }
 }
