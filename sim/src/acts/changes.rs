@@ -109,6 +109,8 @@ pub(super) struct TurnCounts {
     pub(super) builds_by: BTreeMap<PublicKey, u32>,
     /// Bytes of source that the sim was asked to compile.
     pub(super) published_bytes: u64,
+    /// Packages that it was asked to compile.
+    pub(super) publishes: usize,
 }
 
 impl TurnCounts {

@@ -15,7 +15,8 @@ use super::{
 };
 use crate::{
     limits::{
-        PUBLISHED_BYTES_PER_AUTHOR_MAX, PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHING_GAS_PER_BYTE,
+        PUBLISHED_BYTES_PER_AUTHOR_MAX, PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX,
+        PUBLISHING_GAS_PER_BYTE,
     },
     state::State,
 };
@@ -47,6 +48,7 @@ impl ActExecutor<'_> {
         };
         // Whoever is no player has no gas, and is refused before anything is compiled.
         if state.players.contains(&author) {
+            counts.publishes = counts.publishes.saturating_add(1);
             counts.published_bytes = counts.published_bytes.saturating_add(bytes);
             state.pay(Some(author), bytes * PUBLISHING_GAS_PER_BYTE, state.clock.tick.plus(1));
         }
@@ -61,7 +63,8 @@ impl ActContext<'_> {
         let blob = self.executor.blobs.get(&source).ok_or(Refusal::NoBlob)?;
         let bytes = blob.0.len() as u64;
         // Its own bytes are among the counted ones, and its gas is paid.
-        if self.counts.published_bytes > PUBLISHED_BYTES_PER_TURN_MAX
+        if self.counts.publishes > PUBLISHES_PER_TURN_MAX
+            || self.counts.published_bytes > PUBLISHED_BYTES_PER_TURN_MAX
             || self.gas_before(&self.author(), bytes) <= 0
         {
             return Err(Refusal::TooOften);

@@ -164,6 +164,9 @@ pub const PACKAGE_BYTES_PER_PUBLISHER_MAX: u64 = 256 * 1_024;
 /// Bytes of source that one turn compiles, see `metatopia-abuse worst_compile`.
 pub const PUBLISHED_BYTES_PER_TURN_MAX: u64 = 64 * 1_024;
 
+/// Packages that one turn compiles: each costs some tenths of a millisecond, however short it is.
+pub const PUBLISHES_PER_TURN_MAX: usize = 16;
+
 /// Bytes that one author publishes in a minute of turns, [`PUBLISHING_HEIGHTS`].
 pub const PUBLISHED_BYTES_PER_AUTHOR_MAX: u64 = 256 * 1_024;
 

@@ -45,6 +45,10 @@ pub(crate) struct Publications {
     uses: BTreeMap<PackageId, usize>,
     /// Index: what may leave, the longest unused first.
     unused: BTreeSet<(u64, PackageId)>,
+    /// Index: what left, the longest ago first.
+    gone: BTreeSet<(Height, PackageId)>,
+    /// Index: what each player published.
+    by_publisher: BTreeMap<PublicKey, BTreeSet<PackageId>>,
     /// Index: bytes of published packages whose source is in the state.
     bytes: u64,
 }
@@ -57,13 +61,38 @@ impl Publications {
     ) -> Self {
         let mut all = Self { records, ..Self::default() };
         used.for_each(|id| *all.uses.entry(id).or_default() += 1);
-        for (id, record) in all.records.iter() {
-            if record.publisher.is_some() && record.left.is_none() {
-                all.bytes += u64::from(record.bytes);
-                all.unused.extend(record.unused_since.map(|since| (since, *id)));
+        let records: Vec<(PackageId, Publication)> =
+            all.records.iter().map(|(id, record)| (*id, record.clone())).collect();
+        records.iter().for_each(|(id, record)| all.list(*id, record));
+        all
+    }
+
+    /// Adds a record to the indexes.
+    fn list(&mut self, id: PackageId, record: &Publication) {
+        if let Some(publisher) = record.publisher {
+            self.by_publisher.entry(publisher).or_default().insert(id);
+            if record.left.is_none() {
+                self.bytes += u64::from(record.bytes);
+                self.unused.extend(record.unused_since.map(|since| (since, id)));
             }
         }
-        all
+        self.gone.extend(record.left.map(|height| (height, id)));
+    }
+
+    /// Removes a record with all that the indexes say of it.
+    fn forget(&mut self, id: PackageId) {
+        let Some(record) = self.records.remove(&id) else {
+            return;
+        };
+        record.left.map(|height| self.gone.remove(&(height, id)));
+        if let Some(publisher) = record.publisher
+            && let Some(own) = self.by_publisher.get_mut(&publisher)
+        {
+            own.remove(&id);
+            if own.is_empty() {
+                self.by_publisher.remove(&publisher);
+            }
+        }
     }
 
     /// Returns the bytes of published packages whose source is in the state.
@@ -122,20 +151,15 @@ impl Publications {
 
     /// Adds a package that somebody published, which no script runs yet.
     fn publish(&mut self, id: PackageId, record: Publication) {
-        self.bytes += u64::from(record.bytes);
-        self.unused.extend(record.unused_since.map(|since| (since, id)));
+        // It may have been here, and have left.
+        self.forget(id);
+        self.list(id, &record);
         self.records.insert(id, record);
         if self.records.len() > PUBLICATIONS_MAX {
-            self.forget_one();
+            // Fewer packages may be in a state than it has records of.
+            let (_, oldest) = *self.gone.first().expect("more records than packages");
+            self.forget(oldest);
         }
-    }
-
-    /// Forgets the package that left longest ago. There is one, because fewer packages may be in a state
-    /// than publications.
-    fn forget_one(&mut self) {
-        let left = self.records.iter().filter_map(|(id, record)| Some((record.left?, *id)));
-        let (_, oldest) = left.min().expect("more publications than packages");
-        self.records.remove(&oldest);
     }
 
     /// Notes that the source of a package leaves the state in the turn of this height.
@@ -147,6 +171,7 @@ impl Publications {
         if record.publisher.is_some() {
             self.bytes -= u64::from(record.bytes);
         }
+        self.gone.insert((height, id));
     }
 
     /// Returns how many bytes somebody published in the last minute of turns.
@@ -164,8 +189,8 @@ impl Publications {
         &'a self,
         publisher: &PublicKey,
     ) -> impl Iterator<Item = (&'a PackageId, &'a Publication)> {
-        let publisher = *publisher;
-        self.records.iter().filter(move |(_, record)| record.publisher == Some(publisher))
+        let own = self.by_publisher.get(publisher).into_iter().flatten();
+        own.map(|id| (id, self.records.get(id).expect("what is listed has a record")))
     }
 
     /// Returns the packages that leave so that somebody can publish so many bytes, or nothing if what
@@ -207,7 +232,7 @@ impl Publications {
 
     /// Returns how many packages have their source in the state.
     fn in_state(&self) -> usize {
-        self.records.iter().filter(|(_, record)| record.left.is_none()).count()
+        self.records.len() - self.gone.len()
     }
 
     /// Begins the records of a successor, whose heights begin anew.
@@ -218,6 +243,7 @@ impl Publications {
             record.height = Height(0);
             record.left = record.left.map(|_| Height(0));
         }
+        self.gone = self.gone.iter().map(|(_, id)| (Height(0), *id)).collect();
     }
 }
 

@@ -5,8 +5,8 @@ use metatopia_sim::{
     Area, Denied, Land, Parameters, Publishers, Right, Title, World,
     limits::{
         PACKAGE_BYTES_PER_PUBLISHER_MAX, PACKAGE_UNUSED_MS_MAX, PUBLISHED_BYTES_PER_AUTHOR_MAX,
-        PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHING_GAS_PER_BYTE, PUBLISHING_HEIGHTS,
-        UNDO_ENTRIES_MAX,
+        PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX, PUBLISHING_GAS_PER_BYTE,
+        PUBLISHING_HEIGHTS, UNDO_ENTRIES_MAX,
     },
 };
 use metatopia_types::{
@@ -264,6 +264,23 @@ fn one_turn_compiles_a_bounded_number_of_bytes() {
     let outcomes = [yard.outcome(&first), yard.outcome(&second)];
     assert!(outcomes.contains(&Outcome::Ok), "{outcomes:?}");
     assert!(outcomes.contains(&refused(Refusal::TooOften)), "{outcomes:?}");
+}
+
+#[test]
+fn one_turn_compiles_so_many_packages_however_short_they_are() {
+    let mut yard = site(&mut Builder::new());
+    let players: Vec<u8> = (3..=3 + PUBLISHES_PER_TURN_MAX as u8).collect();
+    players.iter().for_each(|n| drop(yard.login(*n)));
+    yard.play();
+    let acts: Vec<_> = players
+        .iter()
+        .map(|n| yard.publish(*n, package(&format!("p{n}"), COUNTER).encode()))
+        .collect();
+    yard.play();
+
+    let refused = acts.iter().filter(|act| yard.outcome(act) == refused(Refusal::TooOften));
+    assert_eq!(refused.count(), 1);
+    assert_eq!(yard.world.packages().count(), PUBLISHES_PER_TURN_MAX);
 }
 
 #[test]

@@ -5,7 +5,10 @@ mod relay;
 use std::collections::BTreeMap;
 
 use metatopia_protocol::{Submission, SubmitRefusal};
-use metatopia_sim::{ActFault, Judging, LaneWindows, Standing, Standings};
+use metatopia_sim::{
+    ActFault, Judging, LaneWindows, Standing, Standings,
+    limits::{PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX},
+};
 use metatopia_types::{
     Act, ActId, Blob, Envelope, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn,
     TurnBody, Verify, limits, wire,
@@ -35,7 +38,7 @@ pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 pub const SOURCE_BYTES_MAX: usize = 3 * 1_024 * 1_024;
 
 /// Bytes of source that a turn is proposed with, as many as it compiles.
-const TURN_SOURCE_BYTES: usize = metatopia_sim::limits::PUBLISHED_BYTES_PER_TURN_MAX as usize;
+const TURN_SOURCE_BYTES: usize = PUBLISHED_BYTES_PER_TURN_MAX as usize;
 
 /// Who handed an act to this server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -275,7 +278,8 @@ impl Mempool {
             judging.standings.standing(author, height) < Standing::Steward
         });
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
-        let (mut act_bytes, mut blob_bytes, mut source_bytes) = (0, 0, 0);
+        let (mut act_bytes, mut blob_bytes) = (0, 0);
+        let (mut sources, mut source_bytes) = (0, 0);
         'full: while !queues.is_empty() {
             for (author, queue) in &mut queues {
                 let Some(pending) = queue.pop().and_then(|id| self.pending.get(&id)) else {
@@ -285,11 +289,14 @@ impl Mempool {
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
                 if matches!(act.envelope.act, Act::Publish { .. }) {
-                    if source_bytes > 0 && source_bytes + extra > TURN_SOURCE_BYTES {
+                    let is_full = sources >= PUBLISHES_PER_TURN_MAX
+                        || (sources > 0 && source_bytes + extra > TURN_SOURCE_BYTES);
+                    if is_full {
                         // It waits, and with it what its author did afterwards: a lane is decided in order.
                         queue.clear();
                         continue;
                     }
+                    sources += 1;
                     source_bytes += extra;
                 }
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX

@@ -127,8 +127,14 @@ fn the_indexes_follow_from_the_records_and_the_scripts() {
     all.take(id(2));
     all.release(id(2), 77);
     all.leave(id(3), Height(5));
+    all.leave(id(4), Height(6));
+    // It comes again, by somebody else.
+    let (again, mut other) = record(4, 300);
+    other.publisher = Some(NEWCOMER);
+    all.publish(again, other);
 
     let again = Publications::new(all.records.clone(), [id(1), id(1)].into_iter());
 
     assert_eq!((again.uses, again.unused, again.bytes), (all.uses, all.unused, all.bytes));
+    assert_eq!((again.gone, again.by_publisher), (all.gone, all.by_publisher));
 }
