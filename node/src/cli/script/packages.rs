@@ -122,7 +122,7 @@ pub(super) async fn fetch(
                 Err(Failure::unverified(format!("the node gave another source than that of {id}")))
             }
         },
-        Answer::Unknown => Ok(None),
+        Answer::Unknown | Answer::SourceLeft(_) => Ok(None),
         _ => Err(Failure::timed_out("the node is too busy to hand out source").hint("try again")),
     }
 }
@@ -141,12 +141,13 @@ pub(super) async fn named(driver: &mut ClientDriver, name: &str) -> Result<Packa
     }
     let entries = known(driver).await?;
     let left = entries.iter().find(|entry| entry.package == id).and_then(|entry| entry.left);
-    Err(Failure::not_found(match left {
-        Some(height) => {
-            format!("the source of package {id} left the sim in turn {height}, as no script ran it")
-        }
-        None => format!("the sim has no package {id}"),
-    }))
+    Err(match left {
+        Some(height) => Failure::not_found(format!(
+            "the source of package {id} left the state at height {height}, as no script ran it"
+        ))
+        .hint("ask an archive: it has the turn that published it"),
+        None => Failure::not_found(format!("the sim has no package {id}")),
+    })
 }
 
 /// Asks which packages the sim has, or had.
