@@ -57,6 +57,15 @@ fn expression_depth() {
 }
 
 #[test]
+fn constants() {
+    let many =
+        |count: usize| (0..count).map(|i| format!("const C{i} = {i};\n")).collect::<String>();
+    assert!(check(&many(CONSTANTS_MAX)).is_empty());
+    let found = check(&many(CONSTANTS_MAX + 1));
+    assert_eq!((found.len(), found[0].line as usize), (1, CONSTANTS_MAX + 1));
+}
+
+#[test]
 fn functions() {
     let many = |count: usize| (0..count).map(|i| format!("fn f{i}() {{}}\n")).collect::<String>();
     assert!(check(&many(FUNCTIONS_MAX)).is_empty());
