@@ -24,7 +24,7 @@ pub const EXPRESSION_DEPTH_MAX: usize = 32;
 /// Variables of one function alive at one time, and parameters.
 pub const VARIABLES_MAX: usize = 64;
 
-/// Constants of one file. Each is looked for by its name among all before it.
+/// Constants of one file. The parser looks for each of them among all before it.
 pub const CONSTANTS_MAX: usize = 256;
 
 /// Functions of one file.

@@ -11,6 +11,7 @@ use alloc::{
     vec::Vec,
 };
 use std::{
+    cell::Cell,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::LazyLock,
 };
@@ -27,7 +28,9 @@ use super::tree::{
 };
 use crate::{
     Diagnostic,
-    limits::{EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, LITERAL_ELEMENTS_MAX, STRING_BYTES_MAX},
+    limits::{
+        CONSTANTS_MAX, EXPRESSION_DEPTH_MAX, FUNCTIONS_MAX, LITERAL_ELEMENTS_MAX, STRING_BYTES_MAX,
+    },
 };
 use switches::Marks;
 
@@ -40,6 +43,7 @@ const NUMBER: char = '#';
 /// Parses a source.
 pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
     switches::clear();
+    OUTSIDE.set(Outside::default());
     let parsed = catch_unwind(AssertUnwindSafe(|| parser().compile(source)));
     let marks = switches::take();
     let ast = match parsed {
@@ -100,6 +104,9 @@ fn build() -> Engine {
 /// a `switch` needs.
 fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
     switches::note(&token, at);
+    if let Some(error) = note_outside(&token) {
+        return error;
+    }
     let Token::DecimalConstant(constant) = token else {
         return token;
     };
@@ -108,6 +115,37 @@ fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
         Ok(_) => Token::Identifier(Box::new(format!("{NUMBER}{text}").into())),
         Err(error) => Token::LexError(Box::new(LexError::Runtime(format!("{text}: {error}")))),
     }
+}
+
+/// What stands outside of functions, as far as the tokens of a source passed by.
+#[derive(Clone, Copy, Default)]
+struct Outside {
+    /// Braces that are open.
+    braces: usize,
+    /// Constants that stand in none.
+    constants: usize,
+}
+
+std::thread_local! {
+    /// The parser owns the function that sees the tokens, so it is kept here while it parses.
+    static OUTSIDE: Cell<Outside> = const { Cell::new(Outside { braces: 0, constants: 0 }) };
+}
+
+/// Counts the constants outside of functions. Returns what ends the parse where there are too many: it
+/// looks for each one among all before it, and took twice what a turn may compile.
+fn note_outside(token: &Token) -> Option<Token> {
+    let Outside { mut braces, mut constants } = OUTSIDE.get();
+    match token {
+        Token::LeftBrace | Token::MapStart => braces += 1,
+        Token::RightBrace => braces = braces.saturating_sub(1),
+        Token::Const if braces == 0 => constants += 1,
+        _ => {}
+    }
+    OUTSIDE.set(Outside { braces, constants });
+    (constants > CONSTANTS_MAX).then(|| {
+        let words = format!("more than {CONSTANTS_MAX} constants: put some into a map");
+        Token::LexError(Box::new(LexError::Runtime(words)))
+    })
 }
 
 fn point(at: Position) -> SourcePoint {

@@ -25,7 +25,6 @@ use crate::{
     exec::evaluate_constants,
     host::FUNCTIONS,
     ir::{IR_FORMAT, IrFunction, IrOp, ScriptProgram, WHOLE_VARIABLE},
-    limits::CONSTANTS_MAX,
 };
 use emit::FunctionBody;
 use tables::ProgramTables;
@@ -98,11 +97,6 @@ impl Lowering {
         self.leader(SourcePoint::default());
         for Statement { at, kind } in statements {
             match kind {
-                StatementKind::Let { constant: true, .. } if order.len() == CONSTANTS_MAX => {
-                    let words = format!("more than {CONSTANTS_MAX} constants: put some into a map");
-                    self.complain(*at, words);
-                    break;
-                }
                 StatementKind::Let { name, value, constant: true } => {
                     let register = self.register(*at);
                     self.value_into(value, register);

@@ -63,6 +63,7 @@ fn constants() {
     assert!(check(&many(CONSTANTS_MAX)).is_empty());
     let found = check(&many(CONSTANTS_MAX + 1));
     assert_eq!((found.len(), found[0].line as usize), (1, CONSTANTS_MAX + 1));
+    assert!(found[0].message.contains("more than 256 constants"), "{}", found[0].message);
 }
 
 #[test]
