@@ -43,7 +43,7 @@ const NUMBER: char = '#';
 /// Parses a source.
 pub(super) fn parse(source: &str) -> Result<SourceTree, Vec<Diagnostic>> {
     switches::clear();
-    OUTSIDE.set(Outside::default());
+    OUTSIDE.set(OutsideOfFunctions::default());
     let parsed = catch_unwind(AssertUnwindSafe(|| parser().compile(source)));
     let marks = switches::take();
     let ast = match parsed {
@@ -119,7 +119,7 @@ fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
 
 /// What stands outside of functions, as far as the tokens of a source passed by.
 #[derive(Clone, Copy, Default)]
-struct Outside {
+struct OutsideOfFunctions {
     /// Braces that are open.
     braces: usize,
     /// Constants that stand in none.
@@ -128,20 +128,20 @@ struct Outside {
 
 std::thread_local! {
     /// The parser owns the function that sees the tokens, so it is kept here while it parses.
-    static OUTSIDE: Cell<Outside> = const { Cell::new(Outside { braces: 0, constants: 0 }) };
+    static OUTSIDE: Cell<OutsideOfFunctions> = const { Cell::new(OutsideOfFunctions { braces: 0, constants: 0 }) };
 }
 
 /// Counts the constants outside of functions. Returns what ends the parse where there are too many: it
 /// looks for each one among all before it, and took twice what a turn may compile.
 fn note_outside(token: &Token) -> Option<Token> {
-    let Outside { mut braces, mut constants } = OUTSIDE.get();
+    let OutsideOfFunctions { mut braces, mut constants } = OUTSIDE.get();
     match token {
         Token::LeftBrace | Token::MapStart => braces += 1,
         Token::RightBrace => braces = braces.saturating_sub(1),
         Token::Const if braces == 0 => constants += 1,
         _ => {}
     }
-    OUTSIDE.set(Outside { braces, constants });
+    OUTSIDE.set(OutsideOfFunctions { braces, constants });
     (constants > CONSTANTS_MAX).then(|| {
         let words = format!("more than {CONSTANTS_MAX} constants: put some into a map");
         Token::LexError(Box::new(LexError::Runtime(words)))
