@@ -24,6 +24,7 @@ use super::{
     exit::Exit,
     failure::Failure,
     session::{ANSWER, NODE, NodeArgs},
+    up::world::{ADMIN_KEY, CONFIG},
 };
 use crate::{
     clock::SystemClock,
@@ -326,10 +327,10 @@ fn quorum_of(mut certificate: Certificate, set: &ValidatorSet) -> Certificate {
 /// Returns the key that a directory can sign invites with, and the URL of the server that runs from
 /// it.
 fn own_key(dir: &Path) -> Result<(SigningKey, Option<NodeUrl>), Failure> {
-    let (key, config) = if dir.join("admin.key").exists() {
-        (dir.join("admin.key"), dir.join("server-0").join("metatopia.toml"))
+    let (key, config) = if dir.join(ADMIN_KEY).exists() {
+        (dir.join(ADMIN_KEY), dir.join("server-0").join(CONFIG))
     } else {
-        (dir.join("vote.key"), dir.join("metatopia.toml"))
+        (dir.join("vote.key"), dir.join(CONFIG))
     };
     if !key.exists() {
         let message = format!("{} holds neither admin.key nor vote.key", dir.display());

@@ -2,7 +2,7 @@
 
 mod attach;
 mod check;
-mod deeds;
+pub(super) mod deeds;
 mod diff;
 mod follow;
 mod fork;
@@ -11,7 +11,7 @@ mod list;
 mod logs;
 mod mistakes;
 mod new;
-mod packages;
+pub(super) mod packages;
 mod publish;
 mod show;
 mod source;

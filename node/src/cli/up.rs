@@ -4,6 +4,7 @@ pub(super) mod cluster;
 mod guard;
 mod hangup;
 pub(super) mod reach;
+mod watch;
 pub(super) mod world;
 
 use std::{env, fmt, io, path::PathBuf, time::Duration};
@@ -22,7 +23,8 @@ use self::{
     cluster::ServerProcesses,
     guard::Supervisor,
     reach::{Invitation, Reach, ReachArgs},
-    world::{LocalWorld, SERVERS},
+    watch::PlaceWatch,
+    world::{ADMIN_KEY, LocalWorld, SERVERS},
 };
 use super::{arguments, console::Console, failure::Failure, place::folder::PlaceFolder};
 use crate::routes::module_warning;
@@ -37,6 +39,7 @@ const HTTP_PORT: u16 = 8080;
     metatopia up --servers 1 --data-dir /tmp/alone     one server that is trusted by all\n  \
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
     metatopia up --place my-place                      a place of your own\n  \
+    metatopia up --place my-place --watch              ..whose scripts change as you save them\n  \
     metatopia up --lan                                 let others in your network in\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped. A server\n\
@@ -46,6 +49,10 @@ pub(super) struct UpArgs {
     /// program].
     #[arg(long, value_name = "DIR")]
     place: Option<PathBuf>,
+    /// Bring what changes in the packages of that folder into the running sim, within a second. Scripts
+    /// keep what they remember.
+    #[arg(long, requires = "place")]
+    watch: bool,
     /// How many servers a new world has [default: 4].
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=31))]
     servers: Option<u32>,
@@ -81,6 +88,7 @@ impl Default for UpArgs {
     fn default() -> Self {
         Self {
             place: None,
+            watch: false,
             servers: None,
             data_dir: None,
             http_port: HTTP_PORT,
@@ -137,7 +145,7 @@ impl fmt::Display for ReadyLine {
             Some(invitation) => writeln!(f, "{invitation}\n")?,
         }
         if self.by_ticket {
-            let key = self.data_dir.join("admin.key");
+            let key = self.data_dir.join(ADMIN_KEY);
             writeln!(f, "New keys need a ticket, a link of its own; make one for each guest:")?;
             writeln!(f, "  metatopia ticket new --key {}{node}\n", key.display())?;
         }
@@ -176,10 +184,14 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let count = servers.unwrap_or(SERVERS);
     let world = LocalWorld::open_or_found(&path, count, &place, founding)?;
     if args.place.is_some() && !world.is_of(&place) {
-        console.warn(
-            "warning: the sim was founded from another place, or from another text of this one; it \
-             goes on as it is. To found a new one, name another directory by --data-dir",
-        );
+        let goes_on = match args.watch {
+            true => "only its packages follow the folder",
+            false => "it goes on as it is",
+        };
+        console.warn(&format!(
+            "warning: the sim was founded from another place, or from another text of this one; \
+             {goes_on}. To found a new one, name another directory by --data-dir",
+        ));
     }
     world.check_count(servers)?;
     check_rule(&world, args.first_login, alone)?;
@@ -198,8 +210,13 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
         true => Some(hangup::pass_on(cluster.pids()).map_err(no_signals)?),
         false => None,
     };
+    let watch = args.place.filter(|_| args.watch).map(|dir| {
+        let admin = world.path().join(ADMIN_KEY);
+        PlaceWatch::new(dir, world.sim(), cluster.urls(), admin, console)
+    });
+    let until = (args.exit_after, !args.no_restart);
     let outcome = tokio::select! {
-        outcome = live(&mut cluster, (&world, &reach), (args.exit_after, !args.no_restart), console) => outcome,
+        outcome = live(&mut cluster, (&world, &reach), until, watch, console) => outcome,
         () = stop.come() => Ok(()),
     };
     console.note("stopping");
@@ -247,6 +264,7 @@ async fn live(
     cluster: &mut ServerProcesses,
     (world, reach): (&LocalWorld, &Reach),
     (exit_after, restarts): (Option<Duration>, bool),
+    watch: Option<PlaceWatch>,
     console: Console,
 ) -> Result<(), Failure> {
     cluster.ready().await?;
@@ -258,8 +276,15 @@ async fn live(
             None => std::future::pending().await,
         }
     };
+    let watched = async {
+        match watch {
+            Some(watch) => watch.run().await,
+            None => std::future::pending().await,
+        }
+    };
     let guard = Supervisor::new(cluster, world, restarts, console)?;
     tokio::select! {
+        never = watched => match never {},
         ended = guard.watch() => {
             ended?;
             console.note("the sim has ended, as its charter says");

@@ -5,7 +5,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::plaza::{Folder, PROGRAM, Plaza, json, run};
+use crate::plaza::{Folder, PROGRAM, Person, Plaza, json, key, run};
 
 #[test]
 fn a_place_of_ones_own_runs_and_comes_out_of_its_sim_as_the_same_text() {
@@ -129,4 +129,64 @@ fn whoever_enters_agrees_to_the_house_rules_and_is_told_the_room() {
     let text = fs::read_to_string(folder.join("copy/place.toml")).expect("the file");
     assert!(text.contains("house_rules = \"Wipe your feet.\""), "{text}");
     assert!(text.contains("[[sector]]\nname = \"hall\""), "{text}");
+}
+
+#[test]
+fn what_an_author_saves_in_the_folder_runs_in_the_sim_and_scripts_keep_their_state() {
+    let folder = Folder::new("places-watch");
+    let own = folder.join("shop").display().to_string();
+    json(&["place", "new", &own, "--template", "empty", "--json"]);
+    let script = folder.join("shop/packages/bell");
+    fs::create_dir_all(&script).expect("a folder");
+    let write = |name: &str, text: &str| fs::write(script.join(name), text).expect("a file");
+    write(
+        "package.toml",
+        "name = \"bell\"\nversion = \"1.0.0\"\napi = 1\nentry = \"bell.rhai\"\n\
+         licence = \"AGPL-3.0-or-later\"\nauthors = [\"Ada\"]\n",
+    );
+    let says = |words: &str| {
+        format!(
+            "fn on_start() {{ state.rings = 0; }}\n\
+             fn on_touch(other) {{ state.rings += 1; say(`{words} ${{state.rings}}`); }}\n"
+        )
+    };
+    write("bell.rhai", &says("Ring"));
+    let file = folder.join("shop/place.toml");
+    let text = fs::read_to_string(&file).expect("the file");
+    let bell = "[[object]]\nkind = \"bell\"\nname = \"bell\"\nat = [0, 5]\nbox = [1, 1]\n\
+                scripts = [{ package = \"bell\" }]\n";
+    fs::write(&file, format!("{text}\n{bell}")).expect("the file");
+
+    let mut shop = Plaza::start_watched(&folder.join("world"), 1, &own);
+    let node = shop.servers[0].url.clone();
+    let mut person = Person::enter(&node, &key(&folder, "ada"));
+    person.types("go north 3");
+    person.sees("You walk");
+    person.types("touch bell");
+    person.sees("Ring 1");
+
+    // A source with a mistake changes nothing: what is told next is the source after it.
+    write("bell.rhai", "fn on_touch(other) { say(1 }");
+    write("bell.rhai", &says("Ding"));
+    let told = shop.told_by_up();
+    assert_eq!((told["brought"].as_str(), told["version"].as_str()), (Some("bell"), Some("1.0.0")));
+    assert_eq!(told["scripts"].as_array().map(Vec::len), Some(1), "{told}");
+    assert!(told["height"].is_u64(), "{told}");
+    person.types("touch bell");
+    person.sees("Ding 2");
+
+    // A package that nothing runs is brought too, so that it can be attached.
+    let other = folder.join("shop/packages/gong");
+    fs::create_dir_all(&other).expect("a folder");
+    let manifest = fs::read_to_string(script.join("package.toml")).expect("the manifest");
+    let manifest = manifest.replace("name = \"bell\"", "name = \"gong\"");
+    fs::write(other.join("bell.rhai"), says("Gong")).expect("a file");
+    fs::write(other.join("package.toml"), manifest).expect("a file");
+    let told = shop.told_by_up();
+    assert_eq!(
+        (told["brought"].as_str(), told["scripts"].as_array()),
+        (Some("gong"), Some(&vec![]))
+    );
+    person.leaves();
+    shop.stop();
 }

@@ -112,6 +112,11 @@ impl Plaza {
         Self::start_by(dir, servers, &["--no-restart", "--place", place], &[])
     }
 
+    /// As [`Plaza::start_at`]; the packages of the sim follow the folder.
+    pub(crate) fn start_watched(dir: &Path, servers: usize, place: &str) -> Self {
+        Self::start_by(dir, servers, &["--no-restart", "--place", place, "--watch"], &[])
+    }
+
     fn start_by(dir: &Path, servers: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])

@@ -5,6 +5,8 @@ mod memory;
 #[path = "../stage/nowhere.rs"]
 mod nowhere;
 mod programs;
+#[path = "../stage/starting.rs"]
+mod starting;
 
 use std::fmt::Write;
 

@@ -6,6 +6,8 @@ mod differences;
 mod grammar;
 mod judged;
 mod own;
+#[path = "../stage/starting.rs"]
+mod starting;
 #[path = "../stage/stock.rs"]
 mod stock;
 mod world;

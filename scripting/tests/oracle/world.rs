@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_scripting::{
-    Call, Event, Nearby, ObjectView, ObjectWrites, ScriptOutput, ScriptState, WorldView,
-    limits::GAS_PER_CALL_MAX,
-};
-use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_scripting::{Call, Nearby, ObjectView, ScriptOutput, WorldView};
+use metatopia_types::{Digest, ObjectId, Origin, SimId, Tick};
+
+use crate::starting::call_in;
 
 /// Names of the objects, whose numbers follow one another from 1 on; the first is the own one.
 const NAMES: [&str; 4] = ["bell", "crate", "Ada", "post"];
@@ -49,17 +48,7 @@ impl WorldView for RowOfThings {
 
 /// Does something with a call in that world.
 pub(crate) fn call<T>(work: impl FnOnce(&Call<'_>) -> T) -> T {
-    let view: Arc<dyn WorldView> = Arc::new(RowOfThings);
-    work(&Call {
-        view: &view,
-        script: ScriptId(1),
-        object: ObjectId(1),
-        index: 0,
-        event: &Event::Start,
-        state: &Arc::new(ScriptState::default()),
-        own: &ObjectWrites::default(),
-        gas: GAS_PER_CALL_MAX,
-    })
+    call_in(Arc::new(RowOfThings), work)
 }
 
 /// What a call gave, without what the two executors count in their own ways.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    Call, Event, Handler, Nearby, ObjectView, ObjectWrites, ScriptError, ScriptHandler,
-    ScriptOutput, ScriptState, WorldView, limits::GAS_PER_CALL_MAX,
+    Handler, Nearby, ObjectView, ScriptError, ScriptHandler, ScriptOutput, WorldView,
 };
-use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
+use metatopia_types::{Digest, ObjectId, Tick};
+
+use crate::starting::call_in;
 
 struct Nowhere;
 
@@ -31,15 +32,5 @@ impl WorldView for Nowhere {
 
 /// Runs a handler's `on_start` there, with all the gas that a call may use.
 pub(crate) fn start(handler: &ScriptHandler) -> Result<ScriptOutput, ScriptError> {
-    let view: Arc<dyn WorldView> = Arc::new(Nowhere);
-    handler.call(&Call {
-        view: &view,
-        script: ScriptId(1),
-        object: ObjectId(1),
-        index: 0,
-        event: &Event::Start,
-        state: &Arc::new(ScriptState::default()),
-        own: &ObjectWrites::default(),
-        gas: GAS_PER_CALL_MAX,
-    })
+    call_in(Arc::new(Nowhere), |call| handler.call(call))
 }

@@ -14,7 +14,7 @@ use crate::cli::{
 };
 
 /// An author who has logged in.
-pub(super) struct AuthorSession {
+pub(in crate::cli) struct AuthorSession {
     driver: ClientDriver,
 }
 
@@ -23,7 +23,10 @@ impl AuthorSession {
     ///
     /// # Errors
     /// Fails when no node answers, or the login is refused.
-    pub(super) async fn begin(player: &PlayerArgs, console: Console) -> Result<Self, Failure> {
+    pub(in crate::cli) async fn begin(
+        player: &PlayerArgs,
+        console: Console,
+    ) -> Result<Self, Failure> {
         let driver = player.open().await?;
         let mut session = Self { driver };
         let login = player.login(&mut session.driver, console).await?;
@@ -32,12 +35,12 @@ impl AuthorSession {
     }
 
     /// Returns the session's driver, for questions.
-    pub(super) const fn driver(&mut self) -> &mut ClientDriver {
+    pub(in crate::cli) const fn driver(&mut self) -> &mut ClientDriver {
         &mut self.driver
     }
 
     /// Ends the session.
-    pub(super) async fn end(self) {
+    pub(in crate::cli) async fn end(self) {
         self.driver.leave().await;
     }
 
@@ -60,7 +63,10 @@ impl AuthorSession {
     ///
     /// # Errors
     /// As [`AuthorSession::perform`].
-    pub(super) async fn publish(&mut self, package: &Package) -> Result<Option<Height>, Failure> {
+    pub(in crate::cli) async fn publish(
+        &mut self,
+        package: &Package,
+    ) -> Result<Option<Height>, Failure> {
         if packages::fetch(&mut self.driver, package.id()).await?.is_some() {
             return Ok(None);
         }
@@ -90,7 +96,7 @@ impl AuthorSession {
     ///
     /// # Errors
     /// As [`AuthorSession::perform`].
-    pub(super) async fn upgrade(
+    pub(in crate::cli) async fn upgrade(
         &mut self,
         running: &ScriptEntry,
         package: PackageId,

@@ -154,7 +154,7 @@ pub(super) async fn named(driver: &mut ClientDriver, name: &str) -> Result<Packa
 ///
 /// # Errors
 /// Fails when the node does not say.
-pub(super) async fn known(driver: &mut ClientDriver) -> Result<Vec<PackageEntry>, Failure> {
+pub(in crate::cli) async fn known(driver: &mut ClientDriver) -> Result<Vec<PackageEntry>, Failure> {
     let (mut all, mut after) = (Vec::new(), PackageId(Digest::ZERO));
     loop {
         let Answer::Packages(page) = driver.ask(Question::Packages { after }, ANSWER).await? else {
@@ -191,7 +191,9 @@ fn begun(known: &[PackageEntry], name: &str) -> Result<PackageId, Failure> {
 ///
 /// # Errors
 /// Fails when the node does not say.
-pub(super) async fn running(driver: &mut ClientDriver) -> Result<Vec<ScriptEntry>, Failure> {
+pub(in crate::cli) async fn running(
+    driver: &mut ClientDriver,
+) -> Result<Vec<ScriptEntry>, Failure> {
     let scripts = driver.scripts(ANSWER).await?;
     scripts.ok_or_else(|| {
         Failure::timed_out("the node is too busy to list its scripts").hint("try again")

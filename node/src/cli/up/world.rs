@@ -34,6 +34,8 @@ const FORMAT: u32 = 1;
 /// Says that the directory is a world, and which; written last.
 const MARK: &str = "world.toml";
 const LOCK: &str = "up.lock";
+/// The key of the sim's admin.
+pub(in crate::cli) const ADMIN_KEY: &str = "admin.key";
 /// The genesis, in every server's directory, so that each can be verified alone.
 pub(in crate::cli) const GENESIS: &str = "genesis";
 /// A server's configuration, in its directory.
@@ -284,7 +286,7 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
     let write =
         |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
     create_folder(draft).map_err(|error| disk(draft, &error))?;
-    let admin = keys::create(&draft.join("admin.key"))?;
+    let admin = keys::create(&draft.join(ADMIN_KEY))?;
     let mut validators = BTreeMap::new();
     for index in 0..count {
         let server = server_path(draft, index);
