@@ -41,8 +41,9 @@ mod rehearsal;
 mod template;
 
 pub use folder::{PACKAGES_FOLDER, parse_folder};
+pub use metatopia_scripting::PACKAGE_FILE;
 pub use mistake::{Mistake, TomlSource};
-pub use package::{PACKAGE_FILE, package_files, parse_package, parse_package_all};
+pub use package::{package_files, parse_package, parse_package_all, source_mistakes};
 pub use place::{PICTURE_FILES, PLACE_FILE, Place};
 pub use rehearsal::{
     REHEARSAL_ASKS_MAX, REHEARSAL_SECONDS_MAX, RehearsedTest, TESTS_FILE, rehearse,

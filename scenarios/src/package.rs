@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::{
-    Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
-    PackageManifest, SourceError, check, read_source,
+    Diagnostic, Draft, Licence, LicenceError, ManifestError, PACKAGE_FILE, Package, PackageAuthor,
+    PackageError, PackageManifest, SourceError, check, read_source,
 };
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::{Mistake, TomlSource};
-
-/// The file that describes a package.
-pub const PACKAGE_FILE: &str = "package.toml";
 
 /// What a `package.toml` says, with the places of what rules are about.
 #[derive(Debug, Deserialize, Serialize)]
@@ -132,21 +129,14 @@ impl PackageReader<'_> {
         if let Err(error) = Licence::parse(described.licence.get_ref()) {
             found.push(self.licence(&error, described));
         }
-        let mut hidden = false;
         for (path, text) in sources {
-            if let Err(error) = read_source(text.as_bytes().to_vec()) {
-                hidden |= path == described.entry.get_ref();
-                found.push(self.text(path, &error));
+            let file = format!("{}/{path}", self.folder);
+            if path == described.entry.get_ref() {
+                found.extend(source_mistakes(&file, text));
+            } else if let Err(error) = read_source(text.as_bytes().to_vec()) {
+                found.push(text_mistake(&file, &error));
             }
         }
-        // What cannot be read cannot be compiled.
-        let entry = sources.get(described.entry.get_ref().as_str()).filter(|_| !hidden);
-        found.extend(entry.into_iter().flat_map(|text| check(text)).map(|wrong| Mistake {
-            file: format!("{}/{}", self.folder, described.entry.get_ref()),
-            line: wrong.line as usize,
-            column: wrong.column as usize,
-            message: wrong.message,
-        }));
         found
     }
 
@@ -155,7 +145,7 @@ impl PackageReader<'_> {
         use ManifestError as M;
         let here = |path: &str| format!("{}/{path}", self.folder);
         match error {
-            PackageError::Source { path, error } => self.text(path, error),
+            PackageError::Source { path, error } => text_mistake(&here(path), error),
             PackageError::Licence(error) => self.licence(error, described),
             PackageError::Manifest(wrong) => match wrong {
                 M::Name(_) => self.source.mistake(&described.name, wrong),
@@ -163,7 +153,7 @@ impl PackageReader<'_> {
                 M::Api { .. } => self.source.mistake(&described.api, wrong),
                 M::Entry(_) => self.source.mistake(&described.entry, wrong),
                 M::Authors(_) | M::Author(_) => self.source.mistake(&described.authors, wrong),
-                M::Path(path) => Mistake::in_file(&here(path), wrong),
+                M::Path(path) | M::Taken(path) => Mistake::in_file(&here(path), wrong),
                 M::Files(_) | M::Import { .. } => Mistake::in_file(self.folder, wrong),
             },
             _ => Mistake::in_file(self.folder, error),
@@ -184,20 +174,37 @@ impl PackageReader<'_> {
             _ => self.source.mistake_in(span, message),
         }
     }
+}
 
-    /// Returns the mistake of a file, at its line.
-    fn text(&self, path: &str, error: &SourceError) -> Mistake {
-        let (line, column) = match error {
-            SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (*line, 0),
-            SourceError::Hidden { line, column, .. } => (*line, *column),
-            SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
-        };
-        let message = error.to_string();
-        // The words begin with the place, which stands before them anyway.
-        let told =
-            message.split_once(": ").filter(|_| line > 0).map_or(&*message, |(_, rest)| rest);
-        Mistake { line, column, ..Mistake::in_file(&format!("{}/{path}", self.folder), told) }
+/// Returns what is wrong with a source: the rule of packages that its text breaks, or all that the compiler
+/// says. `file` is how messages name it.
+#[must_use]
+pub fn source_mistakes(file: &str, text: &str) -> Vec<Mistake> {
+    // What cannot be read cannot be compiled.
+    if let Err(error) = read_source(text.as_bytes().to_vec()) {
+        return vec![text_mistake(file, &error)];
     }
+    let found = check(text).into_iter();
+    let mistake = |wrong: Diagnostic| Mistake {
+        file: file.to_owned(),
+        line: wrong.line as usize,
+        column: wrong.column as usize,
+        message: wrong.message,
+    };
+    found.map(mistake).collect()
+}
+
+/// Returns the mistake of a text that breaks a rule of packages, at its line.
+fn text_mistake(file: &str, error: &SourceError) -> Mistake {
+    let (line, column) = match error {
+        SourceError::Utf8 { line } | SourceError::CarriageReturn { line } => (*line, 0),
+        SourceError::Hidden { line, column, .. } => (*line, *column),
+        SourceError::Bytes { .. } | SourceError::ByteOrderMark => (0, 0),
+    };
+    let message = error.to_string();
+    // The words begin with the place, which stands before them anyway.
+    let told = message.split_once(": ").filter(|_| line > 0).map_or(&*message, |(_, rest)| rest);
+    Mistake { line, column, ..Mistake::in_file(file, told) }
 }
 
 /// Returns the texts of a package's folder, by path: `package.toml`, and the files.

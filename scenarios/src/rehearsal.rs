@@ -15,7 +15,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_scripting::{
     Call, Draft, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
-    PackageError, ScriptError, ScriptState, Value, WorldView, default_executor,
+    PackageError, ScriptError, ScriptOutput, ScriptState, Value, WorldView, default_executor,
     limits::{FILE_BYTES_MAX, GAS_PER_CALL_MAX},
 };
 use metatopia_types::{Digest, ObjectId, ScriptId, Tick};
@@ -138,6 +138,13 @@ fn choice(first: usize, end: usize) -> String {
     format!("if place < {middle} {{ {before} }} else {{ {after} }}")
 }
 
+/// A test that came to its end.
+struct EndedTest {
+    log: Vec<String>,
+    /// Whether it caught a question, so that it did not ask what it says.
+    caught: bool,
+}
+
 /// One test under way.
 struct Rehearsal<'a> {
     file: &'a str,
@@ -159,9 +166,13 @@ impl Rehearsal<'_> {
         let mut answers = Vec::new();
         loop {
             let error = match self.call(&answers, stage.tick()) {
-                Ok(log) => {
-                    self.log = log;
-                    return Ok(());
+                Ok(ended) => {
+                    self.log = ended.log;
+                    let caught = "a test caught what it asks: questions cannot stand in `try`";
+                    return match ended.caught {
+                        true => Err(Mistake::in_file(self.file, caught)),
+                        false => Ok(()),
+                    };
                 }
                 Err(error) => error,
             };
@@ -181,8 +192,8 @@ impl Rehearsal<'_> {
         }
     }
 
-    /// Runs the test from its beginning, with the answers so far. Returns what it logged.
-    fn call(&self, answers: &[Value], now: Tick) -> Result<Vec<String>, Box<ScriptError>> {
+    /// Runs the test from its beginning, with the answers so far.
+    fn call(&self, answers: &[Value], now: Tick) -> Result<EndedTest, Box<ScriptError>> {
         let mut state: BTreeMap<String, Value> = (0_usize..)
             .zip(answers)
             .map(|(place, answer)| (format!("a{place}"), answer.clone()))
@@ -190,6 +201,7 @@ impl Rehearsal<'_> {
         let answered = i64::try_from(answers.len()).expect("a bounded number of answers");
         state.insert("asked".to_owned(), Value::Int(0));
         state.insert("answered".to_owned(), Value::Int(answered));
+        state.insert("ended".to_owned(), Value::Bool(false));
         let view: Arc<dyn WorldView> = Arc::new(RehearsalView(now));
         let called = self.program.call(&Call {
             view: &view,
@@ -201,7 +213,12 @@ impl Rehearsal<'_> {
             own: &ObjectWrites::default(),
             gas: GAS_PER_CALL_MAX,
         });
-        called.map(|output| output.log).map_err(Box::new)
+        let ended = |output: ScriptOutput| {
+            let state = output.state.unwrap_or_default();
+            let caught = state.0.get("ended") == Some(&Value::Bool(true));
+            EndedTest { log: output.log, caught }
+        };
+        called.map(ended).map_err(Box::new)
     }
 
     /// Returns the mistake of a call of the script, at its place.

@@ -153,6 +153,14 @@ fn a_test_asks_and_waits_within_bounds() {
 }
 
 #[test]
+fn a_test_that_catches_what_it_asks_fails() {
+    let quiet = "fn test_a() {\n    try { touch(); } catch (e) {}\n}\n";
+    assert!(told(quiet)[0].contains("a test caught what it asks"), "{:?}", told(quiet));
+    let again = "fn test_a() {\n    try { touch(); } catch (e) {}\n    said();\n}\n";
+    assert!(told(again)[0].contains("a test cannot catch what it asks"), "{:?}", told(again));
+}
+
+#[test]
 fn the_log_of_a_test_is_kept() {
     let tests = package("fn test_a() {\n    touch();\n    log(said()[0]);\n}\n");
     let rehearsed = rehearse("bell", &tests).expect("it runs");

@@ -112,8 +112,8 @@ pub use exec::{ProgramError, ScriptExecutor, ScriptHandler};
 pub use handler::{Call, Executor, Handler, default_executor};
 pub use ir::{IR_FORMAT, ScriptProgram};
 pub use package::{
-    APIS, Draft, Licence, LicenceError, ManifestError, Package, PackageAuthor, PackageError,
-    PackageManifest, SourceError, Version, read_source,
+    APIS, Draft, Licence, LicenceError, ManifestError, PACKAGE_FILE, Package, PackageAuthor,
+    PackageError, PackageManifest, SourceError, Version, read_source,
 };
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
 pub use scene::ScriptContext;

@@ -10,6 +10,9 @@ use metatopia_types::{Blob, BlobId, Digest, PackageId, wire};
 
 use crate::limits::{FILE_BYTES_MAX, PACKAGE_BYTES_MAX};
 
+/// The file of a package's folder that describes it. It is no file of the package.
+pub const PACKAGE_FILE: &str = "package.toml";
+
 pub use licence::{Licence, LicenceError};
 pub use manifest::{APIS, ManifestError, PackageAuthor, PackageManifest, Version};
 pub use source::SourceError;

@@ -36,10 +36,9 @@
 //!
 //! # What it does not do yet
 //!
-//! One ground with circles and rectangles on it; no publishing of packages and no forgetting of chat by an
-//! act: there are no acts for these, so packages are only those of the genesis. Admins and parameters are
-//! those of the genesis as well; the rule of the temp admin is in force. Scripts hear players, not each other: for that
-//! they send.
+//! There is one ground with circles and rectangles on it. No act forgets chat, and none changes the admins:
+//! they are those of the genesis, besides the temp admin. Packages import nothing. Scripts hear players, not
+//! each other: for that they send.
 //!
 //! # Example
 //!

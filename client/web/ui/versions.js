@@ -32,6 +32,8 @@ export function versionsOf(page, current, back) {
     while (next && !lost && found.length < VERSIONS_MAX) {
       try {
         const source = await page.client.source(next);
+        // What only claims to be an earlier version is none.
+        if (!source.verified) throw new Error(t('script.unverified'));
         found.push(source);
         next = source.manifest.parent;
       } catch (error) {

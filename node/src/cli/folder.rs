@@ -103,7 +103,7 @@ pub(super) struct FolderEntry {
     pub(super) is_file: bool,
 }
 
-/// Lists a folder by name, without hidden entries.
+/// Lists a folder by name, without hidden entries and what editors leave: `x~` and `#x#`.
 pub(super) fn entries(dir: &Path) -> Result<Vec<FolderEntry>, Failure> {
     let listed = fs::read_dir(dir).map_err(|error| disk(dir, &error))?;
     let mut found = Vec::new();
@@ -111,7 +111,7 @@ pub(super) fn entries(dir: &Path) -> Result<Vec<FolderEntry>, Failure> {
         let entry = entry.map_err(|error| disk(dir, &error))?;
         let kind = entry.file_type().map_err(|error| disk(dir, &error))?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        if !name.starts_with('.') {
+        if !name.starts_with(['.', '#']) && !name.ends_with('~') {
             let (is_dir, is_file) = (kind.is_dir(), kind.is_file());
             found.push(FolderEntry { name, path: entry.path(), is_dir, is_file });
         }

@@ -6,7 +6,7 @@ pub(super) mod deeds;
 mod diff;
 mod follow;
 mod fork;
-mod lines;
+pub(super) mod lines;
 mod list;
 mod logs;
 mod mistakes;

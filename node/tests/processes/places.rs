@@ -165,15 +165,25 @@ fn what_an_author_saves_in_the_folder_runs_in_the_sim_and_scripts_keep_their_sta
     person.types("touch bell");
     person.sees("Ring 1");
 
-    // A source with a mistake changes nothing: what is told next is the source after it.
+    // A source with a mistake is named, and changes nothing.
     write("bell.rhai", "fn on_touch(other) { say(1 }");
+    shop.warned_by_up("packages/bell/bell.rhai:1:");
+    person.types("touch bell");
+    person.sees("Ring 2");
     write("bell.rhai", &says("Ding"));
     let told = shop.told_by_up();
     assert_eq!((told["brought"].as_str(), told["version"].as_str()), (Some("bell"), Some("1.0.0")));
     assert_eq!(told["scripts"].as_array().map(Vec::len), Some(1), "{told}");
     assert!(told["height"].is_u64(), "{told}");
     person.types("touch bell");
-    person.sees("Ding 2");
+    person.sees("Ding 3");
+
+    // A source that fails at its first event is left again, however late that comes.
+    write("bell.rhai", "fn on_touch(other) { throw \"cracked\"; }\n");
+    assert_eq!(shop.told_by_up()["brought"], "bell");
+    person.types("touch bell");
+    person.sees("Ding 4");
+    shop.warned_by_up("failed with the new bell, and runs what it ran before");
 
     // A package that nothing runs is brought too, so that it can be attached.
     let other = folder.join("shop/packages/gong");

@@ -5,7 +5,7 @@ use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::TcpStream,
     path::{Path, PathBuf},
-    process::{Child, ChildStdout, Command, Output, Stdio},
+    process::{Child, ChildStderr, ChildStdout, Command, Output, Stdio},
     sync::mpsc::{Receiver, sync_channel},
     thread,
     time::{Duration, Instant},
@@ -81,6 +81,8 @@ pub(crate) struct Server {
 pub(crate) struct Plaza {
     process: Child,
     output: BufReader<ChildStdout>,
+    /// The warnings of `up`, where the folder is watched.
+    warnings: Option<BufReader<ChildStderr>>,
     pub(crate) servers: Vec<Server>,
     pub(crate) sim: String,
     pub(crate) dir: PathBuf,
@@ -118,6 +120,7 @@ impl Plaza {
     }
 
     fn start_by(dir: &Path, servers: usize, flags: &[&str], variables: &[(&str, &str)]) -> Self {
+        let is_read = flags.contains(&"--watch");
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", &servers.to_string()])
             .args(["--http-port", "0", "--data-dir"])
@@ -126,9 +129,10 @@ impl Plaza {
             .envs(variables.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
+            .stderr(if is_read { Stdio::piped() } else { Stdio::inherit() })
             .spawn()
             .expect("the program starts");
+        let warnings = process.stderr.take().map(BufReader::new);
         let mut output = BufReader::new(process.stdout.take().expect("piped"));
         let mut line = String::new();
         output.read_line(&mut line).expect("a line");
@@ -143,7 +147,18 @@ impl Plaza {
         let list = ready["servers"].as_array().expect("a list");
         assert_eq!(list.len(), servers);
         let (sim, dir) = (text(&ready["sim"]), dir.to_owned());
-        Self { servers: list.iter().map(server).collect(), process, output, sim, dir }
+        Self { servers: list.iter().map(server).collect(), process, output, warnings, sim, dir }
+    }
+
+    /// Waits until `up` prints a warning with these words; only that of [`Plaza::start_watched`] is read.
+    pub(crate) fn warned_by_up(&mut self, words: &str) {
+        let warnings = self.warnings.as_mut().expect("its warnings are read");
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            let read = warnings.read_line(&mut line).expect("a line");
+            assert_ne!(read, 0, "`up` ended without {words:?}");
+        }
     }
 
     /// The next object that `up` prints.

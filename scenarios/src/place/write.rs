@@ -11,10 +11,7 @@ use super::{
     rules::written,
     state,
 };
-use crate::{
-    number::Setting,
-    package::{PACKAGE_FILE, manifest},
-};
+use crate::{PACKAGE_FILE, number::Setting, package::manifest};
 
 /// What a written file begins with.
 const HEAD: &str = "\

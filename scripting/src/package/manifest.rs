@@ -6,7 +6,7 @@ use core::{fmt, str::FromStr};
 use metatopia_types::{BlobId, PackageId, PublicKey};
 use serde::{Deserialize, Serialize};
 
-use super::Licence;
+use super::{Licence, PACKAGE_FILE};
 use crate::limits::{AUTHORS_MAX, FILES_MAX, PACKAGE_NAME_BYTES_MAX, PATH_BYTES_MAX};
 
 /// The apis that this build runs: the language and its host functions, by the number that a manifest
@@ -83,6 +83,9 @@ pub enum ManifestError {
     /// A path that is not the same on every system.
     #[error("{0:?} is no path: folders and files of a-z, 0-9, -, _ and ., not beginning with .")]
     Path(String),
+    /// A path that a folder of the package cannot have: that of its manifest, or below a file.
+    #[error("{0:?} is the place of {PACKAGE_FILE}, or lies below a file")]
+    Taken(String),
     /// The entry file is not among the files, or is no script.
     #[error("the entry {0:?} is no {ENTRY_SUFFIX} file of the package")]
     Entry(String),
@@ -115,6 +118,9 @@ impl PackageManifest {
         if let Some(path) = self.files.keys().find(|path| !is_path(path)) {
             return Err(ManifestError::Path(path.clone()));
         }
+        if let Some(path) = self.files.keys().find(|path| self.is_taken(path)) {
+            return Err(ManifestError::Taken(path.clone()));
+        }
         if !self.files.contains_key(&self.entry) || !self.entry.ends_with(ENTRY_SUFFIX) {
             return Err(ManifestError::Entry(self.entry.clone()));
         }
@@ -128,6 +134,12 @@ impl PackageManifest {
             Some(author) => Err(ManifestError::Author(author.name.clone())),
             None => Ok(()),
         }
+    }
+
+    /// Says whether a folder on a disk cannot have this file beside the others and the manifest.
+    fn is_taken(&self, path: &str) -> bool {
+        let is_file = |path: &str| path == PACKAGE_FILE || self.files.contains_key(path);
+        path == PACKAGE_FILE || path.match_indices('/').any(|(at, _)| is_file(&path[..at]))
     }
 }
 

@@ -170,6 +170,8 @@ fn members_that_a_value_surely_does_not_have_are_errors_with_a_suggestion() {
         ("let a = \"\"; loop { a.len; a = #{}; }", "none"),
         ("let a = [\"x\"]; a[0].len;", "none"),
         ("let a = text.to_int(); a.len;", "none"),
+        ("let split = |n| [vec2(1.0, 2.0)]; for v in split(1) { log(v.x); }", "none"),
+        ("let nearby = |r| [\"a\"]; for n in nearby(1) { log(n.len()); }", "none"),
         (
             "mine(from).len; mine.len;",
             "2:18: there is no variable mine: to hand the function on, use a closure such as |x| mine(x)",

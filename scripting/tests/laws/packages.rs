@@ -194,6 +194,11 @@ fn names_versions_and_paths_are_plain() {
         assert_eq!(error, ManifestError::Path(path.into()));
     }
     assert!(build(|draft| put(draft, &long[1..], "")).is_ok());
+    for path in ["package.toml", "package.toml/a", "main.rhai/a", "main.rhai/a/b"] {
+        let error = manifest_error(|draft| put(draft, path, ""));
+        assert_eq!(error, ManifestError::Taken(path.into()));
+    }
+    assert!(build(|draft| put(draft, "main/package.toml", "")).is_ok());
 }
 
 #[test]

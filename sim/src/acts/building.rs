@@ -286,6 +286,10 @@ impl State {
     /// It falls back to the last package that did well, so one that is still on trial is none.
     fn upgrade_script(&mut self, id: ScriptId, package: PackageId) -> Option<PackageId> {
         let script = self.scripts.get_mut(&id)?;
+        if script.package == package {
+            // An upgrade that failed is undone already.
+            return Some(package);
+        }
         let before = core::mem::replace(&mut script.package, package);
         if script.fallback.is_none() {
             let fallback = Fallback { package: before, state: script.state.clone() };

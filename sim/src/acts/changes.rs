@@ -111,6 +111,8 @@ pub(super) struct TurnCounts {
     pub(super) published_bytes: u64,
     /// Packages that it was asked to compile.
     pub(super) publishes: usize,
+    /// Whether the author of the act under way paid for what it asks to compile.
+    pub(super) is_paid: bool,
 }
 
 impl TurnCounts {

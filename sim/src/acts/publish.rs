@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use metatopia_scripting::{Handler, Package};
-use metatopia_types::{Act, BlobId, PackageId, PublicKey, Refusal, SignedEnvelope};
+use metatopia_types::{Act, BlobId, PackageId, Refusal, SignedEnvelope};
 
 use super::{
     changes::{StateChange, TurnCounts},
@@ -18,6 +18,7 @@ use crate::{
         PUBLISHED_BYTES_PER_AUTHOR_MAX, PUBLISHED_BYTES_PER_TURN_MAX, PUBLISHES_PER_TURN_MAX,
         PUBLISHING_GAS_PER_BYTE,
     },
+    rules::{ActTarget, Right},
     state::State,
 };
 
@@ -32,26 +33,28 @@ pub(super) struct NewPackage {
 }
 
 impl ActExecutor<'_> {
-    /// Charges an author for what the sim is asked to compile, whether or not it does.
+    /// Charges an author for what the sim is asked to compile, whether or not it compiles. Who may not
+    /// publish or finds no room is not charged, for then nothing is compiled: a proposer could take an
+    /// honest package into a full turn, again and again, until the author's scripts stop.
     pub(super) fn charge_publishing(
         &self,
         state: &mut State,
         act: &SignedEnvelope,
         counts: &mut TurnCounts,
     ) {
+        counts.is_paid = false;
         let Act::Publish { source } = act.envelope.act else {
             return;
         };
-        let author = act.envelope.author;
-        let Some(bytes) = self.blobs.get(&source).map(|blob| blob.0.len() as u64) else {
+        let context = ActContext { executor: self, state, envelope: &act.envelope, counts };
+        let Some(bytes) = context.publishable(source) else {
             return;
         };
-        // Whoever is no player has no gas, and is refused before anything is compiled.
-        if state.players.contains(&author) {
-            counts.publishes = counts.publishes.saturating_add(1);
-            counts.published_bytes = counts.published_bytes.saturating_add(bytes);
-            state.pay(Some(author), bytes * PUBLISHING_GAS_PER_BYTE, state.clock.tick.plus(1));
-        }
+        counts.is_paid = true;
+        counts.publishes += 1;
+        counts.published_bytes += bytes;
+        let author = act.envelope.author;
+        state.pay(Some(author), bytes * PUBLISHING_GAS_PER_BYTE, state.clock.tick.plus(1));
     }
 }
 
@@ -62,11 +65,7 @@ impl ActContext<'_> {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
         let blob = self.executor.blobs.get(&source).ok_or(Refusal::NoBlob)?;
         let bytes = blob.0.len() as u64;
-        // Its own bytes are among the counted ones, and its gas is paid.
-        if self.counts.publishes > PUBLISHES_PER_TURN_MAX
-            || self.counts.published_bytes > PUBLISHED_BYTES_PER_TURN_MAX
-            || self.gas_before(&self.author(), bytes) <= 0
-        {
+        if !self.counts.is_paid {
             return Err(Refusal::TooOften);
         }
         let package = Package::decode(&blob.0).map_err(|_| Refusal::BadPackage)?;
@@ -86,10 +85,19 @@ impl ActContext<'_> {
         Ok(vec![StateChange::Publish(Box::new(new)), player])
     }
 
-    /// Returns the gas that an author had before so many bytes were charged.
-    fn gas_before(&self, author: &PublicKey, bytes: u64) -> i64 {
-        let charge = i64::try_from(bytes * PUBLISHING_GAS_PER_BYTE).unwrap_or(i64::MAX);
-        let pool = self.state.owners.get(&Some(*author)).expect("a charged author has a pool");
-        pool.level(self.tick(), self.state.owner_income()).saturating_add(charge)
+    /// Returns the length of a package that its author may have compiled in this turn, or nothing if a rule
+    /// refuses that or the turn has no room for it.
+    fn publishable(&self, source: BlobId) -> Option<u64> {
+        let author = self.author();
+        self.state.may(&author, Right::Publish, &ActTarget::SIM).ok()?;
+        self.renewed_player().ok()?;
+        let bytes = self.executor.blobs.get(&source)?.0.len() as u64;
+        let has_room = self.counts.publishes < PUBLISHES_PER_TURN_MAX
+            && self.counts.published_bytes + bytes <= PUBLISHED_BYTES_PER_TURN_MAX;
+        // Who never paid has all the gas that a player can have.
+        let pool = self.state.owners.get(&Some(author));
+        let income = self.state.owner_income();
+        let has_gas = pool.is_none_or(|pool| pool.level(self.tick(), income) > 0);
+        (has_room && has_gas).then_some(bytes)
     }
 }

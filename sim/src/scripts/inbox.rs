@@ -110,6 +110,19 @@ impl Inbox {
         Ok(())
     }
 
+    /// Adds the event that a script begins or was upgraded, in place of an older one of that kind. It is
+    /// never dropped, however full the inbox is: without it new source would run on a state that it never
+    /// looked at. A script that has not begun yet has nothing to upgrade.
+    pub(crate) fn announce(&mut self, delivery: QueuedEvent) {
+        debug_assert!(announces(&delivery.event), "other events have to find room");
+        if self.waiting().any(|waiting| waiting.event == Event::Start) {
+            return;
+        }
+        self.waiting.retain(|(waiting, _)| !announces(&waiting.event));
+        let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
+        self.waiting.push((delivery, bytes));
+    }
+
     /// Takes everything out, in the receiver's order at this tick.
     pub(super) fn take(
         &mut self,
@@ -123,10 +136,14 @@ impl Inbox {
         let mut events =
             canonical_order(seed, tick, receiver, waiting, |delivery| delivery.sender, place);
         // A script is told that it begins, or is another one, before anything else.
-        let begins = |event: &Event| matches!(event, Event::Start | Event::Upgrade);
-        events.sort_by_key(|delivery| !begins(&delivery.event));
+        events.sort_by_key(|delivery| !announces(&delivery.event));
         events
     }
+}
+
+/// Says whether an event tells a script that it begins, or is another one.
+const fn announces(event: &Event) -> bool {
+    matches!(event, Event::Start | Event::Upgrade)
 }
 
 /// Returns the bytes that an event of so many bytes adds to an inbox: its length is kept with it.
@@ -216,6 +233,38 @@ mod tests {
         assert_eq!(push(&mut inbox, delivery(3, 0, half)), Err(InboxFull::Inbox));
         assert_eq!(push(&mut inbox, delivery(3, 0, 1)), Ok(()));
         assert!(wire::length(&inbox) < INBOX_BYTES_MAX as usize + 2_000);
+    }
+
+    #[test]
+    fn a_full_inbox_takes_one_upgrade_and_the_newest_is_first() {
+        let mut inbox = Inbox::default();
+        let senders = (INBOX_EVENTS_MAX / INBOX_EVENTS_PER_SENDER_MAX) as u64;
+        for sender in 0..senders {
+            (0..INBOX_EVENTS_PER_SENDER_MAX as u32)
+                .for_each(|n| assert_eq!(push(&mut inbox, delivery(sender, n, 1)), Ok(())));
+        }
+        let upgrade = |raised| QueuedEvent {
+            sender: Sender::Core,
+            raised: Tick(raised),
+            index: 0,
+            event: Event::Upgrade,
+        };
+
+        inbox.announce(upgrade(1));
+        inbox.announce(upgrade(2));
+
+        assert_eq!(inbox.waiting().len(), INBOX_EVENTS_MAX + 1);
+        let taken = inbox.take(&Digest::ZERO, Tick(3), ScriptId(1));
+        assert_eq!(taken[0], upgrade(2));
+    }
+
+    #[test]
+    fn a_script_that_has_not_begun_is_not_upgraded() {
+        let mut inbox = Inbox::default();
+        let core = |event| QueuedEvent { sender: Sender::Core, raised: Tick(1), index: 0, event };
+        inbox.announce(core(Event::Start));
+        inbox.announce(core(Event::Upgrade));
+        assert_eq!(inbox.take(&Digest::ZERO, Tick(1), ScriptId(1)), [core(Event::Start)]);
     }
 
     #[test]

@@ -256,7 +256,9 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
                 run.failures.push(failure);
             }
         }
-        if queued.event != Event::Upgrade && run.trial == UpgradeTrial::Open {
+        // An event that the new source has no handler for shows nothing of it.
+        let is_shown = queued.event != Event::Upgrade && job.handler.handles(queued.event.kind());
+        if is_shown && run.trial == UpgradeTrial::Open {
             run.trial = UpgradeTrial::Passed;
         }
         if is_speech(queued) {

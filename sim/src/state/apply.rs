@@ -169,8 +169,7 @@ fn sync_programs(
     for (script, event) in told {
         if programs.listening(event.kind(), &[script]).next().is_some() {
             // The building step that put the script on its object took bytes for this event too.
-            state
-                .deliver_anyway(script, QueuedEvent { sender: Sender::Core, raised, index, event });
+            state.announce(script, QueuedEvent { sender: Sender::Core, raised, index, event });
         }
     }
 }

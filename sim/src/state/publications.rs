@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_scripting::Package;
-use metatopia_types::{Height, PackageId, PublicKey};
+use metatopia_types::{Digest, Height, PackageId, PublicKey};
 use serde::{Deserialize, Serialize};
 
 use super::sim_state::State;
@@ -48,9 +48,18 @@ pub(crate) struct Publications {
     /// Index: what left, the longest ago first.
     gone: BTreeSet<(Height, PackageId)>,
     /// Index: what each player published.
-    by_publisher: BTreeMap<PublicKey, BTreeSet<PackageId>>,
+    by_publisher: BTreeMap<PublicKey, PublishedPackages>,
     /// Index: bytes of published packages whose source is in the state.
     bytes: u64,
+}
+
+/// Index: what one player published.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct PublishedPackages {
+    /// All that the sim has a record of, the oldest first.
+    by_height: BTreeSet<(Height, PackageId)>,
+    /// Those whose source is in the state.
+    present: BTreeSet<PackageId>,
 }
 
 impl Publications {
@@ -70,8 +79,10 @@ impl Publications {
     /// Adds a record to the indexes.
     fn list(&mut self, id: PackageId, record: &Publication) {
         if let Some(publisher) = record.publisher {
-            self.by_publisher.entry(publisher).or_default().insert(id);
+            let own = self.by_publisher.entry(publisher).or_default();
+            own.by_height.insert((record.height, id));
             if record.left.is_none() {
+                own.present.insert(id);
                 self.bytes += u64::from(record.bytes);
                 self.unused.extend(record.unused_since.map(|since| (since, id)));
             }
@@ -88,8 +99,9 @@ impl Publications {
         if let Some(publisher) = record.publisher
             && let Some(own) = self.by_publisher.get_mut(&publisher)
         {
-            own.remove(&id);
-            if own.is_empty() {
+            own.by_height.remove(&(record.height, id));
+            own.present.remove(&id);
+            if own.by_height.is_empty() {
                 self.by_publisher.remove(&publisher);
             }
         }
@@ -168,35 +180,34 @@ impl Publications {
         self.note_unused(id, None);
         let record = self.records.get_mut(&id).expect("a package in the state has a record");
         record.left = Some(height);
-        if record.publisher.is_some() {
+        if let Some(publisher) = record.publisher {
             self.bytes -= u64::from(record.bytes);
+            let own = self.by_publisher.get_mut(&publisher).expect("a publisher is listed");
+            own.present.remove(&id);
         }
         self.gone.insert((height, id));
     }
 
-    /// Returns how many bytes somebody published in the last minute of turns.
+    /// Returns how many bytes somebody published in the last minute of turns. What a successor took over was
+    /// published before its first turn, however long ago.
     pub(crate) fn bytes_of_late(&self, publisher: &PublicKey, now: Height) -> u64 {
-        let late = |record: &&Publication| record.height.plus(PUBLISHING_HEIGHTS) > now;
-        self.of(publisher)
-            .map(|(_, record)| record)
-            .filter(late)
-            .map(|it| u64::from(it.bytes))
-            .sum()
+        let first = Height(now.0.saturating_sub(PUBLISHING_HEIGHTS).saturating_add(1).max(1));
+        let own = self.by_publisher.get(publisher);
+        let late =
+            own.into_iter().flat_map(|own| own.by_height.range((first, PackageId(Digest::ZERO))..));
+        late.map(|(_, id)| u64::from(self.record(id).bytes)).sum()
     }
 
-    /// Returns the publications of somebody.
-    fn of<'a>(
-        &'a self,
-        publisher: &PublicKey,
-    ) -> impl Iterator<Item = (&'a PackageId, &'a Publication)> {
-        let own = self.by_publisher.get(publisher).into_iter().flatten();
-        own.map(|id| (id, self.records.get(id).expect("what is listed has a record")))
+    /// Returns the record of a package that an index lists.
+    fn record(&self, id: &PackageId) -> &Publication {
+        self.records.get(id).expect("what is listed has a record")
     }
 
     /// Returns the packages that leave so that somebody can publish so many bytes, or nothing if what
     /// runs leaves no room. An author's own packages make room for the author's next one first.
     pub(crate) fn room_for(&self, publisher: &PublicKey, bytes: u64) -> Option<Vec<PackageId>> {
-        let own: Vec<_> = self.of(publisher).filter(|(_, record)| record.left.is_none()).collect();
+        let present = self.by_publisher.get(publisher).into_iter().flat_map(|own| &own.present);
+        let own: Vec<_> = present.map(|id| (id, self.record(id))).collect();
         let mut own_bytes: u64 = own.iter().map(|(_, record)| u64::from(record.bytes)).sum();
         let mut leaving = Vec::new();
         let mut own_unused: Vec<(u64, PackageId, u64)> = own
@@ -244,6 +255,9 @@ impl Publications {
             record.left = record.left.map(|_| Height(0));
         }
         self.gone = self.gone.iter().map(|(_, id)| (Height(0), *id)).collect();
+        for own in self.by_publisher.values_mut() {
+            own.by_height = own.by_height.iter().map(|(_, id)| (Height(0), *id)).collect();
+        }
     }
 }
 

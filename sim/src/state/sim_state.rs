@@ -250,6 +250,13 @@ impl State {
         self.put(to, queued, ByteBudget::UNLIMITED);
     }
 
+    /// Puts the event that a script begins or was upgraded into its inbox.
+    pub(crate) fn announce(&mut self, to: ScriptId, queued: QueuedEvent) {
+        let script = self.scripts.get_mut(&to).expect("a script that changed in this turn");
+        script.inbox.announce(queued);
+        self.waiting.insert(to);
+    }
+
     /// Puts an event into a script's inbox, and takes its bytes from the budget. Returns what is left of
     /// the budget.
     fn put(&mut self, to: ScriptId, queued: QueuedEvent, mut budget: ByteBudget) -> ByteBudget {

@@ -204,6 +204,24 @@ fn an_upgrade_that_fails_leaves_what_was_there() {
 }
 
 #[test]
+fn an_event_that_the_new_source_does_not_handle_ends_no_trial() {
+    let (mut yard, object, script) = counting();
+    let old = runs(&yard, script).0;
+    let touch_and_upgrade = |yard: &mut Yard| {
+        let new = package("ticking", "fn on_tick() { throw \"no\"; }");
+        assert_eq!(published(yard, 1, &new), Outcome::Ok);
+        // The touch is delivered first, and waits beside the upgrade.
+        yard.act(1, Act::Touch { object });
+        let package = new.id();
+        yard.act(1, Act::Build(Build::Upgrade { object, script, package }));
+        yard.play();
+    };
+    touch_and_upgrade(&mut yard);
+    yard.idle(2);
+    assert_eq!(runs(&yard, script), (old, None));
+}
+
+#[test]
 fn of_several_upgrades_the_last_one_that_did_well_is_what_a_script_falls_back_to() {
     let (mut yard, object, script) = counting();
     touch(&mut yard, object);
@@ -281,6 +299,23 @@ fn one_turn_compiles_so_many_packages_however_short_they_are() {
     let refused = acts.iter().filter(|act| yard.outcome(act) == refused(Refusal::TooOften));
     assert_eq!(refused.count(), 1);
     assert_eq!(yard.world.packages().count(), PUBLISHES_PER_TURN_MAX);
+}
+
+// A lying proposer could take honest packages into full turns, until their authors' scripts had no gas.
+#[test]
+fn a_package_that_a_turn_has_no_room_for_costs_its_author_nothing() {
+    let mut yard = site(&mut Builder::new());
+    for turn in 0..2 {
+        let acts =
+            ["a", "b"].map(|name| yard.publish(1, long(&format!("{name}{turn}"), 60_000).encode()));
+        yard.play();
+        assert_eq!(acts.map(|act| yard.outcome(&act)), [Outcome::Ok, refused(Refusal::TooOften)]);
+    }
+
+    let owner = Parameters::default().gas.owner_capacity;
+    let one = 60_000 * PUBLISHING_GAS_PER_BYTE;
+    assert!(2 * one < owner && owner < 3 * one, "there is gas for two, and for none after four");
+    assert_eq!(published(&mut yard, 1, &package("small", COUNTER)), Outcome::Ok);
 }
 
 #[test]

@@ -34,7 +34,8 @@ pub const POOL_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 /// waiting, of half the largest size.
 pub const STEWARD_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// Bytes of waiting source, of all authors: a megabyte more than the turns of two seconds take.
+/// Bytes of waiting source, of all authors but stewards: half a megabyte more than the turns of two
+/// seconds take.
 pub const SOURCE_BYTES_MAX: usize = 3 * 1_024 * 1_024;
 
 /// Bytes of source that a turn is proposed with, as many as it compiles.
@@ -90,6 +91,8 @@ pub struct Mempool {
     bytes: usize,
     /// The authors of waiting source, each with its bytes: one package an author.
     sources: BTreeMap<PublicKey, usize>,
+    /// The bytes of all that source.
+    source_bytes: usize,
     /// The author that the next turn begins with, so that no author is always last.
     next_author: PublicKey,
     /// The author whose acts are handed on next.
@@ -168,6 +171,7 @@ impl Mempool {
         lanes.insert(place, id);
         if matches!(envelope.act, Act::Publish { .. }) {
             self.sources.insert(envelope.author, bytes);
+            self.source_bytes += bytes;
         }
         if stranger {
             *self.strangers.entry(source).or_default() += 1;
@@ -226,11 +230,11 @@ impl Mempool {
             return Err(SubmitRefusal::QuotaExceeded);
         }
         if matches!(act.envelope.act, Act::Publish { .. }) {
-            let waiting: usize = self.sources.values().sum();
             if stranger || self.sources.contains_key(&act.envelope.author) {
                 return Err(SubmitRefusal::QuotaExceeded);
             }
-            if waiting.saturating_add(bytes) > SOURCE_BYTES_MAX {
+            let is_steward = standing == Standing::Steward;
+            if !is_steward && self.source_bytes.saturating_add(bytes) > SOURCE_BYTES_MAX {
                 return Err(SubmitRefusal::Full);
             }
         }
@@ -280,6 +284,8 @@ impl Mempool {
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
         let (mut act_bytes, mut blob_bytes) = (0, 0);
         let (mut sources, mut source_bytes) = (0, 0);
+        // The first author whose source found no room: the next turn begins there.
+        let mut passed_over = None;
         'full: while !queues.is_empty() {
             for (author, queue) in &mut queues {
                 let Some(pending) = queue.pop().and_then(|id| self.pending.get(&id)) else {
@@ -288,26 +294,31 @@ impl Mempool {
                 let Submission { act, blobs: named } = &pending.submission;
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
-                if matches!(act.envelope.act, Act::Publish { .. }) {
-                    let is_full = sources >= PUBLISHES_PER_TURN_MAX
-                        || (sources > 0 && source_bytes + extra > TURN_SOURCE_BYTES);
-                    if is_full {
-                        // It waits, and with it what its author did afterwards: a lane is decided in order.
-                        queue.clear();
-                        continue;
-                    }
-                    sources += 1;
-                    source_bytes += extra;
+                let is_source = matches!(act.envelope.act, Act::Publish { .. });
+                if is_source
+                    && (sources >= PUBLISHES_PER_TURN_MAX
+                        || (sources > 0 && source_bytes + extra > TURN_SOURCE_BYTES))
+                {
+                    // It waits, and with it what its author did afterwards: a lane is decided in order.
+                    passed_over.get_or_insert(*author);
+                    queue.clear();
+                    continue;
                 }
                 let full = acts.len() >= limits::ACTS_PER_TURN_MAX
                     || act_bytes + bytes > limits::ACTS_BYTES_MAX
                     || blob_bytes + extra > limits::BLOBS_BYTES_MAX;
                 if full {
                     self.next_author = *author;
+                    passed_over = None;
                     break 'full;
                 }
                 if admission.admit(&act.envelope).is_err() {
                     continue;
+                }
+                // Only source that the turn takes uses up its room for source.
+                if is_source {
+                    sources += 1;
+                    source_bytes += extra;
                 }
                 act_bytes += bytes;
                 blob_bytes += extra;
@@ -316,6 +327,7 @@ impl Mempool {
             }
             queues.retain(|(_, queue)| !queue.is_empty());
         }
+        self.next_author = passed_over.unwrap_or(self.next_author);
         TurnBody::new(acts, blobs).expect("limits were counted while taking")
     }
 
@@ -377,7 +389,7 @@ impl Mempool {
         self.not_handed_on -= usize::from(pending.handed_on.is_none());
         let envelope = &pending.submission.act.envelope;
         if matches!(envelope.act, Act::Publish { .. }) {
-            self.sources.remove(&envelope.author);
+            self.source_bytes -= self.sources.remove(&envelope.author).unwrap_or(0);
         }
         if let Some(lanes) = self.authors.get_mut(&envelope.author) {
             lanes.remove(&(envelope.lane, envelope.seq));

@@ -16,7 +16,8 @@ use metatopia_sim::{
     FirstLogin, FirstLogins, Judging, LaneWindows, Parameters, Register, Since, Standing,
     Standings, Window,
     limits::{
-        LANES_MAX, LANES_PER_AUTHOR_MAX, PLAYER_LANES_MAX, REGULAR_LANES_MAX, STRANGER_LANES_MAX,
+        LANES_MAX, LANES_PER_AUTHOR_MAX, PLAYER_LANES_MAX, PUBLISHES_PER_TURN_MAX,
+        REGULAR_LANES_MAX, STRANGER_LANES_MAX,
     },
 };
 use metatopia_types::*;
@@ -286,6 +287,44 @@ fn a_turn_has_as_much_source_as_it_compiles_and_what_follows_it_waits_too() {
     pool.decide(first);
     let second = pool.body(None);
     assert_eq!((published(&second), second.acts().len()), (1, 2));
+}
+
+// Sixteen low keys could keep a package waiting each, and all others out.
+#[test]
+fn an_author_whose_source_found_no_room_is_first_in_the_next_turn() {
+    let mut pool = Pool::new();
+    let authors = PUBLISHES_PER_TURN_MAX as u8 + 1;
+    for n in 1..=authors {
+        pool.admit(publish(n, 1, 10)).expect("there is room");
+    }
+    let first = pool.body(None);
+    let published = |body: &TurnBody| -> BTreeSet<PublicKey> {
+        body.acts().iter().map(|act| act.envelope.author).collect()
+    };
+    let all: BTreeSet<PublicKey> = (1..=authors).map(|n| key(n).public()).collect();
+    let left: Vec<PublicKey> = all.difference(&published(&first)).copied().collect();
+    assert_eq!(left.len(), 1);
+    let again: Vec<u8> = (1..=authors).filter(|n| key(*n).public() != left[0]).collect();
+    pool.decide(first);
+
+    for n in again {
+        pool.admit(publish(n, 2, 10)).expect("there is room");
+    }
+    let second = pool.body(None);
+    assert!(published(&second).contains(&left[0]), "it waited already");
+}
+
+// The pool still has the acts of the turn before, and their source took the room of the next.
+#[test]
+fn source_that_no_turn_takes_again_uses_up_no_room() {
+    let mut pool = Pool::new();
+    pool.admit(publish(1, 1, limits::BLOB_BYTES_MAX)).expect("there is room");
+    let first = pool.body(None);
+    pool.admit(publish(2, 1, limits::BLOB_BYTES_MAX)).expect("there is room");
+    let turn = pool.turn(first);
+    let second = pool.body(Some(&turn));
+    assert_eq!(second.blobs().len(), 1);
+    assert_eq!(second.acts()[0].envelope.author, key(2).public());
 }
 
 #[test]

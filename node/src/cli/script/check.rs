@@ -8,8 +8,8 @@ use std::{
 };
 
 use clap::Args;
-use metatopia_scenarios::{Mistake, TESTS_FILE};
-use metatopia_scripting::{Package, check as diagnose, limits::FILE_BYTES_MAX};
+use metatopia_scenarios::{TESTS_FILE, source_mistakes};
+use metatopia_scripting::{Package, limits::FILE_BYTES_MAX};
 use metatopia_types::limits::BLOB_BYTES_MAX;
 use serde::Serialize;
 
@@ -100,14 +100,7 @@ fn folder(dir: &Path, console: Console) -> Result<(), Failure> {
 fn file(path: &Path, console: Console) -> Result<(), Failure> {
     let name = path.display().to_string();
     let source = read(path)?;
-    let found: Vec<Mistake> = diagnose(&source)
-        .into_iter()
-        .map(|wrong| Mistake {
-            line: wrong.line as usize,
-            column: wrong.column as usize,
-            ..Mistake::in_file(&name, wrong.message)
-        })
-        .collect();
+    let found = source_mistakes(&name, &source);
     if !found.is_empty() {
         return Err(mistakes::tell(&name, &found, |_| Some(&*source), console)?);
     }

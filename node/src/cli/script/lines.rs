@@ -3,7 +3,7 @@
 use metatopia_scripting::read_source;
 
 /// Returns a line without what would act on a terminal, or change how the line reads. Tabs stay.
-pub(super) fn shown(line: &str) -> String {
+pub(in crate::cli) fn shown(line: &str) -> String {
     line.chars().map(|c| if is_hidden(c) { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 

@@ -48,7 +48,7 @@ impl fmt::Display for RunningLine {
         let name = printable(name);
         write!(f, "{script:>5}  on {name} (object {object}), package {package}, {gas} gas")?;
         if let Some((tick, kind)) = &self.last_failure {
-            write!(f, "; {failures} calls failed, the last at tick {tick}: {kind}")?;
+            write!(f, "; {failures} calls failed, the last at tick {tick}: {}", printable(kind))?;
         }
         if *dropped > 0 {
             write!(f, "; {dropped} events, timers or lines dropped")?;

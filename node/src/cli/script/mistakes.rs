@@ -3,6 +3,7 @@
 use metatopia_scenarios::Mistake;
 use serde::Serialize;
 
+use super::lines::shown;
 use crate::cli::{console::Console, exit::Exit, failure::Failure};
 
 /// A mistake in the form that programs read.
@@ -55,13 +56,12 @@ pub(super) fn explain(mistake: &Mistake, source: Option<&str>) -> String {
     let Mistake { line, column, .. } = mistake;
     let text = line.checked_sub(1).and_then(|before| source?.lines().nth(before));
     let Some(text) = text else {
-        return mistake.to_string();
+        return shown(&mistake.to_string());
     };
     let gutter = " ".repeat(line.to_string().len());
     // What is hidden in a line must not act on the terminal. Tabs stay tabs, so that the mark stands where
     // the terminal puts the character.
-    let shown = super::lines::shown(text);
-    let mut said = format!("{mistake}\n {line} | {shown}");
+    let mut said = format!("{}\n {line} | {}", shown(&mistake.to_string()), shown(text));
     if *column > 0 {
         let before = text.chars().take(*column - 1);
         let blank: String = before.map(|c| if c == '\t' { c } else { ' ' }).collect();

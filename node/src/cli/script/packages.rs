@@ -9,6 +9,7 @@ use metatopia_scripting::{
     Licence, Package,
     limits::{FILES_MAX, PACKAGE_BYTES_MAX},
 };
+use metatopia_sim::limits::{PACKAGES_MAX, PUBLICATIONS_MAX};
 use metatopia_types::{Digest, PackageId, limits::BLOB_BYTES_MAX};
 use spdx::text::{EXCEPTION_TEXTS, LICENSE_TEXTS};
 
@@ -95,15 +96,22 @@ impl ScriptFolder {
 /// Fails when it has mistakes, or is too long to be published.
 pub(super) fn to_publish(dir: &Path, console: Console) -> Result<Package, Failure> {
     let package = ScriptFolder::read(dir)?.checked(console)?;
-    let bytes = package.encode().len();
-    if bytes > BLOB_BYTES_MAX {
-        let message = format!(
-            "{} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published",
-            dir.display()
-        );
-        return Err(Failure::refused(message).hint("leave out files, or shorten them"));
-    }
+    check_size(&dir.display().to_string(), &package)?;
     Ok(package)
+}
+
+/// Checks that a package is short enough to be published. `name` is how messages name it.
+///
+/// # Errors
+/// Fails when the package is too long.
+pub(in crate::cli) fn check_size(name: &str, package: &Package) -> Result<(), Failure> {
+    let bytes = package.encode().len();
+    if bytes <= BLOB_BYTES_MAX {
+        return Ok(());
+    }
+    let message =
+        format!("{name} takes {bytes} bytes, and at most {BLOB_BYTES_MAX} can be published");
+    Err(Failure::refused(message).hint("leave out files, or shorten them"))
 }
 
 /// Fetches a package from a node, and checks that it is the one that was asked for; nothing if the sim
@@ -162,8 +170,17 @@ pub(in crate::cli) async fn known(driver: &mut ClientDriver) -> Result<Vec<Packa
             return Err(Failure::timed_out(busy).hint("try again"));
         };
         let last = page.len() < PACKAGES_PER_ANSWER_MAX;
-        after = page.last().map_or(after, |entry| entry.package);
+        // A node that repeats itself would be asked without end.
+        for entry in &page {
+            if entry.package <= after {
+                return Err(Failure::unverified("the node lists its packages in no order"));
+            }
+            after = entry.package;
+        }
         all.extend(page);
+        if all.len() > PUBLICATIONS_MAX + PACKAGES_MAX {
+            return Err(Failure::unverified("the node lists more packages than a sim can have"));
+        }
         if last {
             return Ok(all);
         }
@@ -200,11 +217,11 @@ pub(in crate::cli) async fn running(
     })
 }
 
-/// Writes a package into a folder that is new or empty, with the texts of its licence beside it, and reads
-/// it again.
+/// Writes a package into a folder that is new or empty, with the texts of its licence beside it, after
+/// checking that the texts of the folder make the same package.
 ///
 /// # Errors
-/// Fails when the folder is not empty, the disk fails, or what is read is another package.
+/// Fails when they make another one, the folder is not empty, or the disk fails.
 pub(super) fn write(dir: &Path, package: &Package) -> Result<(), Failure> {
     let mut files = package_files(package);
     let again = files.iter().map(|(path, text)| (&**path, &**text)).collect();

@@ -12,7 +12,7 @@ use metatopia_client_driver::NodeUrl;
 use metatopia_protocol::{PackageEntry, ScriptEntry};
 use metatopia_scenarios::{PACKAGES_FOLDER, PLACE_FILE, Place};
 use metatopia_scripting::Package;
-use metatopia_types::{Height, PackageId, PublicKey, Sign as _, SimId};
+use metatopia_types::{Height, PackageId, PublicKey, ScriptId, Sign as _, SimId};
 use serde::Serialize;
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -22,7 +22,7 @@ use crate::{
         failure::Failure,
         folder::{FolderEntry, entries},
         place::folder::{PLACE_FILES_MAX, PlaceFolder},
-        script::{deeds::AuthorSession, packages},
+        script::{deeds::AuthorSession, lines::shown, packages},
         session::{NodeArgs, PlayerArgs},
     },
     keys,
@@ -35,6 +35,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// The time after which a change is tried again that could not be brought in.
 const RETRY: Duration = Duration::from_secs(10);
 
+/// The time between two questions whether scripts still run what was brought.
+const ASK: Duration = Duration::from_secs(3);
+
 /// When each file changed, and how long it is.
 type FileStamps = BTreeMap<PathBuf, (Option<SystemTime>, u64)>;
 
@@ -46,6 +49,18 @@ pub(super) struct PlaceWatch {
     console: Console,
     /// The last failure that was told, which is not told again.
     told: Option<String>,
+    /// The scripts that run what was brought. Their first event may be far off, and fail then.
+    brought: BTreeMap<ScriptId, BroughtScript>,
+    /// The scripts that failed with a package, which they are not given again.
+    fallen: BTreeSet<(ScriptId, PackageId)>,
+}
+
+/// A script that was given a package of the folder.
+#[derive(Debug)]
+struct BroughtScript {
+    name: String,
+    before: PackageId,
+    now: PackageId,
 }
 
 /// A package of the folder that is in the sim now.
@@ -83,13 +98,15 @@ impl fmt::Display for BroughtPackage {
 #[derive(Debug)]
 struct PackageUpdate<'a> {
     package: &'a Package,
+    /// Whether the sim lacks it.
+    is_new: bool,
     /// The scripts that run an older package of its name.
     scripts: Vec<ScriptEntry>,
 }
 
 impl PlaceWatch {
     /// Returns a watch over a place's folder, for the sim at these nodes.
-    pub(super) const fn new(
+    pub(super) fn new(
         dir: PathBuf,
         sim: SimId,
         node: Vec<NodeUrl>,
@@ -98,7 +115,8 @@ impl PlaceWatch {
     ) -> Self {
         let at = NodeArgs { node, sim: Some(sim) };
         let admin = PlayerArgs { at, key, name: None, ticket: None };
-        Self { dir, admin, console, told: None }
+        let (brought, fallen) = (BTreeMap::new(), BTreeSet::new());
+        Self { dir, admin, console, told: None, brought, fallen }
     }
 
     /// Watches without end. What is wrong in the folder is told, and waits for the next change.
@@ -106,8 +124,14 @@ impl PlaceWatch {
         let mut looks = interval(LOOK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut before, mut done, mut retry) = (None, None, None);
+        let mut asked = Instant::now();
         loop {
             looks.tick().await;
+            if !self.brought.is_empty() && asked.elapsed() >= ASK {
+                // A node that is gone for a moment is asked again.
+                let _ = self.tell_fallen().await;
+                asked = Instant::now();
+            }
             let seen = Some(stamps(&self.dir));
             let is_still = before == seen;
             before = seen;
@@ -134,63 +158,95 @@ impl PlaceWatch {
         let text = failure.to_string();
         if self.told.as_ref() != Some(&text) {
             self.console.warn(&format!(
-                "warning: the packages of {} are not in the sim: {text}; it is tried again",
-                self.dir.display()
+                "warning: not all packages of {} are in the sim: {text}; `up` tries again every {} s",
+                self.dir.display(),
+                RETRY.as_secs()
             ));
             self.told = Some(text);
         }
     }
 
     /// Brings every package of the folder into the sim that it lacks, and lets scripts run them.
-    async fn bring(&self) -> Result<(), Failure> {
+    ///
+    /// # Errors
+    /// Fails when one of them is not brought in. The others are.
+    async fn bring(&mut self) -> Result<(), Failure> {
         let place = match PlaceFolder::read(&self.dir)?.place() {
             Ok(place) => place,
             Err(mistakes) => {
                 for mistake in mistakes {
-                    self.console.warn(&mistake.to_string());
+                    self.console.warn(&shown(&mistake.to_string()));
                 }
                 return Ok(());
             }
         };
         let admin = keys::load(&self.admin.key)?.public();
         let mut asking = self.admin.at.open_to_ask().await?;
-        let known = packages::known(&mut asking).await?;
-        let running = packages::running(&mut asking).await?;
+        let known = packages::known(&mut asking).await;
+        let running = packages::running(&mut asking).await;
         asking.leave().await;
-        let updates = updates(&place, &known, &running, admin);
+        let mut updates = updates(&place, &known?, &running?, admin);
+        for update in &mut updates {
+            let id = update.package.id();
+            update.scripts.retain(|entry| !self.fallen.contains(&(entry.script, id)));
+        }
+        updates.retain(|update| update.is_new || !update.scripts.is_empty());
         if updates.is_empty() {
             return Ok(());
         }
         let mut session = AuthorSession::begin(&self.admin, self.console).await?;
-        let done = self.update(&mut session, &updates).await;
+        let mut failed = None;
+        for update in updates {
+            // A package that is refused does not hold up the others.
+            if let Err(failure) = self.update(&mut session, update).await {
+                failed = Some(failure);
+            }
+        }
         session.end().await;
-        done
+        failed.map_or(Ok(()), Err)
     }
 
+    /// Brings one package into the sim, and lets scripts run it.
     async fn update(
-        &self,
+        &mut self,
         session: &mut AuthorSession,
-        updates: &[PackageUpdate<'_>],
+        PackageUpdate { package, scripts, .. }: PackageUpdate<'_>,
     ) -> Result<(), Failure> {
-        for PackageUpdate { package, scripts } in updates {
-            let mut height = session.publish(package).await?;
-            for script in scripts {
-                height = Some(session.upgrade(script, package.id()).await?);
-            }
-            self.show(package, scripts, height)?;
+        packages::check_size(&package.manifest().name, package)?;
+        let mut height = session.publish(package).await?;
+        for script in &scripts {
+            height = Some(session.upgrade(script, package.id()).await?);
+            let name = package.manifest().name.clone();
+            let brought = BroughtScript { name, before: script.package, now: package.id() };
+            self.brought.insert(script.script, brought);
         }
-        let running = packages::running(session.driver()).await?;
-        for PackageUpdate { package, scripts } in updates {
-            for before in scripts {
-                let now = running.iter().find(|entry| entry.script == before.script);
-                if now.is_some_and(|entry| entry.package != package.id()) {
+        self.show(package, &scripts, height)
+    }
+
+    /// Tells which scripts run again what they ran before, because their new source failed.
+    ///
+    /// # Errors
+    /// Fails when no node answers.
+    async fn tell_fallen(&mut self) -> Result<(), Failure> {
+        let mut asking = self.admin.at.open_to_ask().await?;
+        let running = packages::running(&mut asking).await;
+        asking.leave().await;
+        let running: BTreeMap<ScriptId, PackageId> =
+            running?.iter().map(|entry| (entry.script, entry.package)).collect();
+        for (script, BroughtScript { name, before, now }) in core::mem::take(&mut self.brought) {
+            match running.get(&script) {
+                Some(package) if *package == now => {
+                    self.brought.insert(script, BroughtScript { name, before, now });
+                }
+                Some(package) if *package == before => {
+                    self.fallen.insert((script, now));
                     self.console.warn(&format!(
-                        "script {0} failed with {1}, and runs what it ran before: `metatopia script \
-                         logs {0}` tells why",
-                        before.script.0,
-                        package.manifest().name
+                        "script {script} failed with the new {name}, and runs what it ran before: \
+                         `metatopia script logs {script}` tells why"
                     ));
                 }
+                // Somebody took it off its thing, or gave it another package.
+                _ => {}
             }
         }
         Ok(())
@@ -237,13 +293,12 @@ fn updates<'a>(
         let name = &package.manifest().name;
         let older = if of_name(name) == 1 { older(name) } else { BTreeSet::new() };
         let scripts = running.iter().filter(|entry| older.contains(&entry.package));
-        PackageUpdate { package, scripts: scripts.cloned().collect() }
-    };
-    let is_there = |package: &Package| {
-        known.iter().any(|entry| entry.package == package.id() && entry.left.is_none())
+        let is = |entry: &PackageEntry| entry.package == package.id() && entry.left.is_none();
+        let is_new = !known.iter().any(is);
+        PackageUpdate { package, is_new, scripts: scripts.cloned().collect() }
     };
     let all = place.packages().map(update);
-    all.filter(|update| !update.scripts.is_empty() || !is_there(update.package)).collect()
+    all.filter(|update| update.is_new || !update.scripts.is_empty()).collect()
 }
 
 /// Returns the stamps of what a place is read from, but its picture.
@@ -280,13 +335,15 @@ mod tests {
     use std::collections::BTreeMap;
 
     use metatopia_scenarios::parse_folder;
-    use metatopia_types::{Digest, ObjectId, ScriptId, SigningKey};
+    use metatopia_types::{Digest, ObjectId, SigningKey};
 
     use super::*;
 
     /// Returns a place whose packages have these folders and names.
     fn place(packages: &[(&str, &str, &str)]) -> Place {
-        let mut files = BTreeMap::from([(PLACE_FILE.to_owned(), "name = \"yard\"\n".to_owned())]);
+        let text = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
+                    asset_licence = \"CC-BY-SA-4.0\"\nspawn = [0, 0]\nspawn_radius = 3\n";
+        let mut files = BTreeMap::from([(PLACE_FILE.to_owned(), text.to_owned())]);
         for (folder, name, version) in packages {
             let manifest = format!(
                 "name = \"{name}\"\nversion = \"{version}\"\napi = 1\nentry = \"main.rhai\"\n\

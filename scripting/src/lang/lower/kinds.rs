@@ -121,7 +121,8 @@ impl Lowering {
             return Some(ValueKind::Int);
         }
         let name = match &over.kind {
-            ExpressionKind::Call { name, .. } => name,
+            // A variable may hold a closure of the same name.
+            ExpressionKind::Call { name, .. } if self.local(name).is_none() => name,
             ExpressionKind::Chain { links, .. } => match &links.last()?.kind {
                 ChainLinkKind::Method { name, .. } => name,
                 _ => return None,

@@ -18,8 +18,8 @@ pub const RELAYED_PER_SECOND: u32 = 4_096;
 pub const FOLLOWER_RELAYED_PER_SECOND: u32 = 1_024;
 const _: () = assert!(FOLLOWER_RELAYED_PER_SECOND < FOLLOWER_FRAMES_PER_SECOND);
 
-/// Acts that are handed over at once to a server that comes up: with their blobs at most 1.5 MiB, a
-/// fifth of what may wait to be sent to it. A full pool would end the new connection, and the next.
+/// Acts that are handed over at once to a server that comes up: with their blobs at most 1.5 MiB, and 3 MiB
+/// of source, half of what may wait to be sent to it. A full pool would end the new connection, and the next.
 pub const HANDED_OVER_MAX: usize = 1_024;
 
 /// An act of a client that waits for so many turns, a second of them, is handed on to the other
