@@ -84,7 +84,8 @@ impl ActContext<'_> {
             }
             Build::Attach { object, package } => on(*object, self.attach(*object, *package)?),
             Build::Upgrade { object, script, package } => {
-                let (_, thing) = self.within_reach(*object)?;
+                // Authors mend what runs from where they write it, so a thing may be far off.
+                let thing = self.thing(*object)?;
                 self.check_upgrade(thing, *script, *package)?;
                 on(*object, ObjectEdit::Upgrade(*script, *package))
             }

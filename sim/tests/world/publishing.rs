@@ -203,6 +203,18 @@ fn an_upgrade_that_fails_leaves_what_was_there() {
     }
 }
 
+// An author's folder is watched, and its things are all over the place.
+#[test]
+fn an_upgrade_needs_no_way_to_the_thing() {
+    let (mut yard, object, script) = counting();
+    let detach = Build::Detach { object, script };
+    // The box is at x = 3, and a builder reaches 20 m.
+    yard.walk_to(1, vec2(-18, 0));
+    assert_eq!(built(&mut yard, 1, detach), refused(Refusal::OutOfReach));
+    let last = upgrade(&mut yard, object, script, "fn on_touch(o) {}");
+    assert_eq!(runs(&yard, script).0, last);
+}
+
 #[test]
 fn an_event_that_the_new_source_does_not_handle_ends_no_trial() {
     let (mut yard, object, script) = counting();

@@ -3,6 +3,7 @@
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{Answer, Question, ScriptEntry};
 use metatopia_scripting::Package;
+use metatopia_sim::limits::BUILDS_PER_AUTHOR_MAX;
 use metatopia_types::{Act, Blob, Build, Height, ObjectId, Outcome, PackageId, Refusal, ScriptId};
 
 use super::packages;
@@ -49,13 +50,32 @@ impl AuthorSession {
     /// # Errors
     /// Fails when a rule of the sim refuses it, which is quoted, or it is not decided in time.
     async fn perform(&mut self, what: &str, act: Act, blobs: Vec<Blob>) -> Result<Height, Failure> {
-        let id = self.driver.submit(act, blobs).await?.act;
-        let places = decide_in_time(&mut self.driver, &[id]).await?;
-        let place = places.get(&id).copied().expect("the act is decided");
-        match prove(&mut self.driver, place, id).await? {
-            Outcome::Ok | Outcome::Made(_) => Ok(place.0),
-            Outcome::Refused(why) => Err(refused(what, why)),
+        self.perform_all(what, vec![(act, blobs)]).await
+    }
+
+    /// Has acts decided together and their outcomes proved. Returns the height of the last of their turns.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`], for the last act that was refused.
+    async fn perform_all(
+        &mut self,
+        what: &str,
+        acts: Vec<(Act, Vec<Blob>)>,
+    ) -> Result<Height, Failure> {
+        let mut ids = Vec::new();
+        for (act, blobs) in acts {
+            ids.push(self.driver.submit(act, blobs).await?.act);
         }
+        let places = decide_in_time(&mut self.driver, &ids).await?;
+        let mut done = Ok(Height(0));
+        for id in ids {
+            let place = places.get(&id).copied().expect("the act is decided");
+            done = match prove(&mut self.driver, place, id).await? {
+                Outcome::Ok | Outcome::Made(_) => done.map(|last: Height| last.max(place.0)),
+                Outcome::Refused(why) => Err(refused(what, why)),
+            };
+        }
+        done
     }
 
     /// Brings a package into the sim, if it is not there. Returns the height of the turn that brought it;
@@ -92,18 +112,25 @@ impl AuthorSession {
         Ok((own.map(|entry| entry.script).max(), height))
     }
 
-    /// Has a script run another package.
+    /// Has scripts run another package, as many in a turn as a builder may change. Returns the height of the
+    /// last of their turns, or nothing if there are no scripts.
     ///
     /// # Errors
     /// As [`AuthorSession::perform`].
-    pub(in crate::cli) async fn upgrade(
+    pub(in crate::cli) async fn upgrade_all(
         &mut self,
-        running: &ScriptEntry,
+        running: &[ScriptEntry],
         package: PackageId,
-    ) -> Result<Height, Failure> {
-        let ScriptEntry { object, script, .. } = *running;
-        let act = Act::Build(Build::Upgrade { object, script, package });
-        self.perform("the upgrade", act, Vec::new()).await
+    ) -> Result<Option<Height>, Failure> {
+        let mut last = None;
+        for some in running.chunks(BUILDS_PER_AUTHOR_MAX as usize) {
+            let upgrade = |entry: &ScriptEntry| {
+                let ScriptEntry { object, script, .. } = *entry;
+                (Act::Build(Build::Upgrade { object, script, package }), Vec::new())
+            };
+            last = Some(self.perform_all("the upgrade", some.iter().map(upgrade).collect()).await?);
+        }
+        Ok(last)
     }
 
     /// Takes a script off its thing.

@@ -55,7 +55,8 @@ async fn upgrade(
 ) -> Result<UpgradedScript, Failure> {
     let running = session.script(script).await?;
     session.publish(package).await?;
-    let height = session.upgrade(&running, package.id()).await?;
+    let height = session.upgrade_all(core::slice::from_ref(&running), package.id()).await?;
+    let height = height.expect("there is a script to upgrade");
     Ok(UpgradedScript {
         script: script.0,
         object: running.object.0,

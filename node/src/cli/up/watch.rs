@@ -214,8 +214,8 @@ impl PlaceWatch {
     ) -> Result<(), Failure> {
         packages::check_size(&package.manifest().name, package)?;
         let mut height = session.publish(package).await?;
+        height = session.upgrade_all(&scripts, package.id()).await?.or(height);
         for script in &scripts {
-            height = Some(session.upgrade(script, package.id()).await?);
             let name = package.manifest().name.clone();
             let brought = BroughtScript { name, before: script.package, now: package.id() };
             self.brought.insert(script.script, brought);
