@@ -30,7 +30,7 @@ use crate::{
 
 /// The time between two looks at the folder. A change is brought in once two looks saw the same, for an
 /// editor may be in the middle of a file. What was saved runs within a second.
-const LOOK: Duration = Duration::from_millis(200);
+const LOOK: Duration = Duration::from_millis(100);
 
 /// The time after which a change is tried again that could not be brought in.
 const RETRY: Duration = Duration::from_secs(10);
