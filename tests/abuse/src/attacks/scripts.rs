@@ -21,17 +21,10 @@ use self::{
     crowd::Occupants,
     recipes::{Recipe, idle, recipes},
 };
-use super::{Play, processor, worst_call};
+use super::{Play, TURN_MS_MAX, processor, worst_call};
 use crate::finding::Finding;
 
 const NAME: &str = "scripts";
-
-/// Milliseconds of one core for a turn, which takes 50.
-const BOUND_MS: f64 = 16.0;
-
-/// The same where things can be pushed. What is promised is judged in release. A dev build has half as
-/// much again: it shows that physics gets no worse.
-const HEAP_BOUND_MS: f64 = if cfg!(debug_assertions) { 24.0 } else { BOUND_MS };
 
 /// Sources from the bench of calls that are tried: those that cost most for a unit of gas.
 const DEAREST: usize = 8;
@@ -91,7 +84,7 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
         at_length.push(one);
     }
     let (heap, fixed): (Vec<_>, Vec<_>) = at_length.into_iter().partition(|one| one.recipe.movable);
-    Ok(vec![judge(fixed, BOUND_MS, &control)?, judge(heap, HEAP_BOUND_MS, &control)?])
+    Ok(vec![judge(fixed, TURN_MS_MAX, &control)?, judge(heap, TURN_MS_MAX, &control)?])
 }
 
 /// Judges the longest turn of some recipes.

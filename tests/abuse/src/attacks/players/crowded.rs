@@ -13,12 +13,9 @@ use metatopia_sim::{
 use metatopia_types::{Act, Digest, Look, NodeContact, PublicKey};
 
 use crate::{
-    attacks::{lone_world::LoneWorld, processor},
+    attacks::{TURN_MS_MAX, lone_world::LoneWorld, processor},
     finding::Finding,
 };
-
-/// Milliseconds of a turn with as many first logins as there are places for.
-const BOUND_MS: f64 = 16.0;
 
 /// Turns that are measured.
 const TURNS: u64 = 100;
@@ -45,7 +42,7 @@ pub(super) fn play() -> Result<Finding, String> {
         sim.world.apply(&turn, &Serial);
     });
     let note = format!("a turn of {ARRIVALS_PER_TURN_MAX} first logins among {players} players");
-    Ok(Finding::at_most("players", full, BOUND_MS, "ms").beside(quiet).noted(note))
+    Ok(Finding::at_most("players", full, TURN_MS_MAX, "ms").beside(quiet).noted(note))
 }
 
 /// Gives the mean of some turns, in milliseconds of one thread.
