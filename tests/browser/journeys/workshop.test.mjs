@@ -11,6 +11,11 @@ const journey = setting({ servers: 1 });
 /** A script that shows this word when it is touched. @param {string} word @param {string} [tell] a function */
 const showing = (word, tell = 'say') => `fn on_touch(other) {\n    self_.text = "${word}";\n    ${tell}("${word}");\n}\n`;
 
+/** Leaves the sim, so that nobody stands where the next one builds. @param {import('../harness/tab.mjs').Tab} tab */
+async function gone(tab) {
+  await tab.read((page) => page.client.leave());
+}
+
 /** Builds a box some steps to the north of where people arrive. @param {import('../harness/tab.mjs').Tab} tab */
 async function built(tab) {
   const own = /** @type {number} */ (await tab.read((page) => page.client.me));
@@ -81,6 +86,7 @@ journey('a script with a mistake says where, and mended and published it runs on
   await publish.click();
   await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
   await touched(ada, id, 'once');
+  await gone(ada);
 });
 
 journey('what was typed outlives a reload, Escape and Tab lead out of the editor, and an upgrade takes the place of what ran', async ({ plaza, open }) => {
@@ -122,6 +128,7 @@ journey('what was typed outlives a reload, Escape and Tab lead out of the editor
   const { manifest } = await ada.read((page, which) => page.client.source(which), now.package);
   assert.deepEqual([manifest.parent, manifest.version], [before.package, '1.0.1']);
   await touched(ada, id, 'second');
+  await gone(ada);
 });
 
 journey('a fork of the door names the door as its parent, and runs beside what ran', async ({ plaza, open }) => {
