@@ -110,6 +110,7 @@ impl Place {
             body: BodySpec::new(shape, Motion::Static, at),
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: self.asset_licence.parse().unwrap_or_default(),
+            spawner: None,
         };
         thing.check()?;
         self.packages.insert(package.id(), package.clone());

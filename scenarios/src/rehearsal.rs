@@ -265,6 +265,10 @@ impl WorldView for RehearsalView {
         Nearby::default()
     }
 
+    fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
+        Nearby::default()
+    }
+
     fn tick(&self) -> Tick {
         self.0
     }

@@ -167,3 +167,65 @@ fn the_log_of_a_test_is_kept() {
     assert_eq!(rehearsed[0].log, ["Ding, Ada!"]);
     assert_eq!((rehearsed[0].name.as_str(), rehearsed[0].line), ("test_a", 1));
 }
+
+const BAKER: &str = r#"
+fn on_start() { state.eaters = state.eaters ?? []; }
+fn on_touch(other) {
+    if self_.spawner == () {
+        spawn(#{ name: "bread", color: 0xc8964b, pos: vec2(3, -2), scripted: true, tag: other.name });
+    } else {
+        say(`${other.name} eats.`);
+        self_.spawner.send("eaten", other.name);
+        despawn(self_);
+    }
+}
+fn on_message(from, topic, data) { state.eaters.push(data); }
+fn on_spawn(thing, tag) { say(`For ${tag}.`); }
+"#;
+
+#[test]
+fn a_test_sees_what_is_spawned_and_several_visitors_walk_and_touch() {
+    let tests = r#"
+fn test_bread() {
+    touch();
+    expect_eq(said(), ["For Ada."]);
+    expect_eq(count("bread"), 1);
+    expect_eq(things(), [#{name: "bread", kind: "thing", text: "", color: 0xc8964b, pos: vec2(3, -2)}]);
+    visitor("Bo");
+    walk(3, -3.5);
+    touch_thing("bread");
+    expect_eq(said(), ["Bo eats."]);
+    expect_eq(kept("eaters"), ["Bo"]);
+    expect_eq(count("bread"), 0);
+    visitor("Ada");
+    chat("more");
+}
+
+fn test_there_is_no_cake() {
+    touch_thing("cake");
+}
+
+fn test_the_wall_of_the_sky() {
+    walk(100000, 0);
+}
+"#;
+    let files =
+        BTreeMap::from([("package.toml", MANIFEST), ("bell.rhai", BAKER), ("tests.rhai", tests)]);
+    let package = parse_package("bell", &files).expect("a package");
+    let all: Vec<String> =
+        rehearse("bell", &package).expect("tests").into_iter().map(of_test).collect();
+    assert_eq!(
+        all,
+        [
+            "test_bread passes",
+            "bell/tests.rhai:18:5: there is no thing called \"cake\"",
+            "bell/tests.rhai:22:5: a place has coordinates of at most 1000 m",
+        ]
+    );
+}
+
+#[test]
+fn at_most_eight_people_come_to_a_test() {
+    let tests = "fn test_a() {\n    for n in 0..8 { visitor(\"V\" + n); }\n}\n";
+    assert_eq!(told(tests), ["bell/tests.rhai:2:21: at most 8 people come to a test"]);
+}

@@ -50,6 +50,13 @@ pub enum Event {
     },
     /// The script runs another package from now on, with the state that the last one left.
     Upgrade,
+    /// What became of a thing that the script spawned.
+    Spawn {
+        /// The new thing; none if a rule refused it.
+        thing: Option<ObjectId>,
+        /// What the script called it.
+        tag: String,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -69,11 +76,13 @@ pub enum EventKind {
     Timer,
     /// It calls `on_upgrade`.
     Upgrade,
+    /// It calls `on_spawn`.
+    Spawn,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -81,6 +90,7 @@ impl EventKind {
         Self::Message,
         Self::Timer,
         Self::Upgrade,
+        Self::Spawn,
     ];
 
     /// The name of the function that handles it.
@@ -94,6 +104,7 @@ impl EventKind {
             Self::Message => "on_message",
             Self::Timer => "on_timer",
             Self::Upgrade => "on_upgrade",
+            Self::Spawn => "on_spawn",
         }
     }
 
@@ -107,6 +118,7 @@ impl EventKind {
             Self::Chat => &["from", "text"],
             Self::Message => &["from", "topic", "data"],
             Self::Timer => &["name"],
+            Self::Spawn => &["thing", "tag"],
         }
     }
 
@@ -121,6 +133,7 @@ impl EventKind {
             Self::Chat => &[K::Object, K::Text],
             Self::Message => &[K::Object, K::Text, K::Any],
             Self::Timer => &[K::Text],
+            Self::Spawn => &[K::Any, K::Text],
         }
     }
 }
@@ -137,6 +150,7 @@ impl Event {
             Self::Message { .. } => EventKind::Message,
             Self::Timer { .. } => EventKind::Timer,
             Self::Upgrade => EventKind::Upgrade,
+            Self::Spawn { .. } => EventKind::Spawn,
         }
     }
 }

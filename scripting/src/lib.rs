@@ -57,10 +57,17 @@
 //!         # let (pos, velocity, angle, spin) = (Vec2::ZERO, Vec2::ZERO, Angle::ZERO, Fx::ZERO);
 //!         # let (kind, color, text) = ("avatar", 0, "");
 //!         let origin = Origin { sim: SimId(Digest([7; 32])), number: id };
-//!         Some(ObjectView { origin, name: "Bob", kind, pos, velocity, angle, spin, color, text })
+//!         # let (licence, spawner) = (metatopia_types::AssetLicence::Cc0, None);
+//!         let name = "Bob";
+//!         Some(ObjectView {
+//!             // ..
+//!             # origin, kind, pos, velocity, angle, spin, color, text, licence, spawner,
+//!             name,
+//!         })
 //!     }
 //!     // ..
 //!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> metatopia_scripting::Nearby { Default::default() }
+//!     # fn named(&self, _: ObjectId, _: &str, _: u32) -> metatopia_scripting::Nearby { Default::default() }
 //!     # fn tick(&self) -> Tick { Tick(0) }
 //!     # fn seed(&self) -> Digest { Digest::ZERO }
 //! }

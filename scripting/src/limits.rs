@@ -64,6 +64,9 @@ pub const NEARBY_MAX: u32 = 16;
 /// Largest radius of `nearby`, in metres: two tiles.
 pub const NEARBY_RADIUS_MAX: i32 = 64;
 
+/// Farthest that a script spawns a thing from its own object, in metres.
+pub const SPAWN_REACH: i32 = 16;
+
 /// Longest timer, in seconds: a day.
 pub const TIMER_SECONDS_MAX: i32 = 86_400;
 

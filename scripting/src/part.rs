@@ -1,9 +1,9 @@
 //! What a call gives back.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::ObjectId;
+use metatopia_types::{Blueprint, ObjectId};
 use serde::{Deserialize, Serialize};
 
 use crate::{ScriptState, Value};
@@ -92,5 +92,19 @@ pub enum ScriptEffect {
     Cancel {
         /// The name of the timer.
         name: String,
+    },
+    /// Makes a thing, which belongs to the owner of the script's object.
+    Spawn {
+        /// What is made, and where.
+        thing: Box<Blueprint>,
+        /// Whether it gets a script of the package that spawns it.
+        scripted: bool,
+        /// What the script is told with it; at most `TOPIC_BYTES_MAX` bytes.
+        tag: String,
+    },
+    /// Removes a thing that the script's object spawned, or the object itself if it was spawned.
+    Despawn {
+        /// The thing to remove; it may be gone by then.
+        object: ObjectId,
     },
 }

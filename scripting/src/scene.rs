@@ -2,6 +2,7 @@
 
 mod effects;
 mod own;
+mod spawn;
 
 use alloc::{
     format,
@@ -127,6 +128,17 @@ impl ScriptContext {
         objects.retain(|id| *id != self.object);
         objects.truncate(NEARBY_MAX as usize);
         Ok(objects)
+    }
+
+    /// At most [`NEARBY_MAX`] other things called `name` whose owner is the own object's, oldest first.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Gone`] if the own object is no longer there.
+    pub fn find(&mut self, name: &str) -> Result<Vec<ObjectId>, HostFault> {
+        self.view.object(self.object).ok_or_else(|| gone(self.object))?;
+        let found = self.view.named(self.object, name, NEARBY_MAX);
+        self.looked = self.looked.saturating_add(found.looked);
+        Ok(found.objects)
     }
 
     /// Takes the count of objects that were looked at since it was last taken.

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{Digest, ObjectId, Origin, Tick, limits::TICKS_PER_SECOND};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, Tick, limits::TICKS_PER_SECOND};
 
 /// The world at the start of a tick, the same for every script and unchanging while they run.
 ///
@@ -15,6 +15,10 @@ pub trait WorldView: Send + Sync {
     /// At most `max` objects whose centre is within `radius` metres of `center`, nearest first,
     /// objects at the same distance by id.
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby;
+
+    /// At most `max` things called `name` of the owner of `object`, oldest first, without `object` itself.
+    /// An implementation may look at the oldest things only, as long as it is the same ones everywhere.
+    fn named(&self, object: ObjectId, name: &str, max: u32) -> Nearby;
 
     /// The tick that is being computed.
     fn tick(&self) -> Tick;
@@ -35,7 +39,7 @@ pub trait WorldView: Send + Sync {
 /// What a look around finds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Nearby {
-    /// The objects, nearest first.
+    /// The objects: nearest first of those around, oldest first of those with a name.
     pub objects: Vec<ObjectId>,
     /// How many were looked at for that: whoever looks around pays for them.
     pub looked: usize,
@@ -62,4 +66,8 @@ pub struct ObjectView<'a> {
     pub color: u32,
     /// The text it shows, often empty.
     pub text: &'a str,
+    /// What everybody may do with it.
+    pub licence: AssetLicence,
+    /// The object whose script spawned it; that one may be gone.
+    pub spawner: Option<ObjectId>,
 }

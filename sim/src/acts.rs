@@ -20,6 +20,7 @@ mod request;
 mod seats;
 mod servers;
 mod session;
+mod spawning;
 mod speech;
 #[cfg(test)]
 mod tests;

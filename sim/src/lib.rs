@@ -71,6 +71,7 @@
 //!         body: BodySpec::new(square, Motion::Dynamic, Vec2::new(Fx::from_int(9), Fx::ZERO)),
 //!         scripts: Vec::new(),
 //!         licence: AssetLicence::Cc0,
+//!         spawner: None,
 //!     }],
 //!     licence: "AGPL-3.0-or-later".to_owned(),
 //!     asset_licence: "CC-BY-SA-4.0".to_owned(),
@@ -155,7 +156,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 9;
+pub const ENGINE: u32 = 10;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

@@ -342,6 +342,8 @@ pub struct ScriptEntry {
     pub failures: u64,
     /// When a call failed last, and how, in words.
     pub last_failure: Option<(Tick, String)>,
+    /// Since when it is suspended, because it failed too often.
+    pub suspended: Option<Tick>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
     /// All gas that it has used.

@@ -90,6 +90,7 @@ const building = (act) => ({
   attach: (/** @type {number} */ object, /** @type {string} */ name) =>
     act('attach', { object, package: name }),
   detach: (/** @type {number} */ object, /** @type {number} */ script) => act('detach', { object, script }),
+  resume: (/** @type {number} */ object, /** @type {number} */ script) => act('resume', { object, script }),
   upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) =>
     act('upgrade', { object, script, package: name }),
   undo: () => act('undo'),

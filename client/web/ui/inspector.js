@@ -143,10 +143,12 @@ async function card(/** @type {import('../main.js').Page} */ page, /** @type {an
         [t('script.failed'), entry.last_failure?.[1] ?? null],
         [t('script.package'), short(entry.package)],
       ]),
+      entry.suspended !== null && el('p', { class: 'bad' }, t('script.suspended')),
       el('p', { class: 'row' },
         button({ icon: 'source', text: t('script.read'), click: () => page.dock.show('source', { source, from: entry.object }) }),
         mine && button({ text: t('script.change'), click: () => page.dock.show('script', { object: entry.object, script: entry.script }) }),
         button({ text: t('script.fork'), click: () => page.dock.show('script', { fork: entry.package }) }),
+        mine && entry.suspended !== null && button({ text: t('script.resume'), click: () => page.toasts.watch('resume', page.client.build.resume(entry.object, entry.script)) }),
         mine && button({ text: t('own.detach'), click: () => page.toasts.watch('detach', page.client.build.detach(entry.object, entry.script)) })));
   } catch (error) {
     fill(box, el('h4', null, entry.name), facts([[t('script.package'), short(entry.package)]]), el('p', { class: 'bad' }, t('failed', { why: why(error) })));

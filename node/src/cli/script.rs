@@ -64,6 +64,11 @@ pub(super) enum ScriptCommand {
     /// Take a script off a thing of yours. What it remembers is lost.
     #[command(after_help = "Example:\n  metatopia script detach 9 --key me.key")]
     Detach(attach::ScriptDetachArgs),
+    /// Have a script run again that was suspended because it failed three times in five seconds.
+    ///
+    /// It keeps what it remembers, and begins with on_start. An upgrade also has it run again.
+    #[command(after_help = "Example:\n  metatopia script resume 9 --key me.key")]
+    Resume(attach::ScriptDetachArgs),
     /// List the scripts that run, with the packages of their source.
     #[command(after_help = "Example:\n  metatopia script list --node http://127.0.0.1:8080")]
     List(NodeArgs),
@@ -111,6 +116,7 @@ pub(super) fn run(command: ScriptCommand, console: Console) -> Result<(), Failur
         ScriptCommand::Upgrade(args) => wait(upgrade::run(args, console)),
         ScriptCommand::Attach(args) => wait(attach::attach(args, console)),
         ScriptCommand::Detach(args) => wait(attach::detach(args, console)),
+        ScriptCommand::Resume(args) => wait(attach::resume(args, console)),
         ScriptCommand::List(args) => wait(list::list(args, console)),
         ScriptCommand::Top(args) => wait(list::top(args, console)),
         ScriptCommand::Show(args) => wait(show::run(args, console)),

@@ -146,6 +146,7 @@ pub(crate) fn object(kind: &str, body: BodySpec) -> ObjectSpec {
         body,
         scripts: Vec::new(),
         licence: AssetLicence::default(),
+        spawner: None,
     }
 }
 

@@ -176,6 +176,8 @@ pub(super) struct ObjectFile {
     pub(super) owner: Option<Spanned<String>>,
     /// An SPDX expression; that of the place if it is left out.
     pub(super) licence: Option<Spanned<String>>,
+    /// The mark of the thing before it whose script spawned it.
+    pub(super) spawned_by: Option<Spanned<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scripts: Vec<ScriptFile>,
 }

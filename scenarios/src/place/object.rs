@@ -51,10 +51,11 @@ impl TomlSource<'_> {
         Ok(marks)
     }
 
-    /// Returns the objects that a table describes.
+    /// Returns the objects that a table describes, of which the first has the number `first`.
     pub(super) fn objects(
         &self,
         object: &Spanned<ObjectFile>,
+        first: ObjectId,
         context: &ObjectContext<'_>,
     ) -> Result<Vec<ObjectSpec>, Mistake> {
         let described = object.get_ref();
@@ -69,6 +70,7 @@ impl TomlSource<'_> {
         };
         let (shape, angle) = (self.shape(object)?, self.angle(described)?);
         let (scripts, owner) = (self.scripts(described, context)?, self.owner(described)?);
+        let spawner = self.spawner(described, first, context)?;
         let mut specs = Vec::new();
         for (n, place) in (1..).zip(places) {
             let name =
@@ -82,6 +84,7 @@ impl TomlSource<'_> {
                 body: described.body(shape, place, angle),
                 scripts: scripts.clone(),
                 licence,
+                spawner,
             };
             self.check(object, &spec, context)?;
             specs.push(spec);
@@ -124,6 +127,24 @@ impl TomlSource<'_> {
             key.parse().map_err(|_| self.mistake(owner, format!("{key:?} is no key")))
         };
         described.owner.as_ref().map(parse).transpose()
+    }
+
+    /// Returns the number of the thing that spawned this one.
+    fn spawner(
+        &self,
+        described: &ObjectFile,
+        first: ObjectId,
+        context: &ObjectContext<'_>,
+    ) -> Result<Option<ObjectId>, Mistake> {
+        let find = |mark: &Spanned<String>| {
+            let name = mark.get_ref();
+            let known = context.marks.get(name.as_str()).copied();
+            let spawner = known
+                .ok_or_else(|| self.mistake(mark, format!("no thing has the mark {name:?}")))?;
+            let told = "a thing stands in the file behind the one that spawned it";
+            if spawner < first { Ok(spawner) } else { Err(self.mistake(mark, told)) }
+        };
+        described.spawned_by.as_ref().map(find).transpose()
     }
 
     fn shape(&self, object: &Spanned<ObjectFile>) -> Result<Shape, Mistake> {
@@ -253,6 +274,7 @@ impl ObjectFile {
             text: text.clone(),
             owner: owner.map(|key| written(key.to_string())),
             licence: (*licence != usual).then(|| written(licence.to_string())),
+            spawned_by: None,
             scripts: Vec::new(),
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use metatopia_scripting::Package;
 use metatopia_sim::{Area, Land, Title, is_name, limits::LANDS_MAX};
+use metatopia_types::ObjectId;
 use toml::Spanned;
 
 use super::{
@@ -50,8 +51,11 @@ impl Place {
         };
         let mut mistakes = Vec::new();
         let mut objects = Vec::new();
+        let mut first = ObjectId(1);
         for object in &described.objects {
-            match source.objects(object, &context) {
+            let made = source.objects(object, first, &context);
+            first = first.plus(object.get_ref().places.len().max(1) as u64);
+            match made {
                 Ok(made) => objects.extend(made),
                 Err(mistake) => mistakes.push(mistake),
             }

@@ -44,5 +44,6 @@ fn renumbered(mut thing: ObjectSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> 
     for value in thing.scripts.iter_mut().flat_map(|script| script.state.0.values_mut()) {
         state::renumber(value, &|id| numbers.get(&id).copied().unwrap_or(state::NOTHING));
     }
+    thing.spawner = thing.spawner.and_then(|spawner| numbers.get(&spawner).copied());
     thing
 }

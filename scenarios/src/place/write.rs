@@ -75,13 +75,15 @@ impl Place {
                 package: written(folders[&script.package].clone()),
                 state: state::write(&script.state, &marks),
             };
+            let mark = |spawner: ObjectId| written(marks[&spawner].clone());
+            object.spawned_by = spec.spawner.map(mark);
             object.scripts = spec.scripts.iter().map(script).collect();
             file.objects.push(written(object));
         }
         file
     }
 
-    /// Returns marks for the things of which scripts hold handles.
+    /// Returns marks for the things of which scripts hold handles, and for those that spawned others.
     fn marks(&self) -> BTreeMap<ObjectId, String> {
         let mut marks = BTreeMap::new();
         let mut note = |id: ObjectId| {
@@ -90,6 +92,7 @@ impl Place {
                 marks.insert(id, format!("thing-{id}"));
             }
         };
+        self.objects.iter().filter_map(|object| object.spawner).for_each(&mut note);
         for script in self.objects.iter().flat_map(|object| &object.scripts) {
             script.state.0.values().for_each(|value| state::handles(value, &mut note));
         }

@@ -1,4 +1,6 @@
-//! The sim of a rehearsal: one thing with the script, and one visitor beside it.
+//! The sim of a rehearsal: one thing with the script, what it spawns, and visitors beside it.
+
+mod visitor;
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -10,17 +12,18 @@ use metatopia_sim::{
     World, is_line,
 };
 use metatopia_types::{
-    Act, AssetLicence, Blob, Ed25519, Envelope, Header, HeaderId, Lane, Look, Millis, NodeContact,
-    ObjectId, Outcome, PublicKey, Round, Seq, Sign as _, Signature, SignedEnvelope, SigningKey,
-    Tick, Turn, TurnBody,
+    Act, AssetLicence, Blob, Ed25519, Header, HeaderId, Look, Millis, NodeContact, ObjectId,
+    Outcome, Round, Sign as _, Signature, SignedEnvelope, SigningKey, Tick, Turn, TurnBody,
     limits::{CHAT_BYTES_MAX, TICKS_PER_SECOND},
 };
+
+use self::visitor::Visitor;
 
 /// Simulated seconds that one test may wait in all: a bit more than an hour. A turn of this sim takes some
 /// 30 microseconds of a release build, so all of them take 2.5 seconds.
 pub const REHEARSAL_SECONDS_MAX: i32 = 4_000;
 
-/// Turns between two signs of life of the visitor, whose avatar would leave otherwise.
+/// Turns between two signs of life of the visitors, whose avatars would leave otherwise.
 const HEARTBEAT_TURNS: u64 = 100;
 
 /// The time of the first turn, in milliseconds.
@@ -41,12 +44,13 @@ pub(super) enum StageFault {
 /// A running rehearsal.
 pub(super) struct RehearsalStage {
     world: World,
-    visitor: PublicKey,
+    visitors: Vec<Visitor>,
+    /// The place in that list of who does what a test asks for.
+    acting: usize,
     previous: HeaderId,
-    seq: u64,
     /// Ticks that were waited.
     waited: u64,
-    /// What the thing said since the last deed.
+    /// What things said since the last deed.
     said: Vec<Value>,
     /// What the script logged since the last deed.
     logged: Vec<Value>,
@@ -66,14 +70,14 @@ impl RehearsalStage {
             asset_licence: "CC0-1.0".to_owned(),
             ..Genesis::empty()
         };
-        // The visitor appears within reach of the thing.
+        // Visitors appear within reach of the thing.
         genesis.parameters.avatar.spawn = Vec2::new(Fx::ZERO, Fx::from_int(-2));
         genesis.parameters.avatar.spawn_radius = Fx::ZERO;
         Ok(Self {
             world: World::genesis(&genesis, &Tools::new(Arc::new(Ed25519)))?,
-            visitor: SigningKey::from_seed([2; 32]).public(),
+            visitors: Vec::new(),
+            acting: 0,
             previous: HeaderId::BEFORE_FIRST,
-            seq: 0,
             waited: 0,
             said: Vec::new(),
             logged: Vec::new(),
@@ -85,9 +89,9 @@ impl RehearsalStage {
         self.world.tick()
     }
 
-    /// Lets the script start, and the visitor come.
+    /// Lets the script start, and the first visitor come.
     pub(super) fn begin(&mut self) -> Result<(), StageFault> {
-        self.act(Act::login("Ada".to_owned(), Look::default()), None)
+        self.visitor("Ada")
     }
 
     /// Does what a test asks for. Returns the answer.
@@ -98,12 +102,17 @@ impl RehearsalStage {
             "logged" => return Ok(Value::Array(self.logged.clone())),
             "shown" | "color" | "position" => return self.seen(what),
             "kept" => return Ok(self.kept(with)),
+            "things" => return Ok(self.things()),
+            "count" => return Ok(self.count(with)),
             _ => {}
         }
         self.said.clear();
         self.logged.clear();
         match what {
             "touch" => self.act(Act::Touch { object: THING }, None)?,
+            "touch_thing" => self.touch_thing(with)?,
+            "walk" => self.walk(with)?,
+            "visitor" => self.visitor(with)?,
             "chat" => self.chat(with)?,
             "wait" => self.wait(with)?,
             _ => return Err(StageFault::Step(format!("nobody can answer {what:?}"))),
@@ -159,14 +168,12 @@ impl RehearsalStage {
         }
         let end = self.tick().plus(ticks);
         while self.tick() < end {
-            let alive = self.world.height().0.is_multiple_of(HEARTBEAT_TURNS);
-            let acts = if alive { vec![self.sign(Act::Heartbeat)] } else { Vec::new() };
-            self.play(acts, Vec::new())?;
+            self.play(Vec::new(), Vec::new())?;
         }
         Ok(())
     }
 
-    /// Has one act decided.
+    /// Has one act decided, and waits a turn for what scripts answer.
     fn act(&mut self, act: Act, words: Option<Blob>) -> Result<(), StageFault> {
         let act = self.sign(act);
         let applied = self.play(vec![act], words.into_iter().collect())?;
@@ -177,22 +184,23 @@ impl RehearsalStage {
         }
     }
 
-    /// Returns the visitor's next act. Whoever applies turns leaves signatures to those who judged them.
+    /// Returns the next act of who acts. Whoever applies turns leaves signatures to those who judged them.
     fn sign(&mut self, act: Act) -> SignedEnvelope {
-        self.seq = self.seq.saturating_add(1);
-        let envelope = Envelope {
-            sim: self.world.sim(),
-            author: self.visitor,
-            lane: Lane(1),
-            seq: Seq(self.seq),
-            last_valid: self.world.height().plus(1),
-            act,
-        };
+        let (sim, last_valid) = (self.world.sim(), self.world.height().plus(1));
+        let visitor = self.visitors.get_mut(self.acting).expect("somebody acts");
+        let envelope = visitor.envelope(sim, last_valid, act);
         SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) }
     }
 
     /// Applies a turn of these acts.
-    fn play(&mut self, acts: Vec<SignedEnvelope>, blobs: Vec<Blob>) -> Result<Applied, StageFault> {
+    fn play(
+        &mut self,
+        mut acts: Vec<SignedEnvelope>,
+        blobs: Vec<Blob>,
+    ) -> Result<Applied, StageFault> {
+        if self.world.height().0.is_multiple_of(HEARTBEAT_TURNS) {
+            acts.extend(self.signs_of_life());
+        }
         let height = self.world.height().plus(1);
         let set = self.world.validators(height).expect("a world knows the next set");
         let header = Header {
@@ -208,7 +216,8 @@ impl RehearsalStage {
         let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);
         self.previous = turn.id();
-        let lines = applied.chat.iter().filter(|line| line.speaker == THING);
+        // People say what the test has them say.
+        let lines = applied.chat.iter().filter(|line| line.player.is_none());
         self.said.extend(lines.map(|line| Value::Text(line.text.clone())));
         self.logged.extend(applied.log.iter().map(|line| Value::Text(line.text.clone())));
         match applied.failures.first() {
@@ -230,5 +239,6 @@ fn thing(package: &Package) -> ObjectSpec {
         body: BodySpec::new(square, Motion::Kinematic, Vec2::ZERO),
         scripts: vec![ScriptSpec { package: package.id(), state: ScriptState(BTreeMap::new()) }],
         licence: AssetLicence::Cc0,
+        spawner: None,
     }
 }

@@ -93,6 +93,7 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Undo",
         "Publish",
         "Upgrade",
+        "Resume",
     ];
     for kind in kinds {
         assert!(outcomes.contains_key(&(kind, "ok".to_owned())), "no {kind} succeeds");
@@ -144,4 +145,15 @@ fn worlds_restored_here_and_there_go_on_to_the_end() {
         turns[begin..].iter().for_each(|turn| drop(world.apply(turn, &Serial)));
         assert_eq!(world.root(), end, "restored at {begin}");
     }
+}
+
+#[test]
+fn scripts_of_the_afternoon_spawn_things_and_are_suspended() {
+    let (mut spawned, mut suspended) = (0, 0);
+    let end = golden::replay(&Serial, |world| {
+        spawned += world.objects().filter(|object| object.spawner.is_some()).count();
+        suspended += world.scripts().filter(|script| script.suspended.is_some()).count();
+    });
+    end.unwrap_or_else(|error| panic!("{error}"));
+    assert!(spawned > 100 && suspended > 20, "{spawned} spawned, {suspended} suspended");
 }

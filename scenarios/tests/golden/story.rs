@@ -4,10 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_scenarios::{
-    golden::{genesis, server_key, visitor_key},
-    plaza,
-};
+use metatopia_scenarios::golden::{genesis, server_key, visitor_key};
 use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
@@ -182,7 +179,7 @@ impl Teller {
         let name = NAMES[usize::from(visitor)].to_owned();
         let licence = *dice.pick(&AssetLicence::ALL).expect("there are some");
         let color = look(dice).color;
-        match dice.below(24) {
+        match dice.below(25) {
             0..=5 => Build::Place(Blueprint {
                 kind: "thing".to_owned(),
                 name,
@@ -204,8 +201,8 @@ impl Teller {
             13 | 22 => Build::Delete { object },
             14 => Build::Give { object, to: visitor_key((visitor + 1) % VISITORS).public() },
             15 | 16 => {
-                let packages = plaza::packages();
-                let package = dice.pick(&packages).expect("there are some").id();
+                let packages: Vec<PackageId> = self.world.packages().map(Package::id).collect();
+                let package = *dice.pick(&packages).expect("there are some");
                 Build::Attach { object, package }
             }
             17 | 18 => {
@@ -220,6 +217,11 @@ impl Teller {
                 let packages: Vec<PackageId> = self.world.packages().map(Package::id).collect();
                 let package = *dice.pick(&packages).expect("there are some");
                 Build::Upgrade { object, script, package }
+            }
+            24 => {
+                let running = own.iter().find_map(|seen| Some((seen.id, seen.scripts.first()?.0)));
+                let (object, script) = running.unwrap_or((object, script));
+                Build::Resume { object, script }
             }
             _ => Build::Undo { skip: u8::try_from(dice.below(4) / 3).expect("small") },
         }
@@ -237,15 +239,34 @@ impl Teller {
         self.act(visitor, Act::Say { channel, body });
     }
 
-    /// Source of the visitor's own; now and then it does not compile, or its upgrades fail.
+    /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second touch
+    /// on, or it spawns things, some of which run it too.
     fn publish(&mut self, visitor: u8, dice: &mut Stream) {
         let source = match dice.below(5) {
             0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
             1 => "fn on_upgrade() { throw \"no\"; }".to_owned(),
+            2 => "fn on_start() { timer(\"tick\", 0.5); }
+                  fn on_timer(name) { timer(\"tick\", 0.5); on_touch(self_); }
+                  fn on_touch(other) {
+                      if state.n == 1 { throw \"tired\"; }
+                      state.n = 1;
+                  }"
+            .to_owned(),
             n => format!(
                 "fn on_upgrade() {{ self_.text = \"new\"; }}
-                 fn on_touch(other) {{ state.n = {n}; say(\"ouch {n} {}\"); }}",
-                dice.below(4)
+                 fn on_start() {{ if self_.spawner == () {{ on_touch(self_); timer(\"tick\", 1.5); }} }}
+                 fn on_timer(name) {{ on_touch(self_); }}
+                 fn on_touch(other) {{
+                     say(\"ouch {n} {}\");
+                     if self_.spawner != () {{ despawn(self_); return; }}
+                     let place = self_.pos + vec2(random(-2, 2), 2);
+                     spawn(#{{ name: \"chip\", pos: place, scripted: {}, movable: {}, tag: \"chip\" }});
+                 }}
+                 fn on_spawn(thing, tag) {{ if thing != () {{ state[tag] = thing; }} }}
+                 fn on_chat(from) {{ if exists(state.chip ?? self_) {{ despawn(state.chip ?? self_); }} }}",
+                dice.below(4),
+                n == 3,
+                dice.below(2) == 0,
             ),
         };
         let package = Package::build(Draft {
@@ -417,6 +438,7 @@ fn kind(act: &Act) -> &'static str {
             Build::Detach { .. } => "Detach",
             Build::Undo { .. } => "Undo",
             Build::Upgrade { .. } => "Upgrade",
+            Build::Resume { .. } => "Resume",
         },
     }
 }

@@ -8,7 +8,7 @@ use metatopia_scripting::{
     Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
     ScriptError, ScriptOutput, ScriptState, WorldView, limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
 /// Objects of the world; each has five others near it.
 pub(crate) const OBJECTS: u64 = 1_000;
@@ -50,6 +50,8 @@ impl WorldView for Crowd {
             spin: Fx::ZERO,
             color: 0,
             text: "",
+            licence: AssetLicence::Cc0,
+            spawner: None,
         })
     }
 
@@ -57,6 +59,10 @@ impl WorldView for Crowd {
         let first = center.x.to_bits().unsigned_abs();
         let objects = (0..5).map(|k| ObjectId((first + 1 + k * 7) % OBJECTS)).collect();
         Nearby { objects, looked: 5 }
+    }
+
+    fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
+        Nearby::default()
     }
 
     fn tick(&self) -> Tick {

@@ -169,6 +169,10 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
             stack.extend([Datum::Object(*from), Datum::text(topic.as_str()), datum_of(data)]);
         }
         Event::Timer { name } => stack.push(Datum::text(name.as_str())),
+        Event::Spawn { thing, tag } => {
+            let thing = thing.map_or(Datum::Unit, Datum::Object);
+            stack.extend([thing, Datum::text(tag.as_str())]);
+        }
     }
 }
 

@@ -185,6 +185,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "a random number from 0 up to, not including, 1";
     "random"(a: Number, b: Number) -> Number, 500 ns, Writes(world::random),
         "two ints: a random int from a to b; else a number from a up to, not including, b";
+    "find"(name: Text) -> Array, 10_000 ns, Reads(world::find),
+        "at most 16 other things of the same owner with this name, oldest first, however far they are";
     "say"(text: Text) -> Unit, 2000 ns, Writes(world::say), "the object says something";
     "send"(to: Object, topic: Text, data: Any) -> Unit, 3200 ns, Writes(world::send),
         "sends a message to the scripts on an object";
@@ -195,6 +197,10 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "timer"(name: Text, seconds: Number) -> Unit, 2000 ns, Writes(world::timer),
         "calls on_timer(name) after some seconds; starts anew if it runs";
     "cancel"(name: Text) -> Unit, 1000 ns, Writes(world::cancel), "stops a timer";
+    "spawn"(thing: Map) -> Unit, 60_000 ns, Writes(world::spawn),
+        "makes a thing; on_spawn(thing, tag) tells what became of it";
+    "despawn"(thing: Object) -> Unit, 30_000 ns, Writes(world::despawn),
+        "removes a thing that this one spawned, or itself if it was spawned";
     "log"(line: Any) -> Unit, 500 ns, Writes(world::log),
         "notes a line for the author; nobody else sees it";
 };
@@ -222,6 +228,8 @@ pub const PROPERTIES: &[HostProperty] = properties! {
         "0xRRGGBB";
     Object text -> Text, Field(|object| Value::Text(object.text.into()), Some(world::set_text)),
         "the text it shows";
+    Object spawner -> Any, Field(world::spawner, None),
+        "the object that spawned it, or ()";
 };
 
 const fn name(

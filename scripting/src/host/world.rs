@@ -26,6 +26,29 @@ pub(super) fn nearby(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     Ok(Value::Array(found.into_iter().map(Value::Object).collect()))
 }
 
+pub(super) fn find(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Text(name)] => {
+            Ok(Value::Array(scene.find(name)?.into_iter().map(Value::Object).collect()))
+        }
+        _ => Err(wrong_types("find", args)),
+    }
+}
+
+pub(super) fn spawn(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Map(thing)] => done(scene.spawn(thing)),
+        _ => Err(wrong_types("spawn", args)),
+    }
+}
+
+pub(super) fn despawn(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(object)] => done(scene.despawn(*object)),
+        _ => Err(wrong_types("despawn", args)),
+    }
+}
+
 pub(super) fn now(scene: &mut ScriptContext, _: &[Value]) -> WorldResult {
     Ok(Value::Fixed(scene.now()))
 }
@@ -153,4 +176,8 @@ pub(super) fn set_text(scene: &mut ScriptContext, args: &[Value]) -> WorldResult
 /// An object's origin as scripts see it: they get no number, which would be another thing's elsewhere.
 pub(super) fn origin(object: &ObjectView<'_>) -> Value {
     Value::Text(object.origin.to_string())
+}
+
+pub(super) fn spawner(object: &ObjectView<'_>) -> Value {
+    object.spawner.map_or(Value::Unit, Value::Object)
 }

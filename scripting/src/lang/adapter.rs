@@ -100,6 +100,9 @@ fn build() -> Engine {
     engine
 }
 
+/// A word that the parser keeps for later, and that is a function here.
+const FREED: &str = "spawn";
+
 /// Turns the literal `1.5` into the name `#1.5`, so that its text reaches our own numbers, and notes what
 /// a `switch` needs.
 fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
@@ -107,8 +110,10 @@ fn token(token: Token, at: Position, _: &TokenizeState) -> Token {
     if let Some(error) = note_outside(&token) {
         return error;
     }
-    let Token::DecimalConstant(constant) = token else {
-        return token;
+    let constant = match token {
+        Token::DecimalConstant(constant) => constant,
+        Token::Reserved(word) if word.as_str() == FREED => return Token::Identifier(word),
+        token => return token,
     };
     let text = &constant.1;
     match Fx::parse(text) {

@@ -95,7 +95,7 @@ impl ScriptContext {
         }
     }
 
-    fn queue(&mut self, effect: ScriptEffect) -> Result<(), HostFault> {
+    pub(super) fn queue(&mut self, effect: ScriptEffect) -> Result<(), HostFault> {
         self.effect_bytes += wire::length(&effect);
         let message = if self.part.effects.len() == EFFECTS_MAX {
             format!("more than {EFFECTS_MAX} effects in one call")

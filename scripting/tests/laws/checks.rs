@@ -33,7 +33,8 @@ fn syntax_errors_have_line_and_column() {
 
 #[test]
 fn unknown_handlers_are_errors_with_a_suggestion() {
-    let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade";
+    let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade, \
+               on_spawn";
     let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
     assert_eq!(first("fn on_tuch(who) {}"), expected);
     assert_eq!(first("fn on_xyzzy() {}"), format!("1:15: there is no event for on_xyzzy; {all}"));
@@ -289,6 +290,7 @@ fn sample(name: &str, kind: ValueKind) -> &'static str {
         ValueKind::Vec2 => "vec2(1, 0)",
         ValueKind::Object => "self_",
         ValueKind::Array => "[1, 2, 3]",
+        ValueKind::Map if name == "thing" => "#{}",
         ValueKind::Map => "#{a: 1}",
         ValueKind::Range => "(1..3)",
         ValueKind::State => "state",
@@ -307,7 +309,12 @@ fn every_function_of_the_table_can_be_called() {
             ([a, b], false) => format!("{a} {} {b}", function.name),
             (args, false) => panic!("{args:?}"),
         };
-        let result = crate::stage::start(&format!("let x = {call}; log(type_of(x));"));
+        let source = format!("let x = {call}; log(type_of(x));");
+        let result = match function.name {
+            // Only what was spawned can be removed.
+            "despawn" => crate::spawning::touched(crate::spawning::spawned(1, 4), &source),
+            _ => crate::stage::start(&source),
+        };
         let log = result.unwrap_or_else(|error| panic!("{call}: {error}")).log;
         let kind = function.result;
         let fits = match (kind, log[0].as_str()) {

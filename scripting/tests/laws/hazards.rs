@@ -182,6 +182,7 @@ fn a_look_around_pays_for_all_that_is_looked_at() {
             kind: "disc",
             pos: point("50", "0"),
             velocity: Vec2::ZERO,
+            spawner: None,
         }));
         let handler = handler("fn on_start() { nearby(1); }");
         run_in(crowd, &handler, &Event::Start, ScriptState::default())

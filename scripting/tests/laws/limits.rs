@@ -194,6 +194,7 @@ fn nearby_objects() {
             kind: "crate",
             pos: metatopia_math::Vec2::new(Fx::ONE, Fx::ZERO),
             velocity: metatopia_math::Vec2::ZERO,
+            spawner: None,
         });
     }
     let handler = handler("fn on_start() { state.near = nearby(64); }");

@@ -8,7 +8,7 @@ use metatopia_scripting::{
     ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
     limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
 /// The object that scripts run on here.
 pub(crate) const ME: ObjectId = ObjectId(1);
@@ -19,6 +19,7 @@ pub(crate) struct Thing {
     pub kind: &'static str,
     pub pos: Vec2,
     pub velocity: Vec2,
+    pub spawner: Option<ObjectId>,
 }
 
 pub(crate) struct World {
@@ -39,8 +40,10 @@ pub(crate) fn point(x: &str, y: &str) -> Vec2 {
 
 /// A bell at the origin, a crate 3 m and a player 4 m away, another crate far off.
 pub(crate) fn world() -> World {
-    let thing =
-        |id, name, kind, pos| Thing { id: ObjectId(id), name, kind, pos, velocity: Vec2::ZERO };
+    let thing = |id, name, kind, pos| {
+        let (velocity, spawner) = (Vec2::ZERO, None);
+        Thing { id: ObjectId(id), name, kind, pos, velocity, spawner }
+    };
     World {
         things: vec![
             thing(1, "bell", "sign", Vec2::ZERO),
@@ -72,6 +75,8 @@ impl WorldView for World {
             spin: Fx::ZERO,
             color: 0x808080,
             text: "",
+            licence: AssetLicence::Cc0,
+            spawner: thing.spawner,
         })
     }
 
@@ -84,6 +89,18 @@ impl WorldView for World {
             .collect();
         found.sort();
         let objects = found.into_iter().map(|(_, id)| id).take(max as usize).collect();
+        Nearby { objects, looked: self.things.len() }
+    }
+
+    fn named(&self, object: ObjectId, name: &str, max: u32) -> Nearby {
+        let mut objects: Vec<ObjectId> = self
+            .things
+            .iter()
+            .filter(|thing| thing.id != object && thing.name == name && thing.kind != "avatar")
+            .map(|thing| thing.id)
+            .collect();
+        objects.sort();
+        objects.truncate(max as usize);
         Nearby { objects, looked: self.things.len() }
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{Call, Nearby, ObjectView, ScriptOutput, WorldView};
-use metatopia_types::{Digest, ObjectId, Origin, SimId, Tick};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, SimId, Tick};
 
 use crate::starting::call_in;
 
@@ -29,12 +29,23 @@ impl WorldView for RowOfThings {
             spin: Fx::HALF,
             color: 0x80_4020,
             text: "quiet",
+            licence: AssetLicence::Cc0,
+            spawner: None,
         })
     }
 
     fn nearby(&self, _: Vec2, _: Fx, most: u32) -> Nearby {
         let objects: Vec<ObjectId> = (1..=4).map(ObjectId).take(most as usize).collect();
         Nearby { looked: objects.len(), objects }
+    }
+
+    fn named(&self, object: ObjectId, name: &str, most: u32) -> Nearby {
+        let called = |number: &ObjectId| {
+            *number != object && self.object(*number).is_some_and(|other| other.name == name)
+        };
+        let objects: Vec<ObjectId> =
+            (1..=4).map(ObjectId).filter(called).take(most as usize).collect();
+        Nearby { looked: 4, objects }
     }
 
     fn tick(&self) -> Tick {

@@ -21,6 +21,10 @@ impl WorldView for Nowhere {
         Nearby::default()
     }
 
+    fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
+        Nearby::default()
+    }
+
     fn tick(&self) -> Tick {
         Tick(0)
     }

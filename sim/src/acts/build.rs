@@ -79,7 +79,7 @@ impl ActContext<'_> {
             Build::Write { object, text } => {
                 let (_, thing) = self.within_reach(*object)?;
                 check_text(text)?;
-                self.check_more_text(thing, text)?;
+                self.state.check_more_text(thing, text)?;
                 on(*object, ObjectEdit::SetText(text.clone()))
             }
             Build::Attach { object, package } => on(*object, self.attach(*object, *package)?),
@@ -88,6 +88,10 @@ impl ActContext<'_> {
                 let thing = self.thing(*object)?;
                 self.check_upgrade(thing, *script, *package)?;
                 on(*object, ObjectEdit::Upgrade(*script, *package))
+            }
+            Build::Resume { object, script } => {
+                let resumed = self.resume(*object, *script)?;
+                return Ok(vec![resumed, StateChange::Player(self.author(), player)]);
             }
             Build::Detach { object, script } => {
                 let (_, thing) = self.within_reach(*object)?;
@@ -104,38 +108,20 @@ impl ActContext<'_> {
         Ok(vec![change, StateChange::Player(self.author(), player)])
     }
 
+    /// Decides whether a suspended script runs again. As with an upgrade, the thing may be far off. Nothing
+    /// undoes this, so it is no step of building.
+    fn resume(&self, object: ObjectId, script: ScriptId) -> Result<StateChange, Refusal> {
+        if !self.thing(object)?.scripts.contains(&script) {
+            return Err(Refusal::NoScript);
+        }
+        // Its timers reserve their bytes again.
+        let has_room = self.state.byte_budget.has(BUILD_BYTES_MAX);
+        if has_room { Ok(StateChange::Resume(script)) } else { Err(Refusal::Full) }
+    }
+
     /// Decides the making of an object from a blueprint.
     fn place(&self, blueprint: &Blueprint) -> Result<StateChange, Refusal> {
-        let Blueprint { kind, name, text, color, outline, movable, position, angle, licence } =
-            blueprint;
-        if !is_name(kind) || kind == AVATAR || !is_name(name) {
-            return Err(Refusal::BadText);
-        }
-        check_text(text)?;
-        check_color(*color)?;
-        let motion = if *movable { Motion::Dynamic } else { Motion::Static };
-        let shape = shape(*outline);
-        let mut body = BodySpec::new(shape, motion, *position);
-        body.pose.angle = *angle;
-        body.mass = mass(shape);
-        body.friction = BUILT_FRICTION;
-        body.restitution = BUILT_RESTITUTION;
-        body.linear_damping = BUILT_DAMPING;
-        body.angular_damping = BUILT_DAMPING;
-        let object = Object {
-            kind: kind.clone(),
-            name: name.clone(),
-            owner: Some(self.author()),
-            player: None,
-            look: Look { color: *color, shape: drawn(*outline) },
-            text: text.clone(),
-            scripts: Vec::new(),
-            licence: *licence,
-            author: Some(self.author()),
-            birth: None,
-            parent: None,
-            travels: false,
-        };
+        let (object, body) = made(blueprint, Some(self.author()))?;
         self.create(object, body, Vec::new())
     }
 
@@ -156,6 +142,7 @@ impl ActContext<'_> {
             birth: None,
             parent: Some(source.origin(self.state.charter.sim, id)),
             travels: false,
+            spawner: None,
             ..source.clone()
         };
         let mut spec = body.spec();
@@ -172,9 +159,9 @@ impl ActContext<'_> {
     ) -> Result<StateChange, Refusal> {
         let footprint = Footprint { shape: body.shape, pose: body.pose };
         self.check_place(&footprint, body.motion)?;
-        self.check_slots(body.motion)?;
+        self.state.check_slots(body.motion)?;
         let more = QuotaUse::of(&object, body.motion, packages.len());
-        self.check_quota(&self.author(), more, 1)?;
+        self.state.check_quota(&self.author(), more, 1)?;
         Ok(StateChange::Build(Box::new(BuildStep::Create(object, body, packages))))
     }
 
@@ -188,7 +175,7 @@ impl ActContext<'_> {
     fn attach(&self, id: ObjectId, package: PackageId) -> Result<ObjectEdit, Refusal> {
         let (_, thing) = self.within_reach(id)?;
         self.check_package(package)?;
-        self.check_one_more_script(thing)?;
+        self.state.check_one_more_script(thing)?;
         Ok(ObjectEdit::Attach(package))
     }
 
@@ -226,7 +213,7 @@ impl ActContext<'_> {
         }
         let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         let more = QuotaUse::of(thing, body.motion(), thing.scripts.len());
-        self.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
+        self.state.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
         Ok(Some(ObjectEdit::Give(*to)))
     }
 
@@ -242,6 +229,48 @@ impl ActContext<'_> {
         self.check_reach(&Footprint::of(body))?;
         Ok((body, thing))
     }
+}
+
+/// Returns the object and the body that a blueprint describes, of this owner.
+///
+/// # Errors
+/// When a name, text or colour breaks its rules.
+pub(super) fn made(
+    blueprint: &Blueprint,
+    owner: Option<PublicKey>,
+) -> Result<(Object, BodySpec), Refusal> {
+    let Blueprint { kind, name, text, color, outline, movable, position, angle, licence } =
+        blueprint;
+    if !is_name(kind) || kind == AVATAR || !is_name(name) {
+        return Err(Refusal::BadText);
+    }
+    check_text(text)?;
+    check_color(*color)?;
+    let motion = if *movable { Motion::Dynamic } else { Motion::Static };
+    let shape = shape(*outline);
+    let mut body = BodySpec::new(shape, motion, *position);
+    body.pose.angle = *angle;
+    body.mass = mass(shape);
+    body.friction = BUILT_FRICTION;
+    body.restitution = BUILT_RESTITUTION;
+    body.linear_damping = BUILT_DAMPING;
+    body.angular_damping = BUILT_DAMPING;
+    let object = Object {
+        kind: kind.clone(),
+        name: name.clone(),
+        owner,
+        player: None,
+        look: Look { color: *color, shape: drawn(*outline) },
+        text: text.clone(),
+        scripts: Vec::new(),
+        licence: *licence,
+        author: owner,
+        birth: None,
+        parent: None,
+        travels: false,
+        spawner: None,
+    };
+    Ok((object, body))
 }
 
 /// Returns the change that edits an object.

@@ -123,7 +123,11 @@ impl State {
                 Inverse::SetText(core::mem::replace(&mut object.text, text))
             }
             ObjectEdit::Give(to) => {
-                let before = self.objects.get_mut(&id)?.owner.replace(to);
+                let object = self.objects.get_mut(&id)?;
+                let before = object.owner.replace(to);
+                // What is given away stays with whom it was given to.
+                let spawner = object.spawner.take();
+                self.forget_spawned(spawner, id);
                 self.disown(before, id);
                 self.own(to, id);
                 Inverse::Nothing
@@ -219,11 +223,13 @@ impl State {
     }
 
     /// Deletes an object with its scripts. Returns what restores it.
-    fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
+    pub(super) fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
         let object = self.objects.remove(&id)?;
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);
         self.movable.remove(&id);
+        self.forget_spawned(object.spawner, id);
+        self.orphan_spawned(id);
         let packages =
             object.scripts.iter().filter_map(|script| self.end_script(*script)).collect();
         Some(DeletedObject { object, body, packages })
@@ -240,7 +246,10 @@ impl State {
             self.movable.insert(id);
         }
         let scripts = deleted.object.scripts.clone();
+        let spawner = deleted.object.spawner;
         self.objects.insert(id, deleted.object);
+        self.note_spawned(spawner, id);
+        self.adopt_spawned(id);
         for (script, package) in scripts.into_iter().zip(deleted.packages) {
             self.begin_script(script, id, package);
         }
@@ -248,7 +257,7 @@ impl State {
     }
 
     /// Puts a script on an object, under its old id if it had one, or under the next id.
-    fn attach(
+    pub(super) fn attach(
         &mut self,
         id: ObjectId,
         script: Option<ScriptId>,
@@ -290,6 +299,7 @@ impl State {
             // An upgrade that failed is undone already.
             return Some(package);
         }
+        script.end_suspension();
         let before = core::mem::replace(&mut script.package, package);
         if script.fallback.is_none() {
             let fallback = Fallback { package: before, state: script.state.clone() };
@@ -300,6 +310,7 @@ impl State {
             self.publications.release(before, self.governance.time);
         }
         self.publications.take(package);
+        self.note_alarm(id);
         self.script_changes.push((id, ScriptChange::Upgrades(package)));
         Some(before)
     }

@@ -61,6 +61,8 @@ pub(super) enum StateChange {
     Expose(PublicKey),
     /// Builds, and records what undoes it.
     Build(Box<BuildStep>),
+    /// Has a script run again that was suspended.
+    Resume(ScriptId),
     /// Adds a package that the author published.
     Publish(Box<NewPackage>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
@@ -205,6 +207,11 @@ pub(super) fn apply_change(
             let NewPackage { package, handler, leaving } = *new;
             effects.compiled.insert(package.id(), handler);
             state.publish(author, package, &leaving);
+        }
+        StateChange::Resume(script) => {
+            state.resume_script(script);
+            state.byte_budget.take(BUILD_BYTES_MAX);
+            effects.counts.count_build(author);
         }
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Undo(skip) => {

@@ -4,7 +4,7 @@ use metatopia_physics::Motion;
 use metatopia_types::Refusal;
 
 use super::context::ActContext;
-use crate::space::Footprint;
+use crate::{space::Footprint, state::State};
 
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
@@ -24,10 +24,22 @@ impl ActContext<'_> {
             return Err(Refusal::OutOfRange);
         }
         self.check_reach(footprint)?;
-        let area = footprint.area();
-        if motion != Motion::Dynamic
-            && area.overlaps(&self.state.charter.parameters.avatar.arrivals())
-        {
+        self.state.check_ground(footprint, motion)
+    }
+}
+
+impl State {
+    /// Checks that a body may cover this ground, whoever puts it there.
+    pub(crate) fn check_ground(
+        &self,
+        footprint: &Footprint,
+        motion: Motion,
+    ) -> Result<(), Refusal> {
+        if !self.bodies.bounds().contains(footprint.pose.position) {
+            return Err(Refusal::OutOfRange);
+        }
+        let arrivals = self.charter.parameters.avatar.arrivals();
+        if motion != Motion::Dynamic && footprint.area().overlaps(&arrivals) {
             return Err(Refusal::KeptClear);
         }
         self.check_nobody_is_there(footprint)
@@ -35,9 +47,8 @@ impl ActContext<'_> {
 
     /// Checks that no avatar stands there, so that nobody gets stuck in what is built.
     pub(crate) fn check_nobody_is_there(&self, footprint: &Footprint) -> Result<(), Refusal> {
-        let radius = self.state.charter.parameters.avatar.radius;
-        let mut avatars =
-            self.state.present.values().filter_map(|avatar| self.state.bodies.body(*avatar));
+        let radius = self.charter.parameters.avatar.radius;
+        let mut avatars = self.present.values().filter_map(|avatar| self.bodies.body(*avatar));
         if avatars.any(|avatar| footprint.distance(avatar.position()) < radius) {
             return Err(Refusal::Occupied);
         }

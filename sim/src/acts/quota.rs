@@ -9,7 +9,10 @@ use super::{
     context::ActContext,
     history::Inverse,
 };
-use crate::{limits::SCRIPTS_PER_OBJECT_MAX, state::Object};
+use crate::{
+    limits::SCRIPTS_PER_OBJECT_MAX,
+    state::{Object, State},
+};
 
 /// How much of its owner's quotas something uses.
 #[derive(Clone, Copy, Default)]
@@ -32,7 +35,7 @@ impl QuotaUse {
     }
 }
 
-impl ActContext<'_> {
+impl State {
     /// Checks that the quotas of an owner allow more. `parts` is 1 for the whole quotas and 2 for half of
     /// them.
     pub(super) fn check_quota(
@@ -42,14 +45,14 @@ impl ActContext<'_> {
         parts: u32,
     ) -> Result<(), Refusal> {
         let mut all = more;
-        for (id, thing) in self.state.things(owner) {
+        for (id, thing) in self.things(owner) {
             all.objects = all.objects.saturating_add(1);
-            let movable = usize::from(self.state.movable.contains(&id));
+            let movable = usize::from(self.movable.contains(&id));
             all.movable = all.movable.saturating_add(movable);
             all.scripts = all.scripts.saturating_add(thing.scripts.len());
             all.text = all.text.saturating_add(thing.text.len());
         }
-        let rules = self.rules();
+        let rules = &self.charter.parameters.building;
         let beyond = |count: usize, max: u32| count > (max / parts) as usize;
         if more.objects > 0 && beyond(all.objects, rules.objects_per_player) {
             return Err(Refusal::TooManyObjects);
@@ -68,32 +71,14 @@ impl ActContext<'_> {
 
     /// Checks that the sim may have another thing, which may be one that can be pushed.
     pub(super) fn check_slots(&self, motion: Motion) -> Result<(), Refusal> {
-        if !self.state.has_thing_slot() {
+        if !self.has_thing_slot() {
             return Err(Refusal::Full);
         }
-        let max = self.rules().movable_max as usize;
-        if motion == Motion::Dynamic && self.state.movable.len() >= max {
+        let max = self.charter.parameters.building.movable_max as usize;
+        if motion == Motion::Dynamic && self.movable.len() >= max {
             return Err(Refusal::TooManyMovable);
         }
         Ok(())
-    }
-
-    /// Says whether this change may make the state larger. What is deleted moves to its builder's history,
-    /// without its scripts.
-    pub(super) fn grows(&self, change: &StateChange) -> bool {
-        match change {
-            StateChange::Build(step) => {
-                !matches!(**step, BuildStep::Edit(_, ObjectEdit::Delete | ObjectEdit::Detach(_)))
-            }
-            StateChange::Undo(skip) => {
-                let history = self.state.histories.get(&self.author());
-                let entry = history.and_then(|history| history.entry(*skip));
-                entry.is_some_and(|entry| {
-                    !matches!(entry.inverse, Inverse::Delete | Inverse::Detach(_))
-                })
-            }
-            _ => false,
-        }
     }
 
     /// Checks that a thing may have one more script. The sim's own things have no quota together.
@@ -110,5 +95,25 @@ impl ActContext<'_> {
         let text = text.len().saturating_sub(thing.text.len());
         let more = QuotaUse { text, ..QuotaUse::default() };
         thing.owner.map_or(Ok(()), |owner| self.check_quota(&owner, more, 1))
+    }
+}
+
+impl ActContext<'_> {
+    /// Says whether this change may make the state larger. What is deleted moves to its builder's history,
+    /// without its scripts.
+    pub(super) fn grows(&self, change: &StateChange) -> bool {
+        match change {
+            StateChange::Build(step) => {
+                !matches!(**step, BuildStep::Edit(_, ObjectEdit::Delete | ObjectEdit::Detach(_)))
+            }
+            StateChange::Undo(skip) => {
+                let history = self.state.histories.get(&self.author());
+                let entry = history.and_then(|history| history.entry(*skip));
+                entry.is_some_and(|entry| {
+                    !matches!(entry.inverse, Inverse::Delete | Inverse::Detach(_))
+                })
+            }
+            _ => false,
+        }
     }
 }

@@ -73,7 +73,8 @@ impl ActContext<'_> {
             }
             Build::Attach { object, .. }
             | Build::Detach { object, .. }
-            | Build::Upgrade { object, .. } => Ok((Right::Script, thing(object)?)),
+            | Build::Upgrade { object, .. }
+            | Build::Resume { object, .. } => Ok((Right::Script, thing(object)?)),
             Build::Give { object, .. }
             | Build::Delete { object }
             | Build::Recolor { object, .. }

@@ -132,6 +132,7 @@ impl ActContext<'_> {
             birth: None,
             parent: None,
             travels: false,
+            spawner: None,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());

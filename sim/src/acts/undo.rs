@@ -25,7 +25,7 @@ impl ActContext<'_> {
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) => {
                 self.thing(id)?;
             }
-            Inverse::SetText(text) => self.check_more_text(self.thing(id)?, text)?,
+            Inverse::SetText(text) => self.state.check_more_text(self.thing(id)?, text)?,
             Inverse::RevertBody(before, aspect, _) => self.check_reverted(id, before, *aspect)?,
             Inverse::Detach(script) => {
                 if !self.thing(id)?.scripts.contains(script) {
@@ -47,12 +47,12 @@ impl ActContext<'_> {
     fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
         let DeletedObject { object, body, packages } = deleted;
         packages.iter().try_for_each(|package| self.check_package(*package))?;
-        self.check_slots(body.motion())?;
+        self.state.check_slots(body.motion())?;
         if let Some(owner) = object.owner {
             let more = QuotaUse::of(object, body.motion(), packages.len());
-            self.check_quota(&owner, more, 1)?;
+            self.state.check_quota(&owner, more, 1)?;
         }
-        self.check_nobody_is_there(&Footprint::of(body))
+        self.state.check_nobody_is_there(&Footprint::of(body))
     }
 
     /// Checks that one aspect of a body may become what it was.
@@ -65,7 +65,7 @@ impl ActContext<'_> {
             Aspect::Facing => angle = before.angle(),
             Aspect::Shape => shape = before.shape(),
         }
-        self.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
+        self.state.check_nobody_is_there(&Footprint { shape, pose: Pose { position, angle } })
     }
 
     /// Checks that a script may be put on its object again.
@@ -73,6 +73,6 @@ impl ActContext<'_> {
         if self.state.scripts.contains(&script) {
             return Err(Refusal::NoScript);
         }
-        self.check_one_more_script(thing)
+        self.state.check_one_more_script(thing)
     }
 }

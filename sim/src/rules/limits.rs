@@ -129,6 +129,22 @@ pub const PICTURE_BYTES_MAX: usize = 64 * 1_024;
 /// Kilograms of a square metre of what builders make: a crate of 0.9 m weighs 24.
 pub const DENSITY: Fx = Fx::from_int(30);
 
+/// Calls of a script that fail within [`FAILURE_TURNS`] before it is suspended.
+pub const FAILURES_MAX: usize = 3;
+
+/// Turns within which failures of a script count together.
+pub const FAILURE_TURNS: u64 = 100;
+
+/// Things that a script looks at for those with a name: the oldest ones of its owner. The sim's own may be
+/// thousands.
+pub const NAMED_LOOKED_MAX: usize = 1_024;
+
+/// Things that the scripts of one object have spawned.
+pub const SPAWNED_PER_OBJECT_MAX: usize = 64;
+
+/// Things that go in a tick because their spawner is gone: some forty microseconds.
+pub const ORPHANS_PER_TICK: usize = 4;
+
 /// Scripts that hear one line: the nearest ones, of those as near the ones of the lowest numbers.
 pub const HEARERS_MAX: usize = 32;
 

@@ -60,7 +60,8 @@ fn is_sound(effect: &ScriptEffect) -> bool {
         ScriptEffect::Send { topic, data, .. } => {
             topic.len() <= TOPIC_BYTES_MAX && data.check().is_ok()
         }
-        ScriptEffect::Push { .. } => true,
+        ScriptEffect::Spawn { tag, .. } => tag.len() <= TOPIC_BYTES_MAX,
+        ScriptEffect::Push { .. } | ScriptEffect::Despawn { .. } => true,
         ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
         ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
     }

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     acts::{NEARBY, SpokenLine},
-    limits::{TIMER_BYTES_MAX, TIMERS_MAX},
+    limits::{FAILURE_TURNS, TIMER_BYTES_MAX, TIMERS_MAX},
     state::State,
 };
 
@@ -37,10 +37,10 @@ pub(crate) fn merge(
     // anything that is sent now, and a script that has no room for its state must not send at all.
     runs.iter_mut().for_each(|run| apply_private_changes(state, run, tick));
     let mut impulses: BTreeMap<ObjectId, ImpulseSum> = BTreeMap::new();
-    let mut chat = Vec::new();
+    let (mut chat, mut changes) = (Vec::new(), Vec::new());
     // Then what scripts do to others, by script and in each script's own order: who comes first finds
     // room in an inbox and in the byte budget.
-    for run in runs.iter_mut() {
+    for (place, run) in runs.iter_mut().enumerate() {
         let effects = core::mem::take(&mut run.effects);
         for (index, effect) in (0_u32..).zip(effects) {
             match effect {
@@ -60,6 +60,9 @@ pub(crate) fn merge(
                     set_timer(state, run, name, tick.plus(ticks));
                 }
                 ScriptEffect::Cancel { name } => cancel_timer(state, run.script, &name),
+                effect @ (ScriptEffect::Spawn { .. } | ScriptEffect::Despawn { .. }) => {
+                    changes.push((place, index, effect));
+                }
             }
         }
     }
@@ -70,7 +73,46 @@ pub(crate) fn merge(
         // An object may be gone, or be one that nothing moves: then the impulse changes nothing.
         let _ = state.bodies.apply_impulse(object, impulse);
     }
+    // Things come and go last: until here each script that ran is in the state, and each body in its place.
+    for (place, index, effect) in changes {
+        change_things(state, programs, &mut runs[place], (tick, index), effect);
+    }
+    state.remove_orphans();
     chat
+}
+
+/// Spawns a thing for a script, and tells it what became of that, or removes one.
+fn change_things(
+    state: &mut State,
+    programs: &Programs,
+    run: &mut ScriptRun,
+    (tick, index): (Tick, u32),
+    effect: ScriptEffect,
+) {
+    let refused = match effect {
+        ScriptEffect::Spawn { thing, scripted, tag } => {
+            let package = state.scripts.get(&run.script).map(|script| script.package);
+            let spawned = state.spawn_thing(run.object, &thing, package.filter(|_| scripted));
+            if programs.listening(EventKind::Spawn, &[run.script]).next().is_some() {
+                let event = Event::Spawn { thing: spawned.ok(), tag };
+                let queued = QueuedEvent { sender: Sender::Core, raised: tick, index, event };
+                state.deliver(run.script, queued);
+            }
+            spawned.err()
+        }
+        ScriptEffect::Despawn { object } => {
+            // A script that asks twice for the end of a thing finds it gone.
+            state.despawn_thing(run.object, object);
+            None
+        }
+        other => unreachable!("{other:?} changes no things"),
+    };
+    if let Some(refusal) = refused {
+        run.log.push(format!("spawn is refused: {refusal}"));
+        if let Some(script) = state.scripts.get_mut(&run.script) {
+            script.dropped = script.dropped.saturating_add(1);
+        }
+    }
 }
 
 /// Returns the impulse with this sum of bits, within the bound of physics.
@@ -88,6 +130,8 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
     }
     // Scripts end by acts, and no act is applied between a run and its merge.
     let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
+    // What an upgrade on trial does leads back to what the script was before, and to no suspension.
+    let failed = if run.trial == UpgradeTrial::Failed { 0 } else { run.failures.len() };
     let mut lacks_room = false;
     if let Some(changed) = run.state.take() {
         let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
@@ -106,9 +150,41 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
         restart_timers(state, run, tick);
     }
     state.end_trial(run.script, run.trial);
+    // A world without room is no fault of the script, and does not count.
+    if failed > 0 {
+        state.note_failures(run.script, tick, failed);
+    }
 }
 
 impl State {
+    /// Notes that calls of a script failed. Suspends the script if that was too often of late.
+    fn note_failures(&mut self, id: ScriptId, tick: Tick, count: usize) {
+        let ticks = FAILURE_TURNS * u64::from(self.charter.parameters.ticks_per_turn);
+        let script = self.scripts.get_mut(&id).expect("a script that ran is in the state");
+        if !script.note_failures(tick, count, ticks) {
+            return;
+        }
+        let alarm = script.alarm();
+        let waiting = core::mem::take(&mut script.inbox).waiting().count() as u64;
+        script.dropped = script.dropped.saturating_add(waiting);
+        script.suspended = Some(tick);
+        alarm.map(|tick| self.alarms.remove(&(tick, id)));
+        self.waiting.remove(&id);
+        self.script_changes.push((id, ScriptChange::Suspends));
+    }
+
+    /// Has a script run again that was suspended, from `on_start` on. Nothing happens to one that runs.
+    pub(crate) fn resume_script(&mut self, id: ScriptId) {
+        let script = self.scripts.get_mut(&id).expect("a script that its object lists");
+        if script.suspended.is_none() {
+            return;
+        }
+        script.end_suspension();
+        let package = script.package;
+        self.note_alarm(id);
+        self.script_changes.push((id, ScriptChange::Resumes(package)));
+    }
+
     /// Ends the trial of an upgrade: the script stays what it is, or is again what it was.
     fn end_trial(&mut self, id: ScriptId, trial: UpgradeTrial) {
         let script = self.scripts.get(&id).expect("a script that ran is in the state");

@@ -7,7 +7,7 @@ use metatopia_types::{ObjectId, PackageId, Tick};
 use serde::{Deserialize, Serialize};
 
 use super::{gas::GasPool, inbox::Inbox};
-use crate::limits::{VOICE_LINES_MAX, VOICE_TICKS};
+use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_TICKS};
 
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,6 +28,10 @@ pub struct Script {
     pub failures: u64,
     /// The last failure. Why, in words, never enters the state.
     pub last_failure: Option<(Tick, ErrorKind)>,
+    /// When its last calls failed, as far as they count towards a suspension; the oldest first.
+    pub failed_of_late: Vec<Tick>,
+    /// Since when it is suspended. Nothing reaches it, its timers stand still, and an act has it run again.
+    pub suspended: Option<Tick>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
     /// How much it said of late.
@@ -56,6 +60,10 @@ pub(crate) enum ScriptChange {
     Upgrades(PackageId),
     /// It runs this package again, because its upgrade failed.
     FallsBack(PackageId),
+    /// It runs this package again, after a suspension.
+    Resumes(PackageId),
+    /// It failed too often.
+    Suspends,
     /// It has ended.
     Ends,
 }
@@ -96,6 +104,8 @@ impl Script {
             gas,
             failures: 0,
             last_failure: None,
+            failed_of_late: Vec::new(),
+            suspended: None,
             dropped: 0,
             voice: SpeechRate::default(),
             gas_used: 0,
@@ -109,9 +119,24 @@ impl Script {
         core::iter::once(self.package).chain(fallback)
     }
 
-    /// Returns the tick at which its first timer runs out.
+    /// Returns the tick at which its first timer runs out; nothing while it is suspended.
     pub(crate) fn alarm(&self) -> Option<Tick> {
-        self.timers.values().min().copied()
+        let first = self.timers.values().min().copied();
+        first.filter(|_| self.suspended.is_none())
+    }
+
+    /// Notes that calls failed at `tick`. Says whether that is too often within the last `ticks`.
+    pub(super) fn note_failures(&mut self, tick: Tick, count: usize, ticks: u64) -> bool {
+        self.failed_of_late.retain(|failed| tick.0.saturating_sub(failed.0) < ticks);
+        let more = FAILURES_MAX.saturating_sub(self.failed_of_late.len()).min(count);
+        self.failed_of_late.extend(core::iter::repeat_n(tick, more));
+        self.failed_of_late.len() >= FAILURES_MAX
+    }
+
+    /// Has it run again with a clean record.
+    pub(crate) fn end_suspension(&mut self) {
+        self.suspended = None;
+        self.failed_of_late.clear();
     }
 }
 

@@ -4,7 +4,15 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{Nearby, ObjectView, WorldView};
 use metatopia_types::{Digest, ObjectId, Tick};
 
-use crate::state::State;
+use crate::{
+    limits::NAMED_LOOKED_MAX,
+    state::{Object, State},
+};
+
+/// Says whether an object is a thing of the sim's own.
+const fn is_the_sims(object: &Object) -> bool {
+    object.owner.is_none() && object.player.is_none()
+}
 
 impl WorldView for State {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
@@ -19,12 +27,37 @@ impl WorldView for State {
             spin: body.spin(),
             color: object.look.color,
             text: &object.text,
+            licence: object.licence,
+            spawner: object.spawner,
         })
     }
 
     fn nearby(&self, center: Vec2, radius: Fx, max: u32) -> Nearby {
         let (near, looked) = self.bodies.nearby_with_cost(center, radius, max as usize);
         Nearby { objects: near.into_iter().map(|near| near.id).collect(), looked }
+    }
+
+    fn named(&self, object: ObjectId, name: &str, max: u32) -> Nearby {
+        let owner = self.payer(object);
+        let mut found = Nearby::default();
+        let mut look = |id: ObjectId, thing: &Object| {
+            found.looked += 1;
+            if id != object && thing.name == name {
+                found.objects.push(id);
+            }
+            found.objects.len() < max as usize && found.looked < NAMED_LOOKED_MAX
+        };
+        // A player's things are listed; the sim's own are all that nobody owns.
+        match owner {
+            Some(owner) => {
+                let _ = self.things(&owner).all(|(id, thing)| look(id, thing));
+            }
+            None => {
+                let own = self.objects.iter().filter(|(_, thing)| is_the_sims(thing));
+                let _ = own.take(NAMED_LOOKED_MAX).all(|(id, thing)| look(*id, thing));
+            }
+        }
+        found
     }
 
     fn tick(&self) -> Tick {

@@ -58,6 +58,8 @@ pub struct WorldObject {
     pub parent: Option<Origin>,
     /// Whether it may leave for another sim.
     pub travels: bool,
+    /// The object whose script spawned it.
+    pub spawner: Option<ObjectId>,
 }
 
 /// A script on an object, for lists of what runs.
@@ -77,6 +79,8 @@ pub struct RunningScript {
     pub failures: u64,
     /// The last failure.
     pub last_failure: Option<(Tick, ErrorKind)>,
+    /// Since when the script is suspended, because it failed too often.
+    pub suspended: Option<Tick>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
     /// All gas that it has used.
@@ -128,6 +132,7 @@ impl World {
             origin: object.origin(self.sim(), body.id()),
             parent: object.parent,
             travels: object.travels,
+            spawner: object.spawner,
         })
     }
 
@@ -185,6 +190,7 @@ impl World {
             owner: self.state.payer(script.object),
             failures: script.failures,
             last_failure: script.last_failure,
+            suspended: script.suspended,
             dropped: script.dropped,
             gas_used: script.gas_used,
             fallback: script.fallback.as_ref().map(|fallback| fallback.package),

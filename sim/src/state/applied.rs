@@ -109,5 +109,7 @@ pub fn describe(event: &Event) -> String {
         Event::Message { topic, .. } => format!("message {topic:?}"),
         Event::Timer { name } => format!("timer {name:?}"),
         Event::Upgrade => "upgrade".to_owned(),
+        Event::Spawn { thing: Some(thing), tag } => format!("spawn {tag:?} as {thing}"),
+        Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }
 }

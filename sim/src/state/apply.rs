@@ -1,6 +1,9 @@
 //! Applies a decided turn: acts first, then the ticks, and the leaves last.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 use metatopia_scripting::{Event, Handler};
 use metatopia_types::{Outcome, PackageId, SignedEnvelope, Turn};
@@ -150,17 +153,22 @@ fn sync_programs(
         }
     }
     // In the order of the changes: a script that ended and began again in one turn must start.
-    let mut told = BTreeMap::new();
+    let (mut begun, mut told) = (BTreeSet::new(), BTreeMap::new());
     for (script, change) in core::mem::take(&mut state.script_changes) {
         let (package, event) = match change {
             ScriptChange::Begins(package) => (Some(package), Some(Event::Start)),
             ScriptChange::Upgrades(package) => (Some(package), Some(Event::Upgrade)),
             ScriptChange::FallsBack(package) => (Some(package), None),
+            ScriptChange::Resumes(package) => (Some(package), Some(Event::Start)),
+            ScriptChange::Suspends => (None, None),
             ScriptChange::Ends => (None, None),
         };
         programs.follow(script, package);
+        if matches!(change, ScriptChange::Begins(_)) {
+            begun.insert(script);
+        }
         // A script that began in this turn has nothing yet that an upgrade could keep.
-        if told.get(&script) != Some(&Event::Start) || event != Some(Event::Upgrade) {
+        if !begun.contains(&script) || event != Some(Event::Upgrade) {
             told.remove(&script);
             told.extend(event.map(|event| (script, event)));
         }

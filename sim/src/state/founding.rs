@@ -145,6 +145,8 @@ impl State {
             body: body.spec(),
             scripts: object.scripts.iter().map(script).collect(),
             licence: object.licence,
+            // What is left of a spawner that is gone is about to go.
+            spawner: object.spawner.filter(|spawner| self.objects.contains(spawner)),
         }
     }
 }
@@ -197,6 +199,8 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         present: BTreeMap::new(),
         census: Census::default(),
         owned: BTreeMap::new(),
+        spawned: BTreeSet::new(),
+        orphans: BTreeSet::new(),
         movable: BTreeSet::new(),
         alarms: BTreeSet::new(),
         waiting: BTreeSet::new(),
@@ -223,6 +227,7 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
         birth: None,
         parent: None,
         travels: false,
+        spawner: spec.spawner,
     };
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {

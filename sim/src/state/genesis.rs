@@ -7,8 +7,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    AssetLicence, Digest, Height, Look, NodeContact, PackageId, PublicKey, Root, SimId, Site,
-    SquareError, Validator, ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
+    AssetLicence, Digest, Height, Look, NodeContact, ObjectId, PackageId, PublicKey, Root, SimId,
+    Site, SquareError, Validator, ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +100,8 @@ pub struct ObjectSpec {
     pub scripts: Vec<ScriptSpec>,
     /// What everybody may do with how it looks and what it says.
     pub licence: AssetLicence,
+    /// The object that spawned it, by its number in the sim: the first object of a genesis has number 1.
+    pub spawner: Option<ObjectId>,
 }
 
 /// A script on an object at the beginning.
@@ -236,6 +238,14 @@ pub enum GenesisError {
         object: usize,
         /// The package that is missing.
         package: PackageId,
+    },
+    /// An object was spawned by one that does not stand before it.
+    #[error("object {object}: it was spawned by number {spawner}, which does not stand before it")]
+    NoSpawner {
+        /// The object's place, from 0.
+        object: usize,
+        /// The number that it states.
+        spawner: ObjectId,
     },
     /// An object breaks a rule.
     #[error("object {object}: {error}")]
@@ -452,6 +462,11 @@ impl Genesis {
     /// Checks an object, and that its packages are in the genesis.
     fn check_object(&self, n: usize, object: &ObjectSpec) -> Result<(), GenesisError> {
         object.check().map_err(|error| GenesisError::Object { object: n, error })?;
+        // Numbers begin with 1 and places with 0, so those of earlier objects are 1 to n.
+        let is_earlier = |number: u64| (1..=n as u64).contains(&number);
+        if let Some(spawner) = object.spawner.filter(|spawner| !is_earlier(spawner.0)) {
+            return Err(GenesisError::NoSpawner { object: n, spawner });
+        }
         let packages = object.scripts.iter().map(|script| script.package);
         match packages.into_iter().find(|id| !self.packages.contains_key(id)) {
             Some(package) => Err(GenesisError::NoPackage { object: n, package }),

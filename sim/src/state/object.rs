@@ -34,6 +34,8 @@ pub struct Object {
     pub parent: Option<Origin>,
     /// Whether it may leave for another sim.
     pub travels: bool,
+    /// The object whose script spawned it, which removes it when it likes. It goes when that one goes.
+    pub spawner: Option<ObjectId>,
 }
 
 impl Object {

@@ -115,6 +115,10 @@ pub(crate) struct State {
     pub(crate) census: Census,
     /// Index: what each player owns, avatars left out.
     pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
+    /// Index: what was spawned, by who spawned it.
+    pub(crate) spawned: BTreeSet<(ObjectId, ObjectId)>,
+    /// Index: what was spawned by an object that is gone.
+    pub(crate) orphans: BTreeSet<ObjectId>,
     /// Index: the things that can be pushed, avatars left out.
     pub(crate) movable: BTreeSet<ObjectId>,
     /// Index: the first timer of each script that has any.
@@ -203,7 +207,9 @@ impl State {
                 self.movable.insert(id);
             }
         }
+        let spawner = object.spawner;
         self.objects.insert(id, object);
+        self.note_spawned(spawner, id);
         Ok(id)
     }
 
@@ -264,6 +270,11 @@ impl State {
         let Some(script) = self.scripts.get_mut(&to) else {
             return budget;
         };
+        // A script is suspended in a tick, and its programs know of it after the tick.
+        if script.suspended.is_some() {
+            script.dropped = script.dropped.saturating_add(1);
+            return budget;
+        }
         match script.inbox.push(queued, &mut budget) {
             Ok(()) => {
                 self.waiting.insert(to);
@@ -313,6 +324,12 @@ impl State {
         }
     }
 
+    /// Puts a script that runs again into the index of alarms, if it has a timer.
+    pub(crate) fn note_alarm(&mut self, id: ScriptId) {
+        let alarm = self.scripts.get(&id).and_then(Script::alarm);
+        self.alarms.extend(alarm.map(|tick| (tick, id)));
+    }
+
     /// Marks everything as changed.
     pub(super) fn touch_all(&mut self) {
         self.players.touch_all();
@@ -334,6 +351,7 @@ impl State {
         self.present = self.players.iter().filter_map(avatar).collect();
         self.owned = BTreeMap::new();
         self.movable = BTreeSet::new();
+        self.index_spawned();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);

@@ -299,6 +299,8 @@ impl LeafReader<'_> {
             present: BTreeMap::new(),
             census: crate::rules::Census::default(),
             owned: BTreeMap::new(),
+            spawned: BTreeSet::new(),
+            orphans: BTreeSet::new(),
             movable: BTreeSet::new(),
             alarms: BTreeSet::new(),
             waiting: BTreeSet::new(),

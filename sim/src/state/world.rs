@@ -75,7 +75,8 @@ impl World {
             programs.add(*id, handler.map_err(|error| GenesisError::Source { id: *id, error })?);
         }
         for (id, script) in state.scripts.iter() {
-            programs.follow(*id, Some(script.package));
+            let runs = script.suspended.is_none();
+            programs.follow(*id, runs.then_some(script.package));
         }
         state.package_changes.clear();
         let leaves = Arc::new(StateLeaves::of(&mut state));

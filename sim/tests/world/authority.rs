@@ -18,6 +18,8 @@ fn yard() -> (Yard, ObjectId) {
     let mut builder = Builder::new();
     let thing = builder.thing(Motion::Dynamic, (2, 2), &[]);
     builder.genesis.objects[0].owner = Some(public(OWNER));
+    // Nobody appears where the thing is turned.
+    builder.genesis.parameters.avatar.spawn_radius = Fx::ONE;
     let mut yard = builder.build();
     for n in [ADMIN, OWNER, OTHER] {
         yard.login(n);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_scripting::{
-    Call, ErrorKind, Event, EventKind, ScriptEffect, ScriptError, ScriptOutput, ScriptState, Value,
+    Call, ErrorKind, Event, EventKind, ScriptEffect, ScriptOutput, ScriptState, Value,
     limits::{EFFECTS_MAX, GAS_PER_CALL_MAX, SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_sim::limits::{
@@ -18,7 +18,7 @@ use crate::yard::{Builder, Yard};
 /// Uses all gas of every call.
 fn glutton(builder: &mut Builder) -> metatopia_types::PackageId {
     builder.port("glutton", &[EventKind::Tick], |_| {
-        Err(ScriptError { kind: ErrorKind::Gas, gas: GAS_PER_CALL_MAX, report: Box::default() })
+        Ok(ScriptOutput { gas: GAS_PER_CALL_MAX, ..ScriptOutput::default() })
     })
 }
 
@@ -53,8 +53,8 @@ fn a_script_that_uses_all_its_gas_waits_until_it_has_earned_it_and_nobody_else_d
     // A full pool to begin with, and so much a tick for 300 ticks; the last call may overdraw it.
     let gas = &yard.world.parameters().gas;
     let calls = (gas.script_capacity + 300 * gas.script_refill) / GAS_PER_CALL_MAX;
-    let failures = yard.world.scripts().next().expect("the glutton").failures;
-    assert!((calls..=calls + 1).contains(&failures), "{failures} calls, {calls} earned");
+    let used = yard.world.scripts().next().expect("the glutton").gas_used / GAS_PER_CALL_MAX;
+    assert!((calls..=calls + 1).contains(&used), "{used} calls, {calls} earned");
 }
 
 #[test]
@@ -75,13 +75,14 @@ fn a_crowd_of_gluttons_leaves_each_other_a_turn_and_the_tick_a_bound() {
 
     for _ in 0..turns {
         let applied = yard.play();
-        let gas = applied.failures.len() as u64 * GAS_PER_CALL_MAX;
+        let gas = applied.order.len() as u64 * GAS_PER_CALL_MAX;
         let bound = 3 * yard.world.parameters().gas.tick;
         assert!(gas <= bound, "{gas} gas in a turn of at most {bound}");
     }
 
     // 250,000 a tick are twelve of them; in 60 ticks each of the 40 gets about 18 turns.
-    let calls: Vec<u64> = yard.world.scripts().map(|script| script.failures).collect();
+    let calls: Vec<u64> =
+        yard.world.scripts().map(|script| script.gas_used / GAS_PER_CALL_MAX).collect();
     assert!(calls.iter().all(|calls| *calls >= 6), "{calls:?}");
 }
 
@@ -160,9 +161,9 @@ fn an_inbox_that_nobody_empties_stays_bounded() {
         effects.insert(0, send(data));
         Ok(ScriptOutput { gas: 20, effects, ..ScriptOutput::default() })
     });
-    // It wants messages, and then fails with all its gas.
+    // It wants messages, and uses all its gas for one.
     let slow = builder.port("slow", &[EventKind::Message], |_| {
-        Err(ScriptError { kind: ErrorKind::Gas, gas: GAS_PER_CALL_MAX, report: Box::default() })
+        Ok(ScriptOutput { gas: GAS_PER_CALL_MAX, ..ScriptOutput::default() })
     });
     builder.genesis.parameters.gas.script_refill = 100;
     builder.thing(Motion::Static, (0, 5), &[slow]);

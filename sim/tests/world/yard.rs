@@ -137,6 +137,7 @@ impl Builder {
                 .map(|package| ScriptSpec { package: *package, state: ScriptState::default() })
                 .collect(),
             licence: AssetLicence::default(),
+            spawner: None,
         });
         ObjectId(self.genesis.objects.len() as u64)
     }

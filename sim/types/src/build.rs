@@ -106,6 +106,14 @@ pub enum Build {
         /// What runs from now on: a package of the sim.
         package: PackageId,
     },
+    /// Has a script run again that was suspended because it failed too often. It keeps its state and its
+    /// timers, and begins with `on_start`.
+    Resume {
+        /// The thing that has the script.
+        object: ObjectId,
+        /// Which of its scripts.
+        script: ScriptId,
+    },
 }
 
 impl Build {
@@ -125,7 +133,8 @@ impl Build {
             | Self::Give { object, .. }
             | Self::Attach { object, .. }
             | Self::Detach { object, .. }
-            | Self::Upgrade { object, .. } => Some(*object),
+            | Self::Upgrade { object, .. }
+            | Self::Resume { object, .. } => Some(*object),
         }
     }
 }

@@ -128,6 +128,7 @@ fn builds() -> Vec<Build> {
         Build::Give { object, to: key(6).public() },
         Build::Attach { object, package },
         Build::Detach { object, script: ScriptId(9) },
+        Build::Resume { object, script: ScriptId(9) },
         Build::Undo { skip: 1 },
         Build::Write { object, text: "t".repeat(256) },
     ]

@@ -50,6 +50,7 @@ fn genesis(sources: &[String]) -> Result<Genesis, PackageError> {
             body: BodySpec::new(shape, Motion::Static, at),
             scripts: vec![ScriptSpec { package: package.id(), state: ScriptState::default() }],
             licence: AssetLicence::default(),
+            spawner: None,
         });
         packages.insert(package.id(), package.encode());
     }

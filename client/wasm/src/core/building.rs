@@ -19,31 +19,76 @@ use super::{
 #[serde(tag = "do", rename_all = "snake_case")]
 pub(super) enum BuildCommand {
     /// Makes a thing.
-    Place { spec: Box<PlaceSpec> },
+    Place {
+        spec: Box<PlaceSpec>,
+    },
     /// Puts a thing elsewhere.
-    Move { object: ObjectId, x: PageNumber, y: PageNumber },
+    Move {
+        object: ObjectId,
+        x: PageNumber,
+        y: PageNumber,
+    },
     /// Turns a thing.
-    Rotate { object: ObjectId, angle: PageNumber },
+    Rotate {
+        object: ObjectId,
+        angle: PageNumber,
+    },
     /// Gives a thing another size.
-    Resize { object: ObjectId, w: PageNumber, h: Option<PageNumber> },
+    Resize {
+        object: ObjectId,
+        w: PageNumber,
+        h: Option<PageNumber>,
+    },
     /// Gives a thing another colour.
-    Color { object: ObjectId, color: u32 },
+    Color {
+        object: ObjectId,
+        color: u32,
+    },
     /// Gives a thing another name.
-    Rename { object: ObjectId, name: String },
+    Rename {
+        object: ObjectId,
+        name: String,
+    },
     /// Changes what a thing shows.
-    Write { object: ObjectId, text: String },
+    Write {
+        object: ObjectId,
+        text: String,
+    },
     /// Makes another one.
-    Copy { object: ObjectId, x: PageNumber, y: PageNumber },
+    Copy {
+        object: ObjectId,
+        x: PageNumber,
+        y: PageNumber,
+    },
     /// Takes a thing out of the world.
-    Remove { object: ObjectId },
+    Remove {
+        object: ObjectId,
+    },
     /// Gives a thing to a key.
-    Give { object: ObjectId, to: String },
+    Give {
+        object: ObjectId,
+        to: String,
+    },
     /// Puts a script on a thing.
-    Attach { object: ObjectId, package: String },
+    Attach {
+        object: ObjectId,
+        package: String,
+    },
     /// Takes a script off a thing.
-    Detach { object: ObjectId, script: ScriptId },
+    Detach {
+        object: ObjectId,
+        script: ScriptId,
+    },
+    Resume {
+        object: ObjectId,
+        script: ScriptId,
+    },
     /// Has a script run another package.
-    Upgrade { object: ObjectId, script: ScriptId, package: String },
+    Upgrade {
+        object: ObjectId,
+        script: ScriptId,
+        package: String,
+    },
     /// Takes the last deed back.
     Undo,
 }
@@ -170,6 +215,7 @@ impl ClientCore {
                 Build::Attach { object, package: package_id(&package)? }
             }
             BuildCommand::Detach { object, script } => Build::Detach { object, script },
+            BuildCommand::Resume { object, script } => Build::Resume { object, script },
             BuildCommand::Upgrade { object, script, package } => {
                 Build::Upgrade { object, script, package: package_id(&package)? }
             }

@@ -152,9 +152,9 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 14] = [
+const BUILDING: [&str; 15] = [
     "place", "move", "rotate", "resize", "color", "rename", "write", "copy", "remove", "give",
-    "attach", "detach", "upgrade", "undo",
+    "attach", "detach", "upgrade", "resume", "undo",
 ];
 
 /// Words of commands of authors.

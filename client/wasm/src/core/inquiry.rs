@@ -321,7 +321,8 @@ fn script(entry: &ScriptEntry) -> Value {
     json!({
         "script": entry.script, "object": entry.object, "name": entry.name,
         "package": entry.package.to_string(), "owner": entry.owner.map(|key| key.to_string()),
-        "failures": entry.failures, "last_failure": last, "dropped": entry.dropped,
+        "failures": entry.failures, "last_failure": last,
+        "suspended": entry.suspended.map(|tick| tick.0), "dropped": entry.dropped,
         "gas_used": entry.gas_used, "proven": false,
     })
 }

@@ -17,6 +17,7 @@ fn script(n: u64, package: PackageId) -> ScriptEntry {
         owner: None,
         failures: 0,
         last_failure: Some((Tick(4), "no".to_owned())),
+        suspended: Some(Tick(5)),
         dropped: 0,
         gas_used: 9,
     }

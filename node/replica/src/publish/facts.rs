@@ -28,6 +28,7 @@ pub(crate) fn scripts(world: &World, after: ScriptId) -> Vec<ScriptEntry> {
         owner: running.owner,
         failures: running.failures,
         last_failure: running.last_failure.map(|(tick, kind)| (tick, kind.to_string())),
+        suspended: running.suspended,
         dropped: running.dropped,
         gas_used: running.gas_used,
     };

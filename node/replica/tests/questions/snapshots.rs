@@ -178,6 +178,7 @@ fn a_long_genesis_is_handed_out_in_parts_and_a_short_one_whole() {
             body: BodySpec::new(shape, Motion::Static, place),
             scripts: Vec::new(),
             licence: AssetLicence::default(),
+            spawner: None,
         }
     };
     let long = Genesis { objects: (0..4_000).map(thing).collect(), ..short };

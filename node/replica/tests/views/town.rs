@@ -62,6 +62,7 @@ fn thing(at: Vec2, half: i32, motion: Motion, scripts: Vec<ScriptSpec>) -> Objec
         body: BodySpec::new(Shape::Rect { half }, motion, at),
         scripts,
         licence: AssetLicence::default(),
+        spawner: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! `script attach` and `script detach`: which packages the things of an author run.
+//! `script attach`, `script detach` and `script resume`: which packages the things of an author run.
 
 use std::fmt;
 
@@ -90,4 +90,35 @@ async fn detached(
         attached: false,
         height: height.0,
     })
+}
+
+/// A script that runs again.
+#[derive(Debug, Serialize)]
+struct ResumedScript {
+    script: u64,
+    object: u64,
+    height: u64,
+}
+
+impl fmt::Display for ResumedScript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { script, object, height } = self;
+        write!(f, "script {script} on object {object} runs again from turn {height} (proved)")
+    }
+}
+
+pub(super) async fn resume(args: ScriptDetachArgs, console: Console) -> Result<(), Failure> {
+    let mut session = AuthorSession::begin(&args.player, console).await?;
+    let done = resumed(&mut session, args.script).await;
+    session.end().await;
+    console.show(&done?)
+}
+
+async fn resumed(session: &mut AuthorSession, script: ScriptId) -> Result<ResumedScript, Failure> {
+    let running = session.script(script).await?;
+    if running.suspended.is_none() {
+        return Err(Failure::refused(format!("script {script} is not suspended: it runs")));
+    }
+    let height = session.resume(&running).await?;
+    Ok(ResumedScript { script: script.0, object: running.object.0, height: height.0 })
 }

@@ -142,6 +142,15 @@ impl AuthorSession {
         self.perform("the change", Act::Build(Build::Detach { object, script }), Vec::new()).await
     }
 
+    /// Has a suspended script run again.
+    ///
+    /// # Errors
+    /// As [`AuthorSession::perform`].
+    pub(super) async fn resume(&mut self, running: &ScriptEntry) -> Result<Height, Failure> {
+        let ScriptEntry { object, script, .. } = *running;
+        self.perform("the script", Act::Build(Build::Resume { object, script }), Vec::new()).await
+    }
+
     /// Finds a thing by its number, or by the name of a thing of the author's.
     ///
     /// # Errors

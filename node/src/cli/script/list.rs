@@ -21,6 +21,8 @@ struct RunningLine {
     owner: Option<String>,
     failures: u64,
     last_failure: Option<(u64, String)>,
+    /// The tick since which it is suspended.
+    suspended: Option<u64>,
     dropped: u64,
     /// All gas that the script has used.
     gas: u64,
@@ -36,6 +38,7 @@ impl From<ScriptEntry> for RunningLine {
             owner: entry.owner.map(|key| key.to_string()),
             failures: entry.failures,
             last_failure: entry.last_failure.map(|(tick, kind)| (tick.0, kind)),
+            suspended: entry.suspended.map(|tick| tick.0),
             dropped: entry.dropped,
             gas: entry.gas_used,
         }
@@ -49,6 +52,13 @@ impl fmt::Display for RunningLine {
         write!(f, "{script:>5}  on {name} (object {object}), package {package}, {gas} gas")?;
         if let Some((tick, kind)) = &self.last_failure {
             write!(f, "; {failures} calls failed, the last at tick {tick}: {}", printable(kind))?;
+        }
+        if self.suspended.is_some() {
+            write!(
+                f,
+                "; suspended: `metatopia script logs {script}` shows why, and \
+                 `metatopia script resume {script}` has it run again"
+            )?;
         }
         if *dropped > 0 {
             write!(f, "; {dropped} events, timers or lines dropped")?;
@@ -161,6 +171,7 @@ mod tests {
             owner: None,
             failures: 0,
             last_failure: None,
+            suspended: None,
             dropped: 0,
             gas_used,
         }

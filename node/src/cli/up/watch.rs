@@ -382,6 +382,7 @@ mod tests {
             owner: None,
             failures: 0,
             last_failure: None,
+            suspended: None,
             dropped: 0,
             gas_used: 0,
         }

@@ -19,7 +19,7 @@ use metatopia_types::{
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BUILD_BYTES_MAX, LANES_MAX, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
+        BUILD_BYTES_MAX, FAILURES_MAX, LANES_MAX, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
         PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
         UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
@@ -54,6 +54,7 @@ fn object() -> Object {
         birth: Some(ORIGIN),
         parent: Some(ORIGIN),
         travels: true,
+        spawner: Some(ObjectId(MAX)),
     }
 }
 
@@ -93,6 +94,7 @@ fn script() -> (usize, usize) {
     script.failures = MAX;
     script.last_failure = Some((FAR, ErrorKind::Panic));
     (script.dropped, script.gas_used) = (MAX, MAX);
+    (script.failed_of_late, script.suspended) = (vec![FAR; FAILURES_MAX], Some(FAR));
     // Since when it speaks, and how many lines it said: fifteen bytes in place of two.
     let counts = 3 * wire::length(&u32::MAX);
     (begins, wire::length(&script) - begins + POOL + 13 + counts)

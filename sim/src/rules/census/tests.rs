@@ -116,6 +116,7 @@ fn thing(owner: PublicKey) -> crate::state::Object {
         birth: None,
         parent: None,
         travels: false,
+        spawner: None,
     }
 }
 

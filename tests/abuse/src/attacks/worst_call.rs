@@ -10,7 +10,7 @@ use metatopia_scripting::{
     Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
     ScriptHandler, ScriptState, WorldView, check, limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
 use super::Play;
 use crate::{attacks::processor, finding::Finding};
@@ -152,12 +152,18 @@ impl WorldView for Nowhere {
             spin: Fx::ZERO,
             color: 0,
             text: "",
+            licence: AssetLicence::Cc0,
+            spawner: None,
         })
     }
 
     fn nearby(&self, _: Vec2, _: Fx, max: u32) -> Nearby {
         let objects: Vec<ObjectId> = (1..=u64::from(max.min(17))).map(ObjectId).collect();
         Nearby { looked: objects.len(), objects }
+    }
+
+    fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
+        Nearby::default()
     }
 
     fn tick(&self) -> Tick {

@@ -81,6 +81,7 @@ fn plan() -> (Genesis, PackageId) {
                 state: metatopia_scripting::ScriptState::default(),
             }],
             licence: AssetLicence::default(),
+            spawner: None,
         }],
         licence: "AGPL-3.0-or-later".to_owned(),
         asset_licence: "CC-BY-SA-4.0".to_owned(),
@@ -149,6 +150,7 @@ fn a_script_that_fails_is_told_with_its_failures_and_who_pays() {
         owner: Some(key(2).public()),
         failures: 1,
         last_failure: Some((Tick(4), "thrown".to_owned())),
+        suspended: None,
         dropped: 0,
         gas_used: told[0].gas_used,
     };

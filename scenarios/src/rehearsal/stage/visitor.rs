@@ -1,0 +1,146 @@
+//! Visitors of a rehearsal: who comes, where they go, and what they touch.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_scripting::Value;
+use metatopia_sim::{WorldObject, is_name};
+use metatopia_types::{
+    Act, Envelope, Height, Lane, Look, PublicKey, Seq, Sign as _, SignedEnvelope, SigningKey,
+    SimId, limits::TICKS_PER_SECOND,
+};
+
+use super::{RehearsalStage, StageFault, THING};
+
+/// People who may come to one rehearsal.
+const VISITORS_MAX: usize = 8;
+
+/// Simulated seconds that one walk takes at most.
+const WALK_SECONDS_MAX: u64 = 60;
+
+/// Farthest coordinate of a place that a test names, in metres.
+const COORDINATE_MAX: i32 = 1_000;
+
+/// Things that a test is told of at once. Its state holds the answers.
+const THINGS_MAX: usize = 16;
+
+/// Somebody who came to a rehearsal.
+pub(super) struct Visitor {
+    name: String,
+    key: PublicKey,
+    seq: u64,
+}
+
+impl Visitor {
+    /// Returns the visitor's next act.
+    pub(super) fn envelope(&mut self, sim: SimId, last_valid: Height, act: Act) -> Envelope {
+        self.seq = self.seq.saturating_add(1);
+        Envelope { sim, author: self.key, lane: Lane(1), seq: Seq(self.seq), last_valid, act }
+    }
+}
+
+impl RehearsalStage {
+    /// Makes somebody of this name the one who acts. Who is not there yet comes.
+    pub(super) fn visitor(&mut self, name: &str) -> Result<(), StageFault> {
+        if let Some(place) = self.visitors.iter().position(|visitor| visitor.name == name) {
+            self.acting = place;
+            return Ok(());
+        }
+        if !is_name(name) {
+            return Err(StageFault::Step(format!("{name:?} is no name")));
+        }
+        let number = self.visitors.len();
+        if number >= VISITORS_MAX {
+            let told = format!("at most {VISITORS_MAX} people come to a test");
+            return Err(StageFault::Step(told));
+        }
+        let seed = u8::try_from(number).expect("a few visitors").saturating_add(2);
+        let key = SigningKey::from_seed([seed; 32]).public();
+        self.visitors.push(Visitor { name: name.to_owned(), key, seq: 0 });
+        self.acting = number;
+        self.act(Act::login(name.to_owned(), Look::default()), None)
+    }
+
+    /// Returns a sign of life of each visitor.
+    pub(super) fn signs_of_life(&mut self) -> Vec<SignedEnvelope> {
+        let acting = self.acting;
+        let mut acts = Vec::new();
+        for place in 0..self.visitors.len() {
+            self.acting = place;
+            acts.push(self.sign(Act::Heartbeat));
+        }
+        self.acting = acting;
+        acts
+    }
+
+    /// Has who acts walk to a place, `"x y"` in metres.
+    pub(super) fn walk(&mut self, place: &str) -> Result<(), StageFault> {
+        let (x, y) = place.split_once(' ').unwrap_or((place, ""));
+        let number = |text: &str| {
+            Fx::parse(text).map_err(|error| StageFault::Step(format!("{text:?}: {error}")))
+        };
+        let goal = Vec2::new(number(x)?, number(y)?);
+        let farthest = Fx::from_int(COORDINATE_MAX);
+        if goal.x.saturating_abs().max(goal.y.saturating_abs()) > farthest {
+            let told = format!("a place has coordinates of at most {COORDINATE_MAX} m");
+            return Err(StageFault::Step(told));
+        }
+        let end = self.tick().plus(WALK_SECONDS_MAX * TICKS_PER_SECOND);
+        while self.tick() < end {
+            let way = goal.saturating_sub(self.whereabouts()?);
+            // Avatars walk 0.2 m in a turn and slide a little when they stop.
+            if way.length() < Fx::from_ratio(1, 4) {
+                return self.act(Act::Walk { heading: Vec2::ZERO }, None);
+            }
+            self.act(Act::Walk { heading: way }, None)?;
+        }
+        self.act(Act::Walk { heading: Vec2::ZERO }, None)?;
+        Err(StageFault::Step(format!(
+            "the visitor does not get to {goal} in {WALK_SECONDS_MAX} seconds"
+        )))
+    }
+
+    /// Has who acts touch the oldest thing of a name.
+    pub(super) fn touch_thing(&mut self, name: &str) -> Result<(), StageFault> {
+        let found = self.others().find(|thing| thing.name == name).map(|thing| thing.id);
+        let none = || StageFault::Step(format!("there is no thing called {name:?}"));
+        let object = found.ok_or_else(none)?;
+        self.act(Act::Touch { object }, None)
+    }
+
+    /// Returns how many things of a name there are, besides the one with the script.
+    pub(super) fn count(&self, name: &str) -> Value {
+        let count = self.others().filter(|thing| thing.name == name).count();
+        Value::Int(i64::try_from(count).expect("a world of few things"))
+    }
+
+    /// Returns what people see of the things besides the one with the script, oldest first.
+    pub(super) fn things(&self) -> Value {
+        let shown = |thing: WorldObject| {
+            let fields = [
+                ("name", Value::Text(thing.name)),
+                ("kind", Value::Text(thing.kind)),
+                ("text", Value::Text(thing.text)),
+                ("color", Value::Int(thing.look.color.into())),
+                ("pos", Value::Vec2(thing.position)),
+            ];
+            let fields = fields.map(|(name, value)| (name.to_owned(), value));
+            Value::Map(BTreeMap::from(fields))
+        };
+        Value::Array(self.others().take(THINGS_MAX).map(shown).collect())
+    }
+
+    /// Returns all things besides the one with the script.
+    fn others(&self) -> impl Iterator<Item = WorldObject> {
+        let is_other = |thing: &WorldObject| thing.id != THING && thing.kind != "avatar";
+        self.world.objects().filter(is_other)
+    }
+
+    /// Returns where the avatar of who acts is.
+    fn whereabouts(&self) -> Result<Vec2, StageFault> {
+        let key = self.visitors.get(self.acting).expect("somebody acts").key;
+        let avatar = self.world.avatar(&key).and_then(|avatar| self.world.object(avatar));
+        let avatar = avatar.ok_or_else(|| StageFault::Step("the visitor has left".to_owned()));
+        Ok(avatar?.position)
+    }
+}
