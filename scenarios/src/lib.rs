@@ -30,6 +30,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod examples;
 mod folder;
 pub mod golden;
 mod mistake;
@@ -40,6 +41,7 @@ pub mod plaza;
 mod rehearsal;
 mod template;
 
+pub use examples::ExamplePackage;
 pub use folder::{PACKAGES_FOLDER, parse_folder};
 pub use metatopia_scripting::PACKAGE_FILE;
 pub use mistake::{Mistake, TomlSource};

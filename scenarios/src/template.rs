@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Mistake, Place, folder::PACKAGES_FOLDER, parse_folder, place::PLACE_FILE};
+use crate::{
+    ExamplePackage, Mistake, Place, folder::PACKAGES_FOLDER, parse_folder, place::PLACE_FILE,
+};
 
 /// A place that is part of the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,25 +18,6 @@ pub struct PlaceTemplate {
     /// The names of the packages that it brings.
     packages: &'static [&'static str],
 }
-
-/// The files of the packages of this crate, by name and path.
-type PackageTexts = &'static [(&'static str, &'static [(&'static str, &'static str)])];
-
-macro_rules! packages {
-    ($($name:literal: $($file:literal),+;)*) => {
-        &[$(($name, &[$(
-            ($file, include_str!(concat!("../packages/", $name, "/", $file))),
-        )+])),*]
-    };
-}
-
-/// The packages that templates bring.
-const PACKAGES: PackageTexts = packages! {
-    "bell": "package.toml", "bell.rhai";
-    "door": "package.toml", "door.rhai";
-    "greeter": "package.toml", "greeter.rhai";
-    "turntable": "package.toml", "turntable.rhai";
-};
 
 macro_rules! templates {
     ($($name:literal, $about:literal, [$($package:literal),*];)*) => {
@@ -69,9 +52,11 @@ impl PlaceTemplate {
     #[must_use]
     pub fn files(&self) -> BTreeMap<String, String> {
         let mut files = BTreeMap::from([(PLACE_FILE.to_owned(), self.place.to_owned())]);
-        for (name, texts) in PACKAGES.iter().filter(|(name, _)| self.packages.contains(name)) {
-            for (file, text) in *texts {
-                files.insert(format!("{PACKAGES_FOLDER}/{name}/{file}"), (*text).to_owned());
+        let brought = |example: &ExamplePackage| self.packages.contains(&example.name);
+        for example in ExamplePackage::ALL.into_iter().filter(brought) {
+            for (file, text) in example.files {
+                let path = format!("{PACKAGES_FOLDER}/{}/{file}", example.name);
+                files.insert(path, (*text).to_owned());
             }
         }
         files

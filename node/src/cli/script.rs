@@ -27,7 +27,10 @@ pub(super) enum ScriptCommand {
     /// Write a new package into a folder, for you to change: a script that works, and its tests.
     #[command(after_help = "Examples:\n  \
         metatopia script new lamp\n  \
-        metatopia script new lamp --license GPL-3.0-or-later --author Ada\n\n\
+        metatopia script new lamp --license GPL-3.0-or-later --author Ada\n  \
+        metatopia script new my-door --example door\n\n\
+        Examples are arena, bell, door, garden, greeter, guide, lift, music-box, race, tag, turntable,\n\
+        vending and vote-box: docs/cookbook.md says what they do.\n\n\
         A package needs a licence that allows a copyleft choice. docs/scripting.md shows the way from\n\
         here to a script that runs.")]
     New(new::ScriptNewArgs),

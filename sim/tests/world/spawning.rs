@@ -5,7 +5,7 @@ use metatopia_physics::Motion;
 use metatopia_scripting::Value;
 use metatopia_sim::{
     Area, Land, Shape, Title, Tools, World, WorldObject,
-    limits::{ORPHANS_PER_TICK, SPAWNED_PER_OBJECT_MAX},
+    limits::{NAMED_LOOKED_MAX, ORPHANS_PER_TICK, SPAWNED_PER_OBJECT_MAX},
 };
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey};
 
@@ -246,4 +246,27 @@ fn scripts_find_things_of_their_owner_by_name() {
 
     // The thing that looks is a block too, and another player's block is not of its owner.
     assert_eq!(remembered(&yard, "found"), Value::Array(vec![Value::Object(mine)]));
+}
+
+#[test]
+fn a_script_finds_what_is_among_the_oldest_things_of_the_sims_own() {
+    let mut builder = Builder::new();
+    let finder =
+        "fn on_touch(other) { state.early = find(\"early\"); state.late = find(\"late\"); }";
+    let package = builder.package("finder", finder);
+    let thing = builder.thing(Motion::Static, (2, 0), &[package]);
+    for n in 0..NAMED_LOOKED_MAX {
+        let (x, y) = (n % 100, n / 100);
+        builder.thing(Motion::Static, (x as i32 * 2 - 100, y as i32 * 2 + 20), &[]);
+    }
+    let last = builder.genesis.objects.len() - 1;
+    (builder.genesis.objects[last - 1].name, builder.genesis.objects[last].name) =
+        ("early".to_owned(), "late".to_owned());
+    let mut yard = site(&mut builder);
+
+    touch(&mut yard, 1, thing);
+
+    let early = ObjectId(last as u64);
+    assert_eq!(remembered(&yard, "early"), Value::Array(vec![Value::Object(early)]));
+    assert_eq!(remembered(&yard, "late"), Value::Array(Vec::new()), "it is one too far");
 }

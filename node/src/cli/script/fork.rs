@@ -40,7 +40,7 @@ pub(super) async fn run(args: ScriptForkArgs, console: Console) -> Result<(), Fa
 }
 
 /// Returns a package that names its parent. Licence and authors stay.
-fn fork(
+pub(super) fn fork(
     parent: &Package,
     name: Option<String>,
     author: Option<PackageAuthor>,

@@ -2,12 +2,12 @@
 
 use std::{collections::BTreeMap, path::PathBuf};
 
-use clap::Args;
-use metatopia_scenarios::TESTS_FILE;
+use clap::{Args, builder::PossibleValue};
+use metatopia_scenarios::{ExamplePackage, TESTS_FILE};
 use metatopia_scripting::{APIS, Draft, Licence, Package, PackageAuthor};
 use metatopia_types::PublicKey;
 
-use super::{check::CheckedPackage, packages};
+use super::{check::CheckedPackage, fork::fork, packages};
 use crate::cli::{console::Console, failure::Failure};
 
 /// The script to begin with.
@@ -26,6 +26,10 @@ pub(in crate::cli) struct ScriptNewArgs {
     /// The name of the package: small letters, digits and hyphens [default: the name of the folder].
     #[arg(long)]
     name: Option<String>,
+    /// Begin with this package, which is part of the program, as a fork of it.
+    #[arg(long, value_name = "NAME", value_parser = examples(), conflicts_with = "license",
+        hide_possible_values = true)]
+    example: Option<String>,
     /// An SPDX expression that allows a copyleft choice.
     #[arg(long, alias = "licence", value_name = "SPDX", default_value = "AGPL-3.0-or-later",
         value_parser = licence)]
@@ -36,6 +40,11 @@ pub(in crate::cli) struct ScriptNewArgs {
     /// The author's public key, which `metatopia keys show` prints.
     #[arg(long, value_name = "KEY")]
     author_key: Option<PublicKey>,
+}
+
+/// Returns the names of the examples.
+fn examples() -> clap::builder::PossibleValuesParser {
+    ExamplePackage::ALL.map(|example| PossibleValue::new(example.name).help(example.about)).into()
 }
 
 /// Reads a licence, and says what is wrong with it.
@@ -60,6 +69,10 @@ pub(super) fn run(args: &ScriptNewArgs, console: Console) -> Result<(), Failure>
 fn package(args: &ScriptNewArgs) -> Result<Package, Failure> {
     let folder = args.dir.file_name().and_then(|name| name.to_str());
     let name = args.name.as_deref().or(folder).unwrap_or_default();
+    let author = PackageAuthor { name: args.author.clone(), key: args.author_key };
+    if let Some(example) = args.example.as_deref().and_then(ExamplePackage::named) {
+        return fork(&example.package(), Some(name.to_owned()), Some(author));
+    }
     let entry = format!("{name}.rhai");
     let text = |template: &str| template.replacen(NAME, name, 1).into_bytes();
     Package::build(Draft {
@@ -72,7 +85,7 @@ fn package(args: &ScriptNewArgs) -> Result<Package, Failure> {
         ]),
         entry,
         licence: args.license.expression.clone(),
-        authors: vec![PackageAuthor { name: args.author.clone(), key: args.author_key }],
+        authors: vec![author],
         ..Draft::default()
     })
     .map_err(|error| Failure::usage(error.to_string()))
@@ -95,7 +108,24 @@ mod tests {
             license: licence(license).expect("a licence"),
             author: "Ada".to_owned(),
             author_key: None,
+            example: None,
         }
+    }
+
+    #[test]
+    fn an_example_becomes_a_fork_that_passes_its_tests() {
+        let scratch = Scratch::new("script-new-example");
+        let mut of = args(&scratch, "GPL-3.0-only");
+        of.example = Some("bell".to_owned());
+        run(&of, Console::quiet()).expect("a new folder");
+
+        let package = ScriptFolder::read(&scratch.0).expect("a folder").package().expect("fine");
+        let bell = ExamplePackage::named("bell").expect("an example").package();
+        assert_eq!((&*package.manifest().name, &*package.manifest().entry), ("lamp", "bell.rhai"));
+        assert_eq!(package.manifest().parent, Some(bell.id()));
+        assert_eq!(package.files(), bell.files());
+        let tests = rehearse("lamp", &package).expect("they compile");
+        assert!(tests.iter().all(|test| test.mistake.is_none()), "{tests:?}");
     }
 
     #[test]

@@ -144,6 +144,7 @@ fn put_up(genesis: &mut Genesis, recipe: &Recipe, packages: &[PackageId]) -> Res
     let parameters = &genesis.parameters.clone();
     let room = (parameters.objects_max - parameters.avatars_max) as usize - genesis.objects.len();
     let each = (room / KEYS).min(parameters.building.objects_per_player as usize);
+    let each = if recipe.is_roomy { each / 2 } else { each };
     let most = (parameters.building.scripts_per_player as usize).min(recipe.scripts_each);
     let movable = genesis.objects.iter().find(|object| object.body.motion == Motion::Dynamic);
     let like = movable.ok_or("the plaza has nothing that can be pushed")?.clone();

@@ -17,6 +17,8 @@ pub(super) struct Recipe {
     pub(super) movable: bool,
     /// Does every key say a long line in each turn?
     pub(super) speaks: bool,
+    /// Is there room for as many things as there are?
+    pub(super) is_roomy: bool,
 }
 
 impl Recipe {
@@ -28,6 +30,7 @@ impl Recipe {
             scripts_each: usize::MAX,
             movable: false,
             speaks: false,
+            is_roomy: false,
         }
     }
 
@@ -143,6 +146,12 @@ fn things() -> Vec<Recipe> {
     let signs = format!("fn on_tick(dt) {{ self_.text = \"{}\" + now(); }}", "s".repeat(200));
     let moves = "fn on_tick(dt) { self_.pos = vec2(random(-19, 19), random(-19, 9)); }";
     let turns = "fn on_tick(dt) { self_.angle = now(); }";
+    let spawns =
+        "fn on_tick(dt) { for n in 0..31 { spawn(#{ radius: 0.0625, scripted: true }); } }";
+    let goes = "fn on_start() { if self_.spawner == () { make(); } else { despawn(self_); } }
+        fn make() { for n in 0..8 { spawn(#{ radius: 0.0625, scripted: true, tag: \"t\" }); } }
+        fn on_tick(dt) { if self_.spawner == () { make(); } }";
+    let finds = "fn on_tick(dt) { loop { find(\"disc\"); } }";
     vec![
         Recipe::new("looks around far", &["fn on_tick(dt) { loop { nearby(64); } }"]),
         Recipe::new("looks around in a crowd", &["fn on_tick(dt) { loop { nearby(4); } }"]),
@@ -153,5 +162,9 @@ fn things() -> Vec<Recipe> {
         Recipe { movable: true, ..Recipe::new("turns what can be pushed", &[turns]) },
         Recipe { movable: true, ..Recipe::new("kicks", &[KICKS]) },
         Recipe::new("moves", &[moves]),
+        Recipe::new("things that no rule lets be", &[spawns]),
+        Recipe { is_roomy: true, ..Recipe::new("things come and go", &[goes]) },
+        Recipe { is_roomy: true, ..Recipe::new("things come and stay", &[spawns]) },
+        Recipe::new("looks for its own things", &[finds]),
     ]
 }

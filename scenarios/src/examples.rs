@@ -1,0 +1,61 @@
+//! Example packages: scripts that are part of the program, to begin with and to learn from.
+
+use std::collections::BTreeMap;
+
+use metatopia_scripting::Package;
+
+use crate::parse_package;
+
+/// A package that is part of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExamplePackage {
+    /// The name by which it is asked for, which is that of its manifest.
+    pub name: &'static str,
+    /// What it does, in one line.
+    pub about: &'static str,
+    /// The texts of its folder, by path.
+    pub(crate) files: &'static [(&'static str, &'static str)],
+}
+
+macro_rules! examples {
+    ($($name:literal, $about:literal;)*) => {
+        [$(ExamplePackage {
+            name: $name,
+            about: $about,
+            files: &[
+                ("package.toml", include_str!(concat!("../packages/", $name, "/package.toml"))),
+                (
+                    concat!($name, ".rhai"),
+                    include_str!(concat!("../packages/", $name, "/", $name, ".rhai")),
+                ),
+                ("tests.rhai", include_str!(concat!("../packages/", $name, "/tests.rhai"))),
+            ],
+        }),*]
+    };
+}
+
+impl ExamplePackage {
+    /// All examples, by name.
+    pub const ALL: [Self; 4] = examples! {
+        "bell", "rings when it is touched, and strikes the hours";
+        "door", "slides open for whoever touches it, and closes again";
+        "greeter", "greets people by name, and answers a few questions";
+        "turntable", "turns for ever, and the other way when it is touched";
+    };
+
+    /// Returns the example of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|example| example.name == name)
+    }
+
+    /// Returns the package.
+    ///
+    /// # Panics
+    /// Never: the files are part of the program, and the tests of this crate load them.
+    #[must_use]
+    pub fn package(&self) -> Package {
+        let files: BTreeMap<&str, &str> = self.files.iter().copied().collect();
+        parse_package(self.name, &files).expect("a package that was built in and loaded by a test")
+    }
+}
