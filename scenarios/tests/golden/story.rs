@@ -57,7 +57,7 @@ pub(crate) fn play() -> Played {
         blobs: Vec::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[2; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[4; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
@@ -239,15 +239,13 @@ impl Teller {
         self.act(visitor, Act::Say { channel, body });
     }
 
-    /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second touch
+    /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second tick
     /// on, or it spawns things, some of which run it too.
     fn publish(&mut self, visitor: u8, dice: &mut Stream) {
         let source = match dice.below(5) {
             0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
             1 => "fn on_upgrade() { throw \"no\"; }".to_owned(),
-            2 => "fn on_start() { timer(\"tick\", 0.5); }
-                  fn on_timer(name) { timer(\"tick\", 0.5); on_touch(self_); }
-                  fn on_touch(other) {
+            2 => "fn on_tick(dt) {
                       if state.n == 1 { throw \"tired\"; }
                       state.n = 1;
                   }"

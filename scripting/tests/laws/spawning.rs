@@ -3,6 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
     ErrorKind, Event, ScriptEffect, ScriptError, ScriptOutput, ScriptState, Value,
+    limits::SPAWN_REACH,
 };
 use metatopia_types::{AssetLicence, Blueprint, ObjectId, Outline};
 
@@ -64,6 +65,7 @@ fn a_thing_is_as_its_fields_say_and_otherwise_as_its_spawner() {
 
 #[test]
 fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
+    let far = format!("#{{pos: vec2(0, {})}}", SPAWN_REACH + 1);
     for (fields, kind, words) in [
         ("#{colour: 1}", ErrorKind::Argument, "no field colour: did you mean color?"),
         ("#{color: -1}", ErrorKind::Argument, "0 to 0xFFFFFF"),
@@ -71,7 +73,7 @@ fn a_thing_that_cannot_be_meant_is_refused_with_the_name_of_the_field() {
         ("#{name: 7}", ErrorKind::Type, "name is a string, not a int"),
         ("#{name: \"a\\nb\"}", ErrorKind::Argument, "no control characters"),
         ("#{pos: 3}", ErrorKind::Type, "pos is a vec2"),
-        ("#{pos: vec2(0, 17)}", ErrorKind::Argument, "within 16 m"),
+        (&far, ErrorKind::Argument, "within 16 m"),
         ("#{radius: 1, size: vec2(1, 1)}", ErrorKind::Argument, "not both"),
         ("#{radius: 5000000000}", ErrorKind::Argument, "radius is out of range"),
         ("#{movable: 1}", ErrorKind::Type, "movable is true or false"),

@@ -1,7 +1,7 @@
 //! Suspension: a script that fails again and again stops until somebody has it run again.
 
 use metatopia_scripting::Value;
-use metatopia_sim::limits::FAILURES_MAX;
+use metatopia_sim::limits::{FAILURE_TURNS, FAILURES_MAX};
 use metatopia_types::{Act, Build, ObjectId, Outcome, Refusal, ScriptId};
 
 use crate::{
@@ -78,7 +78,7 @@ fn failures_that_are_far_apart_suspend_nothing() {
     let (mut yard, _) = fragile();
     for _ in 0..4 {
         fail(&mut yard, FAILURES_MAX - 1);
-        yard.idle(100);
+        yard.idle(FAILURE_TURNS);
     }
     assert!(!is_suspended(&yard));
     assert_eq!(script(&yard.world, 1).failures, 4 * (FAILURES_MAX as u64 - 1));
