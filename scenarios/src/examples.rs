@@ -36,11 +36,19 @@ macro_rules! examples {
 
 impl ExamplePackage {
     /// All examples, by name.
-    pub const ALL: [Self; 4] = examples! {
+    pub const ALL: [Self; 12] = examples! {
+        "arena", "a match of two teams, with walls that break";
         "bell", "rings when it is touched, and strikes the hours";
         "door", "slides open for whoever touches it, and closes again";
+        "garden", "grows flowers while somebody waters it";
         "greeter", "greets people by name, and answers a few questions";
+        "lift", "goes to and fro between stops, by touch or on call";
+        "music-box", "plays songs as colours and words";
+        "race", "times laps past gates, and shows the best";
+        "tag", "the game of tag, for whoever touches the post";
         "turntable", "turns for ever, and the other way when it is touched";
+        "vending", "puts a drink in front of whoever touches it";
+        "vote-box", "asks a question and counts who says yes or no";
     };
 
     /// Returns the example of a name.

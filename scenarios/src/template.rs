@@ -35,10 +35,13 @@ impl PlaceTemplate {
     pub const ALL: [Self; 6] = templates! {
         "plaza", "a walled square with crates, a bell, a door, and a greeter",
             ["bell", "door", "greeter", "turntable"];
-        "meadow", "open ground with trees, stones and a pond, where everybody builds", ["greeter"];
-        "workshop", "benches, stacks of parts, and generous rules for builders", ["bell", "turntable"];
+        "meadow", "open ground with trees, stones and a pond, where everybody builds",
+            ["garden", "greeter", "vote-box"];
+        "workshop", "benches, stacks of parts, and generous rules for builders",
+            ["bell", "music-box", "turntable", "vending"];
         "house", "four rooms around a hall, with doors between them", ["bell", "door"];
-        "arena", "a walled field with two goals, a ball and obstacles", ["bell", "turntable"];
+        "arena", "a walled field with two goals, a ball, a match and a race",
+            ["arena", "bell", "race", "turntable"];
         "empty", "nothing but ground", [];
     };
 

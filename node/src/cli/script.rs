@@ -13,6 +13,7 @@ mod mistakes;
 mod new;
 pub(super) mod packages;
 mod publish;
+mod reference;
 mod show;
 mod source;
 mod test;
@@ -29,8 +30,8 @@ pub(super) enum ScriptCommand {
         metatopia script new lamp\n  \
         metatopia script new lamp --license GPL-3.0-or-later --author Ada\n  \
         metatopia script new my-door --example door\n\n\
-        Examples are arena, bell, door, garden, greeter, guide, lift, music-box, race, tag, turntable,\n\
-        vending and vote-box: docs/cookbook.md says what they do.\n\n\
+        Examples are arena, bell, door, garden, greeter, lift, music-box, race, tag, turntable, vending\n\
+        and vote-box: docs/cookbook.md says what they do.\n\n\
         A package needs a licence that allows a copyleft choice. docs/scripting.md shows the way from\n\
         here to a script that runs.")]
     New(new::ScriptNewArgs),
@@ -106,6 +107,9 @@ pub(super) enum ScriptCommand {
         No server keeps these lines. They are computed here, from a state and turns that the sim's\n\
         servers signed: from the newest snapshot on, and with -f as long as you like.")]
     Logs(logs::ScriptLogsArgs),
+    /// Print what scripts can use: language, handlers, functions and properties.
+    #[command(after_help = "Example:\n  metatopia script reference | less")]
+    Reference,
 }
 
 /// Runs a command about scripts.
@@ -127,5 +131,6 @@ pub(super) fn run(command: ScriptCommand, console: Console) -> Result<(), Failur
         ScriptCommand::Fork(args) => wait(fork::run(args, console)),
         ScriptCommand::Diff(args) => wait(diff::run(args, console)),
         ScriptCommand::Logs(args) => wait(logs::run(args, console)),
+        ScriptCommand::Reference => reference::run(console),
     }
 }

@@ -40,6 +40,7 @@ fn the_documented_lines_are_understood() {
         "metatopia script attach 0123abcd bench --key me.key",
         "metatopia script detach 9 --key me.key",
         "metatopia script resume 9 --key me.key",
+        "metatopia script reference",
         "metatopia script list --node http://127.0.0.1:8080",
         "metatopia script top --over 10s --count 5",
         "metatopia script show 0123abcd",

@@ -17,7 +17,7 @@ use metatopia_types::{
     limits::{CHAT_BYTES_MAX, TICKS_PER_SECOND},
 };
 
-use self::visitor::Visitor;
+use self::visitor::StageVisitor;
 
 /// Simulated seconds that one test may wait in all: a bit more than an hour. A turn of this sim takes some
 /// 30 microseconds of a release build, so all of them take 2.5 seconds.
@@ -44,7 +44,7 @@ pub(super) enum StageFault {
 /// A running rehearsal.
 pub(super) struct RehearsalStage {
     world: World,
-    visitors: Vec<Visitor>,
+    visitors: Vec<StageVisitor>,
     /// The place in that list of who does what a test asks for.
     acting: usize,
     previous: HeaderId,

@@ -43,27 +43,28 @@ pub fn reference() -> String {
 }
 
 fn write_reference(page: &mut String) -> core::fmt::Result {
-    writeln!(page, "# Language\n")?;
+    writeln!(page, "# What scripts can use\n\n`metatopia script reference` prints this page.\n")?;
+    writeln!(page, "## Language\n")?;
     for (words, example) in SYNTAX {
         let quote = if example.contains('`') { "``" } else { "`" };
         writeln!(page, "- {words}: {quote}{example}{quote}")?;
     }
     writeln!(
         page,
-        "\nA call ends for good when it has used up its gas or memory; `try` catches all other failures. Only \
-         what is in `state` is still there at the next call."
+        "\nA call ends for good when it has used up its gas or memory; `try` catches all other failures. \
+         Only what is in\n`state` is still there at the next call."
     )?;
-    writeln!(page, "\n# Handlers\n\nThe last parameters may be left out.\n")?;
+    writeln!(page, "\n## Handlers\n\nThe last parameters may be left out.\n")?;
     for kind in EventKind::ALL {
         writeln!(page, "- `fn {}({})`", kind.handler(), kind.parameters().join(", "))?;
     }
-    writeln!(page, "\n# Names\n\n| name | kind | |\n| --- | --- | --- |")?;
+    writeln!(page, "\n## Names\n\n| name | kind | |\n| --- | --- | --- |")?;
     for name in NAMES {
         writeln!(page, "| `{}` | {} | {} |", name.name, name.kind, name.doc)?;
     }
     writeln!(
         page,
-        "\n# Functions and operators\n\nCosts are in nanoseconds, {NANOSECONDS_PER_GAS} of which are a unit of \
+        "\n## Functions and operators\n\nCosts are in nanoseconds, {NANOSECONDS_PER_GAS} of which are a unit of \
          gas.\n\n| | gives | costs | |\n| --- | --- | --- | --- |"
     )?;
     for function in FUNCTIONS {
@@ -71,7 +72,7 @@ fn write_reference(page: &mut String) -> core::fmt::Result {
         let signature = function.signature().replace('|', "\\|");
         writeln!(page, "| `{signature}` | {result} | {price} | {doc} |")?;
     }
-    writeln!(page, "\n# Properties\n\n| property | kind | write | |\n| --- | --- | --- | --- |")?;
+    writeln!(page, "\n## Properties\n\n| property | kind | write | |\n| --- | --- | --- | --- |")?;
     for property in PROPERTIES {
         let write = match (property.is_writable(), property.of) {
             (false, _) => "no",

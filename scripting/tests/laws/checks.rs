@@ -231,6 +231,12 @@ fn a_package_that_does_not_compile_names_its_file() {
 }
 
 #[test]
+fn the_reference_in_the_documents_is_that_of_the_table() {
+    let page = include_str!("../../../docs/reference.md");
+    assert!(page == reference(), "run `metatopia script reference > docs/reference.md`");
+}
+
+#[test]
 fn the_reference_lists_everything() {
     let page = reference();
     for kind in EventKind::ALL {

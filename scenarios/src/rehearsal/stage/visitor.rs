@@ -25,13 +25,13 @@ const COORDINATE_MAX: i32 = 1_000;
 const THINGS_MAX: usize = 16;
 
 /// Somebody who came to a rehearsal.
-pub(super) struct Visitor {
+pub(super) struct StageVisitor {
     name: String,
     key: PublicKey,
     seq: u64,
 }
 
-impl Visitor {
+impl StageVisitor {
     /// Returns the visitor's next act.
     pub(super) fn envelope(&mut self, sim: SimId, last_valid: Height, act: Act) -> Envelope {
         self.seq = self.seq.saturating_add(1);
@@ -56,7 +56,7 @@ impl RehearsalStage {
         }
         let seed = u8::try_from(number).expect("a few visitors").saturating_add(2);
         let key = SigningKey::from_seed([seed; 32]).public();
-        self.visitors.push(Visitor { name: name.to_owned(), key, seq: 0 });
+        self.visitors.push(StageVisitor { name: name.to_owned(), key, seq: 0 });
         self.acting = number;
         self.act(Act::login(name.to_owned(), Look::default()), None)
     }
