@@ -57,11 +57,11 @@
 //!         # let (pos, velocity, angle, spin) = (Vec2::ZERO, Vec2::ZERO, Angle::ZERO, Fx::ZERO);
 //!         # let (kind, color, text) = ("avatar", 0, "");
 //!         let origin = Origin { sim: SimId(Digest([7; 32])), number: id };
-//!         # let (licence, spawner) = (metatopia_types::AssetLicence::Cc0, None);
+//!         # let (licence, player, owner, spawner) = (metatopia_types::AssetLicence::Cc0, None, None, None);
 //!         let name = "Bob";
 //!         Some(ObjectView {
 //!             // ..
-//!             # origin, kind, pos, velocity, angle, spin, color, text, licence, spawner,
+//!             # origin, kind, pos, velocity, angle, spin, color, text, licence, player, owner, spawner,
 //!             name,
 //!         })
 //!     }

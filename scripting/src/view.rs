@@ -3,7 +3,9 @@
 use alloc::vec::Vec;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, Tick, limits::TICKS_PER_SECOND};
+use metatopia_types::{
+    AssetLicence, Digest, ObjectId, Origin, PublicKey, Tick, limits::TICKS_PER_SECOND,
+};
 
 /// The world at the start of a tick, the same for every script and unchanging while they run.
 ///
@@ -68,6 +70,10 @@ pub struct ObjectView<'a> {
     pub text: &'a str,
     /// What everybody may do with it.
     pub licence: AssetLicence,
+    /// Whose avatar it is.
+    pub player: Option<PublicKey>,
+    /// Whose thing it is; an avatar is nobody's.
+    pub owner: Option<PublicKey>,
     /// The object whose script spawned it; that one may be gone.
     pub spawner: Option<ObjectId>,
 }

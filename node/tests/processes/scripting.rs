@@ -80,16 +80,27 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     assert!(top.contains("gas a second"), "{top}");
     told(0, &["script", "logs", "--node", node]);
 
-    // A second script on the lantern works once, and then fails at each touch.
-    let worn = path("worn");
+    a_script_that_wears_out_is_resumed(&folder, node, &me, &mut person);
+    let detached = json(&["script", "detach", &script, "--key", &me, "--node", node, "--json"]);
+    assert_eq!(detached["attached"], false);
+    let missing = ["script", "upgrade", &lamp, "--script", &script, "--key", &me, "--node", node];
+    assert!(told(3, &missing).contains("no script"));
+    person.leaves();
+    plaza.stop();
+}
+
+/// Puts a second script on the lantern of `me`, which fails again and again when `person` touches it.
+fn a_script_that_wears_out_is_resumed(folder: &Folder, node: &str, me: &str, person: &mut Person) {
+    // It works once, and then fails at each touch.
+    let worn = folder.join("worn").display().to_string();
     json(&["script", "new", &worn, "--json"]);
     let source =
         "fn on_touch(other) {\n    if state.n == 1 { throw \"worn out\"; }\n    state.n = 1;\n}\n";
     fs::write(folder.join("worn/worn.rhai"), source).expect("a file");
     let publish =
-        ["script", "publish", &worn, "--key", &me, "--node", node, "--attach", "lantern", "--json"];
+        ["script", "publish", &worn, "--key", me, "--node", node, "--attach", "lantern", "--json"];
     let second = json(&publish)["script"].as_u64().expect("the script's number").to_string();
-    let resume = ["script", "resume", &second, "--key", &me, "--node", node];
+    let resume = ["script", "resume", &second, "--key", me, "--node", node];
     assert!(told(4, &resume).contains("is not suspended"));
     (0..4).for_each(|_| person.types("touch lantern"));
     person.types("say done");
@@ -103,13 +114,6 @@ fn a_script_of_ones_own_runs_is_upgraded_and_forked() {
     assert!(logs.contains("worn.rhai:2:23") && logs.contains("worn out"), "{logs}");
     assert!(told(0, &resume).contains("runs again from turn"));
     assert!(!told(0, &["script", "list", "--node", node]).contains("suspended"));
-
-    let detached = json(&["script", "detach", &script, "--key", &me, "--node", node, "--json"]);
-    assert_eq!(detached["attached"], false);
-    let missing = ["script", "upgrade", &lamp, "--script", &script, "--key", &me, "--node", node];
-    assert!(told(3, &missing).contains("no script"));
-    person.leaves();
-    plaza.stop();
 }
 
 #[test]

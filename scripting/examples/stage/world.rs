@@ -51,6 +51,8 @@ impl WorldView for Crowd {
             color: 0,
             text: "",
             licence: AssetLicence::Cc0,
+            player: None,
+            owner: None,
             spawner: None,
         })
     }

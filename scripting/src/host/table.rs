@@ -210,7 +210,7 @@ pub const PROPERTIES: &[HostProperty] = properties! {
     Vec2 x -> Fixed, Coordinate(|vector| &mut vector.x), "the first coordinate";
     Vec2 y -> Fixed, Coordinate(|vector| &mut vector.y), "the second coordinate";
     Object origin -> Text, Field(world::origin, None),
-        "the sim and the number of its birth, by which it is known in every sim";
+        "the sim and the number of its birth, by which it is known in every sim; each visit is another birth";
     Object name -> Text, Field(|object| Value::Text(object.name.into()), None), "its name";
     Object kind -> Text, Field(|object| Value::Text(object.kind.into()), None),
         "\"avatar\" for a player, else what the world's maker said";
@@ -228,6 +228,9 @@ pub const PROPERTIES: &[HostProperty] = properties! {
         "0xRRGGBB";
     Object text -> Text, Field(|object| Value::Text(object.text.into()), Some(world::set_text)),
         "the text it shows";
+    Object player -> Any, Field(world::player, None),
+        "the key of the player whose avatar it is, as text, or (); it stays the same from visit to visit";
+    Object owner -> Any, Field(world::owner, None), "the key of the player whose thing it is, or ()";
     Object spawner -> Any, Field(world::spawner, None),
         "the object that spawned it, or ()";
 };

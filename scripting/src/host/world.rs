@@ -181,3 +181,11 @@ pub(super) fn origin(object: &ObjectView<'_>) -> Value {
 pub(super) fn spawner(object: &ObjectView<'_>) -> Value {
     object.spawner.map_or(Value::Unit, Value::Object)
 }
+
+pub(super) fn player(object: &ObjectView<'_>) -> Value {
+    object.player.map_or(Value::Unit, |key| Value::Text(key.to_string()))
+}
+
+pub(super) fn owner(object: &ObjectView<'_>) -> Value {
+    object.owner.map_or(Value::Unit, |key| Value::Text(key.to_string()))
+}

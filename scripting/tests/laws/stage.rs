@@ -76,6 +76,8 @@ impl WorldView for World {
             color: 0x808080,
             text: "",
             licence: AssetLicence::Cc0,
+            player: None,
+            owner: None,
             spawner: thing.spawner,
         })
     }

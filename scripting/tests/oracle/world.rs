@@ -30,6 +30,8 @@ impl WorldView for RowOfThings {
             color: 0x80_4020,
             text: "quiet",
             licence: AssetLicence::Cc0,
+            player: None,
+            owner: None,
             spawner: None,
         })
     }

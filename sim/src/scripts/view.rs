@@ -28,6 +28,8 @@ impl WorldView for State {
             color: object.look.color,
             text: &object.text,
             licence: object.licence,
+            player: object.player,
+            owner: object.owner,
             spawner: object.spawner,
         })
     }

@@ -270,3 +270,23 @@ fn a_script_finds_what_is_among_the_oldest_things_of_the_sims_own() {
     assert_eq!(remembered(&yard, "early"), Value::Array(vec![Value::Object(early)]));
     assert_eq!(remembered(&yard, "late"), Value::Array(Vec::new()), "it is one too far");
 }
+
+#[test]
+fn scripts_know_people_and_owners_by_keys_that_stay_from_visit_to_visit() {
+    let source = "fn on_touch(other) {
+        state.seen = state.seen ?? [];
+        state.seen.push(other.player); state.owner = self_.owner; state.none = self_.player ?? \"none\";
+    }";
+    let (mut yard, tree) = own_tree(&mut Builder::new(), source);
+    touch(&mut yard, 2, tree);
+    yard.act(2, Act::Leave);
+    yard.play();
+    yard.login(2);
+    yard.play();
+    touch(&mut yard, 2, tree);
+
+    let key = |n: u8| Value::Text(public(n).to_string());
+    assert_eq!(remembered(&yard, "seen"), Value::Array(vec![key(2), key(2)]));
+    assert_eq!(remembered(&yard, "owner"), key(1));
+    assert_eq!(remembered(&yard, "none"), Value::Text("none".to_owned()));
+}

@@ -153,6 +153,8 @@ impl WorldView for Nowhere {
             color: 0,
             text: "",
             licence: AssetLicence::Cc0,
+            player: None,
+            owner: None,
             spawner: None,
         })
     }
