@@ -95,7 +95,9 @@ fn change_things(
             let spawned = state.spawn_thing(run.object, &thing, package.filter(|_| scripted));
             if programs.listening(EventKind::Spawn, &[run.script]).next().is_some() {
                 let event = Event::Spawn { thing: spawned.ok(), tag };
-                let queued = QueuedEvent { sender: Sender::Core, raised: tick, index, event };
+                // Of its own share: what it spawns must not take the places of its timers.
+                let sender = Sender::Script(run.script);
+                let queued = QueuedEvent { sender, raised: tick, index, event };
                 state.deliver(run.script, queued);
             }
             spawned.err()

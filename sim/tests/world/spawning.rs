@@ -4,7 +4,7 @@ use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_scripting::Value;
 use metatopia_sim::{
-    Area, Land, Shape, Title, Tools, World, WorldObject,
+    Area, Land, QueuedEvent, Shape, Title, Tools, World, WorldObject,
     limits::{NAMED_LOOKED_MAX, ORPHANS_PER_TICK, SPAWNED_PER_OBJECT_MAX},
 };
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey};
@@ -289,4 +289,28 @@ fn scripts_know_people_and_owners_by_keys_that_stay_from_visit_to_visit() {
     assert_eq!(remembered(&yard, "seen"), Value::Array(vec![key(2), key(2)]));
     assert_eq!(remembered(&yard, "owner"), key(1));
     assert_eq!(remembered(&yard, "none"), Value::Text("none".to_owned()));
+}
+
+#[test]
+fn a_flood_of_spawned_things_stops_no_timer_of_its_script() {
+    let names: String = (0..16).map(|n| format!("timer(\"t{n}\", 0.2); ")).collect();
+    let flood = format!(
+        "fn on_start() {{ state.rang = 0; {names} }}
+         fn on_timer(name) {{ state.rang += 1; timer(name, 0.2); for n in 0..12 {{ spawn(#{{}}); }} }}
+         fn on_spawn(thing) {{ if thing != () {{ despawn(thing); }} }}"
+    );
+    let mut builder = Builder::new();
+    builder.genesis.parameters.gas.script_refill = 100_000;
+    let package = builder.package("flood", &flood);
+    builder.thing(Motion::Static, (2, 0), &[package]);
+    let mut yard = site(&mut builder);
+
+    yard.idle(400);
+
+    let flooding = script(&yard.world, 1);
+    let is_timer =
+        |queued: &&QueuedEvent| matches!(queued.event, metatopia_scripting::Event::Timer { .. });
+    let waiting = flooding.inbox.waiting().filter(is_timer).count();
+    assert_eq!(flooding.timers.len() + waiting, 16, "no timer was lost");
+    assert!(matches!(remembered(&yard, "rang"), Value::Int(50..)));
 }
