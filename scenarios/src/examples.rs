@@ -47,7 +47,7 @@ impl ExamplePackage {
         "race", "times laps past gates, and shows the best";
         "tag", "the game of tag, for whoever touches the post";
         "turntable", "turns for ever, and the other way when it is touched";
-        "vending", "puts a drink in front of whoever touches it";
+        "vending", "puts a drink beside it for whoever touches it";
         "vote-box", "asks a question and counts who says yes or no";
     };
 

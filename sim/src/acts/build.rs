@@ -114,7 +114,7 @@ impl ActContext<'_> {
         if !self.thing(object)?.scripts.contains(&script) {
             return Err(Refusal::NoScript);
         }
-        // Its timers reserve their bytes again.
+        // It gets an event.
         let has_room = self.state.byte_budget.has(BUILD_BYTES_MAX);
         if has_room { Ok(StateChange::Resume(script)) } else { Err(Refusal::Full) }
     }

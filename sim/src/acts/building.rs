@@ -128,6 +128,7 @@ impl State {
                 // What is given away stays with whom it was given to.
                 let spawner = object.spawner.take();
                 self.forget_spawned(spawner, id);
+                self.free_spawned(id);
                 self.disown(before, id);
                 self.own(to, id);
                 Inverse::Nothing

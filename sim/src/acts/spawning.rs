@@ -102,6 +102,16 @@ impl State {
         self.orphans.extend(orphans);
     }
 
+    /// Makes what a thing spawned ordinary things: they stay with their owner when the thing gets another one.
+    pub(super) fn free_spawned(&mut self, spawner: ObjectId) {
+        let all: Vec<ObjectId> = self.spawned_by(spawner).collect();
+        for id in all {
+            let object = self.objects.get_mut(&id).expect("an indexed thing is an object");
+            object.spawner = None;
+            self.forget_spawned(Some(spawner), id);
+        }
+    }
+
     /// Notes that a spawner is there again: what is left of its things stays.
     pub(super) fn adopt_spawned(&mut self, spawner: ObjectId) {
         let left: Vec<ObjectId> = self.spawned_by(spawner).collect();

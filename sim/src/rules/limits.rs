@@ -135,8 +135,8 @@ pub const FAILURES_MAX: usize = 3;
 /// Turns within which failures of a script count together.
 pub const FAILURE_TURNS: u64 = 100;
 
-/// Things that a script looks at for those with a name: the oldest ones of its owner. The sim's own may be
-/// thousands.
+/// Objects that are looked at for things with a name: the oldest ones of their owner, or of the sim if they
+/// are the sim's own, which may be thousands.
 pub const NAMED_LOOKED_MAX: usize = 1_024;
 
 /// Things that the scripts of one object have spawned.

@@ -133,7 +133,10 @@ fn apply_private_changes(state: &mut State, run: &mut ScriptRun, tick: Tick) {
     // Scripts end by acts, and no act is applied between a run and its merge.
     let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
     // What an upgrade on trial does leads back to what the script was before, and to no suspension.
-    let failed = if run.trial == UpgradeTrial::Failed { 0 } else { run.failures.len() };
+    // Nor does what failed because somebody has left: anybody could touch a thing and leave at once.
+    let counts = |(kind, _): &&(ErrorKind, _)| *kind != ErrorKind::Gone;
+    let failed = run.failures.iter().filter(counts).count();
+    let failed = if run.trial == UpgradeTrial::Failed { 0 } else { failed };
     let mut lacks_room = false;
     if let Some(changed) = run.state.take() {
         let growth = wire::length(&changed).saturating_sub(wire::length(&script.state));
@@ -182,8 +185,9 @@ impl State {
             return;
         }
         script.end_suspension();
+        // `on_start` sets its timers anew: those that are long overdue would come after it.
+        script.timers.clear();
         let package = script.package;
-        self.note_alarm(id);
         self.script_changes.push((id, ScriptChange::Resumes(package)));
     }
 

@@ -9,11 +9,6 @@ use crate::{
     state::{Object, State},
 };
 
-/// Says whether an object is a thing of the sim's own.
-const fn is_the_sims(object: &Object) -> bool {
-    object.owner.is_none() && object.player.is_none()
-}
-
 impl WorldView for State {
     fn object(&self, id: ObjectId) -> Option<ObjectView<'_>> {
         let (object, body) = (self.objects.get(&id)?, self.bodies.body(id)?);
@@ -44,21 +39,17 @@ impl WorldView for State {
         let mut found = Nearby::default();
         let mut look = |id: ObjectId, thing: &Object| {
             found.looked += 1;
-            if id != object && thing.name == name {
+            if id != object && thing.owner == owner && thing.player.is_none() && thing.name == name
+            {
                 found.objects.push(id);
             }
             found.objects.len() < max as usize && found.looked < NAMED_LOOKED_MAX
         };
-        // A player's things are listed; the sim's own are all that nobody owns.
-        match owner {
-            Some(owner) => {
-                let _ = self.things(&owner).all(|(id, thing)| look(id, thing));
-            }
-            None => {
-                let own = self.objects.iter().filter(|(_, thing)| is_the_sims(thing));
-                let _ = own.take(NAMED_LOOKED_MAX).all(|(id, thing)| look(*id, thing));
-            }
-        }
+        // A player's things are listed; the sim's own are looked for among all.
+        let _ = match owner {
+            Some(owner) => self.things(&owner).all(|(id, thing)| look(id, thing)),
+            None => self.objects.iter().all(|(id, thing)| look(*id, thing)),
+        };
         found
     }
 

@@ -314,3 +314,17 @@ fn a_flood_of_spawned_things_stops_no_timer_of_its_script() {
     assert_eq!(flooding.timers.len() + waiting, 16, "no timer was lost");
     assert!(matches!(remembered(&yard, "rang"), Value::Int(50..)));
 }
+
+#[test]
+fn what_a_thing_spawned_before_it_was_given_away_stays_with_its_owner() {
+    let (mut yard, tree) = own_tree(&mut Builder::new(), TREE);
+    touch(&mut yard, 1, tree);
+    assert_eq!(built(&mut yard, 1, Build::Give { object: tree, to: public(2) }), Outcome::Ok);
+    assert_eq!(built(&mut yard, 2, Build::Delete { object: tree }), Outcome::Ok);
+    yard.idle(5);
+
+    let apples = called(&yard, "apple");
+    assert_eq!(apples.iter().map(|apple| apple.owner).collect::<Vec<_>>(), [Some(public(1))]);
+    assert_eq!(apples[0].spawner, None);
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}

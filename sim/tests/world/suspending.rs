@@ -164,3 +164,21 @@ fn a_world_that_is_restored_knows_who_is_suspended() {
     });
     assert_eq!(remembers(&yard, "starts"), Value::Int(2));
 }
+
+#[test]
+fn who_touches_a_thing_and_leaves_at_once_suspends_nothing() {
+    let mut builder = Builder::new();
+    let package = builder.package("curious", "fn on_touch(other) { state.kind = other.kind; }");
+    let mut yard = site(&mut builder);
+    let object = place(&mut yard, 1, block(3, 1));
+    assert_eq!(built(&mut yard, 1, Build::Attach { object, package }), Outcome::Ok);
+    for _ in 0..FAILURES_MAX {
+        yard.act(2, Act::Touch { object });
+    }
+    yard.act(2, Act::Leave);
+
+    yard.play();
+
+    assert_eq!(script(&yard.world, 1).failures, FAILURES_MAX as u64, "nobody is there any more");
+    assert!(!is_suspended(&yard));
+}

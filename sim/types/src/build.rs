@@ -106,7 +106,7 @@ pub enum Build {
         /// What runs from now on: a package of the sim.
         package: PackageId,
     },
-    /// Has a script run again that was suspended because it failed too often. It keeps its state and its
+    /// Has a script run again that was suspended because it failed too often. It keeps its state, loses its
     /// timers, and begins with `on_start`.
     Resume {
         /// The thing that has the script.
