@@ -55,6 +55,14 @@ fn objects_that_cannot_be_are_named_with_the_rule() {
             "at = [9, 2]\ndisc = 1\nscripts = [{ package = \"drawbridge\" }]",
             "yard.toml:9:24: there is no package drawbridge",
         ),
+        (
+            "at = [9, 2]\ndisc = 1\nspawned_by = \"tree\"",
+            "yard.toml:9:14: no thing has the mark \"tree\"",
+        ),
+        (
+            "at = [9, 2]\ndisc = 1\nmark = \"me\"\nspawned_by = \"me\"",
+            "yard.toml:10:14: a thing stands in the file behind the one that spawned it",
+        ),
     ] {
         assert!(object(text).starts_with(complaint), "{}", object(text));
     }

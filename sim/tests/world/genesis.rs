@@ -293,6 +293,11 @@ fn objects_have_rules() {
     let package = PackageId(Digest::ZERO);
     assert_eq!(error, GenesisError::NoPackage { object: 0, package });
 
+    // A spawner stands before what it spawned, so nothing spawned itself.
+    let spawner = metatopia_types::ObjectId(1);
+    let error = fault(|builder| builder.genesis.objects[0].spawner = Some(spawner));
+    assert_eq!(error, GenesisError::NoSpawner { object: 0, spawner });
+
     let error = fault(|builder| {
         let package = *builder.genesis.packages.keys().next().expect("one");
         let text = Value::Text("x".repeat(STATE_BYTES_MAX));

@@ -181,7 +181,7 @@ stories! {
         "next_turn = \"1s\"" => "next_turn = \"0ms\"" fails "next_turn",
     }
     a_script_that_never_ends_harms_only_itself: "greedy-script" {
-        "script_failures = 5" => "script_failures = 500" fails "script_failures",
+        "script_failures = 3" => "script_failures = 500" fails "script_failures",
         "echo: I heard good evening" => "echo: I heard nothing" fails "heard",
         "stalled = []" => "stalled = [0]" fails "stalled",
         "longest_pause = \"200ms\"" => "longest_pause = \"1ms\"" fails "longest_pause",
