@@ -18,9 +18,9 @@ use alloc::{
 use core::time::Duration;
 
 use metatopia_protocol::{
-    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, Goodbye, Hello,
-    ServerMessage, SubmitRefusal, TileName, ViewProof, Watching, Welcome, decode_server,
-    encode_client,
+    Answer, Challenge, ChatMessage, ClientMessage, EndpointAnnouncement, FormMessage, Goodbye,
+    Hello, ServerMessage, SoundMessage, SubmitRefusal, TileName, ViewProof, Watching, Welcome,
+    decode_server, encode_client,
 };
 use metatopia_types::{
     ActId, Height, Lane, Outcome, PublicKey, Receipt, Seq, Sign, wire::DecodeError,
@@ -115,6 +115,10 @@ pub enum SessionEvent {
     Servers,
     /// What is heard.
     Heard(ChatMessage),
+    /// A thing asks something.
+    Form(FormMessage),
+    /// A thing makes a sound.
+    Sound(SoundMessage),
     /// The answer to a question of ours.
     Answer {
         /// The question's id.
@@ -365,6 +369,8 @@ impl Session {
                 self.event(SessionEvent::Outcome { act, height, outcome });
             }
             ServerMessage::Heard(line) => self.event(SessionEvent::Heard(line)),
+            ServerMessage::Form(asked) => self.event(SessionEvent::Form(asked)),
+            ServerMessage::Sound(made) => self.event(SessionEvent::Sound(made)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
             ServerMessage::Pong { token } => self.pong(now, token),
             ServerMessage::View(view) => self.view_came(&view),

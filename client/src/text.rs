@@ -1,6 +1,8 @@
 //! The world in words: typed lines become acts, scenes become sentences. For terminals, pipes and
 //! screen readers: one line a fact, no colours, no columns.
 
+mod form;
+
 use alloc::{
     format,
     string::{String, ToString as _},
@@ -9,9 +11,11 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::ChatMessage;
+use metatopia_protocol::{ChatMessage, SoundMessage};
+use metatopia_sim::{NEARBY, WHISPERED};
 use metatopia_types::{Act, Blob, Emote, limits};
 
+pub use self::form::{ReplyError, form_lines, reply};
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
     build::{self, BuildError, Building},
@@ -34,6 +38,8 @@ pub enum TextCommand {
     Say(String),
     /// Say something to everybody.
     Shout(String),
+    /// Reply to the last form that was shown.
+    Reply(String),
     /// Make a gesture.
     Emote(Emote),
     /// Who is here?
@@ -81,6 +87,7 @@ stop            stand still
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
 say WORDS       to whoever is near; `shout` to everybody
+reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
 rules           who decides, and which changes of who votes wait
@@ -113,6 +120,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "touch" | "use" | "open" | "ring" => TextCommand::Touch(need("touch", "a thing")?),
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
+        "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
         "who" => TextCommand::Who,
         "rules" => TextCommand::Rules,
@@ -256,8 +264,18 @@ pub fn proof(proven: &Result<ProvenSight, UnprovenSight>) -> String {
 /// A chat line as it is printed.
 #[must_use]
 pub fn heard(line: &ChatMessage) -> String {
-    let verb = if line.channel == 0 { "says" } else { "shouts" };
+    let verb = match line.channel {
+        NEARBY => "says",
+        WHISPERED => "whispers to you",
+        _ => "shouts",
+    };
     format!("{} {verb}: {}", line.name, printable(&line.text))
+}
+
+/// Returns the sentence for a sound.
+#[must_use]
+pub fn sounded(made: &SoundMessage) -> String {
+    format!("You hear a {} from {}.", made.sound.name(), printable(&made.name))
 }
 
 /// Text of strangers without control characters, which could rewrite a terminal.

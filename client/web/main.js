@@ -13,6 +13,7 @@ import { absence } from './ui/absence.js';
 import { Actions } from './ui/actions.js';
 import { askAge } from './ui/age.js';
 import { Ambience } from './ui/ambience.js';
+import { Asks } from './ui/asks.js';
 import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
@@ -32,7 +33,9 @@ import { governancePanel, serversPanel } from './ui/servers.js';
 import { aboutPanel, settingsPanel } from './ui/settings.js';
 import { sharePanel } from './ui/share.js';
 import { sourcePanel } from './ui/source.js';
+import { Sounds } from './ui/sounds.js';
 import { Progress } from './ui/state.js';
+import { Steps } from './ui/steps.js';
 import { Toasts } from './ui/toast.js';
 import { Tools } from './ui/tools.js';
 import { workshopPanel } from './ui/workshop.js';
@@ -109,6 +112,7 @@ export class Page {
     this.code = new Code(config, this.toasts);
     this.elsewhere = new Elsewhere(this, sim);
     this.chat = new Chat(this);
+    this.asks = new Asks(this);
     this.tools = new Tools(this);
     this.input = new Input(this);
     this.actions = new Actions(this);
@@ -123,6 +127,8 @@ export class Page {
     /** What the sim says of itself. */
     this.about = el('section', { class: 'stack about' });
     this.ambience = new Ambience();
+    this.sounds = new Sounds(this);
+    this.steps = new Steps(this);
     /** Where one is, for people who are told: the sim, and the room in it. */
     this.where = '';
     /** Whether somebody only looks, and agreed to nothing. */
@@ -140,7 +146,7 @@ export class Page {
         el('div', { class: 'corner' }, this.map, el('div', { class: 'zoom' },
           button({ icon: 'plus', label: t('zoom.in'), class: 'icon-button', click: () => camera.by(1.3) }),
           button({ icon: 'minus', label: t('zoom.out'), class: 'icon-button', click: () => camera.by(1 / 1.3) }))),
-        this.chat.element, stick(this.input), this.actions.element, this.tools.bar, this.hint, this.code.notice,
+        this.chat.element, this.steps.element, this.asks.element, stick(this.input), this.actions.element, this.tools.bar, this.hint, this.code.notice,
         this.toasts.box, this.announcer.element),
       el('nav', { 'aria-label': t('panels') }, this.dock.menu, this.dock.bar), this.dock.panel);
   }
@@ -268,6 +274,7 @@ export class Page {
     this.actions.update();
     this.badge.update();
     this.progress.update();
+    this.steps.update();
     this.tools.check();
     this.beat += 1;
     if (this.beat % 15 === 1) {
@@ -282,6 +289,7 @@ export class Page {
     const first = recall(KEPT) === null;
     if (first) this.person = await askWho(this.person, (text) => this.useKey(text), this.about);
     keep(KEPT, this.person);
+    if (first) this.steps.begin();
     this.ready = true;
     this.status();
     if (this.identity.kept === false) this.toasts.say(t('phase.key', { why: t(`store.${this.identity.why}`) }), 'bad');

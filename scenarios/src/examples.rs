@@ -36,18 +36,20 @@ macro_rules! examples {
 
 impl ExamplePackage {
     /// All examples, by name.
-    pub const ALL: [Self; 12] = examples! {
+    pub const ALL: [Self; 14] = examples! {
         "arena", "a match of two teams, with walls that break";
         "bell", "rings when it is touched, and strikes the hours";
         "door", "slides open for whoever touches it, and closes again";
         "garden", "grows flowers while somebody waters it";
+        "goal", "counts the balls that come into it";
         "greeter", "greets people by name, and answers a few questions";
+        "guide", "welcomes newcomers, and answers what they want to know";
         "lift", "goes to and fro between stops, by touch or on call";
-        "music-box", "plays songs as colours and words";
+        "music-box", "plays songs, in notes and colours";
         "race", "times laps past gates, and shows the best";
         "tag", "the game of tag, for whoever touches the post";
         "turntable", "turns for ever, and the other way when it is touched";
-        "vending", "puts a drink beside it for whoever touches it";
+        "vending", "lets people choose a drink, and puts it beside it";
         "vote-box", "asks a question and counts who says yes or no";
     };
 

@@ -41,7 +41,7 @@ impl PlaceTemplate {
             ["bell", "music-box", "turntable", "vending"];
         "house", "four rooms around a hall, with doors between them", ["bell", "door"];
         "arena", "a walled field with two goals, a ball, a match and a race",
-            ["arena", "bell", "race", "turntable"];
+            ["arena", "bell", "goal", "race", "turntable"];
         "empty", "nothing but ground", [];
     };
 

@@ -229,3 +229,50 @@ fn at_most_eight_people_come_to_a_test() {
     let tests = "fn test_a() {\n    for n in 0..8 { visitor(\"V\" + n); }\n}\n";
     assert_eq!(told(tests), ["bell/tests.rhai:2:21: at most 8 people come to a test"]);
 }
+
+/// A thing that asks who touches it, and says what was replied.
+const KIOSK: &str = r#"
+fn on_touch(other) {
+    ui(other, #{ tag: "tea", title: "Tea?", choices: ["Green", "Black"], field: "For whom?" });
+}
+fn on_ui(who, tag, choice, text) { say(`${who.name}: ${tag} ${choice} ${text}`); }
+"#;
+
+#[test]
+fn a_test_sees_what_is_asked_and_each_visitor_replies_to_what_they_were_asked() {
+    let tests = r#"
+fn test_tea() {
+    touch();
+    expect_eq(asked(), [#{to: "Ada", tag: "tea", title: "Tea?", text: "", choices: ["Green", "Black"],
+        field: "For whom?"}]);
+    visitor("Bo");
+    expect_eq(asked(), []);
+    touch();
+    visitor("Ada");
+    reply(1, "my aunt");
+    expect_eq(said(), ["Ada: tea 1 my aunt"]);
+}
+
+fn test_nothing_was_asked() {
+    reply(0, "");
+}
+
+fn test_there_is_no_third_tea() {
+    touch();
+    reply(2, "");
+}
+"#;
+    let files =
+        BTreeMap::from([("package.toml", MANIFEST), ("bell.rhai", KIOSK), ("tests.rhai", tests)]);
+    let package = parse_package("bell", &files).expect("a package");
+    let all: Vec<String> =
+        rehearse("bell", &package).expect("tests").into_iter().map(of_test).collect();
+    assert_eq!(
+        all,
+        [
+            "test_tea passes",
+            "bell/tests.rhai:15:5: nothing has asked Ada anything",
+            "bell/tests.rhai:20:5: a choice is 0 to 1, not 2",
+        ]
+    );
+}

@@ -57,6 +57,27 @@ pub enum Event {
         /// What the script called it.
         tag: String,
     },
+    /// Somebody, or something that can be pushed, came into the zone of the script.
+    Enter {
+        /// The object that came.
+        other: ObjectId,
+    },
+    /// What had come into the zone left it, or is gone.
+    Leave {
+        /// The object that left; it may be gone.
+        other: ObjectId,
+    },
+    /// Somebody replied to a form, or replied unasked.
+    Ui {
+        /// The avatar of who replied.
+        who: ObjectId,
+        /// What the script called the form.
+        tag: String,
+        /// The place of what was chosen, from 0.
+        choice: u8,
+        /// The line that was filled in, or an empty text.
+        text: String,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -78,11 +99,17 @@ pub enum EventKind {
     Upgrade,
     /// It calls `on_spawn`.
     Spawn,
+    /// It calls `on_ui`.
+    Ui,
+    /// It calls `on_enter`.
+    Enter,
+    /// It calls `on_leave`.
+    Leave,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 11] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -91,6 +118,9 @@ impl EventKind {
         Self::Timer,
         Self::Upgrade,
         Self::Spawn,
+        Self::Ui,
+        Self::Enter,
+        Self::Leave,
     ];
 
     /// The name of the function that handles it.
@@ -105,6 +135,9 @@ impl EventKind {
             Self::Timer => "on_timer",
             Self::Upgrade => "on_upgrade",
             Self::Spawn => "on_spawn",
+            Self::Ui => "on_ui",
+            Self::Enter => "on_enter",
+            Self::Leave => "on_leave",
         }
     }
 
@@ -119,6 +152,8 @@ impl EventKind {
             Self::Message => &["from", "topic", "data"],
             Self::Timer => &["name"],
             Self::Spawn => &["thing", "tag"],
+            Self::Ui => &["who", "tag", "choice", "text"],
+            Self::Enter | Self::Leave => &["other"],
         }
     }
 
@@ -134,6 +169,8 @@ impl EventKind {
             Self::Message => &[K::Object, K::Text, K::Any],
             Self::Timer => &[K::Text],
             Self::Spawn => &[K::Any, K::Text],
+            Self::Ui => &[K::Object, K::Text, K::Int, K::Text],
+            Self::Enter | Self::Leave => &[K::Object],
         }
     }
 }
@@ -151,6 +188,9 @@ impl Event {
             Self::Timer { .. } => EventKind::Timer,
             Self::Upgrade => EventKind::Upgrade,
             Self::Spawn { .. } => EventKind::Spawn,
+            Self::Ui { .. } => EventKind::Ui,
+            Self::Enter { .. } => EventKind::Enter,
+            Self::Leave { .. } => EventKind::Leave,
         }
     }
 }

@@ -67,6 +67,9 @@ pub const NEARBY_RADIUS_MAX: i32 = 64;
 /// Farthest that a script spawns a thing from its own object, in metres.
 pub const SPAWN_REACH: i32 = 16;
 
+/// Farthest that a zone reaches from the middle of its object in each direction, in metres.
+pub const ZONE_REACH: i32 = 16;
+
 /// Longest timer, in seconds: a day.
 pub const TIMER_SECONDS_MAX: i32 = 86_400;
 

@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{Blueprint, ObjectId};
+use metatopia_types::{Blueprint, Form, ObjectId, Outline, Sound};
 use serde::{Deserialize, Serialize};
 
 use crate::{ScriptState, Value};
@@ -106,5 +106,31 @@ pub enum ScriptEffect {
     Despawn {
         /// The thing to remove; it may be gone by then.
         object: ObjectId,
+    },
+    /// The object says something that one person hears.
+    Whisper {
+        /// The avatar of the person; it may be gone by then.
+        who: ObjectId,
+        /// At most `CHAT_BYTES_MAX` bytes, never empty.
+        text: String,
+    },
+    /// The object makes a sound, heard nearby.
+    Sound {
+        /// Which of the sounds it is.
+        sound: Sound,
+        /// Semitones above its usual pitch, or below; at most `SOUND_PITCH_MAX`.
+        pitch: i8,
+    },
+    /// Gives the script another zone, or none.
+    Zone {
+        /// The ground around the object's centre, which turns with it; at most `ZONE_REACH` metres each way.
+        outline: Option<Outline>,
+    },
+    /// Shows a form to a person.
+    Ui {
+        /// The avatar of the person; it may be gone by then.
+        who: ObjectId,
+        /// What the person sees.
+        form: Box<Form>,
     },
 }

@@ -1,6 +1,8 @@
 //! One call under way: what it has read, written and queued so far, with every limit checked.
 
 mod effects;
+mod fields;
+mod form;
 mod own;
 mod spawn;
 

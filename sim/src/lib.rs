@@ -117,7 +117,7 @@ mod tree;
 pub use acts::InjectedPanics;
 pub use acts::{
     BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SpokenLine,
-    UndoEntry,
+    UndoEntry, WHISPERED,
 };
 pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
@@ -128,7 +128,8 @@ pub use rules::{
     TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
 };
 pub use scripts::{
-    Fallback, ForkJoin, Inbox, QueuedEvent, Script, Sender, Serial, SpeechRate, gas, group_key,
+    Fallback, ForkJoin, Inbox, MadeSound, QueuedEvent, Script, Sender, Serial, ShownForm,
+    SpeechRate, Zone, gas, group_key,
 };
 pub use space::{
     AdjacentLeaf, Area, CopiedLeaf, CopyError, FloorPlan, FloorPlanError, FloorPlanFault,
@@ -156,7 +157,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 10;
+pub const ENGINE: u32 = 11;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

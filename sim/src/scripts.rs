@@ -13,11 +13,15 @@ mod merge;
 mod programs;
 mod script;
 mod script_run;
+mod shown;
 mod view;
+mod zone;
 
 pub use fork_join::{ForkJoin, Serial};
 pub use inbox::{Inbox, QueuedEvent, Sender, group_key};
 pub use script::{Fallback, Script, SpeechRate};
+pub use shown::{MadeSound, ShownForm};
+pub use zone::Zone;
 
 pub(crate) use checked_port::CheckedPort;
 pub(crate) use gas::{GasIncome, GasPool};
@@ -27,3 +31,5 @@ pub(crate) use merge::merge;
 pub(crate) use programs::Programs;
 pub(crate) use script::ScriptChange;
 pub(crate) use script_run::{ScriptRun, run_scripts};
+pub(crate) use shown::ShownToPeople;
+pub(crate) use zone::watch_zones;

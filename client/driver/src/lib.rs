@@ -272,7 +272,7 @@ impl ClientDriver {
     fn put_aside(&mut self, news: DriverEvent) {
         self.aside.retain(|older| !news.replaces(older));
         if self.aside.len() >= ASIDE_MAX
-            && let Some(oldest) = self.aside.iter().position(|n| matches!(n, DriverEvent::Heard(_)))
+            && let Some(oldest) = self.aside.iter().position(DriverEvent::is_heard)
         {
             self.aside.remove(oldest);
         }

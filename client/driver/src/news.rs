@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use metatopia_client::{Distrust, ProvenSight, Scene, SubmitError, UnprovenSight};
-use metatopia_protocol::{ChatMessage, Goodbye, SubmitRefusal};
+use metatopia_protocol::{ChatMessage, FormMessage, Goodbye, SoundMessage, SubmitRefusal};
 use metatopia_types::{ActId, Height, Outcome, wire::DecodeError};
 
 use super::{NodeEndpointError, NodeUrl, OPEN};
@@ -58,11 +58,20 @@ pub enum DriverEvent {
     Proof(Box<Result<ProvenSight, UnprovenSight>>),
     /// What is heard.
     Heard(ChatMessage),
+    /// A thing asks something.
+    Form(FormMessage),
+    /// A thing makes a sound.
+    Sound(SoundMessage),
     /// The session cannot go on. The last news.
     Ended(End),
 }
 
 impl DriverEvent {
+    /// Says whether this is words or a sound of somebody or something, of which the oldest may be lost.
+    pub(super) const fn is_heard(&self) -> bool {
+        matches!(self, Self::Heard(_) | Self::Form(_) | Self::Sound(_))
+    }
+
     /// Does this news make older news worthless?
     pub(super) const fn replaces(&self, older: &Self) -> bool {
         matches!((self, older), (Self::Scene(_), Self::Scene(_)) | (Self::Proof(_), Self::Proof(_)))

@@ -1,8 +1,8 @@
-//! What a client hears.
+//! What a client hears, and is asked.
 
 use alloc::string::String;
 
-use metatopia_types::{Height, ObjectId};
+use metatopia_types::{Form, Height, ObjectId, Sound};
 use serde::{Deserialize, Serialize};
 
 /// Something that was said.
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChatMessage {
     /// In the turn of this height.
     pub height: Height,
-    /// 0 nearby, 1 everywhere.
+    /// 0 nearby, 1 everywhere, 2 whispered to this client alone.
     pub channel: u8,
     /// By this object.
     pub speaker: ObjectId,
@@ -18,4 +18,32 @@ pub struct ChatMessage {
     pub name: String,
     /// The words that were said.
     pub text: String,
+}
+
+/// A form that a thing shows to the client's player. It is not proven: a server could make one up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FormMessage {
+    /// In the turn of this height.
+    pub height: Height,
+    /// The thing that asks.
+    pub object: ObjectId,
+    /// Its name at that moment.
+    pub name: String,
+    /// What is shown.
+    pub form: Form,
+}
+
+/// A sound that a thing makes near the client's avatar. It is not proven: a server could make one up.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SoundMessage {
+    /// In the turn of this height.
+    pub height: Height,
+    /// The thing that makes it.
+    pub object: ObjectId,
+    /// Its name at that moment.
+    pub name: String,
+    /// Which of the sounds it is.
+    pub sound: Sound,
+    /// Semitones above its usual pitch, or below.
+    pub pitch: i8,
 }

@@ -28,7 +28,7 @@ mod view;
 
 use alloc::vec::Vec;
 
-pub use chat::ChatMessage;
+pub use chat::{ChatMessage, FormMessage, SoundMessage};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
 pub use invite::{
     Applicant, Grant, INVITE_ADDRESSES_MAX, INVITE_BYTES_MAX, INVITE_USES_MAX, INVITE_VALID_MAX_MS,
@@ -52,7 +52,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

@@ -8,7 +8,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, ChatMessage, Question, View, ViewProof, Watching};
+use crate::{Answer, ChatMessage, FormMessage, Question, SoundMessage, View, ViewProof, Watching};
 
 /// What a client says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -144,6 +144,10 @@ pub enum ServerMessage {
     View(Box<View>),
     /// What was shown is in the certified state.
     ViewProof(Box<ViewProof>),
+    /// A thing asks the client's player something.
+    Form(FormMessage),
+    /// A thing makes a sound near the client's avatar.
+    Sound(SoundMessage),
 }
 
 /// Opens a session.

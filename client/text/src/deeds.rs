@@ -180,6 +180,18 @@ pub(super) async fn speak(
     conclude(room, fate, &format!("You {verb}: {}", printable(said)))
 }
 
+pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let Some(asked) = room.asked.clone() else {
+        return room.tell(LineKind::Refused, "Nothing has asked you anything.");
+    };
+    let act = match text::reply(&asked, typed) {
+        Ok(act) => act,
+        Err(error) => return room.tell(LineKind::Refused, &format!("That is no reply: {error}.")),
+    };
+    let fate = room.perform(act, Vec::new()).await?;
+    conclude(room, fate, &format!("You reply to {}.", printable(&asked.name)))
+}
+
 pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Emote(emote), Vec::new()).await?;
     conclude(room, fate, words::gesture(emote))

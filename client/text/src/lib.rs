@@ -182,6 +182,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
             return Ok(After::GoOn);
         }
     };
+    room.sounded = None;
     match command {
         TextCommand::Look => deeds::look(room).await?,
         TextCommand::Go(towards) => deeds::go(room, &towards).await?,
@@ -190,6 +191,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Touch(thing) => deeds::touch(room, &thing).await?,
         TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
+        TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
         TextCommand::Who => deeds::who(room).await?,
         TextCommand::Rules => rules::rules(room).await?,

@@ -7,12 +7,12 @@ use std::{
 
 use metatopia_client::{
     ProvenSight, Scene, UnprovenSight,
-    text::{heard, printable},
+    text::{form_lines, heard, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError};
-use metatopia_protocol::SubmitRefusal;
+use metatopia_protocol::{FormMessage, SubmitRefusal};
 use metatopia_sim::Land;
-use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal};
+use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal, Sound};
 use tokio::{
     sync::mpsc::{self, error::TryRecvError},
     time::{Instant, timeout, timeout_at},
@@ -55,6 +55,10 @@ pub(super) struct TextClient {
     /// Those of a successor, once they were asked for: no act changes them.
     pub(super) lands: Option<Vec<Land>>,
     output: Box<dyn TextOutput>,
+    /// The last sound since a line was typed, and what made it.
+    pub(super) sounded: Option<(ObjectId, Sound)>,
+    /// The last form that was shown, to which `reply` replies.
+    pub(super) asked: Option<FormMessage>,
     people: Option<BTreeMap<ObjectId, String>>,
     /// The sector that the person was last told of; nothing outside.
     sector: Option<String>,
@@ -88,6 +92,8 @@ impl TextClient {
             it: None,
             lands: None,
             output,
+            sounded: None,
+            asked: None,
             people: None,
             sector: None,
             login: None,
@@ -199,6 +205,17 @@ impl TextClient {
             // One's own words are told by the command that said them.
             DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
             DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
+            DriverEvent::Sound(made) => {
+                // A melody is told once, or nothing else would be read.
+                let last = self.sounded.replace((made.object, made.sound));
+                let is_new = last != Some((made.object, made.sound));
+                if is_new { self.tell(LineKind::Heard, &sounded(&made)) } else { Ok(()) }
+            }
+            DriverEvent::Form(asked) => {
+                let lines = form_lines(&asked);
+                self.asked = Some(asked);
+                lines.iter().try_for_each(|line| self.tell(LineKind::Heard, line))
+            }
             DriverEvent::Ended(end) => Err(DriveError::Ended(end).into()),
         }
     }

@@ -238,6 +238,14 @@ impl ClientCore {
                 // No question gives a proof of the leaf that holds what was said.
                 "proven": null,
             })),
+            SessionEvent::Form(asked) => self.tell(&json!({
+                "type": "form", "height": asked.height.0, "object": asked.object.0,
+                "name": asked.name, "form": asked.form,
+            })),
+            SessionEvent::Sound(made) => self.tell(&json!({
+                "type": "sound", "object": made.object.0, "name": made.name,
+                "sound": made.sound.name(), "pitch": made.pitch,
+            })),
             SessionEvent::Answer { id, answer } => self.answered(id, *answer),
             SessionEvent::Frame { id, kind, frame } => self.raw_answered(id, kind, &frame),
             SessionEvent::Distrusted(why) => self.distrusted(&why),

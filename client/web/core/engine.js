@@ -97,7 +97,7 @@ const building = (act) => ({
 });
 
 /**
- * Events: 'status', 'heard', 'proof', 'view', 'replica', 'age', 'failed'.
+ * Events: 'status', 'heard', 'form', 'sound', 'proof', 'view', 'replica', 'age', 'failed'.
  */
 export class Engine extends EventTarget {
   /** @param {Options} options */
@@ -242,6 +242,9 @@ export class Engine extends EventTarget {
   /** @param {string} text @param {number} [channel] 0 nearby, 1 everywhere @returns {Promise<Result>} */
   say = (text, channel = 0) => this.port.ask('say', { text, channel });
 
+  /** Replies to a form. @param {number} object @param {string} tag @param {number} choice @param {string} text @returns {Promise<Result>} */
+  reply = (object, tag, choice, text) => this.port.ask('reply', { object, tag, choice, text });
+
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });
 
@@ -366,6 +369,8 @@ export class Engine extends EventTarget {
     },
     work: (detail) => this.#work(detail),
     heard: (detail) => this.#tell('heard', detail),
+    form: (detail) => this.#tell('form', detail),
+    sound: (detail) => this.#tell('sound', detail),
   };
 
   /** @param {any} genesis what the sim says about itself */

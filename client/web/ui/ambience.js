@@ -46,9 +46,16 @@ export class Ambience {
     this.#play();
   }
 
+  /** Where everything sounds. Browsers let nothing be heard before the first click. @returns {AudioContext} */
+  context() {
+    this.audio ??= new AudioContext();
+    if (this.audio.state === 'suspended') void this.audio.resume();
+    return this.audio;
+  }
+
   #play() {
     const sound = this.on ? SOUNDS[this.name] : undefined;
-    const audio = (this.audio ??= sound ? new AudioContext() : null);
+    const audio = sound ? this.context() : this.audio;
     if (!audio) return;
     const now = audio.currentTime;
     if (this.playing) {
@@ -57,7 +64,6 @@ export class Ambience {
       this.playing = null;
     }
     if (!sound) return;
-    void audio.resume();
     const out = new GainNode(audio, { gain: 0 });
     out.gain.setTargetAtTime(sound.loud, now, FADE_SECONDS / 3);
     out.connect(audio.destination);
@@ -85,7 +91,7 @@ export class Ambience {
 const noises = new WeakMap();
 
 /** Noise that is the same for all sounds. @param {AudioContext} audio */
-function noiseOf(audio) {
+export function noiseOf(audio) {
   let buffer = noises.get(audio);
   if (!buffer) {
     buffer = audio.createBuffer(1, audio.sampleRate * NOISE_SECONDS, audio.sampleRate);

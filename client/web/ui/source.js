@@ -23,7 +23,7 @@ export function sourcePanel(page) {
     panel.title = `${manifest.name} ${manifest.version ?? ''}`;
     const code = el('div', { class: 'source', tabindex: '0', role: 'region', 'aria-label': panel.title });
     const tabs = el('div', { class: 'tabs', role: 'group', 'aria-label': t('source.file') });
-    let shown = files.find((/** @type {any} */ file) => file.path.endsWith('.rhai')) ?? files[0];
+    let shown = files.find((/** @type {any} */ file) => file.path === manifest.entry) ?? files[0];
     const pick = (/** @type {any} */ file) => {
       shown = file;
       for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.dataset.path === file.path));

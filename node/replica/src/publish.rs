@@ -9,10 +9,12 @@ pub mod views;
 use std::collections::BTreeMap;
 
 use metatopia_consensus::Decision;
+use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, ChatMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SubmitRefusal, Watching,
+    Answer, ChatMessage, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
+    SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, NEARBY, World, WorldObject};
+use metatopia_sim::{Applied, NEARBY, World};
 use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::answers::answer_peer;
@@ -74,6 +76,8 @@ impl Publisher {
         // On a server that lags, the header that proves this turn is decided already.
         self.publish_proofs(ctx, result.height);
         publish_chat(ctx, world, result, sessions);
+        publish_sounds(ctx, world, result, sessions);
+        publish_forms(ctx, result, sessions);
     }
 
     /// Begins the views anew with a repaired state.
@@ -199,6 +203,12 @@ impl Publisher {
     }
 }
 
+/// Says whether somebody's avatar is in hearing of a place.
+fn hears(world: &World, key: &PublicKey, place: Vec2) -> bool {
+    let avatar = world.avatar(key).and_then(|id| world.object(id));
+    avatar.is_some_and(|seen| seen.position.distance(place) <= world.parameters().hearing)
+}
+
 /// Publishes the chat of a turn to every session whose avatar can hear it.
 fn publish_chat(
     ctx: &mut ReplicaContext<'_>,
@@ -206,12 +216,11 @@ fn publish_chat(
     result: &Applied,
     sessions: &[(ClientId, PublicKey)],
 ) {
-    let hearing = world.parameters().hearing;
     for line in &result.chat {
-        let hears = |key: &PublicKey| {
-            let avatar = world.avatar(key).and_then(|id| world.object(id));
-            let near = |seen: WorldObject| seen.position.distance(line.place) <= hearing;
-            line.channel != NEARBY || avatar.is_some_and(near)
+        let reaches = |key: &PublicKey| match (line.channel, line.hearer) {
+            (_, Some(hearer)) => hearer == *key,
+            (NEARBY, None) => hears(world, key, line.place),
+            (_, None) => true,
         };
         let message = ServerMessage::Heard(ChatMessage {
             height: line.height,
@@ -220,7 +229,47 @@ fn publish_chat(
             name: line.name.clone(),
             text: line.text.clone(),
         });
-        for (client, _) in sessions.iter().filter(|(_, key)| hears(key)) {
+        for (client, _) in sessions.iter().filter(|(_, key)| reaches(key)) {
+            ctx.send(*client, &message);
+        }
+    }
+}
+
+/// Publishes the sounds of a turn to every session whose avatar can hear them.
+fn publish_sounds(
+    ctx: &mut ReplicaContext<'_>,
+    world: &World,
+    result: &Applied,
+    sessions: &[(ClientId, PublicKey)],
+) {
+    for made in &result.sounds {
+        let message = ServerMessage::Sound(SoundMessage {
+            height: made.height,
+            object: made.object,
+            name: made.name.clone(),
+            sound: made.sound,
+            pitch: made.pitch,
+        });
+        for (client, _) in sessions.iter().filter(|(_, key)| hears(world, key, made.place)) {
+            ctx.send(*client, &message);
+        }
+    }
+}
+
+/// Publishes the forms of a turn, each to the sessions of the one who is asked.
+fn publish_forms(
+    ctx: &mut ReplicaContext<'_>,
+    result: &Applied,
+    sessions: &[(ClientId, PublicKey)],
+) {
+    for shown in &result.forms {
+        let message = ServerMessage::Form(FormMessage {
+            height: shown.height,
+            object: shown.object,
+            name: shown.name.clone(),
+            form: shown.form.clone(),
+        });
+        for (client, _) in sessions.iter().filter(|(_, key)| *key == shown.player) {
             ctx.send(*client, &message);
         }
     }

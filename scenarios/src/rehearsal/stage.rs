@@ -8,12 +8,13 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Package, ScriptState, Value};
 use metatopia_sim::{
-    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, ScriptFailure, ScriptSpec, Serial, Tools,
-    World, is_line,
+    Applied, ENGINE, Genesis, GenesisError, ObjectSpec, ScriptFailure, ScriptSpec, Serial,
+    ShownForm, Tools, World, is_line,
 };
 use metatopia_types::{
     Act, AssetLicence, Blob, Ed25519, Header, HeaderId, Look, Millis, NodeContact, ObjectId,
-    Outcome, Round, Sign as _, Signature, SignedEnvelope, SigningKey, Tick, Turn, TurnBody,
+    Outcome, PublicKey, Round, Sign as _, Signature, SignedEnvelope, SigningKey, Tick, Turn,
+    TurnBody,
     limits::{CHAT_BYTES_MAX, TICKS_PER_SECOND},
 };
 
@@ -52,6 +53,12 @@ pub(super) struct RehearsalStage {
     waited: u64,
     /// What things said since the last deed.
     said: Vec<Value>,
+    /// The sounds that things made since the last deed.
+    sounds: Vec<Value>,
+    /// The forms that the script showed since the last deed.
+    asked: Vec<ShownForm>,
+    /// The last form that each visitor was shown.
+    open: BTreeMap<PublicKey, ShownForm>,
     /// What the script logged since the last deed.
     logged: Vec<Value>,
 }
@@ -80,6 +87,9 @@ impl RehearsalStage {
             previous: HeaderId::BEFORE_FIRST,
             waited: 0,
             said: Vec::new(),
+            sounds: Vec::new(),
+            asked: Vec::new(),
+            open: BTreeMap::new(),
             logged: Vec::new(),
         })
     }
@@ -99,6 +109,8 @@ impl RehearsalStage {
         let (what, with) = asked.split_once(' ').unwrap_or((asked, ""));
         match what {
             "said" => return Ok(Value::Array(self.said.clone())),
+            "sounds" => return Ok(Value::Array(self.sounds.clone())),
+            "asked" => return Ok(self.asked()),
             "logged" => return Ok(Value::Array(self.logged.clone())),
             "shown" | "color" | "position" => return self.seen(what),
             "kept" => return Ok(self.kept(with)),
@@ -107,14 +119,18 @@ impl RehearsalStage {
             _ => {}
         }
         self.said.clear();
+        self.sounds.clear();
+        self.asked.clear();
         self.logged.clear();
         match what {
             "touch" => self.act(Act::Touch { object: THING }, None)?,
             "touch_thing" => self.touch_thing(with)?,
+            "ball" => self.ball(with)?,
             "walk" => self.walk(with)?,
             "visitor" => self.visitor(with)?,
             "chat" => self.chat(with)?,
             "wait" => self.wait(with)?,
+            "reply" => self.reply(with)?,
             _ => return Err(StageFault::Step(format!("nobody can answer {what:?}"))),
         }
         Ok(Value::Bool(true))
@@ -219,6 +235,14 @@ impl RehearsalStage {
         // People say what the test has them say.
         let lines = applied.chat.iter().filter(|line| line.player.is_none());
         self.said.extend(lines.map(|line| Value::Text(line.text.clone())));
+        self.sounds.extend(applied.sounds.iter().map(|made| {
+            match (made.sound.name(), made.pitch) {
+                (name, 0) => Value::Text(name.to_owned()),
+                (name, pitch) => Value::Text(format!("{name} {pitch}")),
+            }
+        }));
+        self.open.extend(applied.forms.iter().map(|shown| (shown.player, shown.clone())));
+        self.asked.extend(applied.forms.iter().cloned());
         self.logged.extend(applied.log.iter().map(|line| Value::Text(line.text.clone())));
         match applied.failures.first() {
             Some(failure) => Err(StageFault::Script(Box::new(failure.clone()))),

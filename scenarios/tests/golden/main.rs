@@ -6,8 +6,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::Stream;
 use metatopia_scenarios::golden::{self, ROOTS};
-use metatopia_sim::{ForkJoin, Serial, Tools, World};
-use metatopia_types::{Ed25519, Root};
+use metatopia_sim::{ForkJoin, Script, Serial, Tools, World};
+use metatopia_types::{Ed25519, LeafKey, Root, ScriptId, limits::LEAF_BYTES_MAX, wire};
 
 /// Runs jobs in an order that changes from call to call.
 struct Permuting(u64);
@@ -92,6 +92,7 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Detach",
         "Undo",
         "Publish",
+        "Reply",
         "Upgrade",
         "Resume",
     ];
@@ -147,13 +148,22 @@ fn worlds_restored_here_and_there_go_on_to_the_end() {
     }
 }
 
+/// Says whether somebody or something is in the zone of a script.
+fn has_company(world: &World, script: ScriptId) -> bool {
+    let leaf = world.leaf(&LeafKey(format!("script/{script}"))).expect("a script that runs");
+    let script: Script = wire::decode(&leaf, LEAF_BYTES_MAX).expect("a script");
+    script.zone.is_some_and(|zone| !zone.inside.is_empty())
+}
+
 #[test]
-fn scripts_of_the_afternoon_spawn_things_and_are_suspended() {
-    let (mut spawned, mut suspended) = (0, 0);
+fn scripts_of_the_afternoon_spawn_things_know_who_is_near_and_are_suspended() {
+    let (mut spawned, mut suspended, mut near) = (0, 0, 0);
     let end = golden::replay(&Serial, |world| {
         spawned += world.objects().filter(|object| object.spawner.is_some()).count();
         suspended += world.scripts().filter(|script| script.suspended.is_some()).count();
+        near += world.scripts().filter(|running| has_company(world, running.script)).count();
     });
     end.unwrap_or_else(|error| panic!("{error}"));
-    assert!(spawned > 100 && suspended > 20, "{spawned} spawned, {suspended} suspended");
+    let all = [spawned, suspended, near];
+    assert!(spawned > 100 && suspended > 20 && near > 100, "{all:?}");
 }

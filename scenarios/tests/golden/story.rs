@@ -127,7 +127,12 @@ impl Teller {
             10..=11 => Act::Push { object: target },
             12..=13 => Act::Push { object: movable },
             14..=16 => Act::Touch { object: target },
-            17..=19 => return self.say(visitor, dice),
+            17..=18 => return self.say(visitor, dice),
+            19 => {
+                let choice = u8::try_from(dice.below(4)).expect("a few");
+                let text = NAMES[usize::from(visitor)].to_owned();
+                Act::Reply { object: target, tag: "chip".to_owned(), choice, text }
+            }
             20 => Act::Emote(*dice.pick(&EMOTES).expect("there are some")),
             21 => Act::SetLook(look(dice)),
             22 => Act::Heartbeat,
@@ -240,7 +245,7 @@ impl Teller {
     }
 
     /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second tick
-    /// on, or it spawns things, some of which run it too.
+    /// on, or it spawns things, some of which run it too, and speaks to whoever comes near.
     fn publish(&mut self, visitor: u8, dice: &mut Stream) {
         let source = match dice.below(5) {
             0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
@@ -252,10 +257,20 @@ impl Teller {
             .to_owned(),
             n => format!(
                 "fn on_upgrade() {{ self_.text = \"new\"; }}
-                 fn on_start() {{ if self_.spawner == () {{ on_touch(self_); timer(\"tick\", 1.5); }} }}
+                 fn on_start() {{
+                     zone(vec2(9, 4));
+                     if self_.spawner == () {{ on_touch(self_); timer(\"tick\", 1.5); }}
+                 }}
                  fn on_timer(name) {{ on_touch(self_); }}
+                 fn on_enter(other) {{
+                     sound(\"pop\", {n});
+                     if other.player != () {{ whisper(other, \"psst\"); }}
+                 }}
+                 fn on_leave(other) {{ state.left = other; zone(4); }}
+                 fn on_ui(who, tag, choice, text) {{ state[tag + choice] = text; }}
                  fn on_touch(other) {{
                      say(\"ouch {n} {}\");
+                     if other.player != () {{ ui(other, #{{ tag: \"chip\", title: \"Another?\" }}); }}
                      if self_.spawner != () {{ despawn(self_); return; }}
                      let place = self_.pos + vec2(random(-2, 2), 2);
                      spawn(#{{ name: \"chip\", pos: place, scripted: {}, movable: {}, tag: \"chip\" }});
@@ -420,6 +435,7 @@ fn kind(act: &Act) -> &'static str {
         Act::Ticket(_) => "Ticket",
         Act::Amend { .. } => "Amend",
         Act::Publish { .. } => "Publish",
+        Act::Reply { .. } => "Reply",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -188,6 +188,18 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "find"(name: Text) -> Array, 10_000 ns, Reads(world::find),
         "at most 16 other things of the same owner with this name, oldest first, however far they are";
     "say"(text: Text) -> Unit, 2000 ns, Writes(world::say), "the object says something";
+    "whisper"(who: Object, text: Text) -> Unit, 2000 ns, Writes(world::whisper),
+        "the object says something that only one person in hearing hears";
+    "sound"(sound: Text) -> Unit, 2000 ns, Writes(world::sound),
+        "the object makes a sound: bell chime click creak drum fanfare knock note pop splash thud whoosh";
+    "sound"(sound: Text, pitch: Int) -> Unit, 2000 ns, Writes(world::sound),
+        "the same, so many semitones higher, or lower; -24 to 24";
+    "zone"(radius: Number) -> Unit, 4000 ns, Writes(world::zone),
+        "on_enter(other) and on_leave(other) tell which people and movable things come within radius metres; 0 ends it";
+    "zone"(size: Vec2) -> Unit, 4000 ns, Writes(world::zone),
+        "the same for a box of a width and a height, which turns with the object";
+    "ui"(who: Object, form: Map) -> Unit, 6000 ns, Writes(world::ui),
+        "shows a form to a person in hearing; on_ui(who, tag, choice, text) tells the reply";
     "send"(to: Object, topic: Text, data: Any) -> Unit, 3200 ns, Writes(world::send),
         "sends a message to the scripts on an object";
     "impulse"(impulse: Vec2) -> Unit, 2000 ns, Writes(world::impulse),

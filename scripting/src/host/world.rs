@@ -1,6 +1,7 @@
 //! Functions and fields of the world. The work and the limits are the scene's.
 
-use metatopia_math::Angle;
+use metatopia_math::{Angle, Fx};
+use metatopia_types::Outline;
 
 use super::{numbers::fixed_of, wrong_types};
 use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, Value};
@@ -83,6 +84,37 @@ pub(super) fn say(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(text)] => done(scene.say(text)),
         _ => Err(wrong_types("say", args)),
+    }
+}
+
+pub(super) fn whisper(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Text(text)] => done(scene.whisper(*who, text)),
+        _ => Err(wrong_types("whisper", args)),
+    }
+}
+
+pub(super) fn sound(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Text(name)] => done(scene.sound(name, 0)),
+        [Value::Text(name), Value::Int(pitch)] => done(scene.sound(name, *pitch)),
+        _ => Err(wrong_types("sound", args)),
+    }
+}
+
+pub(super) fn zone(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    let outline = match args {
+        [Value::Vec2(size)] => Outline::Box { half: size.scale(Fx::HALF) },
+        [radius] => Outline::Disc { radius: fixed_of("zone", radius)? },
+        _ => return Err(wrong_types("zone", args)),
+    };
+    done(scene.zone(outline))
+}
+
+pub(super) fn ui(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Map(form)] => done(scene.ui(*who, form)),
+        _ => Err(wrong_types("ui", args)),
     }
 }
 

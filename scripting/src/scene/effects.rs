@@ -4,8 +4,8 @@ use alloc::format;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
-    ObjectId,
-    limits::{CHAT_BYTES_MAX, TICKS_PER_SECOND},
+    ObjectId, Outline, Sound,
+    limits::{CHAT_BYTES_MAX, SOUND_PITCH_MAX, TICKS_PER_SECOND},
     wire,
 };
 
@@ -14,8 +14,9 @@ use crate::{
     ErrorKind, HostFault, ScriptEffect, Value,
     limits::{
         EFFECT_BYTES_MAX, EFFECTS_MAX, IMPULSE_MAX, LOG_LINE_BYTES_MAX, LOG_LINES_MAX,
-        TIMER_SECONDS_MAX, TOPIC_BYTES_MAX,
+        TIMER_SECONDS_MAX, TOPIC_BYTES_MAX, ZONE_REACH,
     },
+    suggest::closest,
 };
 
 impl ScriptContext {
@@ -30,6 +31,57 @@ impl ScriptContext {
         }
         let text = short("what is said", text, CHAT_BYTES_MAX)?;
         self.queue(ScriptEffect::Say { text })
+    }
+
+    /// The own object says something that one person hears, who must be in hearing.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::say`]; [`ErrorKind::Gone`] if there is no such object;
+    /// [`ErrorKind::Argument`] if it is no avatar.
+    pub fn whisper(&mut self, who: ObjectId, text: &str) -> Result<(), HostFault> {
+        self.person(who)?;
+        if text.is_empty() {
+            return Err(HostFault::new(ErrorKind::Argument, "nothing to whisper"));
+        }
+        let text = short("what is whispered", text, CHAT_BYTES_MAX)?;
+        self.queue(ScriptEffect::Whisper { who, text })
+    }
+
+    /// The own object makes a sound, so many semitones above its usual pitch.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a sound that there is not, or a pitch beyond [`SOUND_PITCH_MAX`].
+    pub fn sound(&mut self, name: &str, pitch: i64) -> Result<(), HostFault> {
+        let Some(sound) = Sound::named(name) else {
+            let hint = closest(name, Sound::ALL.iter().map(|(name, _)| *name));
+            let all = Sound::ALL.map(|(name, _)| name).join(", ");
+            let message = format!("there is no sound {name:?}{hint}; there are {all}");
+            return Err(HostFault::new(ErrorKind::Argument, message));
+        };
+        let most = SOUND_PITCH_MAX;
+        let pitch = i8::try_from(pitch).ok().filter(|pitch| pitch.saturating_abs() <= most);
+        let message = || format!("a sound is at most {most} semitones higher or lower");
+        let pitch = pitch.ok_or_else(|| HostFault::new(ErrorKind::Argument, message()))?;
+        self.queue(ScriptEffect::Sound { sound, pitch })
+    }
+
+    /// Gives the script a zone, the ground around its object: it is told who comes and who goes.
+    /// A radius or side of 0 takes the zone away.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a zone that reaches farther than [`ZONE_REACH`], or a negative size.
+    pub fn zone(&mut self, outline: Outline) -> Result<(), HostFault> {
+        let half = match outline {
+            Outline::Disc { radius } => Vec2::new(radius, radius),
+            Outline::Box { half } => half,
+        };
+        let (least, most) = (half.x.min(half.y), half.x.max(half.y));
+        if least < Fx::ZERO || most > Fx::from_int(ZONE_REACH) {
+            let message = format!("a zone reaches 0 to {ZONE_REACH} metres each way");
+            return Err(HostFault::new(ErrorKind::Argument, message));
+        }
+        let outline = (least > Fx::ZERO).then_some(outline);
+        self.queue(ScriptEffect::Zone { outline })
     }
 
     /// Sends a message to the scripts on an object. It may be gone: then nobody gets it.

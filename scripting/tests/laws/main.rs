@@ -1,6 +1,7 @@
 //! What holds for packages and scripts, seen from outside.
 #![expect(clippy::unwrap_used, reason = "tests state facts")]
 
+mod people;
 mod spawning;
 mod stage;
 

@@ -76,7 +76,7 @@ impl WorldView for World {
             color: 0x808080,
             text: "",
             licence: AssetLicence::Cc0,
-            player: None,
+            player: (thing.kind == "avatar").then_some(metatopia_types::PublicKey([9; 32])),
             owner: None,
             spawner: thing.spawner,
         })

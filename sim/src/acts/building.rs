@@ -303,7 +303,8 @@ impl State {
         script.end_suspension();
         let before = core::mem::replace(&mut script.package, package);
         if script.fallback.is_none() {
-            let fallback = Fallback { package: before, state: script.state.clone() };
+            let zone = script.zone.as_ref().map(|zone| zone.outline);
+            let fallback = Fallback { package: before, state: script.state.clone(), zone };
             // The act was refused if the world has no room for the copy.
             self.byte_budget.take(wire::length(&fallback));
             script.fallback = Some(Box::new(fallback));
@@ -321,6 +322,7 @@ impl State {
         // Its timers first: the index of alarms follows from the script, which is gone afterwards.
         self.set_timers(script, BTreeMap::new());
         self.waiting.remove(&script);
+        self.zones.remove(&script);
         self.script_changes.push((script, ScriptChange::Ends));
         let ended = self.scripts.remove(&script)?;
         ended

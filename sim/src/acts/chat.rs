@@ -14,6 +14,9 @@ pub const NEARBY: u8 = 0;
 /// The channel that is heard everywhere in the sim.
 pub const EVERYWHERE: u8 = 1;
 
+/// The channel of a line that one person hears. Nobody can speak on it but scripts.
+pub const WHISPERED: u8 = 2;
+
 /// One line, as clients get it. Its words are not part of the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenLine {
@@ -21,10 +24,12 @@ pub struct SpokenLine {
     pub height: Height,
     /// The tick in which it was said.
     pub tick: Tick,
-    /// [`NEARBY`] or [`EVERYWHERE`].
+    /// [`NEARBY`], [`EVERYWHERE`] or [`WHISPERED`].
     pub channel: u8,
     /// The object that spoke.
     pub speaker: ObjectId,
+    /// The only person who hears a whispered line.
+    pub hearer: Option<PublicKey>,
     /// The player whose avatar spoke; nobody if it was a thing.
     pub player: Option<PublicKey>,
     /// The speaker's name at that moment.
@@ -99,6 +104,7 @@ mod tests {
             channel: NEARBY,
             speaker: ObjectId(1),
             player: None,
+            hearer: None,
             name: "bell".to_owned(),
             place: Vec2::ZERO,
             text: "dong".to_owned(),

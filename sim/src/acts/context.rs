@@ -42,6 +42,7 @@ impl<'a> ActContext<'a> {
             Act::Ticket(order) => self.ticket(order),
             Act::Amend { name, value } => self.amend(name, value),
             Act::Publish { source } => self.publish(*source),
+            Act::Reply { object, tag, choice, text } => self.reply(*object, tag, *choice, text),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

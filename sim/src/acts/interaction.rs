@@ -3,7 +3,10 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{Body, Motion};
 use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{ObjectId, Refusal};
+use metatopia_types::{
+    ObjectId, Refusal,
+    limits::{CHAT_BYTES_MAX, FORM_TAG_BYTES_MAX},
+};
 
 use super::{
     changes::StateChange,
@@ -12,7 +15,7 @@ use super::{
 use crate::{
     limits::PUSH_TICKS_MIN,
     space::{distance_to, nearest_point},
-    state::heading_of,
+    state::{heading_of, is_line},
 };
 
 /// The largest component of a heading that is asked for. A larger one is no direction that anybody means,
@@ -48,6 +51,24 @@ impl ActContext<'_> {
         Ok(changes)
     }
 
+    /// Decides a reply to a form, which the scripts on the thing learn of. Nothing says that the form was
+    /// shown: a reply is like a touch with words.
+    pub(super) fn reply(&self, object: ObjectId, tag: &str, choice: u8, text: &str) -> ActResult {
+        let player = self.renewed_player()?;
+        if tag.len() > FORM_TAG_BYTES_MAX || text.len() > CHAT_BYTES_MAX {
+            return Err(Refusal::BadText);
+        }
+        if !is_line(tag) || !is_line(text) {
+            return Err(Refusal::BadText);
+        }
+        let hearing = self.state.charter.parameters.hearing;
+        let (avatar, _) = self.within(hearing, object)?;
+        let event = Event::Ui { who: avatar.id(), tag: tag.into(), choice, text: text.into() };
+        let scripts = self.state.objects.get(&object).map_or(&[][..], |object| &object.scripts);
+        let told = self.executor.programs.listening(EventKind::Ui, scripts).collect();
+        Ok(vec![StateChange::Player(self.author(), player), StateChange::Raise(told, event)])
+    }
+
     /// Decides a push, which is away from the avatar. People cannot be pushed, only walked into.
     pub(super) fn push(&self, object: ObjectId) -> ActResult {
         let tick = self.tick();
@@ -73,12 +94,16 @@ impl ActContext<'_> {
 
     /// Returns the author's avatar and the body of an object, if the avatar can reach the object.
     fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
+        let parameters = &self.state.charter.parameters.avatar;
+        self.within(parameters.radius.saturating_add(parameters.reach), object)
+    }
+
+    /// Returns the author's avatar and the body of an object, if the object is so near to the avatar.
+    fn within(&self, reach: Fx, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
         let bodies = &self.state.bodies;
         let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
         let avatar = own.ok_or(Refusal::NoSeat)?;
         let target = bodies.body(object).ok_or(Refusal::NoObject)?;
-        let parameters = &self.state.charter.parameters.avatar;
-        let reach = parameters.radius.saturating_add(parameters.reach);
         if distance_to(target, avatar.position()) > reach {
             return Err(Refusal::OutOfReach);
         }

@@ -28,7 +28,8 @@ impl ActContext<'_> {
             | Act::Touch { .. }
             | Act::Push { .. }
             | Act::Emote(_)
-            | Act::SetLook(_) => (Right::Attend, ActTarget::SIM),
+            | Act::SetLook(_)
+            | Act::Reply { .. } => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),

@@ -31,6 +31,7 @@ impl ActContext<'_> {
             channel,
             speaker,
             player: Some(self.author()),
+            hearer: None,
             name: player.name.clone(),
             place: avatar.position(),
             text: text.to_owned(),

@@ -4,20 +4,23 @@
 //! A turn begins with the bytes that the state before it leaves of [`WORLD_BYTES_MAX`]. This number
 //! follows from the agreed state alone, so a server that was restored counts as one that never stopped.
 //! Whatever anybody can make grow without a bound of its own takes from the budget in the canonical
-//! order: events in inboxes, what scripts remember, timers, building steps. Nothing is given back before
+//! order: events in inboxes, what scripts remember, timers, zones, building steps. Nothing is given back before
 //! the turn is over. What has a bound of its own has its place beside the budget, up to
 //! [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 //!
 //! A timer reserves the most bytes that it can come to, [`TIMER_BYTES_MAX`]. It keeps them until a script
 //! has handled its event and has not set it again, so a world that is full stops no timer. The bytes that
 //! a timer or its event reserved and does not use are for nobody else: the state and its
-//! [`reserved_bytes`] together stay within the bound.
+//! [`reserved_bytes`] together stay within the bound. A zone reserves the bytes of all who may come.
 //!
 //! [`WORLD_BYTES_MAX`]: crate::limits::WORLD_BYTES_MAX
 
 use metatopia_types::wire;
 
-use crate::{limits::TIMER_BYTES_MAX, state::State};
+use crate::{
+    limits::{TIMER_BYTES_MAX, ZONE_BYTES},
+    state::State,
+};
 
 /// Bytes by which the state may still grow in this turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,13 +50,16 @@ impl ByteBudget {
     }
 }
 
-/// Returns the bytes that timers, and events of timers that wait, reserved and do not use.
+/// Returns the bytes that timers, events of timers that wait, and zones reserved and do not use.
 pub(crate) fn reserved_bytes(state: &State) -> u64 {
     let alarms = state.alarms.iter().filter_map(|(_, id)| state.scripts.get(id));
     let timers = alarms.flat_map(|script| script.timers.iter().map(|timer| wire::length(&timer)));
     let waiting = state.waiting.iter().filter_map(|id| state.scripts.get(id));
     let events = waiting.flat_map(|script| script.inbox.timer_bytes());
-    timers.chain(events).map(|bytes| TIMER_BYTES_MAX.saturating_sub(bytes) as u64).sum()
+    let timers = timers.chain(events).map(|bytes| TIMER_BYTES_MAX.saturating_sub(bytes) as u64);
+    let zones = state.zones.iter().filter_map(|id| state.scripts.get(id)?.zone.as_ref());
+    let zones = zones.map(|zone| ZONE_BYTES.saturating_sub(wire::length(zone)) as u64);
+    timers.chain(zones).sum()
 }
 
 #[cfg(test)]

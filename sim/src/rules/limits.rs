@@ -56,10 +56,25 @@ pub const INBOX_BYTES_PER_SENDER_MAX: u32 = 10 * 1_024;
 /// Timers of one script.
 pub const TIMERS_MAX: usize = 16;
 
-/// Lines that one script may say in [`VOICE_TICKS`].
+/// Zones that are looked at in one tick.
+pub const ZONES_PER_TICK: usize = 128;
+
+/// People and things that one zone tells of at a time; others are told of once one of them has left.
+pub const ZONE_MEMBERS_MAX: usize = 32;
+
+/// Things among them: two keys could fill a zone with theirs, and no person would be told of.
+pub const ZONE_THINGS_MAX: usize = 8;
+
+/// Bytes that a new zone takes of the budget: its outline, and the number of each of its members.
+pub const ZONE_BYTES: usize = 32 + 8 * ZONE_MEMBERS_MAX;
+
+/// Lines that one script may say in [`VOICE_TICKS`]. Whispers, sounds and forms count with them.
 pub const VOICE_LINES_MAX: u32 = 5;
 
-/// The time over which a script's lines are counted: one second.
+/// So many whispers, sounds or forms count as one line, which everybody near must read.
+pub const VOICE_SIGNS_PER_LINE: u32 = 2;
+
+/// The time over which they are counted: one second.
 pub const VOICE_TICKS: u64 = 60;
 
 /// Lines in the chat index: 256 of at most 100 B are 25 KiB, one leaf.

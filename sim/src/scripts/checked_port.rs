@@ -3,11 +3,18 @@
 
 use std::sync::Arc;
 
+use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
     Call, ErrorKind, EventKind, FailureReport, Handler, ScriptEffect, ScriptError, ScriptOutput,
-    limits::{EFFECT_BYTES_MAX, EFFECTS_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
+    limits::{EFFECT_BYTES_MAX, EFFECTS_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX, ZONE_REACH},
 };
-use metatopia_types::{PackageId, limits::CHAT_BYTES_MAX, wire};
+use metatopia_types::{
+    Form, Outline, PackageId,
+    limits::{
+        CHAT_BYTES_MAX, FORM_CHOICES_MAX, FORM_LABEL_BYTES_MAX, FORM_TAG_BYTES_MAX, SOUND_PITCH_MAX,
+    },
+    wire,
+};
 
 /// A port whose parts break no limit.
 pub(crate) struct CheckedPort(pub(crate) Arc<dyn Handler>);
@@ -56,13 +63,37 @@ fn fault(part: &ScriptOutput, gas: u64) -> Option<(ErrorKind, &'static str)> {
 /// Says whether an effect breaks no limit.
 fn is_sound(effect: &ScriptEffect) -> bool {
     match effect {
-        ScriptEffect::Say { text } => !text.is_empty() && text.len() <= CHAT_BYTES_MAX,
+        ScriptEffect::Say { text } | ScriptEffect::Whisper { text, .. } => {
+            !text.is_empty() && text.len() <= CHAT_BYTES_MAX
+        }
         ScriptEffect::Send { topic, data, .. } => {
             topic.len() <= TOPIC_BYTES_MAX && data.check().is_ok()
         }
+        ScriptEffect::Ui { form, .. } => is_sound_form(form),
+        ScriptEffect::Sound { pitch, .. } => pitch.unsigned_abs() <= SOUND_PITCH_MAX.unsigned_abs(),
+        ScriptEffect::Zone { outline } => outline.is_none_or(is_sound_zone),
         ScriptEffect::Spawn { tag, .. } => tag.len() <= TOPIC_BYTES_MAX,
         ScriptEffect::Push { .. } | ScriptEffect::Despawn { .. } => true,
         ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
         ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
     }
+}
+
+/// Says whether a zone breaks no limit.
+fn is_sound_zone(outline: Outline) -> bool {
+    let half = match outline {
+        Outline::Disc { radius } => Vec2::new(radius, radius),
+        Outline::Box { half } => half,
+    };
+    let most = Fx::from_int(ZONE_REACH);
+    [half.x, half.y].into_iter().all(|side| side > Fx::ZERO && side <= most)
+}
+
+/// Says whether a form breaks no limit.
+fn is_sound_form(form: &Form) -> bool {
+    let labels = form.choices.iter().chain([&form.title]).chain(&form.field);
+    form.tag.len() <= FORM_TAG_BYTES_MAX
+        && form.text.len() <= CHAT_BYTES_MAX
+        && form.choices.len() <= FORM_CHOICES_MAX
+        && labels.into_iter().all(|label| label.len() <= FORM_LABEL_BYTES_MAX)
 }

@@ -82,13 +82,10 @@ impl Inbox {
         timers.map(|(_, bytes)| added(*bytes))
     }
 
-    /// Adds an event if it fits: into the bound of this sender, that of this inbox, and the budget.
-    pub(crate) fn push(
-        &mut self,
-        delivery: QueuedEvent,
-        room: &mut ByteBudget,
-    ) -> Result<(), InboxFull> {
-        let bytes = u32::try_from(wire::length(&delivery)).unwrap_or(u32::MAX);
+    /// Checks that an event fits: into the bound of this sender, that of this inbox, and the budget. Returns
+    /// its bytes.
+    pub(crate) fn check(&self, delivery: &QueuedEvent, room: ByteBudget) -> Result<u32, InboxFull> {
+        let bytes = u32::try_from(wire::length(delivery)).unwrap_or(u32::MAX);
         let (mut own, mut own_bytes, mut all_bytes) = (1, bytes, bytes);
         for (other, bytes) in &self.waiting {
             all_bytes = bytes.saturating_add(all_bytes);
@@ -103,9 +100,17 @@ impl Inbox {
         if self.waiting.len() >= INBOX_EVENTS_MAX || all_bytes > INBOX_BYTES_MAX {
             return Err(InboxFull::Inbox);
         }
-        if !room.take(added(bytes)) {
-            return Err(InboxFull::World);
-        }
+        if room.has(added(bytes)) { Ok(bytes) } else { Err(InboxFull::World) }
+    }
+
+    /// Adds an event if it fits, and takes its bytes from the budget.
+    pub(crate) fn push(
+        &mut self,
+        delivery: QueuedEvent,
+        room: &mut ByteBudget,
+    ) -> Result<(), InboxFull> {
+        let bytes = self.check(&delivery, *room)?;
+        room.take(added(bytes));
         self.waiting.push((delivery, bytes));
         Ok(())
     }

@@ -12,9 +12,9 @@ use super::{
     programs::Programs,
     script::ScriptChange,
     script_run::{ScriptRun, UpgradeTrial, rank},
+    shown::ShownToPeople,
 };
 use crate::{
-    acts::{NEARBY, SpokenLine},
     limits::{FAILURE_TURNS, TIMER_BYTES_MAX, TIMERS_MAX},
     state::State,
 };
@@ -26,25 +26,31 @@ struct ImpulseSum {
     y: i128,
 }
 
-/// Merges the runs of the tick that is being computed. Returns what objects said.
+/// Merges the runs of the tick that is being computed. Returns what objects let people see and hear.
 pub(crate) fn merge(
     state: &mut State,
     programs: &Programs,
     runs: &mut [ScriptRun],
-) -> Vec<SpokenLine> {
+) -> ShownToPeople {
     let tick = state.clock.tick.plus(1);
     // First what each script keeps to itself. An event that is left in an inbox had its place before
     // anything that is sent now, and a script that has no room for its state must not send at all.
     runs.iter_mut().for_each(|run| apply_private_changes(state, run, tick));
     let mut impulses: BTreeMap<ObjectId, ImpulseSum> = BTreeMap::new();
-    let (mut chat, mut changes) = (Vec::new(), Vec::new());
+    let (mut shown, mut changes) = (ShownToPeople::default(), Vec::new());
     // Then what scripts do to others, by script and in each script's own order: who comes first finds
     // room in an inbox and in the byte budget.
     for (place, run) in runs.iter_mut().enumerate() {
         let effects = core::mem::take(&mut run.effects);
         for (index, effect) in (0_u32..).zip(effects) {
             match effect {
-                ScriptEffect::Say { text } => chat.extend(say(state, run, tick, text)),
+                ScriptEffect::Say { text } => shown.say(state, run, tick, text),
+                ScriptEffect::Whisper { who, text } => shown.whisper(state, run, tick, who, text),
+                ScriptEffect::Sound { sound, pitch } => {
+                    shown.make_sound(state, run, tick, (sound, pitch));
+                }
+                ScriptEffect::Zone { outline } => state.set_zone(run.script, outline),
+                ScriptEffect::Ui { who, form } => shown.show_form(state, run, tick, who, *form),
                 ScriptEffect::Send { to, topic, data } => {
                     let event = Event::Message { from: run.object, topic, data };
                     let sender = Sender::Script(run.script);
@@ -78,7 +84,7 @@ pub(crate) fn merge(
         change_things(state, programs, &mut runs[place], (tick, index), effect);
     }
     state.remove_orphans();
-    chat
+    shown
 }
 
 /// Spawns a thing for a script, and tells it what became of that, or removes one.
@@ -185,9 +191,10 @@ impl State {
             return;
         }
         script.end_suspension();
-        // `on_start` sets its timers anew: those that are long overdue would come after it.
+        // `on_start` sets its timers and its zone anew: timers that are long overdue would come after it.
         script.timers.clear();
         let package = script.package;
+        self.set_zone(id, None);
         self.script_changes.push((id, ScriptChange::Resumes(package)));
     }
 
@@ -206,6 +213,7 @@ impl State {
         }
         let failed = core::mem::replace(&mut script.package, before.package);
         script.state = before.state;
+        self.restore_zone(id, before.zone);
         self.publications.release(failed, time);
         self.script_changes.push((id, ScriptChange::FallsBack(before.package)));
     }
@@ -280,29 +288,6 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
     if let Some(spin) = own.spin {
         let _ = state.bodies.set_spin(id, spin);
     }
-}
-
-/// Lets the object of a script say something. Returns the line, unless the script has said too much of
-/// late, or its object is gone.
-fn say(state: &mut State, run: &ScriptRun, tick: Tick, text: String) -> Option<SpokenLine> {
-    let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
-    if !script.voice.speak(tick) || !crate::is_line(&text) {
-        script.dropped = script.dropped.saturating_add(1);
-        return None;
-    }
-    let object = state.objects.get(&run.object)?;
-    let line = SpokenLine {
-        height: state.clock.height,
-        tick,
-        channel: NEARBY,
-        speaker: run.object,
-        player: object.player,
-        name: object.name.clone(),
-        place: state.bodies.body(run.object)?.position(),
-        text,
-    };
-    state.chat.add(&line);
-    Some(line)
 }
 
 /// Sends a message to every script on an object; nobody gets it if the object is gone.

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::{ErrorKind, ScriptState};
-use metatopia_types::{ObjectId, PackageId, Tick};
+use metatopia_types::{ObjectId, Outline, PackageId, Tick};
 use serde::{Deserialize, Serialize};
 
-use super::{gas::GasPool, inbox::Inbox};
-use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_TICKS};
+use super::{gas::GasPool, inbox::Inbox, zone::Zone};
+use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS};
 
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,8 @@ pub struct Script {
     pub inbox: Inbox,
     /// When its timers run out, by their names.
     pub timers: BTreeMap<String, Tick>,
+    /// The ground around its object of which it is told who comes and goes.
+    pub zone: Option<Zone>,
     /// The gas that it may still use.
     pub gas: GasPool,
     /// Calls that failed so far.
@@ -34,7 +36,7 @@ pub struct Script {
     pub suspended: Option<Tick>,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
-    /// How much it said of late.
+    /// How much it let people see and hear of late.
     pub voice: SpeechRate,
     /// All gas that it has used.
     pub gas_used: u64,
@@ -42,13 +44,15 @@ pub struct Script {
     pub fallback: Option<Box<Fallback>>,
 }
 
-/// What a script goes back to if its upgrade fails: the last package that did well, with its state.
+/// What a script goes back to if its upgrade fails: the last package that did well, with its state and zone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fallback {
     /// The package that it ran.
     pub package: PackageId,
     /// The state that it remembered.
     pub state: ScriptState,
+    /// The outline of its zone.
+    pub zone: Option<Outline>,
 }
 
 /// What became of a script, as its programs must know.
@@ -68,21 +72,29 @@ pub(crate) enum ScriptChange {
     Ends,
 }
 
-/// Counts the lines that a script says, to bound their rate.
+/// Counts what a script lets people see and hear, to bound its rate: its lines, and the whispers, sounds
+/// and forms that count less.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SpeechRate {
     since: Tick,
-    lines: u32,
+    signs: u32,
 }
 
 impl SpeechRate {
-    /// Says whether one more line may be said at `tick`, and counts it if so.
-    pub(super) fn speak(&mut self, tick: Tick) -> bool {
+    /// What a line counts, which everybody in hearing reads.
+    pub(super) const LINE: u32 = VOICE_SIGNS_PER_LINE;
+
+    /// What a whisper, a sound or a form counts.
+    pub(super) const SIGN: u32 = 1;
+
+    /// Says whether something that counts so much may come at `tick`, and counts it if so.
+    pub(super) fn speak(&mut self, tick: Tick, count: u32) -> bool {
         if tick.0.saturating_sub(self.since.0) >= VOICE_TICKS {
-            *self = Self { since: tick, lines: 0 };
+            *self = Self { since: tick, signs: 0 };
         }
-        let may = self.lines < VOICE_LINES_MAX;
-        self.lines = self.lines.saturating_add(u32::from(may));
+        let signs = self.signs.saturating_add(count);
+        let may = signs <= VOICE_LINES_MAX * VOICE_SIGNS_PER_LINE;
+        self.signs = if may { signs } else { self.signs };
         may
     }
 }
@@ -101,6 +113,7 @@ impl Script {
             state,
             inbox: Inbox::default(),
             timers: BTreeMap::new(),
+            zone: None,
             gas,
             failures: 0,
             last_failure: None,
@@ -148,10 +161,11 @@ mod tests {
     fn a_script_says_so_many_lines_a_second_and_no_more() {
         let mut voice = SpeechRate::default();
 
-        let said = (0..100).filter(|_| voice.speak(Tick(7))).count();
+        let said = (0..100).filter(|_| voice.speak(Tick(7), SpeechRate::LINE)).count();
 
         assert_eq!(said, VOICE_LINES_MAX as usize);
-        assert!(!voice.speak(Tick(VOICE_TICKS - 1)));
-        assert!(voice.speak(Tick(VOICE_TICKS)));
+        assert!(!voice.speak(Tick(VOICE_TICKS - 1), SpeechRate::SIGN));
+        let signs = (0..100).filter(|_| voice.speak(Tick(VOICE_TICKS), SpeechRate::SIGN)).count();
+        assert_eq!(signs, (VOICE_LINES_MAX * VOICE_SIGNS_PER_LINE) as usize);
     }
 }

@@ -5,7 +5,10 @@ use metatopia_types::{Height, Movement, ObjectId, Outcome, Root, ScriptId, Tick,
 
 use super::sim_state::State;
 use crate::space::Tile;
-use crate::{acts::SpokenLine, scripts::Sender};
+use crate::{
+    acts::SpokenLine,
+    scripts::{MadeSound, Sender, ShownForm},
+};
 
 /// The result of one turn.
 #[derive(Debug, Clone)]
@@ -22,6 +25,10 @@ pub struct Applied {
     pub validators: ValidatorSet,
     /// The lines that were said, in order.
     pub chat: Vec<SpokenLine>,
+    /// Forms that things showed, each to one person.
+    pub forms: Vec<ShownForm>,
+    /// Sounds that things made, in order.
+    pub sounds: Vec<MadeSound>,
     /// In which order scripts got their events.
     pub order: Vec<Received>,
     /// Calls of scripts that failed, for their authors.
@@ -110,6 +117,9 @@ pub fn describe(event: &Event) -> String {
         Event::Timer { name } => format!("timer {name:?}"),
         Event::Upgrade => "upgrade".to_owned(),
         Event::Spawn { thing: Some(thing), tag } => format!("spawn {tag:?} as {thing}"),
+        Event::Enter { other } => format!("{other} enters"),
+        Event::Leave { other } => format!("{other} leaves"),
+        Event::Ui { tag, choice, .. } => format!("reply to {tag:?}, choice {choice}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }
 }

@@ -19,7 +19,7 @@ use super::{
 use crate::{
     ENGINE,
     acts::{ActEffects, ActExecutor, SpokenLine},
-    scripts::{ForkJoin, Programs, QueuedEvent, ScriptChange, Sender},
+    scripts::{ForkJoin, MadeSound, Programs, QueuedEvent, ScriptChange, Sender, ShownForm},
 };
 
 impl World {
@@ -78,6 +78,8 @@ impl World {
             outcomes,
             validators: self.state.roster.newest_set().clone(),
             chat: report.chat,
+            forms: report.forms,
+            sounds: report.sounds,
             order: report.order,
             failures: report.failures,
             log: report.log,
@@ -186,6 +188,8 @@ fn sync_programs(
 #[derive(Default)]
 struct TurnReport {
     chat: Vec<SpokenLine>,
+    forms: Vec<ShownForm>,
+    sounds: Vec<MadeSound>,
     order: Vec<Received>,
     failures: Vec<ScriptFailure>,
     log: Vec<LogLine>,
@@ -195,7 +199,9 @@ impl TurnReport {
     /// Adds the results of a tick, after which the state is `state`.
     fn add(&mut self, state: &State, result: TickResult) {
         let tick = state.clock.tick;
-        self.chat.extend(result.chat);
+        self.chat.extend(result.shown.chat);
+        self.forms.extend(result.shown.forms);
+        self.sounds.extend(result.shown.sounds);
         for run in result.runs {
             let script = run.script;
             self.order.extend(run.handled.into_iter().map(|delivery| Received {

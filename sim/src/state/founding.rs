@@ -203,6 +203,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         orphans: BTreeSet::new(),
         movable: BTreeSet::new(),
         alarms: BTreeSet::new(),
+        zones: BTreeSet::new(),
         waiting: BTreeSet::new(),
         script_changes: Vec::new(),
         forgotten: Vec::new(),

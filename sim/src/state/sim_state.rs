@@ -123,6 +123,8 @@ pub(crate) struct State {
     pub(crate) movable: BTreeSet<ObjectId>,
     /// Index: the first timer of each script that has any.
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
+    /// Index: the scripts that have a zone.
+    pub(crate) zones: BTreeSet<ScriptId>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
     /// What became of scripts, as far as the programs do not know of it yet.
@@ -245,15 +247,28 @@ impl State {
         }
     }
 
-    /// Puts an event into a script's inbox. An event that finds no room is dropped and counted.
-    pub(crate) fn deliver(&mut self, to: ScriptId, queued: QueuedEvent) {
-        self.byte_budget = self.put(to, queued, self.byte_budget);
+    /// Puts an event into a script's inbox. Says whether it is there: an event that finds no room is dropped
+    /// and counted.
+    pub(crate) fn deliver(&mut self, to: ScriptId, queued: QueuedEvent) -> bool {
+        let mut budget = self.byte_budget;
+        let is_there = self.put(to, queued, &mut budget);
+        self.byte_budget = budget;
+        is_there
+    }
+
+    /// Puts an event into a script's inbox if it finds room, and says whether it did. Where it finds none
+    /// nothing changes, because it is offered again.
+    pub(crate) fn offer(&mut self, to: ScriptId, queued: QueuedEvent) -> bool {
+        let budget = self.byte_budget;
+        let script = self.scripts.get(&to);
+        let fits = script.is_some_and(|script| script.inbox.check(&queued, budget).is_ok());
+        fits && self.deliver(to, queued)
     }
 
     /// Puts an event into a script's inbox even if the world is full: for an event whose bytes were
     /// reserved, or that has a bound of its own.
     pub(crate) fn deliver_anyway(&mut self, to: ScriptId, queued: QueuedEvent) {
-        self.put(to, queued, ByteBudget::UNLIMITED);
+        self.put(to, queued, &mut ByteBudget::UNLIMITED.clone());
     }
 
     /// Puts the event that a script begins or was upgraded into its inbox.
@@ -263,25 +278,19 @@ impl State {
         self.waiting.insert(to);
     }
 
-    /// Puts an event into a script's inbox, and takes its bytes from the budget. Returns what is left of
-    /// the budget.
-    fn put(&mut self, to: ScriptId, queued: QueuedEvent, mut budget: ByteBudget) -> ByteBudget {
+    /// Puts an event into a script's inbox, and takes its bytes from the budget. Says whether it is there.
+    fn put(&mut self, to: ScriptId, queued: QueuedEvent, budget: &mut ByteBudget) -> bool {
         // An act may raise an event for a script that a later act of the turn takes off its object.
         let Some(script) = self.scripts.get_mut(&to) else {
-            return budget;
+            return false;
         };
         // A script is suspended in a tick, and its programs know of it after the tick.
-        if script.suspended.is_some() {
+        if script.suspended.is_some() || script.inbox.push(queued, budget).is_err() {
             script.dropped = script.dropped.saturating_add(1);
-            return budget;
+            return false;
         }
-        match script.inbox.push(queued, &mut budget) {
-            Ok(()) => {
-                self.waiting.insert(to);
-            }
-            Err(_) => script.dropped = script.dropped.saturating_add(1),
-        }
-        budget
+        self.waiting.insert(to);
+        true
     }
 
     /// Removes the timers that have run out. Returns them by script, and then by time and name.
@@ -363,6 +372,8 @@ impl State {
         self.count_players();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
+        let zoned = self.scripts.iter().filter(|(_, script)| script.zone.is_some());
+        self.zones = zoned.map(|(id, _)| *id).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
         let used = self.scripts.iter().flat_map(|(_, script)| script.packages());

@@ -303,6 +303,7 @@ impl LeafReader<'_> {
             orphans: BTreeSet::new(),
             movable: BTreeSet::new(),
             alarms: BTreeSet::new(),
+            zones: BTreeSet::new(),
             waiting: BTreeSet::new(),
             script_changes: Vec::new(),
             forgotten: Vec::new(),

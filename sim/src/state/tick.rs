@@ -15,15 +15,18 @@ use super::{
     watch::{Probe, Stage},
 };
 use crate::{
-    acts::{RaisedEvent, SpokenLine},
+    acts::RaisedEvent,
     rules::Controls,
-    scripts::{ForkJoin, Programs, QueuedEvent, ScriptRun, Sender, merge, run_scripts},
+    scripts::{
+        ForkJoin, Programs, QueuedEvent, ScriptRun, Sender, ShownToPeople, merge, run_scripts,
+        watch_zones,
+    },
 };
 
 /// The results of a tick, besides changes of the state.
 pub(super) struct TickResult {
-    /// Lines that objects said.
-    pub(super) chat: Vec<SpokenLine>,
+    /// What scripts let people see and hear.
+    pub(super) shown: ShownToPeople,
     /// The run of each script.
     pub(super) runs: Vec<ScriptRun>,
 }
@@ -65,11 +68,11 @@ pub(super) fn tick(
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
     let next = Arc::make_mut(state);
-    let chat = merge(next, runtime.programs, &mut runs);
+    let shown = merge(next, runtime.programs, &mut runs);
     // The clock moves last: all of the above computes "the tick after the clock's".
     next.clock.tick = now;
     probe.leave(Stage::Merge, now, next);
-    TickResult { chat, runs }
+    TickResult { shown, runs }
 }
 
 /// Accelerates avatars towards the velocity that their players want. Returns the players whose grace
@@ -116,7 +119,8 @@ fn step(state: &mut State) -> Vec<Touch> {
     })
 }
 
-/// Puts events into the inboxes of the scripts that handle them: of acts, touches, timers and the tick.
+/// Puts events into the inboxes of the scripts that handle them: of acts, touches, zones, timers and the
+/// tick.
 fn deliver(
     state: &mut State,
     programs: &Programs,
@@ -125,7 +129,8 @@ fn deliver(
     touches: &[Touch],
 ) {
     let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
-        state.deliver(to, QueuedEvent { sender, raised: now, index, event });
+        // Whoever raised an event that finds no room goes on without it.
+        let _ = state.deliver(to, QueuedEvent { sender, raised: now, index, event });
     };
     // The order matters only for who finds room in an inbox that is nearly full; which event a script
     // handles first is decided when it takes its inbox. Acts come first, so no touch crowds them out.
@@ -147,6 +152,8 @@ fn deliver(
             }
         }
     }
+    let next = u32::try_from(touches.len()).expect("far fewer touches than numbers");
+    watch_zones(state, programs, now, next);
     for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
         if programs.listening(EventKind::Timer, &[script]).next().is_some() {
             // The timer reserved bytes for its event: if the event were lost, its script would stop.

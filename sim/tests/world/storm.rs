@@ -9,8 +9,8 @@ use metatopia_scripting::{EventKind, ScriptEffect, ScriptOutput, Value};
 use metatopia_sim::World;
 use metatopia_types::{
     Act, AssetLicence, BlobId, Blueprint, BodyShape, Build, Digest, Emote, Evidence, HeaderId,
-    Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange, Vote,
-    VoteKind,
+    Height, Look, NodeContact, ObjectId, Outline, PackageId, Round, ScriptId, SetChange, Sound,
+    Vote, VoteKind,
 };
 
 use crate::yard::{Builder, Shuffled, Yard, key, public};
@@ -34,7 +34,7 @@ fn yard() -> (Builder, Yard) {
         }
         for _ in 0..dice.below(4) {
             let to = ObjectId(dice.below(12));
-            part.effects.push(match dice.below(4) {
+            part.effects.push(match dice.below(7) {
                 0 => ScriptEffect::Push { object: to, impulse: point(&mut dice) },
                 1 => ScriptEffect::Send {
                     to,
@@ -42,6 +42,13 @@ fn yard() -> (Builder, Yard) {
                     data: Value::Fixed(fx(&mut dice)),
                 },
                 2 => ScriptEffect::Say { text: "x".to_owned() },
+                3 => ScriptEffect::Whisper { who: to, text: "x".to_owned() },
+                4 => ScriptEffect::Sound { sound: Sound::Pop, pitch: 3 },
+                5 => {
+                    let radius = Fx::from_int(8);
+                    let zone = Outline::Disc { radius };
+                    ScriptEffect::Zone { outline: (dice.below(3) > 0).then_some(zone) }
+                }
                 _ => ScriptEffect::Timer {
                     name: format!("{}", dice.below(20)),
                     ticks: dice.below(9) + 1,

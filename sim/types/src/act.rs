@@ -84,6 +84,17 @@ pub enum Act {
         /// A blob of the same turn: the package in the form in which servers hand it out.
         source: BlobId,
     },
+    /// Answers what a thing asked by a form: its scripts get `on_ui`.
+    Reply {
+        /// The thing that asked.
+        object: ObjectId,
+        /// What its script calls the form; at most `FORM_TAG_BYTES_MAX` bytes.
+        tag: String,
+        /// The place of what was chosen among the choices, from 0.
+        choice: u8,
+        /// The line that was filled in; at most `CHAT_BYTES_MAX` bytes, empty if there was none.
+        text: String,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

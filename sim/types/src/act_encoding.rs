@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 16] = [
+pub const ACT_NUMBERS: [(&str, u16); 17] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -28,6 +28,7 @@ pub const ACT_NUMBERS: [(&str, u16); 16] = [
     ("Ticket", 13),
     ("Amend", 14),
     ("Publish", 15),
+    ("Reply", 16),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -54,6 +55,7 @@ impl Act {
             Self::Ticket(_) => 13,
             Self::Amend { .. } => 14,
             Self::Publish { .. } => 15,
+            Self::Reply { .. } => 16,
             Self::Unknown { number, .. } => *number,
         }
     }

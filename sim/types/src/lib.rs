@@ -35,6 +35,7 @@ mod act_encoding;
 mod build;
 mod certificate;
 mod evidence;
+mod form;
 mod ids;
 mod keys;
 pub mod limits;
@@ -46,6 +47,7 @@ mod receipt;
 mod recovery;
 mod roster;
 mod site;
+mod sound;
 mod state_proof;
 mod ticket;
 mod time;
@@ -60,6 +62,7 @@ pub use act_encoding::ACT_NUMBERS;
 pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
 pub use evidence::{Evidence, EvidenceError};
+pub use form::Form;
 pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, ObjectId, PackageId, ParseIdError, PublicKey,
     Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
@@ -72,6 +75,7 @@ pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use roster::{Member, Roster, RosterError};
 pub use site::{Site, Square, SquareError};
+pub use sound::Sound;
 pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};
 pub use ticket::{Pass, TicketOrder, TicketPass};
 pub use time::{Millis, Now};

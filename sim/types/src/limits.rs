@@ -39,6 +39,18 @@ pub const TURN_BYTES_MAX: usize = ACTS_BYTES_MAX + BLOBS_BYTES_MAX + 4_096;
 /// Largest chat text, in bytes of UTF-8.
 pub const CHAT_BYTES_MAX: usize = 512;
 
+/// The most choices of one form: more do not fit on a phone.
+pub const FORM_CHOICES_MAX: usize = 8;
+
+/// Largest heading, choice or label of a form, in bytes of UTF-8.
+pub const FORM_LABEL_BYTES_MAX: usize = 64;
+
+/// Largest tag of a form, in bytes of UTF-8.
+pub const FORM_TAG_BYTES_MAX: usize = 32;
+
+/// Farthest that a sound may be from its usual pitch, in semitones: two octaves.
+pub const SOUND_PITCH_MAX: i8 = 24;
+
 /// Largest name of a player or object, in bytes of UTF-8.
 pub const NAME_BYTES_MAX: usize = 32;
 

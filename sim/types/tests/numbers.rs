@@ -34,6 +34,10 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Ticket", Act::Ticket(ticket)),
         ("Amend", Act::Amend { name: "name".into(), value: "Harbour".into() }),
         ("Publish", Act::Publish { source: BlobId(Digest([7; 32])) }),
+        (
+            "Reply",
+            Act::Reply { object: ObjectId(7), tag: "tea".into(), choice: 1, text: "Ada".into() },
+        ),
     ]
 }
 

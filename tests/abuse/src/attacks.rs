@@ -5,6 +5,7 @@ mod half_open;
 mod hostile;
 mod lanes;
 mod lone_world;
+mod packages;
 mod pings;
 mod players;
 mod processor;
@@ -93,6 +94,11 @@ pub(crate) const ATTACKS: &[Attack] = &[
         name: "scripts",
         about: "64 keys attach all they may, and every script works to its limit",
         play: scripts::play,
+    },
+    Attack {
+        name: "packages",
+        about: "no attack: 1,000 scripts of the shipped packages, each awake once a second",
+        play: packages::play,
     },
     Attack {
         name: "takeover",

@@ -36,6 +36,14 @@ enum PageCommand {
         #[serde(default)]
         channel: u8,
     },
+    /// Replies to a form.
+    Reply {
+        object: ObjectId,
+        tag: String,
+        choice: u8,
+        #[serde(default)]
+        text: String,
+    },
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -225,6 +233,9 @@ impl ClientCore {
             PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
             PageCommand::Push { object } => self.act(plain(Act::Push { object })),
             PageCommand::Say { text, channel } => self.say(id, &text, channel),
+            PageCommand::Reply { object, tag, choice, text } => {
+                self.act(plain(Act::Reply { object, tag, choice, text }));
+            }
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
                 None => self.failed(id, BAD_NAME, &kind.into()),

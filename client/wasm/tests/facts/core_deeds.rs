@@ -339,6 +339,33 @@ fn words_are_said_with_their_blob_and_heard_as_hearsay() {
 }
 
 #[test]
+fn a_form_is_told_to_the_page_and_its_reply_is_an_act() {
+    let mut page = Page::new();
+    page.log_in();
+    let form = Form {
+        tag: "drink".to_owned(),
+        title: "Tea?".to_owned(),
+        text: String::new(),
+        choices: vec!["Green".to_owned()],
+        field: None,
+    };
+    let name = "kiosk".to_owned();
+    let asked = FormMessage { height: Height(3), object: ObjectId(9), name, form };
+    page.tell(&ServerMessage::Form(asked));
+    let told = json!({
+        "type": "form", "height": 3, "object": 9, "name": "kiosk",
+        "form": { "tag": "drink", "title": "Tea?", "text": "", "choices": ["Green"], "field": null },
+    });
+    assert_eq!(page.events_of("form"), [told]);
+
+    page.command(json!({ "do": "reply", "object": 9, "tag": "drink", "choice": 0, "text": "Ada" }));
+    let said = page.said();
+    let [ClientMessage::Submit(submission)] = &said[..] else { panic!("{said:?}") };
+    let (object, tag, text) = (ObjectId(9), "drink".to_owned(), "Ada".to_owned());
+    assert_eq!(submission.act.envelope.act, Act::Reply { object, tag, choice: 0, text });
+}
+
+#[test]
 fn commands_that_are_none_are_told_so_and_break_nothing() {
     let mut page = Page::new();
     for bad in [json!({ "do": "fly" }), json!({}), json!({ "do": "touch", "object": -1 })] {

@@ -237,6 +237,8 @@ mod tests {
             outcomes: Vec::new(),
             validators: ValidatorSet::new(members, |_| true).expect("a set of one"),
             chat: Vec::new(),
+            forms: Vec::new(),
+            sounds: Vec::new(),
             order: Vec::new(),
             failures: Vec::new(),
             log: Vec::new(),

@@ -144,6 +144,8 @@ impl BotPlayer {
             | DriverEvent::Broken { .. }
             | DriverEvent::Outcome { .. }
             | DriverEvent::Heard(_)
+            | DriverEvent::Form(_)
+            | DriverEvent::Sound(_)
             | DriverEvent::Proof(_) => {}
         }
     }

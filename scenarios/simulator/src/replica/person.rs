@@ -474,7 +474,11 @@ impl Person {
                 }
             }
             SessionEvent::Unproven(why) => self.unproved_views.push(why),
-            SessionEvent::Pong { .. } | SessionEvent::Servers | SessionEvent::Frame { .. } => {}
+            SessionEvent::Pong { .. }
+            | SessionEvent::Servers
+            | SessionEvent::Frame { .. }
+            | SessionEvent::Form(_)
+            | SessionEvent::Sound(_) => {}
             SessionEvent::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
             SessionEvent::Answer { id, answer } => self.answered(now, id, *answer),
             SessionEvent::Distrusted(why) => self.leave_liar(why),

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::Value;
-use metatopia_sim::{WorldObject, is_name};
+use metatopia_sim::{ShownForm, WorldObject, is_name};
 use metatopia_types::{
-    Act, Envelope, Height, Lane, Look, PublicKey, Seq, Sign as _, SignedEnvelope, SigningKey,
-    SimId, limits::TICKS_PER_SECOND,
+    Act, AssetLicence, Blueprint, Build, Envelope, Form, Height, Lane, Look, Outline, PublicKey,
+    Seq, Sign as _, SignedEnvelope, SigningKey, SimId, limits::TICKS_PER_SECOND,
 };
 
 use super::{RehearsalStage, StageFault, THING};
@@ -75,16 +75,7 @@ impl RehearsalStage {
 
     /// Has who acts walk to a place, `"x y"` in metres.
     pub(super) fn walk(&mut self, place: &str) -> Result<(), StageFault> {
-        let (x, y) = place.split_once(' ').unwrap_or((place, ""));
-        let number = |text: &str| {
-            Fx::parse(text).map_err(|error| StageFault::Step(format!("{text:?}: {error}")))
-        };
-        let goal = Vec2::new(number(x)?, number(y)?);
-        let farthest = Fx::from_int(COORDINATE_MAX);
-        if goal.x.saturating_abs().max(goal.y.saturating_abs()) > farthest {
-            let told = format!("a place has coordinates of at most {COORDINATE_MAX} m");
-            return Err(StageFault::Step(told));
-        }
+        let goal = point(place)?;
         let end = self.tick().plus(WALK_SECONDS_MAX * TICKS_PER_SECOND);
         while self.tick() < end {
             let way = goal.saturating_sub(self.whereabouts()?);
@@ -100,12 +91,63 @@ impl RehearsalStage {
         )))
     }
 
+    /// Has who acts put a ball, which can be pushed, at a place, `"x y"` in metres.
+    pub(super) fn ball(&mut self, place: &str) -> Result<(), StageFault> {
+        let ball = Blueprint {
+            kind: "ball".to_owned(),
+            name: "ball".to_owned(),
+            text: String::new(),
+            color: 0x00ff_ffff,
+            outline: Outline::Disc { radius: Fx::from_ratio(1, 4) },
+            movable: true,
+            position: point(place)?,
+            angle: Angle::ZERO,
+            licence: AssetLicence::Cc0,
+        };
+        self.act(Act::Build(Build::Place(ball)), None)
+    }
+
     /// Has who acts touch the oldest thing of a name.
     pub(super) fn touch_thing(&mut self, name: &str) -> Result<(), StageFault> {
         let found = self.others().find(|thing| thing.name == name).map(|thing| thing.id);
         let none = || StageFault::Step(format!("there is no thing called {name:?}"));
         let object = found.ok_or_else(none)?;
         self.act(Act::Touch { object }, None)
+    }
+
+    /// Has who acts reply to the form that they were shown last, with `"choice text"`.
+    pub(super) fn reply(&mut self, with: &str) -> Result<(), StageFault> {
+        let visitor = self.visitors.get(self.acting).expect("somebody acts");
+        let nothing = || StageFault::Step(format!("nothing has asked {} anything", visitor.name));
+        let shown = self.open.get(&visitor.key).ok_or_else(nothing)?;
+        let (choice, text) = with.split_once(' ').unwrap_or((with, ""));
+        // A form without choices is answered with the first.
+        let count = shown.form.choices.len().max(1);
+        let number = choice.parse::<u8>().ok().filter(|number| usize::from(*number) < count);
+        let none = || StageFault::Step(format!("a choice is 0 to {}, not {choice}", count - 1));
+        let (object, tag) = (shown.object, shown.form.tag.clone());
+        let (choice, text) = (number.ok_or_else(none)?, text.to_owned());
+        self.act(Act::Reply { object, tag, choice, text }, None)
+    }
+
+    /// Returns the forms that were shown since the last deed.
+    pub(super) fn asked(&self) -> Value {
+        let told = |shown: &ShownForm| {
+            let to = self.visitors.iter().find(|visitor| visitor.key == shown.player);
+            let to = to.map_or(Value::Unit, |visitor| Value::Text(visitor.name.clone()));
+            let Form { tag, title, text, choices, field } = shown.form.clone();
+            let choices = choices.into_iter().map(Value::Text).collect();
+            let fields = [
+                ("to", to),
+                ("tag", Value::Text(tag)),
+                ("title", Value::Text(title)),
+                ("text", Value::Text(text)),
+                ("choices", Value::Array(choices)),
+                ("field", field.map_or(Value::Unit, Value::Text)),
+            ];
+            Value::Map(fields.map(|(name, value)| (name.to_owned(), value)).into())
+        };
+        Value::Array(self.asked.iter().map(told).collect())
     }
 
     /// Returns how many things of a name there are, besides the one with the script.
@@ -143,4 +185,18 @@ impl RehearsalStage {
         let avatar = avatar.ok_or_else(|| StageFault::Step("the visitor has left".to_owned()));
         Ok(avatar?.position)
     }
+}
+
+/// Reads a place, `"x y"` in metres.
+fn point(place: &str) -> Result<Vec2, StageFault> {
+    let (x, y) = place.split_once(' ').unwrap_or((place, ""));
+    let number = |text: &str| {
+        Fx::parse(text).map_err(|error| StageFault::Step(format!("{text:?}: {error}")))
+    };
+    let point = Vec2::new(number(x)?, number(y)?);
+    if point.x.saturating_abs().max(point.y.saturating_abs()) > Fx::from_int(COORDINATE_MAX) {
+        let told = format!("a place has coordinates of at most {COORDINATE_MAX} m");
+        return Err(StageFault::Step(told));
+    }
+    Ok(point)
 }

@@ -69,6 +69,7 @@ pub(super) fn recipes(loops: Vec<ScriptSource>) -> Vec<Recipe> {
     all.extend(calls());
     all.extend(messages());
     all.extend(things());
+    all.extend(people());
     all.push(Recipe {
         of_the_plaza: &["greeter"],
         speaks: true,
@@ -166,5 +167,26 @@ fn things() -> Vec<Recipe> {
         Recipe { is_roomy: true, ..Recipe::new("things come and go", &[goes]) },
         Recipe { is_roomy: true, ..Recipe::new("things come and stay", &[spawns]) },
         Recipe::new("looks for its own things", &[finds]),
+    ]
+}
+
+/// What is done with people: all are told of, shown forms and made to hear, again and again.
+fn people() -> Vec<Recipe> {
+    let hears = "fn on_enter(other) { } fn on_leave(other) { }";
+    let zones =
+        format!("fn on_tick(dt) {{ zone(if random() < 0.5 {{ 16 }} else {{ 0.1 }}); }} {hears}");
+    let stays = format!("fn on_start() {{ zone(vec2(32, 32)); }} {hears}");
+    let choices: String = (0..8).map(|n| format!("\"{n:064}\", ")).collect();
+    let asks = format!(
+        "const F = #{{ text: \"{}\", choices: [{choices}] }};
+         fn on_start() {{ zone(16); }}
+         fn on_enter(other) {{ state.who = other; }}
+         fn on_tick(dt) {{ if state.who != () {{ for n in 0..7 {{ ui(state.who, F); }} }} sound(\"bell\"); }}",
+        "q".repeat(512),
+    );
+    vec![
+        Recipe::new("zones that come and go", &[&zones]),
+        Recipe { movable: true, ..Recipe::new("zones around a heap", &[KICKS, &stays]) },
+        Recipe::new("forms and sounds", &[&asks]),
     ]
 }

@@ -1,0 +1,90 @@
+// @ts-check
+/** The sounds that things make, of tones and noise. Where sounds are off a note is drawn over the thing. */
+
+import { noiseOf } from './ambience.js';
+
+/** Metres from which on a sound is as faint as it gets, and metres to the side for one ear alone. */
+const FAR = 20;
+
+/** Sounds at one time; more of them would be noise. */
+const AT_ONCE_MAX = 12;
+
+/** Milliseconds that a note is drawn for. */
+const NOTE_MS = 900;
+
+/**
+ * The tones of each sound: wave, hertz at the beginning and at the end, seconds, loudness, seconds before it.
+ * @type {Record<string, [OscillatorType | 'noise', number, number, number, number, number?][]>}
+ */
+export const TONES = {
+  bell: [['sine', 440, 440, 2.4, 0.5], ['sine', 882, 880, 1.6, 0.25], ['sine', 1056, 1056, 1.1, 0.2], ['sine', 1325, 1320, 0.7, 0.12]],
+  chime: [['sine', 1319, 1319, 1.1, 0.3], ['sine', 2637, 2637, 0.6, 0.12]],
+  click: [['square', 1800, 900, 0.04, 0.15]],
+  creak: [['sawtooth', 90, 140, 0.5, 0.1], ['noise', 700, 1100, 0.5, 0.25]],
+  drum: [['sine', 160, 55, 0.35, 0.9], ['noise', 900, 300, 0.08, 0.4]],
+  fanfare: [['triangle', 523, 523, 0.25, 0.4], ['triangle', 659, 659, 0.25, 0.4, 0.16], ['triangle', 784, 784, 0.8, 0.45, 0.32]],
+  knock: [['sine', 220, 120, 0.09, 0.7], ['sine', 220, 120, 0.09, 0.7, 0.17]],
+  note: [['triangle', 262, 262, 0.6, 0.45], ['sine', 523, 523, 0.4, 0.15]],
+  pop: [['sine', 400, 1100, 0.09, 0.4]],
+  splash: [['noise', 2400, 500, 0.5, 0.7]],
+  thud: [['sine', 110, 45, 0.22, 0.9], ['noise', 300, 120, 0.12, 0.5]],
+  whoosh: [['noise', 300, 1800, 0.5, 0.6]],
+};
+
+export class Sounds {
+  /** @param {import('../main.js').Page} page */
+  constructor(page) {
+    this.page = page;
+    this.playing = 0;
+    page.client.addEventListener('sound', (/** @type {any} */ event) => this.make(event.detail));
+  }
+
+  /** @param {{object: number, sound: string, pitch: number}} made */
+  make({ object, sound, pitch }) {
+    const { client, picture, ambience } = this.page;
+    const tones = TONES[sound];
+    const now = performance.now();
+    const at = client.sight.at(object, now);
+    const own = client.sight.at(client.sight.me ?? -1, now);
+    if (!tones || !at || !own) return;
+    if (ambience.on) {
+      if (this.playing < AT_ONCE_MAX) this.play(ambience.context(), tones, pitch, at.x - own.x, at.y - own.y);
+    } else if (!(picture.bubbles.get(object)?.until > now)) {
+      picture.bubbles.set(object, { text: '\u266a', everywhere: false, from: now, until: now + NOTE_MS });
+    }
+  }
+
+  /** @param {AudioContext} audio @param {typeof TONES['bell']} tones @param {number} pitch semitones @param {number} x metres to the right @param {number} y */
+  play(audio, tones, pitch, x, y) {
+    const near = 1 - Math.min(1, Math.hypot(x, y) / FAR);
+    const out = new GainNode(audio, { gain: 0.25 * (0.08 + 0.92 * near * near) });
+    const pan = new StereoPannerNode(audio, { pan: Math.max(-1, Math.min(1, x / FAR)) });
+    out.connect(pan).connect(audio.destination);
+    this.playing += 1;
+    let left = tones.length;
+    for (const [wave, from, to, seconds, loud, before = 0] of tones) {
+      const begin = audio.currentTime + before;
+      const times = 2 ** (pitch / 12);
+      const gain = new GainNode(audio, { gain: 0 });
+      gain.gain.setValueAtTime(0, begin);
+      gain.gain.linearRampToValueAtTime(loud, begin + 0.006);
+      gain.gain.exponentialRampToValueAtTime(0.001, begin + seconds);
+      const source = wave === 'noise'
+        ? new AudioBufferSourceNode(audio, { buffer: noiseOf(audio), loop: true })
+        : new OscillatorNode(audio, { type: wave });
+      const colour = source instanceof OscillatorNode ? null : new BiquadFilterNode(audio, { type: 'bandpass', Q: 1.5 });
+      const hertz = source instanceof OscillatorNode ? source.frequency : colour.frequency;
+      hertz.setValueAtTime(from * times, begin);
+      hertz.exponentialRampToValueAtTime(to * times, begin + seconds);
+      (colour ? source.connect(colour) : source).connect(gain).connect(out);
+      source.start(begin);
+      source.stop(begin + seconds);
+      source.addEventListener('ended', () => {
+        left -= 1;
+        if (left > 0) return;
+        this.playing -= 1;
+        pan.disconnect();
+      });
+    }
+  }
+}

@@ -1,0 +1,125 @@
+//! Maps in which scripts describe what they want.
+
+use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::Outline;
+
+use super::short;
+use crate::{ErrorKind, HostFault, Value, suggest::closest};
+
+/// The radius of a spawned thing that says nothing of its size.
+const USUAL_RADIUS: Fx = Fx::from_ratio(1, 4);
+
+/// Returns the fault of a value out of its range.
+pub(super) fn refused(message: String) -> HostFault {
+    HostFault::new(ErrorKind::Argument, message)
+}
+
+/// The fields of what a script describes.
+pub(super) struct Fields<'a>(&'a BTreeMap<String, Value>);
+
+impl<'a> Fields<'a> {
+    /// Checks that all fields of `what` are known.
+    pub(super) fn new(
+        what: &str,
+        known: &[&'static str],
+        fields: &'a BTreeMap<String, Value>,
+    ) -> Result<Self, HostFault> {
+        match fields.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(Self(fields)),
+            Some(name) => {
+                let hint = closest(name, known.iter().copied());
+                Err(refused(format!("{what} has no field {name}{hint}")))
+            }
+        }
+    }
+
+    /// Returns a field that says something.
+    fn said(&self, name: &str) -> Option<&'a Value> {
+        self.0.get(name).filter(|value| **value != Value::Unit)
+    }
+
+    pub(super) fn text(&self, name: &str, most: usize) -> Result<Option<String>, HostFault> {
+        match self.said(name) {
+            None => Ok(None),
+            Some(Value::Text(text)) => short(name, text, most).map(Some),
+            Some(other) => Err(wrong_kind(name, "a string", other)),
+        }
+    }
+
+    /// Returns a list of at most `count` texts, of at most `most` bytes each.
+    pub(super) fn texts(
+        &self,
+        name: &str,
+        count: usize,
+        most: usize,
+    ) -> Result<Vec<String>, HostFault> {
+        let texts = match self.said(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Array(texts)) => texts,
+            Some(other) => return Err(wrong_kind(name, "an array of strings", other)),
+        };
+        if texts.len() > count {
+            return Err(refused(format!("{name} are at most {count}, not {}", texts.len())));
+        }
+        let text = |value: &Value| match value {
+            Value::Text(text) if text.is_empty() => Err(refused(format!("one of {name} is empty"))),
+            Value::Text(text) => short(&format!("one of {name}"), text, most),
+            other => Err(wrong_kind(name, "an array of strings", other)),
+        };
+        texts.iter().map(text).collect()
+    }
+
+    pub(super) fn number(&self, name: &str) -> Result<Option<Fx>, HostFault> {
+        match self.said(name) {
+            None => Ok(None),
+            Some(Value::Fixed(number)) => Ok(Some(*number)),
+            Some(Value::Int(whole)) => {
+                let number = i32::try_from(*whole).map(Fx::from_int);
+                number.map(Some).map_err(|_| refused(format!("{name} is out of range: {whole}")))
+            }
+            Some(other) => Err(wrong_kind(name, "a number", other)),
+        }
+    }
+
+    pub(super) fn vec2(&self, name: &str) -> Result<Option<Vec2>, HostFault> {
+        match self.said(name) {
+            None => Ok(None),
+            Some(Value::Vec2(vector)) => Ok(Some(*vector)),
+            Some(other) => Err(wrong_kind(name, "a vec2", other)),
+        }
+    }
+
+    pub(super) fn bool(&self, name: &str) -> Result<bool, HostFault> {
+        match self.said(name) {
+            None => Ok(false),
+            Some(Value::Bool(fact)) => Ok(*fact),
+            Some(other) => Err(wrong_kind(name, "true or false", other)),
+        }
+    }
+
+    pub(super) fn color(&self) -> Result<Option<u32>, HostFault> {
+        match self.said("color") {
+            None => Ok(None),
+            Some(Value::Int(color)) => match u32::try_from(*color) {
+                Ok(color @ 0..=0x00FF_FFFF) => Ok(Some(color)),
+                _ => Err(refused("a color is 0 to 0xFFFFFF, as 0xRRGGBB".into())),
+            },
+            Some(other) => Err(wrong_kind("color", "an int", other)),
+        }
+    }
+
+    /// Returns the shape: a disc of a radius, or a box of a width and a height.
+    pub(super) fn outline(&self) -> Result<Outline, HostFault> {
+        match (self.number("radius")?, self.vec2("size")?) {
+            (Some(_), Some(_)) => Err(refused("a thing has a radius or a size, not both".into())),
+            (None, Some(size)) => Ok(Outline::Box { half: size.scale(Fx::HALF) }),
+            (radius, None) => Ok(Outline::Disc { radius: radius.unwrap_or(USUAL_RADIUS) }),
+        }
+    }
+}
+
+fn wrong_kind(name: &str, wanted: &str, found: &Value) -> HostFault {
+    HostFault::new(ErrorKind::Type, format!("{name} is {wanted}, not a {}", found.kind()))
+}
