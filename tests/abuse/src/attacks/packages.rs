@@ -92,8 +92,8 @@ pub(super) fn play(play: &Play) -> Result<Vec<Finding>, String> {
     let worst = played.iter().map(|(_, spent)| *spent).max().unwrap_or_default();
     let all: Duration = played.iter().map(|(_, spent)| *spent).sum();
     let note = format!(
-        "longest of {turns} turns, each the shortest of {PLAYS}; {:.1} ms on average; {awake} scripts awake; {} calls a \
-         second; {names} packages; {} things",
+        "longest of {turns} turns, each the shortest of {PLAYS}; {:.1} ms on average; {awake} scripts awake; \
+         {} calls a second; {names} packages; {} things",
         milliseconds(all) / turns as f64,
         calls as u64 * SECOND / turns,
         sim.world.objects().count(),
