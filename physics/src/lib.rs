@@ -3,7 +3,7 @@
 //!
 //! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them and apply impulses.
 //! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended.
-//! Queries find the bodies near a point. There is no gravity: damping is the friction of the ground.
+//! Queries find the bodies near a point, and the first one on a straight way. There is no gravity: damping is the friction of the ground.
 //!
 //! # What it promises
 //!
@@ -88,6 +88,7 @@ mod narrow_phase;
 #[cfg(test)]
 mod overflow;
 mod query;
+mod ray;
 mod region;
 mod restore;
 mod shape;
@@ -102,6 +103,7 @@ pub use contact::Contact;
 pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use query::NearbyBody;
+pub use ray::RayHit;
 pub use region::{
     Aspect, Changes, ImpulseError, InsertError, MissingBody, MotionError, OutOfBounds, Region,
     ReshapeError, RevertError, VelocityError,

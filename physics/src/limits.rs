@@ -81,6 +81,9 @@ pub const RESTITUTION_SPEED_MIN: Fx = Fx::from_ratio(1, 2);
 /// Bodies that one query names.
 pub const NEARBY_MAX: usize = 256;
 
+/// How far a ray meets bodies, in metres.
+pub const RAY_LENGTH_MAX: i32 = 128;
+
 /// Longest encoding of a body (postcard), which bounds the leaves of bodies.
 pub const BODY_BYTES_MAX: usize = 96;
 

@@ -14,7 +14,7 @@ mod stage;
 use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_scripting::{
-    Call, Draft, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
+    AlongRay, Call, Draft, ErrorKind, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
     PackageError, ScriptError, ScriptOutput, ScriptState, Value, WorldView, default_executor,
     limits::{FILE_BYTES_MAX, GAS_PER_CALL_MAX},
 };
@@ -267,6 +267,10 @@ impl WorldView for RehearsalView {
 
     fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
         Nearby::default()
+    }
+
+    fn along_ray(&self, _: metatopia_math::Vec2, _: metatopia_math::Vec2, _: ObjectId) -> AlongRay {
+        AlongRay::default()
     }
 
     fn tick(&self) -> Tick {

@@ -68,6 +68,7 @@
 //!     // ..
 //!     # fn nearby(&self, _: Vec2, _: Fx, _: u32) -> metatopia_scripting::Nearby { Default::default() }
 //!     # fn named(&self, _: ObjectId, _: &str, _: u32) -> metatopia_scripting::Nearby { Default::default() }
+//!     # fn along_ray(&self, _: Vec2, _: Vec2, _: ObjectId) -> metatopia_scripting::AlongRay { Default::default() }
 //!     # fn tick(&self) -> Tick { Tick(0) }
 //!     # fn seed(&self) -> Digest { Digest::ZERO }
 //! }
@@ -125,4 +126,4 @@ pub use package::{
 pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
 pub use scene::ScriptContext;
 pub use value::{ScriptState, StateError, Value, ValueError};
-pub use view::{Nearby, ObjectView, WorldView};
+pub use view::{AlongRay, Nearby, ObjectView, WorldView};

@@ -64,6 +64,12 @@ pub const NEARBY_MAX: u32 = 16;
 /// Largest radius of `nearby`, in metres: two tiles.
 pub const NEARBY_RADIUS_MAX: i32 = 64;
 
+/// Farthest that a ray begins or ends from the own object, in metres: two tiles.
+pub const RAY_REACH: i32 = 64;
+
+/// A ray that is held against the shape of an object costs as much as so many objects that `nearby` looks at.
+pub(crate) const RAY_LOOKS: usize = 4;
+
 /// Farthest that a script spawns a thing from its own object, in metres.
 pub const SPAWN_REACH: i32 = 16;
 

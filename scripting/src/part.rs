@@ -126,6 +126,11 @@ pub enum ScriptEffect {
         /// The ground around the object's centre, which turns with it; at most `ZONE_REACH` metres each way.
         outline: Option<Outline>,
     },
+    /// The object calls something out, heard farther than what it says.
+    Shout {
+        /// At most `CHAT_BYTES_MAX` bytes, never empty.
+        text: String,
+    },
     /// Shows a form to a person.
     Ui {
         /// The avatar of the person; it may be gone by then.

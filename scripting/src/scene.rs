@@ -13,13 +13,13 @@ use alloc::{
     vec::Vec,
 };
 
-use metatopia_math::{Fx, Stream};
+use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_types::{ObjectId, ScriptId, wire};
 
 use crate::{
     Call, ErrorKind, HostFault, ObjectView, ObjectWrites, ScriptOutput, ScriptState, Value,
     WorldView,
-    limits::{NEARBY_MAX, NEARBY_RADIUS_MAX, STATE_BYTES_MAX},
+    limits::{NEARBY_MAX, NEARBY_RADIUS_MAX, RAY_LOOKS, RAY_REACH, STATE_BYTES_MAX},
 };
 
 /// What every host function does in the end; also how a port to Rust reads and writes the world.
@@ -141,6 +141,27 @@ impl ScriptContext {
         let found = self.view.named(self.object, name, NEARBY_MAX);
         self.looked = self.looked.saturating_add(found.looked);
         Ok(found.objects)
+    }
+
+    /// The first other object that the straight way between two points meets, where it does, and how far
+    /// that is from the first point; nothing if the way is free.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a point farther than [`RAY_REACH`] metres from the own object.
+    pub fn ray(&mut self, from: Vec2, to: Vec2) -> Result<Option<(ObjectId, Vec2, Fx)>, HostFault> {
+        let center = self.view.object(self.object).ok_or_else(|| gone(self.object))?.pos;
+        let is_near = |point: &Vec2| point.distance(center) <= Fx::from_int(RAY_REACH);
+        if ![from, to].iter().all(is_near) {
+            let message = format!("a ray begins and ends within {RAY_REACH} metres of the object");
+            return Err(HostFault::new(ErrorKind::Argument, message));
+        }
+        let found = self.view.along_ray(from, to, self.object);
+        self.looked = self.looked.saturating_add(found.looked.saturating_mul(RAY_LOOKS));
+        let way = to.saturating_sub(from);
+        Ok(found.first.map(|(id, fraction)| {
+            let part = way.scale(fraction);
+            (id, from.saturating_add(part), part.length())
+        }))
     }
 
     /// Takes the count of objects that were looked at since it was last taken.

@@ -22,6 +22,9 @@ pub trait WorldView: Send + Sync {
     /// An implementation may look at the oldest things only, as long as it is the same ones everywhere.
     fn named(&self, object: ObjectId, name: &str, max: u32) -> Nearby;
 
+    /// The first object that the straight way between two points meets, apart from `skip`.
+    fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay;
+
     /// The tick that is being computed.
     fn tick(&self) -> Tick;
 
@@ -44,6 +47,15 @@ pub struct Nearby {
     /// The objects: nearest first of those around, oldest first of those with a name.
     pub objects: Vec<ObjectId>,
     /// How many were looked at for that: whoever looks around pays for them.
+    pub looked: usize,
+}
+
+/// What a look along a straight way finds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlongRay {
+    /// The first object, and the part of the way up to it: from 0, where the way begins inside of it, to 1.
+    pub first: Option<(ObjectId, Fx)>,
+    /// How many objects were looked at for that: whoever looks pays for them.
     pub looked: usize,
 }
 

@@ -27,7 +27,7 @@ mod tests;
 mod tickets;
 mod undo;
 
-pub use chat::{ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SpokenLine, WHISPERED};
+pub use chat::{ChatEntry, ChatIndex, EVERYWHERE, NEARBY, SHOUTED, SpokenLine, WHISPERED};
 pub use executor::InjectedPanics;
 pub use history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
 

@@ -116,8 +116,8 @@ mod tree;
 #[doc(hidden)]
 pub use acts::InjectedPanics;
 pub use acts::{
-    BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SpokenLine,
-    UndoEntry, WHISPERED,
+    BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
+    SpokenLine, UndoEntry, WHISPERED,
 };
 pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct ChatMessage {
     /// In the turn of this height.
     pub height: Height,
-    /// 0 nearby, 1 everywhere, 2 whispered to this client alone.
+    /// 0 nearby, 1 everywhere, 2 whispered to this client alone, 3 called out by a thing.
     pub channel: u8,
     /// By this object.
     pub speaker: ObjectId,

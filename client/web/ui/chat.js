@@ -76,8 +76,8 @@ export class Chat {
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', null, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const to = [null, t('chat.all'), t('chat.you')][channel];
-    const line = el('p', { class: ['', 'all', 'own'][channel] }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word());
+    const to = [null, t('chat.all'), t('chat.you'), t('chat.far')][channel];
+    const line = el('p', { class: ['', 'all', 'own', 'all'][channel] }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word());
     const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.append(line);
     while (this.log.children.length > LINES_MAX) this.log.firstChild.remove();

@@ -9,12 +9,12 @@ pub mod views;
 use std::collections::BTreeMap;
 
 use metatopia_consensus::Decision;
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
     Answer, ChatMessage, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
     SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, NEARBY, World};
+use metatopia_sim::{Applied, World};
 use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::answers::answer_peer;
@@ -203,10 +203,10 @@ impl Publisher {
     }
 }
 
-/// Says whether somebody's avatar is in hearing of a place.
-fn hears(world: &World, key: &PublicKey, place: Vec2) -> bool {
+/// Says whether somebody's avatar is so near to a place, in metres.
+fn hears(world: &World, key: &PublicKey, place: Vec2, reach: Fx) -> bool {
     let avatar = world.avatar(key).and_then(|id| world.object(id));
-    avatar.is_some_and(|seen| seen.position.distance(place) <= world.parameters().hearing)
+    avatar.is_some_and(|seen| seen.position.distance(place) <= reach)
 }
 
 /// Publishes the chat of a turn to every session whose avatar can hear it.
@@ -217,10 +217,10 @@ fn publish_chat(
     sessions: &[(ClientId, PublicKey)],
 ) {
     for line in &result.chat {
-        let reaches = |key: &PublicKey| match (line.channel, line.hearer) {
-            (_, Some(hearer)) => hearer == *key,
-            (NEARBY, None) => hears(world, key, line.place),
-            (_, None) => true,
+        let reach = line.reach(world.parameters().hearing);
+        let reaches = |key: &PublicKey| match line.hearer {
+            Some(hearer) => hearer == *key,
+            None => reach.is_none_or(|reach| hears(world, key, line.place, reach)),
         };
         let message = ServerMessage::Heard(ChatMessage {
             height: line.height,
@@ -242,6 +242,7 @@ fn publish_sounds(
     result: &Applied,
     sessions: &[(ClientId, PublicKey)],
 ) {
+    let hearing = world.parameters().hearing;
     for made in &result.sounds {
         let message = ServerMessage::Sound(SoundMessage {
             height: made.height,
@@ -250,7 +251,8 @@ fn publish_sounds(
             sound: made.sound,
             pitch: made.pitch,
         });
-        for (client, _) in sessions.iter().filter(|(_, key)| hears(world, key, made.place)) {
+        for (client, _) in sessions.iter().filter(|(_, key)| hears(world, key, made.place, hearing))
+        {
             ctx.send(*client, &message);
         }
     }

@@ -10,6 +10,7 @@ mod golden;
 mod ground;
 mod movements;
 mod queries;
+mod rays;
 mod restoring;
 mod scenes;
 mod sleep;

@@ -5,8 +5,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
-    ScriptError, ScriptOutput, ScriptState, WorldView, limits::GAS_PER_CALL_MAX,
+    AlongRay, Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
+    PackageAuthor, ScriptError, ScriptOutput, ScriptState, WorldView, limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
 
@@ -65,6 +65,10 @@ impl WorldView for Crowd {
 
     fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
         Nearby::default()
+    }
+
+    fn along_ray(&self, _: Vec2, _: Vec2, _: ObjectId) -> AlongRay {
+        AlongRay::default()
     }
 
     fn tick(&self) -> Tick {

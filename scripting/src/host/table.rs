@@ -180,6 +180,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "exists"(object: Object) -> Bool, 500 ns, Reads(world::exists), "is it still there?";
     "nearby"(radius: Number) -> Array, 10_000 ns, Reads(world::nearby),
         "at most 16 other objects within radius metres, nearest first";
+    "ray"(from: Vec2, to: Vec2) -> Any, 10_000 ns, Reads(world::ray),
+        "the first other object on the straight way between two points, as #{object, pos, distance}, or ()";
     "now"() -> Fixed, 200 ns, Reads(world::now), "simulated seconds since the world began";
     "random"() -> Fixed, 500 ns, Writes(world::random),
         "a random number from 0 up to, not including, 1";
@@ -188,6 +190,8 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
     "find"(name: Text) -> Array, 10_000 ns, Reads(world::find),
         "at most 16 other things of the same owner with this name, oldest first, however far they are";
     "say"(text: Text) -> Unit, 2000 ns, Writes(world::say), "the object says something";
+    "shout"(text: Text) -> Unit, 4000 ns, Writes(world::shout),
+        "the object says something that is heard four times as far; it counts as two lines";
     "whisper"(who: Object, text: Text) -> Unit, 2000 ns, Writes(world::whisper),
         "the object says something that only one person in hearing hears";
     "sound"(sound: Text) -> Unit, 2000 ns, Writes(world::sound),

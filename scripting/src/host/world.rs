@@ -27,6 +27,21 @@ pub(super) fn nearby(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     Ok(Value::Array(found.into_iter().map(Value::Object).collect()))
 }
 
+pub(super) fn ray(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    let [Value::Vec2(from), Value::Vec2(to)] = args else {
+        return Err(wrong_types("ray", args));
+    };
+    let met = scene.ray(*from, *to)?;
+    Ok(met.map_or(Value::Unit, |(object, pos, distance)| {
+        let fields = [
+            ("object", Value::Object(object)),
+            ("pos", Value::Vec2(pos)),
+            ("distance", Value::Fixed(distance)),
+        ];
+        Value::Map(fields.map(|(name, value)| (name.into(), value)).into())
+    }))
+}
+
 pub(super) fn find(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(name)] => {
@@ -84,6 +99,13 @@ pub(super) fn say(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Text(text)] => done(scene.say(text)),
         _ => Err(wrong_types("say", args)),
+    }
+}
+
+pub(super) fn shout(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Text(text)] => done(scene.shout(text)),
+        _ => Err(wrong_types("shout", args)),
     }
 }
 

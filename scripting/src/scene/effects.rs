@@ -33,6 +33,18 @@ impl ScriptContext {
         self.queue(ScriptEffect::Say { text })
     }
 
+    /// The own object calls something out, which people hear farther away than what it says.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::say`].
+    pub fn shout(&mut self, text: &str) -> Result<(), HostFault> {
+        if text.is_empty() {
+            return Err(HostFault::new(ErrorKind::Argument, "nothing to shout"));
+        }
+        let text = short("what is shouted", text, CHAT_BYTES_MAX)?;
+        self.queue(ScriptEffect::Shout { text })
+    }
+
     /// The own object says something that one person hears, who must be in hearing.
     ///
     /// # Errors

@@ -174,7 +174,7 @@ fn splitting_a_text_pays_for_each_part_before_it_is_made() {
 /// In a crowd of three thousand things a look around took fifteen times as long as its price said.
 #[test]
 fn a_look_around_pays_for_all_that_is_looked_at() {
-    let gas = |things: u64| {
+    let gas = |look: &str, things: u64| {
         let mut crowd = world();
         crowd.things.extend((100..100 + things).map(|id| Thing {
             id: ObjectId(id),
@@ -184,12 +184,15 @@ fn a_look_around_pays_for_all_that_is_looked_at() {
             velocity: Vec2::ZERO,
             spawner: None,
         }));
-        let handler = handler("fn on_start() { nearby(1); }");
+        let handler = handler(&format!("fn on_start() {{ {look}; }}"));
         run_in(crowd, &handler, &Event::Start, ScriptState::default())
             .expect("it is cheap enough")
             .gas
     };
-    assert_eq!(gas(600) - gas(0), 300);
+    assert_eq!(gas("nearby(1)", 600) - gas("nearby(1)", 0), 300);
+    // A ray is held against shapes, which takes longer than a distance.
+    let ray = "ray(vec2(0, 1), vec2(1, 1))";
+    assert_eq!(gas(ray, 600) - gas(ray, 0), 1_200);
 }
 
 #[test]

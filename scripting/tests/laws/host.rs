@@ -26,6 +26,20 @@ fn nearby_is_ordered_by_distance_and_has_no_self() {
 }
 
 #[test]
+fn a_ray_tells_the_first_other_object_on_its_way() {
+    let met = |call: &str| match value(call) {
+        Value::Map(fields) => fields,
+        other => panic!("{call} gives {other:?}"),
+    };
+    let fields = met("ray(self_.pos, vec2(6, 0))");
+    assert_eq!(fields["object"], Value::Object(ObjectId(2)));
+    assert_eq!(fields["pos"], Value::Vec2(point("3", "0")));
+    assert_eq!(fields["distance"], Value::Fixed(fx("3")));
+    assert_eq!(met("ray(vec2(0, 8), vec2(0, -8))")["object"], Value::Object(ObjectId(3)));
+    assert_eq!(value("ray(vec2(1, 1), vec2(6, 1))"), Value::Unit);
+}
+
+#[test]
 fn handles_show_their_objects() {
     assert_eq!(value("nearby(5)[1].name"), text("Ada"));
     assert_eq!(value("nearby(5)[1].kind"), text("avatar"));

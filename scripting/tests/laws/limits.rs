@@ -167,6 +167,10 @@ fn numbers_of_the_world() {
         (format!("nearby({NEARBY_RADIUS_MAX});"), format!("nearby({NEARBY_RADIUS_MAX}.1);")),
         ("nearby(0);".into(), "nearby(-0.1);".into()),
         (
+            format!("ray(vec2({RAY_REACH}, 0), vec2(-{RAY_REACH}, 0));"),
+            format!("ray(vec2(0, 0), vec2(0, {RAY_REACH}.1));"),
+        ),
+        (
             format!("timer(\"t\", {TIMER_SECONDS_MAX});"),
             format!("timer(\"t\", {TIMER_SECONDS_MAX}.1);"),
         ),

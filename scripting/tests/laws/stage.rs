@@ -4,8 +4,8 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::{
-    Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package, PackageAuthor,
-    ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
+    AlongRay, Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
+    PackageAuthor, ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
     limits::GAS_PER_CALL_MAX,
 };
 use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
@@ -104,6 +104,19 @@ impl WorldView for World {
         objects.sort();
         objects.truncate(max as usize);
         Nearby { objects, looked: self.things.len() }
+    }
+
+    /// Each thing is a point on the way, or is not met.
+    fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay {
+        let way = to.saturating_sub(from);
+        let met = self.things.iter().filter(|thing| thing.id != skip).filter_map(|thing| {
+            let offset = thing.pos.saturating_sub(from);
+            let along = offset.dot(way).saturating_div(way.length_squared());
+            let is_met = way.cross(offset) == Fx::ZERO && along >= Fx::ZERO && along <= Fx::ONE;
+            is_met.then_some((along, thing.id))
+        });
+        let first = met.min().map(|(along, id)| (id, along));
+        AlongRay { first, looked: self.things.len() }
     }
 
     fn tick(&self) -> Tick {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_scripting::{Call, Nearby, ObjectView, ScriptOutput, WorldView};
+use metatopia_scripting::{AlongRay, Call, Nearby, ObjectView, ScriptOutput, WorldView};
 use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, SimId, Tick};
 
 use crate::starting::call_in;
@@ -48,6 +48,10 @@ impl WorldView for RowOfThings {
         let objects: Vec<ObjectId> =
             (1..=4).map(ObjectId).filter(called).take(most as usize).collect();
         Nearby { looked: 4, objects }
+    }
+
+    fn along_ray(&self, _: Vec2, _: Vec2, _: ObjectId) -> AlongRay {
+        AlongRay::default()
     }
 
     fn tick(&self) -> Tick {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
-    Handler, Nearby, ObjectView, ScriptError, ScriptHandler, ScriptOutput, WorldView,
+    AlongRay, Handler, Nearby, ObjectView, ScriptError, ScriptHandler, ScriptOutput, WorldView,
 };
 use metatopia_types::{Digest, ObjectId, Tick};
 
@@ -23,6 +23,10 @@ impl WorldView for Nowhere {
 
     fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
         Nearby::default()
+    }
+
+    fn along_ray(&self, _: Vec2, _: Vec2, _: ObjectId) -> AlongRay {
+        AlongRay::default()
     }
 
     fn tick(&self) -> Tick {

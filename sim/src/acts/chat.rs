@@ -2,11 +2,14 @@
 
 use std::collections::VecDeque;
 
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_types::{Blob, BlobId, Height, ObjectId, PublicKey, Tick, limits::CHAT_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::CHAT_LINES_MAX, state::is_line};
+use crate::{
+    limits::{CHAT_LINES_MAX, SHOUT_REACH},
+    state::is_line,
+};
 
 /// The channel that is heard near the speaker.
 pub const NEARBY: u8 = 0;
@@ -17,6 +20,10 @@ pub const EVERYWHERE: u8 = 1;
 /// The channel of a line that one person hears. Nobody can speak on it but scripts.
 pub const WHISPERED: u8 = 2;
 
+/// The channel of a line that is heard [`SHOUT_REACH`] times as far as what is said
+/// nearby. Nobody can speak on it but scripts.
+pub const SHOUTED: u8 = 3;
+
 /// One line, as clients get it. Its words are not part of the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SpokenLine {
@@ -24,7 +31,7 @@ pub struct SpokenLine {
     pub height: Height,
     /// The tick in which it was said.
     pub tick: Tick,
-    /// [`NEARBY`], [`EVERYWHERE`] or [`WHISPERED`].
+    /// [`NEARBY`], [`EVERYWHERE`], [`WHISPERED`] or [`SHOUTED`].
     pub channel: u8,
     /// The object that spoke.
     pub speaker: ObjectId,
@@ -40,6 +47,19 @@ pub struct SpokenLine {
     pub text: String,
 }
 
+impl SpokenLine {
+    /// Returns how far people hear the line in a sim of this hearing, in metres; nothing if its channel is
+    /// not bound to a place.
+    #[must_use]
+    pub const fn reach(&self, hearing: Fx) -> Option<Fx> {
+        match self.channel {
+            NEARBY => Some(hearing),
+            SHOUTED => Some(hearing.saturating_mul(Fx::from_int(SHOUT_REACH))),
+            _ => None,
+        }
+    }
+}
+
 /// The part of a line that the state keeps: enough to find and check the words, as long as somebody has
 /// them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,7 +68,7 @@ pub struct ChatEntry {
     pub height: Height,
     /// The tick in which it was said.
     pub tick: Tick,
-    /// [`NEARBY`] or [`EVERYWHERE`].
+    /// [`NEARBY`], [`EVERYWHERE`] or [`SHOUTED`].
     pub channel: u8,
     /// The object that spoke.
     pub speaker: ObjectId,
@@ -95,22 +115,34 @@ mod tests {
         assert_eq!(words(&Blob(vec![0xff, 0xfe])), None);
     }
 
-    #[test]
-    fn the_index_keeps_the_last_lines_only() {
-        let mut index = ChatIndex::default();
-        let line = |n: u64| SpokenLine {
+    fn dong(n: u64, channel: u8) -> SpokenLine {
+        SpokenLine {
             height: Height(n),
             tick: Tick(n),
-            channel: NEARBY,
+            channel,
             speaker: ObjectId(1),
             player: None,
             hearer: None,
             name: "bell".to_owned(),
             place: Vec2::ZERO,
             text: "dong".to_owned(),
-        };
+        }
+    }
 
-        (0..CHAT_LINES_MAX as u64 + 3).for_each(|n| index.add(&line(n)));
+    #[test]
+    fn a_shout_is_heard_farther_than_a_line_and_other_channels_everywhere() {
+        let hearing = Fx::from_int(20);
+        let reach = |channel: u8| dong(1, channel).reach(hearing);
+        assert_eq!(reach(NEARBY), Some(hearing));
+        assert_eq!(reach(SHOUTED), Some(Fx::from_int(20 * SHOUT_REACH)));
+        assert_eq!(reach(EVERYWHERE), None);
+    }
+
+    #[test]
+    fn the_index_keeps_the_last_lines_only() {
+        let mut index = ChatIndex::default();
+
+        (0..CHAT_LINES_MAX as u64 + 3).for_each(|n| index.add(&dong(n, NEARBY)));
 
         assert_eq!(index.0.len(), CHAT_LINES_MAX);
         assert_eq!(index.0[0].height, Height(3));

@@ -71,6 +71,9 @@ pub const ZONE_BYTES: usize = 32 + 8 * ZONE_MEMBERS_MAX;
 /// Lines that one script may say in [`VOICE_TICKS`]. Whispers, sounds and forms count with them.
 pub const VOICE_LINES_MAX: u32 = 5;
 
+/// How many times as far a shout of a script is heard as what people and things say nearby.
+pub const SHOUT_REACH: i32 = 4;
+
 /// So many whispers, sounds or forms count as one line, which everybody near must read.
 pub const VOICE_SIGNS_PER_LINE: u32 = 2;
 

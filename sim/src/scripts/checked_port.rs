@@ -63,9 +63,9 @@ fn fault(part: &ScriptOutput, gas: u64) -> Option<(ErrorKind, &'static str)> {
 /// Says whether an effect breaks no limit.
 fn is_sound(effect: &ScriptEffect) -> bool {
     match effect {
-        ScriptEffect::Say { text } | ScriptEffect::Whisper { text, .. } => {
-            !text.is_empty() && text.len() <= CHAT_BYTES_MAX
-        }
+        ScriptEffect::Say { text }
+        | ScriptEffect::Shout { text }
+        | ScriptEffect::Whisper { text, .. } => !text.is_empty() && text.len() <= CHAT_BYTES_MAX,
         ScriptEffect::Send { topic, data, .. } => {
             topic.len() <= TOPIC_BYTES_MAX && data.check().is_ok()
         }

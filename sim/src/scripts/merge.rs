@@ -45,6 +45,7 @@ pub(crate) fn merge(
         for (index, effect) in (0_u32..).zip(effects) {
             match effect {
                 ScriptEffect::Say { text } => shown.say(state, run, tick, text),
+                ScriptEffect::Shout { text } => shown.shout(state, run, tick, text),
                 ScriptEffect::Whisper { who, text } => shown.whisper(state, run, tick, who, text),
                 ScriptEffect::Sound { sound, pitch } => {
                     shown.make_sound(state, run, tick, (sound, pitch));

@@ -84,6 +84,9 @@ impl SpeechRate {
     /// What a line counts, which everybody in hearing reads.
     pub(super) const LINE: u32 = VOICE_SIGNS_PER_LINE;
 
+    /// What a shout counts, which is heard four times as far as a line.
+    pub(super) const SHOUT: u32 = 2 * VOICE_SIGNS_PER_LINE;
+
     /// What a whisper, a sound or a form counts.
     pub(super) const SIGN: u32 = 1;
 

@@ -8,7 +8,7 @@ use metatopia_types::{Form, Height, ObjectId, PublicKey, Sound, Tick};
 
 use super::{script::SpeechRate, script_run::ScriptRun};
 use crate::{
-    acts::{NEARBY, SpokenLine, WHISPERED},
+    acts::{NEARBY, SHOUTED, SpokenLine, WHISPERED},
     space::distance_to,
     state::{State, is_line},
 };
@@ -64,6 +64,15 @@ impl ShownToPeople {
     /// Lets the object of a script say something, which the index of chat records.
     pub(super) fn say(&mut self, state: &mut State, run: &ScriptRun, tick: Tick, text: String) {
         if let Some(line) = line(state, run, tick, SpeechRate::LINE, text) {
+            state.chat.add(&line);
+            self.chat.push(line);
+        }
+    }
+
+    /// Lets the object of a script call something out, which the index of chat records.
+    pub(super) fn shout(&mut self, state: &mut State, run: &ScriptRun, tick: Tick, text: String) {
+        if let Some(line) = line(state, run, tick, SpeechRate::SHOUT, text) {
+            let line = SpokenLine { channel: SHOUTED, ..line };
             state.chat.add(&line);
             self.chat.push(line);
         }

@@ -1,7 +1,7 @@
 //! The world as scripts see it at the start of a tick.
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_scripting::{Nearby, ObjectView, WorldView};
+use metatopia_scripting::{AlongRay, Nearby, ObjectView, WorldView};
 use metatopia_types::{Digest, ObjectId, Tick};
 
 use crate::{
@@ -51,6 +51,11 @@ impl WorldView for State {
             None => self.objects.iter().all(|(id, thing)| look(*id, thing)),
         };
         found
+    }
+
+    fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay {
+        let (hit, looked) = self.bodies.ray_cast(from, to, skip);
+        AlongRay { first: hit.map(|hit| (hit.id, hit.fraction)), looked }
     }
 
     fn tick(&self) -> Tick {

@@ -3,8 +3,8 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
     Aspect, Body, BodySpec, Bounds, Changes, Contact, ImpulseError, InsertError, MissingBody,
-    NearbyBody, OutOfBounds, Pose, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
-    Touch, VelocityError,
+    NearbyBody, OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError,
+    Shape, Touch, VelocityError,
 };
 use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
 
@@ -148,6 +148,12 @@ impl Bodies {
         max: usize,
     ) -> (Vec<NearbyBody>, usize) {
         self.region.nearby_with_cost(center, radius, max)
+    }
+
+    /// Returns the body that a straight way meets first, apart from `skip`, and how many bodies the query
+    /// looked at.
+    pub(crate) fn ray_cast(&self, from: Vec2, to: Vec2, skip: ObjectId) -> (Option<RayHit>, usize) {
+        self.region.ray_cast(from, to, skip)
     }
 
     /// Returns all bodies that overlap a circle, and some more near it, in no meaningful order.

@@ -1,14 +1,15 @@
 //! Voices: what things whisper, and the sounds that they make.
 
 use metatopia_physics::Motion;
+use metatopia_scripting::Value;
 use metatopia_sim::{
-    NEARBY, SpokenLine, WHISPERED,
+    NEARBY, SHOUTED, SpokenLine, WHISPERED,
     limits::{VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE},
 };
 use metatopia_types::{Act, LeafKey, ObjectId, Outcome, Refusal, Sound};
 
 use crate::{
-    building::site,
+    building::{block, place, site},
     byte_budget::script,
     yard::{Builder, Yard, public, vec2},
 };
@@ -90,9 +91,51 @@ fn nobody_hears_a_whisper_who_is_out_of_hearing() {
 }
 
 #[test]
-fn people_cannot_whisper() {
+fn people_cannot_whisper_or_call_out_as_things_do() {
     let (mut yard, _) = bell();
-    let said = yard.say(1, WHISPERED, "psst");
-    yard.play();
-    assert_eq!(yard.outcome(&said), Outcome::Refused(Refusal::NoChannel));
+    for channel in [WHISPERED, SHOUTED] {
+        let said = yard.say(1, channel, "psst");
+        yard.play();
+        assert_eq!(yard.outcome(&said), Outcome::Refused(Refusal::NoChannel));
+    }
+}
+
+#[test]
+fn a_shout_counts_as_two_lines_and_the_index_keeps_it() {
+    let mut builder = Builder::new();
+    let crier = "fn on_chat(from, text) { for n in 0..9 { shout(\"hear ye\"); } }";
+    let package = builder.package("crier", crier);
+    builder.thing(Motion::Static, (2, 0), &[package]);
+    let mut yard = site(&mut builder);
+    let index = yard.world.leaf(&LeafKey("chat".to_owned()));
+    yard.say(1, 0, "well?");
+
+    let lines: Vec<SpokenLine> = (0..2).flat_map(|_| yard.play().chat).collect();
+
+    let shouts = lines.iter().filter(|line| line.channel == SHOUTED).count() as u32;
+    assert_eq!(shouts, VOICE_LINES_MAX / 2);
+    assert_ne!(yard.world.leaf(&LeafKey("chat".to_owned())), index);
+}
+
+/// A guard looks along the way to whoever speaks, and a wall hides who stands behind it.
+#[test]
+fn a_script_sees_along_a_ray_what_stands_in_the_way() {
+    let mut builder = Builder::new();
+    let guard = "fn on_chat(from, text) {
+        let met = ray(self_.pos, from.pos);
+        state.seen = met != () && met.object == from;
+    }";
+    let package = builder.package("guard", guard);
+    builder.thing(Motion::Static, (20, 0), &[package]);
+    let mut yard = site(&mut builder);
+    yard.walk_to(1, vec2(16, 0));
+    yard.say(1, 0, "here");
+    yard.idle(2);
+    assert_eq!(script(&yard.world, 1).state.0["seen"], Value::Bool(true));
+
+    yard.walk_to(2, vec2(18, 3));
+    place(&mut yard, 2, block(18, 0));
+    yard.say(1, 0, "and now");
+    yard.idle(2);
+    assert_eq!(script(&yard.world, 1).state.0["seen"], Value::Bool(false));
 }

@@ -142,6 +142,8 @@ fn messages() -> Vec<Recipe> {
 }
 
 /// What is done with things.
+const RAYS: &str = "fn on_tick(dt) { let p = self_.pos; loop { ray(p, p + vec2(45, 45)); } }";
+
 fn things() -> Vec<Recipe> {
     let says = format!("fn on_tick(dt) {{ say(\"{}\"); }}", "s".repeat(500));
     let signs = format!("fn on_tick(dt) {{ self_.text = \"{}\" + now(); }}", "s".repeat(200));
@@ -157,6 +159,8 @@ fn things() -> Vec<Recipe> {
         Recipe::new("looks around far", &["fn on_tick(dt) { loop { nearby(64); } }"]),
         Recipe::new("looks around in a crowd", &["fn on_tick(dt) { loop { nearby(4); } }"]),
         Recipe::new("looks at itself in a crowd", &["fn on_tick(dt) { loop { nearby(0); } }"]),
+        Recipe::new("casts rays far", &[RAYS]),
+        Recipe::new("calls out", &["fn on_tick(dt) { shout(\"hey\"); }"]),
         Recipe::new("long words", &[&says]),
         Recipe::new("signs", &[&signs]),
         Recipe::new("turns", &[turns]),
