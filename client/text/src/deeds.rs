@@ -181,7 +181,7 @@ pub(super) async fn speak(
 }
 
 pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
-    let Some(asked) = room.asked.clone() else {
+    let Some(asked) = room.form().await? else {
         return room.tell(LineKind::Refused, "Nothing has asked you anything.");
     };
     let act = match text::reply(&asked, typed) {

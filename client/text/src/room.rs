@@ -58,7 +58,7 @@ pub(super) struct TextClient {
     /// The last sound since a line was typed, and what made it.
     pub(super) sounded: Option<(ObjectId, Sound)>,
     /// The last form that was shown, to which `reply` replies.
-    pub(super) asked: Option<FormMessage>,
+    asked: Option<FormMessage>,
     people: Option<BTreeMap<ObjectId, String>>,
     /// The sector that the person was last told of; nothing outside.
     sector: Option<String>,
@@ -271,6 +271,14 @@ impl TextClient {
         };
         self.sector = sector;
         self.tell(LineKind::Seen, &told)
+    }
+
+    /// Returns the last form that was shown. Waits for the first one a little: it comes after the outcome of the
+    /// act that asked for it, and a line that was piped in does not wait for it as people do.
+    pub(super) async fn form(&mut self) -> Result<Option<FormMessage>, TextClientError> {
+        let end = Instant::now() + TOLD;
+        while self.asked.is_none() && self.hear_until(end).await? {}
+        Ok(self.asked.clone())
     }
 
     /// Submits an act and does not wait for it.

@@ -116,6 +116,26 @@ fn a_script_that_wears_out_is_resumed(folder: &Folder, node: &str, me: &str, per
     assert!(!told(0, &["script", "list", "--node", node]).contains("suspended"));
 }
 
+/// The form comes after the outcome of the touch, and lines of a pipe came before it.
+#[test]
+fn a_reply_in_a_pipe_waits_for_what_the_thing_asks() {
+    let folder = Folder::new("scripting-reply");
+    let own = folder.join("shop").display().to_string();
+    json(&["place", "new", &own, "--template", "workshop", "--json"]);
+    let shop = Plaza::start_at(&folder.join("world"), 1, &own);
+    let mut person = Person::enter(shop.servers[0].url.as_str(), &key(&folder, "ada"));
+    person.types("reply 1");
+    person.sees("Nothing has asked you anything.");
+    person.types("go drinks");
+    person.sees("You walk");
+    person.types("touch drinks");
+    person.types("reply 2");
+    person.sees("drinks asks: What would you like?");
+    person.sees("You reply to drinks.");
+    person.leaves();
+    shop.stop();
+}
+
 #[test]
 fn what_a_rule_of_the_sim_refuses_is_quoted() {
     let folder = Folder::new("scripting-refused");
