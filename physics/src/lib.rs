@@ -3,7 +3,8 @@
 //!
 //! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them and apply impulses.
 //! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended.
-//! Queries find the bodies near a point, and the first one on a straight way. There is no gravity: damping is the friction of the ground.
+//! Queries find the bodies near a point, and the first one on a straight way. There is no gravity:
+//! damping is the friction of the ground.
 //!
 //! # What it promises
 //!
@@ -19,7 +20,7 @@
 //!
 //! # What it cannot do
 //!
-//! It has circles and rectangles only, no joints, no ray casts and no ghosts of neighbour regions.
+//! It has circles and rectangles only, no joints, no shape casts and no ghosts of neighbour regions.
 //! No body is faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic
 //! body crushes it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after
 //! half a second. A box that slides along a wall made of several rectangles can catch on their

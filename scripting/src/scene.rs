@@ -19,7 +19,9 @@ use metatopia_types::{ObjectId, ScriptId, wire};
 use crate::{
     Call, ErrorKind, HostFault, ObjectView, ObjectWrites, ScriptOutput, ScriptState, Value,
     WorldView,
-    limits::{NEARBY_MAX, NEARBY_RADIUS_MAX, RAY_LOOKS, RAY_REACH, STATE_BYTES_MAX},
+    limits::{
+        NEARBY_MAX, NEARBY_RADIUS_MAX, RAY_LOOKS, RAY_LOOKS_PER_METRE, RAY_REACH, STATE_BYTES_MAX,
+    },
 };
 
 /// What every host function does in the end; also how a port to Rust reads and writes the world.
@@ -156,8 +158,11 @@ impl ScriptContext {
             return Err(HostFault::new(ErrorKind::Argument, message));
         }
         let found = self.view.along_ray(from, to, self.object);
-        self.looked = self.looked.saturating_add(found.looked.saturating_mul(RAY_LOOKS));
         let way = to.saturating_sub(from);
+        let metres = usize::try_from(way.length().ceil_int()).expect("twice the reach at most");
+        let ground = metres.saturating_mul(RAY_LOOKS_PER_METRE);
+        let looked = found.looked.saturating_mul(RAY_LOOKS).saturating_add(ground);
+        self.looked = self.looked.saturating_add(looked);
         Ok(found.first.map(|(id, fraction)| {
             let part = way.scale(fraction);
             (id, from.saturating_add(part), part.length())

@@ -14,7 +14,7 @@ use metatopia_protocol::{
     Answer, ChatMessage, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
     SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, World};
+use metatopia_sim::{Applied, ShownForm, World};
 use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::answers::answer_peer;
@@ -23,6 +23,9 @@ use self::{
     views::{ViewFault, Views},
 };
 use crate::{ActStage, ClientId, Config, Effect, context::ReplicaContext, ingress::ReceiptDue};
+
+/// Forms of one turn that a server sends to one person: more of them are no questions. Together they are at most 5 KB.
+const FORMS_PER_TURN_MAX: usize = 4;
 
 /// What one server still owes to clients and peers.
 #[derive(Debug)]
@@ -264,7 +267,7 @@ fn publish_forms(
     result: &Applied,
     sessions: &[(ClientId, PublicKey)],
 ) {
-    for shown in &result.forms {
+    for shown in bounded_forms(&result.forms) {
         let message = ServerMessage::Form(FormMessage {
             height: shown.height,
             object: shown.object,
@@ -274,5 +277,45 @@ fn publish_forms(
         for (client, _) in sessions.iter().filter(|(_, key)| *key == shown.player) {
             ctx.send(*client, &message);
         }
+    }
+}
+
+/// Returns the forms that are sent: the first of each person, because many things at once could end the
+/// session of one person, whose queue has a bound.
+fn bounded_forms(forms: &[ShownForm]) -> impl Iterator<Item = &ShownForm> {
+    let mut counts: BTreeMap<PublicKey, usize> = BTreeMap::new();
+    forms.iter().filter(move |shown| {
+        let count = counts.entry(shown.player).or_default();
+        *count += 1;
+        *count <= FORMS_PER_TURN_MAX
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Form, ObjectId, Tick};
+
+    use super::*;
+
+    #[test]
+    fn a_crowd_of_things_shows_one_person_so_many_forms_a_turn_and_others_theirs() {
+        let form = |player: u8, object: u64| ShownForm {
+            height: Height(1),
+            tick: Tick(1),
+            object: ObjectId(object),
+            name: "kiosk".to_owned(),
+            player: PublicKey([player; 32]),
+            form: Form {
+                tag: String::new(),
+                title: "Tea?".to_owned(),
+                text: String::new(),
+                choices: Vec::new(),
+                field: None,
+            },
+        };
+        let forms: Vec<_> = (0..100).map(|n| form(1, n)).chain([form(2, 100)]).collect();
+        let sent: Vec<u64> = bounded_forms(&forms).map(|shown| shown.object.0).collect();
+        assert_eq!(sent.len(), FORMS_PER_TURN_MAX + 1);
+        assert_eq!(sent[FORMS_PER_TURN_MAX..], [100]);
     }
 }

@@ -247,10 +247,10 @@ impl Teller {
     /// Source of the visitor's own: it does not compile, its upgrades fail, it fails from the second tick
     /// on, or it spawns things, some of which run it too, and speaks to whoever comes near.
     fn publish(&mut self, visitor: u8, dice: &mut Stream) {
-        let source = match dice.below(5) {
+        let source = match dice.below(6) {
             0 => "fn on_touch(other) { say(\"ouch\" }".to_owned(),
             1 => "fn on_upgrade() { throw \"no\"; }".to_owned(),
-            2 => "fn on_tick(dt) {
+            2 | 5 => "fn on_tick(dt) {
                       if state.n == 1 { throw \"tired\"; }
                       state.n = 1;
                   }"
@@ -265,6 +265,8 @@ impl Teller {
                  fn on_enter(other) {{
                      sound(\"pop\", {n});
                      if other.player != () {{ whisper(other, \"psst\"); }}
+                     let met = ray(self_.pos, other.pos);
+                     if met != () && met.object != other {{ shout(\"who is there?\"); }}
                  }}
                  fn on_leave(other) {{ state.left = other; zone(4); }}
                  fn on_ui(who, tag, choice, text) {{ state[tag + choice] = text; }}

@@ -191,7 +191,7 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "at most 16 other things of the same owner with this name, oldest first, however far they are";
     "say"(text: Text) -> Unit, 2000 ns, Writes(world::say), "the object says something";
     "shout"(text: Text) -> Unit, 4000 ns, Writes(world::shout),
-        "the object says something that is heard four times as far; it counts as two lines";
+        "the object says something that is heard four times as far; it counts as all that is said in a second";
     "whisper"(who: Object, text: Text) -> Unit, 2000 ns, Writes(world::whisper),
         "the object says something that only one person in hearing hears";
     "sound"(sound: Text) -> Unit, 2000 ns, Writes(world::sound),

@@ -5,7 +5,6 @@ use metatopia_physics::{Body, BodySpec, Motion, Shape, limits::SIZE_MIN};
 use metatopia_scripting::limits::SIGN_BYTES_MAX;
 use metatopia_types::{
     Blueprint, BodyShape, Build, Look, ObjectId, Outline, PackageId, PublicKey, Refusal, ScriptId,
-    wire,
 };
 
 use super::{
@@ -17,6 +16,7 @@ use super::{
 };
 use crate::{
     limits::{BUILD_BYTES_MAX, BUILDS_PER_AUTHOR_MAX, BUILDS_PER_TURN_MAX, DENSITY},
+    scripts::Fallback,
     space::Footprint,
     state::{AVATAR, BuildingParameters, Object, is_line, is_name},
 };
@@ -196,8 +196,7 @@ impl ActContext<'_> {
         }
         self.check_package(package)?;
         let script = self.state.scripts.get(&script).expect("a script that its object lists");
-        let fallback = (package, &script.state);
-        let kept = if script.fallback.is_none() { wire::length(&fallback) } else { 0 };
+        let kept = if script.fallback.is_none() { Fallback::of(script).bytes() } else { 0 };
         let fits = self.state.byte_budget.has(BUILD_BYTES_MAX.saturating_add(kept));
         if fits { Ok(()) } else { Err(Refusal::Full) }
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{Aspect, BodySpec, InsertError, Motion, Pose, Shape};
-use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId, wire};
+use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
 
 use super::history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
 use crate::{
@@ -301,12 +301,11 @@ impl State {
             return Some(package);
         }
         script.end_suspension();
+        let fallback = Fallback::of(script);
         let before = core::mem::replace(&mut script.package, package);
         if script.fallback.is_none() {
-            let zone = script.zone.as_ref().map(|zone| zone.outline);
-            let fallback = Fallback { package: before, state: script.state.clone(), zone };
             // The act was refused if the world has no room for the copy.
-            self.byte_budget.take(wire::length(&fallback));
+            self.byte_budget.take(fallback.bytes());
             script.fallback = Some(Box::new(fallback));
         } else {
             self.publications.release(before, self.governance.time);

@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     limits::PUSH_TICKS_MIN,
+    scripts::Hearers,
     space::{distance_to, nearest_point},
     state::{heading_of, is_line},
 };
@@ -52,7 +53,7 @@ impl ActContext<'_> {
     }
 
     /// Decides a reply to a form, which the scripts on the thing learn of. Nothing says that the form was
-    /// shown: a reply is like a touch with words.
+    /// shown, so a reply is bounded and paid for by who replies, as words are.
     pub(super) fn reply(&self, object: ObjectId, tag: &str, choice: u8, text: &str) -> ActResult {
         let player = self.renewed_player()?;
         if tag.len() > FORM_TAG_BYTES_MAX || text.len() > CHAT_BYTES_MAX {
@@ -66,7 +67,12 @@ impl ActContext<'_> {
         let event = Event::Ui { who: avatar.id(), tag: tag.into(), choice, text: text.into() };
         let scripts = self.state.objects.get(&object).map_or(&[][..], |object| &object.scripts);
         let told = self.executor.programs.listening(EventKind::Ui, scripts).collect();
-        Ok(vec![StateChange::Player(self.author(), player), StateChange::Raise(told, event)])
+        let left = self.deliveries_left().ok_or(Refusal::TooOften)?;
+        let hearers = Hearers::named(told).at_most(left);
+        Ok(vec![
+            StateChange::Player(self.author(), player),
+            StateChange::HeardByScripts(hearers, event),
+        ])
     }
 
     /// Decides a push, which is away from the avatar. People cannot be pushed, only walked into.

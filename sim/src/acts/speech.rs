@@ -44,24 +44,26 @@ impl ActContext<'_> {
         Ok(changes)
     }
 
-    /// Returns the scripts that hear a line. If the speaker has no gas to pay for them, or the turn has as
-    /// many deliveries as it may, no script hears it, and none is looked for.
+    /// Returns the scripts that hear a line. If the speaker may have nothing more delivered, no script hears
+    /// it, and none is looked for.
     fn hearers(&self, line: &SpokenLine) -> Option<Hearers> {
+        let left = self.deliveries_left()?;
+        let reach = (line.channel == NEARBY).then_some(self.state.charter.parameters.hearing);
+        let hearers = Hearers::of(self.state, self.executor.programs, line.place, reach);
+        Some(hearers.at_most(left))
+    }
+
+    /// Returns to how many scripts the author's words may still be delivered in this turn; nothing if the
+    /// author has no gas to pay for them, or the turn has as many deliveries as it may.
+    pub(super) fn deliveries_left(&self) -> Option<usize> {
         let (counts, author) = (self.counts, self.author());
         let own = counts.deliveries_by.get(&author).copied().unwrap_or(0);
         let income = self.state.owner_income();
         let purse = self.state.owners.get(&Some(author));
-        if counts.deliveries >= DELIVERIES_PER_TURN_MAX
-            || own >= DELIVERIES_PER_AUTHOR_MAX
-            || purse.is_some_and(|purse| purse.level(self.tick(), income) <= 0)
-        {
-            return None;
-        }
-        let reach = (line.channel == NEARBY).then_some(self.state.charter.parameters.hearing);
-        let hearers = Hearers::of(self.state, self.executor.programs, line.place, reach);
-        let deliveries_left =
-            (DELIVERIES_PER_TURN_MAX - counts.deliveries).min(DELIVERIES_PER_AUTHOR_MAX - own);
-        Some(hearers.at_most(deliveries_left))
+        let is_poor = purse.is_some_and(|purse| purse.level(self.tick(), income) <= 0);
+        let all_left = DELIVERIES_PER_TURN_MAX.saturating_sub(counts.deliveries);
+        let left = all_left.min(DELIVERIES_PER_AUTHOR_MAX.saturating_sub(own));
+        (left > 0 && !is_poor).then_some(left)
     }
 
     /// Decides a gesture.

@@ -19,6 +19,7 @@ use metatopia_types::wire;
 
 use crate::{
     limits::{TIMER_BYTES_MAX, ZONE_BYTES},
+    scripts::Script,
     state::State,
 };
 
@@ -57,7 +58,7 @@ pub(crate) fn reserved_bytes(state: &State) -> u64 {
     let waiting = state.waiting.iter().filter_map(|id| state.scripts.get(id));
     let events = waiting.flat_map(|script| script.inbox.timer_bytes());
     let timers = timers.chain(events).map(|bytes| TIMER_BYTES_MAX.saturating_sub(bytes) as u64);
-    let zones = state.zones.iter().filter_map(|id| state.scripts.get(id)?.zone.as_ref());
+    let zones = state.zones.iter().filter_map(|id| state.scripts.get(id)).flat_map(Script::zones);
     let zones = zones.map(|zone| ZONE_BYTES.saturating_sub(wire::length(zone)) as u64);
     timers.chain(zones).sum()
 }

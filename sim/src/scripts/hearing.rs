@@ -52,6 +52,11 @@ impl Hearers {
         Self { scripts, looked: listeners.looked }
     }
 
+    /// Returns these scripts, which did not have to be found.
+    pub(crate) const fn named(scripts: Vec<ScriptId>) -> Self {
+        Self { scripts, looked: 0 }
+    }
+
     /// Returns what the line counts against the deliveries of a turn.
     pub(crate) fn cost(&self) -> usize {
         self.scripts.len().saturating_add(self.looked / LOOKS_PER_DELIVERY)
@@ -83,7 +88,7 @@ impl Hearers {
             let mut found = Vec::new();
             for body in state.bodies.around(place, radius) {
                 let distance = body.position().distance(place);
-                // What the query gives beyond the circle depends on its past.
+                // What the query gives beyond the circle may be nearer to others.
                 if distance > radius {
                     continue;
                 }

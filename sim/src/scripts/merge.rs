@@ -210,11 +210,14 @@ impl State {
         let before = *script.fallback.take().expect("a fallback that was just seen");
         if trial == UpgradeTrial::Passed {
             self.publications.release(before.package, time);
+            self.index_zones(id);
             return;
         }
         let failed = core::mem::replace(&mut script.package, before.package);
         script.state = before.state;
-        self.restore_zone(id, before.zone);
+        // Those of whom the failed source was told are news to it, or have left without its knowledge.
+        script.zone = before.zone;
+        self.index_zones(id);
         self.publications.release(failed, time);
         self.script_changes.push((id, ScriptChange::FallsBack(before.package)));
     }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use metatopia_scripting::{ErrorKind, ScriptState};
-use metatopia_types::{ObjectId, Outline, PackageId, Tick};
+use metatopia_types::{ObjectId, PackageId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
 use super::{gas::GasPool, inbox::Inbox, zone::Zone};
-use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS};
+use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS, ZONE_BYTES};
 
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,8 +51,23 @@ pub struct Fallback {
     pub package: PackageId,
     /// The state that it remembered.
     pub state: ScriptState,
-    /// The outline of its zone.
-    pub zone: Option<Outline>,
+    /// Its zone, with those of whom it was told.
+    pub zone: Option<Zone>,
+}
+
+impl Fallback {
+    /// Returns what a script falls back to that runs another package from now on.
+    pub(crate) fn of(script: &Script) -> Self {
+        let (package, state, zone) = (script.package, script.state.clone(), script.zone.clone());
+        Self { package, state, zone }
+    }
+
+    /// Returns the bytes that it takes of the budget: its own, and those of all who may come into the zone that
+    /// it gives back.
+    pub(crate) fn bytes(&self) -> usize {
+        let zone = if self.zone.is_some() { ZONE_BYTES } else { 0 };
+        wire::length(self).saturating_add(zone)
+    }
 }
 
 /// What became of a script, as its programs must know.
@@ -84,8 +99,8 @@ impl SpeechRate {
     /// What a line counts, which everybody in hearing reads.
     pub(super) const LINE: u32 = VOICE_SIGNS_PER_LINE;
 
-    /// What a shout counts, which is heard four times as far as a line.
-    pub(super) const SHOUT: u32 = 2 * VOICE_SIGNS_PER_LINE;
+    /// What a shout counts, which is heard on sixteen times the ground of a line: all of a second.
+    pub(super) const SHOUT: u32 = VOICE_LINES_MAX * VOICE_SIGNS_PER_LINE;
 
     /// What a whisper, a sound or a form counts.
     pub(super) const SIGN: u32 = 1;
@@ -135,6 +150,12 @@ impl Script {
         core::iter::once(self.package).chain(fallback)
     }
 
+    /// Returns its zone, and the one that it falls back to.
+    pub(crate) fn zones(&self) -> impl Iterator<Item = &Zone> {
+        let fallback = self.fallback.as_ref().and_then(|fallback| fallback.zone.as_ref());
+        self.zone.iter().chain(fallback)
+    }
+
     /// Returns the tick at which its first timer runs out; nothing while it is suspended.
     pub(crate) fn alarm(&self) -> Option<Tick> {
         let first = self.timers.values().min().copied();
@@ -158,7 +179,69 @@ impl Script {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_math::{Fx, Vec2};
+    use metatopia_scripting::{
+        Event, Value,
+        limits::{STATE_BYTES_MAX, TOPIC_BYTES_MAX, ZONE_REACH},
+    };
+    use metatopia_types::{
+        Digest, Outline, ScriptId,
+        limits::{LEAF_BYTES_MAX, OBJECT_NUMBERS_END},
+    };
+
     use super::*;
+    use crate::{
+        limits::{INBOX_BYTES_MAX, INBOX_EVENTS_MAX, TIMERS_MAX, ZONE_MEMBERS_MAX},
+        scripts::{GasIncome, QueuedEvent, Sender},
+    };
+
+    /// A leaf that is too long stops every server.
+    #[test]
+    fn the_largest_script_fits_into_its_leaf() {
+        let text = |bytes: usize| Value::Text("x".repeat(bytes));
+        let head = wire::length(&ScriptState([("a".to_owned(), text(0))].into()));
+        let state = ScriptState([("a".to_owned(), text(STATE_BYTES_MAX - head - 1))].into());
+        assert_eq!(wire::length(&state), STATE_BYTES_MAX);
+        let far = Fx::from_int(-ZONE_REACH);
+        let zone = Zone {
+            outline: Outline::Box { half: Vec2::new(far, far) },
+            inside: vec![ObjectId(OBJECT_NUMBERS_END - 1); ZONE_MEMBERS_MAX],
+        };
+        let gas = GasPool::full(Tick(u64::MAX), GasIncome { refill: 0, capacity: u64::MAX / 4 });
+        let object = ObjectId(OBJECT_NUMBERS_END - 1);
+        let mut script = Script::new(object, PackageId(Digest([9; 32])), state, gas);
+        script.fallback =
+            Some(Box::new(Fallback { zone: Some(zone.clone()), ..Fallback::of(&script) }));
+        script.zone = Some(zone);
+        script.timers = (0..TIMERS_MAX)
+            .map(|n| (format!("{n:0>width$}", width = TOPIC_BYTES_MAX), Tick(u64::MAX)))
+            .collect();
+        script.failed_of_late = vec![Tick(u64::MAX); FAILURES_MAX];
+        script.last_failure = Some((Tick(u64::MAX), ErrorKind::Panic));
+        script.suspended = Some(Tick(u64::MAX));
+        (script.failures, script.dropped, script.gas_used) = (u64::MAX, u64::MAX, u64::MAX);
+        let mut room = crate::rules::ByteBudget::UNLIMITED;
+        // As many events as may wait, and as many bytes.
+        let bytes = INBOX_BYTES_MAX as usize / INBOX_EVENTS_MAX;
+        for n in 0..INBOX_EVENTS_MAX as u32 {
+            let event = |text: usize| QueuedEvent {
+                sender: Sender::Script(ScriptId(u64::from(n / 32))),
+                raised: Tick(u64::MAX),
+                index: u32::MAX,
+                event: Event::Chat { from: object, text: "x".repeat(text) },
+            };
+            let text = bytes - wire::length(&event(0));
+            script.inbox.push(event(text), &mut room).expect("it fits");
+        }
+        script.inbox.announce(QueuedEvent {
+            sender: Sender::Core,
+            raised: Tick(u64::MAX),
+            index: u32::MAX,
+            event: Event::Upgrade,
+        });
+        let bytes = wire::length(&script);
+        assert!(bytes <= LEAF_BYTES_MAX && bytes + 2_048 > LEAF_BYTES_MAX, "{bytes}");
+    }
 
     #[test]
     fn a_script_says_so_many_lines_a_second_and_no_more() {

@@ -274,9 +274,10 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
     run
 }
 
-/// Says whether this event is what a player said.
+/// Says whether this event is what a player said or replied, who has paid for its call.
 const fn is_speech(queued: &QueuedEvent) -> bool {
-    matches!((&queued.sender, &queued.event), (Sender::Player(_), Event::Chat { .. }))
+    let are_words = matches!(queued.event, Event::Chat { .. } | Event::Ui { .. });
+    are_words && matches!(queued.sender, Sender::Player(_))
 }
 
 /// Calls the script as a transaction: a panic of the executor is an error like any other, the same on every

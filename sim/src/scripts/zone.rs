@@ -1,8 +1,8 @@
 //! Zones: the ground around a thing whose script is told who comes and who goes.
 //!
 //! Who and what can come is sorted along one axis once a tick, so that a zone looks at those in its strip
-//! alone. Only so many zones are looked at in a tick: with more of them each waits for its turn, and a
-//! tick takes no longer.
+//! alone. Only so much is looked at in a tick, by the zones in turn: with more of them, or in a crowd, each
+//! waits longer, and a tick takes no longer.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{Event, EventKind};
@@ -14,7 +14,7 @@ use super::{
     programs::Programs,
 };
 use crate::{
-    limits::{ZONE_BYTES, ZONE_MEMBERS_MAX, ZONE_THINGS_MAX, ZONES_PER_TICK},
+    limits::{ZONE_BYTES, ZONE_LOOKS_PER_TICK, ZONE_MEMBERS_MAX, ZONE_THINGS_MAX, ZONES_PER_TICK},
     state::State,
 };
 
@@ -27,59 +27,74 @@ pub struct Zone {
     pub inside: Vec<ObjectId>,
 }
 
-impl Zone {
-    /// Returns how far it reaches from its centre at most.
-    fn reach(&self) -> Fx {
-        match self.outline {
+/// The ground of a zone as it lies in a tick.
+struct ZoneGround {
+    outline: Outline,
+    center: Vec2,
+    /// The direction of the first axis of a box.
+    facing: Vec2,
+    /// How far it reaches from its centre at most.
+    reach: Fx,
+}
+
+impl ZoneGround {
+    /// Returns the ground of a zone around a body that is here and faces there.
+    fn new(outline: Outline, center: Vec2, facing: Vec2) -> Self {
+        let reach = match outline {
             Outline::Disc { radius } => radius,
             // More than the diagonal.
             Outline::Box { half } => half.x.saturating_add(half.y),
-        }
+        };
+        Self { outline, center, facing, reach }
     }
 
-    /// Says whether a point is inside, given from the centre of the zone as it lies when it is not turned.
+    /// Says whether a point is inside.
     fn holds(&self, point: Vec2) -> bool {
+        let from = point.saturating_sub(self.center);
+        if from.x.saturating_abs() > self.reach || from.y.saturating_abs() > self.reach {
+            return false;
+        }
         match self.outline {
             // Squares of reaches are far below the range: 32 times 32.
-            Outline::Disc { radius } => point.length_squared() <= radius.saturating_mul(radius),
+            Outline::Disc { radius } => from.length_squared() <= radius.saturating_mul(radius),
             Outline::Box { half } => {
-                point.x.saturating_abs() <= half.x && point.y.saturating_abs() <= half.y
+                from.dot(self.facing).saturating_abs() <= half.x
+                    && self.facing.cross(from).saturating_abs() <= half.y
             }
         }
     }
 }
 
-/// The places of all who can come into a zone: people, and things that can be pushed.
-struct Comers(Vec<(Vec2, ObjectId)>);
+/// Somebody or something that can come into a zone.
+#[derive(Clone, Copy)]
+struct Comer {
+    place: Vec2,
+    id: ObjectId,
+    is_thing: bool,
+}
+
+/// All who can come into a zone, from west to east: people, and things that can be pushed.
+struct Comers(Vec<Comer>);
 
 impl Comers {
     fn of(state: &State) -> Self {
-        let comers = state.present.values().chain(&state.movable);
-        let place = |id: &ObjectId| Some((state.bodies.body(*id)?.position(), *id));
-        let mut comers: Vec<_> = comers.filter_map(place).collect();
-        comers.sort_unstable_by_key(|(place, id)| (place.x, *id));
+        let people = state.present.values().map(|id| (*id, false));
+        let things = state.movable.iter().map(|id| (*id, true));
+        let comer = |(id, is_thing): (ObjectId, bool)| {
+            Some(Comer { place: state.bodies.body(id)?.position(), id, is_thing })
+        };
+        let mut comers: Vec<_> = people.chain(things).filter_map(comer).collect();
+        comers.sort_unstable_by_key(|comer| (comer.place.x, comer.id));
         Self(comers)
     }
 
-    /// Returns those in a zone of an object, in order.
-    fn inside(&self, state: &State, object: ObjectId, zone: &Zone) -> Vec<ObjectId> {
-        let Some(body) = state.bodies.body(object) else {
-            return Vec::new();
-        };
-        let (center, reach) = (body.position(), zone.reach());
-        let (left, right) = (center.x.saturating_sub(reach), center.x.saturating_add(reach));
-        let first = self.0.partition_point(|(place, _)| place.x < left);
-        let strip = self.0[first..].iter().take_while(|(place, _)| place.x <= right);
-        let turn = body.angle().wrapping_neg();
-        let mut found: Vec<ObjectId> = strip
-            .filter(|(place, id)| {
-                let from = place.saturating_sub(center);
-                *id != object && from.y.saturating_abs() <= reach && zone.holds(from.rotate(turn))
-            })
-            .map(|(_, id)| *id)
-            .collect();
-        found.sort_unstable();
-        found
+    /// Returns those as far in the west and east as the ground reaches.
+    fn strip(&self, ground: &ZoneGround) -> &[Comer] {
+        let left = ground.center.x.saturating_sub(ground.reach);
+        let right = ground.center.x.saturating_add(ground.reach);
+        let first = self.0.partition_point(|comer| comer.place.x < left);
+        let strip = &self.0[first..];
+        &strip[..strip.partition_point(|comer| comer.place.x <= right)]
     }
 }
 
@@ -87,27 +102,21 @@ impl State {
     /// Gives a script another zone, or none. Who is inside the old one and the new one has not left.
     pub(super) fn set_zone(&mut self, id: ScriptId, outline: Option<Outline>) {
         let script = self.scripts.get_mut(&id).expect("a script that ran or is resumed is there");
-        let Some(outline) = outline else {
-            script.zone = None;
-            self.zones.remove(&id);
-            return;
-        };
         let inside = script.zone.take().map(|zone| zone.inside);
-        if inside.is_none() && !self.byte_budget.take(ZONE_BYTES) {
-            script.dropped = script.dropped.saturating_add(1);
-            return;
+        if let Some(outline) = outline {
+            if inside.is_none() && !self.byte_budget.take(ZONE_BYTES) {
+                script.dropped = script.dropped.saturating_add(1);
+                return;
+            }
+            script.zone = Some(Zone { outline, inside: inside.unwrap_or_default() });
         }
-        script.zone = Some(Zone { outline, inside: inside.unwrap_or_default() });
-        self.zones.insert(id);
+        self.index_zones(id);
     }
 
-    /// Gives a script the zone again that it had before an upgrade. The building step that upgraded it took
-    /// more bytes than a zone has.
-    pub(super) fn restore_zone(&mut self, id: ScriptId, outline: Option<Outline>) {
-        let script = self.scripts.get_mut(&id).expect("a script whose upgrade ends");
-        let inside = script.zone.take().map(|zone| zone.inside).unwrap_or_default();
-        script.zone = outline.map(|outline| Zone { outline, inside });
-        if outline.is_some() {
+    /// Puts a script into the index of zones, or removes it, as its zones say.
+    pub(super) fn index_zones(&mut self, id: ScriptId) {
+        let script = self.scripts.get(&id).expect("a script whose zone has changed is there");
+        if script.zones().next().is_some() {
             self.zones.insert(id);
         } else {
             self.zones.remove(&id);
@@ -122,51 +131,83 @@ pub(crate) fn watch_zones(state: &mut State, programs: &Programs, now: Tick, mut
         return;
     }
     let comers = Comers::of(state);
-    // Each zone in every so many ticks, by its place among all.
-    let period = state.zones.len().div_ceil(ZONES_PER_TICK);
-    let first = usize::try_from(now.0 % period as u64).expect("below the number of zones");
-    let turn: Vec<ScriptId> = state.zones.iter().skip(first).step_by(period).copied().collect();
-    for id in turn {
-        let script = state.scripts.get(&id).expect("a script with a zone is in the state");
-        let zone = script.zone.as_ref().expect("a script that is listed has a zone");
-        let found = comers.inside(state, script.object, zone);
-        if script.suspended.is_some() || found == zone.inside {
-            continue;
+    let mut looks = 0_usize;
+    // The turn goes by the ids of scripts, so nobody who gives up a zone and takes it again moves others.
+    for _ in 0..state.zones.len().min(ZONES_PER_TICK) {
+        let next = state.zones.range(state.clock.next_zone..).next();
+        let id = *next.or_else(|| state.zones.first()).expect("there is a zone");
+        state.clock.next_zone = id.plus(1);
+        looks = looks.saturating_add(watch_zone(state, programs, &comers, (now, &mut index), id));
+        if looks >= ZONE_LOOKS_PER_TICK {
+            break;
         }
-        let mut inside = zone.inside.clone();
-        // Who leaves makes room for who comes.
-        let left = zone.inside.iter().filter(|id| found.binary_search(id).is_err());
-        let left = left.map(|other| (EventKind::Leave, *other));
-        let came = found.iter().filter(|id| zone.inside.binary_search(id).is_err());
-        let came = came.map(|other| (EventKind::Enter, *other));
-        let changes: Vec<_> = left.chain(came).collect();
-        for (kind, other) in changes {
-            let event = match kind {
-                EventKind::Leave => Event::Leave { other },
-                _ if !has_room(state, &inside, other) => continue,
-                _ => Event::Enter { other },
-            };
-            let hears = programs.listening(kind, &[id]).next().is_some();
-            let queued = QueuedEvent { sender: Sender::Physics, raised: now, index, event };
-            index = index.saturating_add(1);
-            // Whom there was no room to tell of is told of later.
-            if hears && !state.offer(id, queued) {
-                continue;
-            }
-            match inside.binary_search(&other) {
-                Ok(place) => drop(inside.remove(place)),
-                Err(place) => inside.insert(place, other),
-            }
-        }
-        keep_inside(state, id, inside);
     }
 }
 
-/// Says whether a zone can tell of one more: people have places that no thing takes.
-fn has_room(state: &State, inside: &[ObjectId], other: ObjectId) -> bool {
-    let things = || inside.iter().filter(|id| state.movable.contains(id)).count();
-    let is_thing = state.movable.contains(&other);
-    inside.len() < ZONE_MEMBERS_MAX && !(is_thing && things() >= ZONE_THINGS_MAX)
+/// Tells a script who came into its zone and who left. Returns how many were looked at for that.
+fn watch_zone(
+    state: &mut State,
+    programs: &Programs,
+    comers: &Comers,
+    (now, index): (Tick, &mut u32),
+    id: ScriptId,
+) -> usize {
+    let script = state.scripts.get(&id).expect("a script with a zone is in the state");
+    let Some(zone) = script.zone.as_ref().filter(|_| script.suspended.is_none()) else {
+        return 1;
+    };
+    let (object, mut inside) = (script.object, zone.inside.clone());
+    let body = state.bodies.body(object).expect("an object with a script has a body");
+    let facing = match zone.outline {
+        Outline::Disc { .. } => Vec2::ZERO,
+        Outline::Box { .. } => body.angle().direction(),
+    };
+    let ground = ZoneGround::new(zone.outline, body.position(), facing);
+    let stays =
+        |id: &ObjectId| state.bodies.body(*id).is_some_and(|body| ground.holds(body.position()));
+    let left: Vec<_> = inside.iter().copied().filter(|id| !stays(id)).collect();
+    let mut looks = 1 + inside.len();
+    let mut tell = |state: &mut State, kind: EventKind, event: Event| {
+        let queued = QueuedEvent { sender: Sender::Physics, raised: now, index: *index, event };
+        *index = index.saturating_add(1);
+        // Whom there was no room to tell of is told of later.
+        programs.listening(kind, &[id]).next().is_none() || state.offer(id, queued)
+    };
+    // Who leaves makes room for who comes.
+    for other in left {
+        if tell(state, EventKind::Leave, Event::Leave { other }) {
+            inside.retain(|member| *member != other);
+        }
+    }
+    // A zone that is full looks at its members alone, however many stand around in it.
+    if inside.len() < ZONE_MEMBERS_MAX {
+        let mut things = inside.iter().filter(|id| state.movable.contains(id)).count();
+        let strip = comers.strip(&ground);
+        looks = looks.saturating_add(strip.len());
+        let comes = |comer: &&Comer| {
+            let has_place = !(comer.is_thing && things >= ZONE_THINGS_MAX) && comer.id != object;
+            has_place && ground.holds(comer.place) && inside.binary_search(&comer.id).is_err()
+        };
+        let mut came: Vec<Comer> = strip.iter().filter(comes).copied().collect();
+        came.sort_unstable_by_key(|comer| comer.id);
+        for comer in came {
+            if inside.len() >= ZONE_MEMBERS_MAX {
+                break;
+            }
+            // People have places that no thing takes.
+            if comer.is_thing && things >= ZONE_THINGS_MAX {
+                continue;
+            }
+            if !tell(state, EventKind::Enter, Event::Enter { other: comer.id }) {
+                break;
+            }
+            things += usize::from(comer.is_thing);
+            let place = inside.partition_point(|member| *member < comer.id);
+            inside.insert(place, comer.id);
+        }
+    }
+    keep_inside(state, id, inside);
+    looks
 }
 
 /// Notes who is inside the zone of a script. A leaf that does not change is not hashed again.
@@ -196,9 +237,9 @@ mod tests {
     #[test]
     fn a_disc_holds_its_rim_and_a_box_its_sides() {
         let at = |x: i32, y: i32| Vec2::new(Fx::from_int(x), Fx::from_int(y));
-        let zone = |outline| Zone { outline, inside: Vec::new() };
-        let disc = zone(Outline::Disc { radius: Fx::from_int(5) });
-        let plank = zone(Outline::Box { half: at(4, 1) });
+        let ground = |outline| ZoneGround::new(outline, Vec2::ZERO, at(1, 0));
+        let disc = ground(Outline::Disc { radius: Fx::from_int(5) });
+        let plank = ground(Outline::Box { half: at(4, 1) });
 
         assert!(disc.holds(at(3, 4)) && disc.holds(at(-5, 0)));
         assert!(!disc.holds(at(4, 4)) && !disc.holds(at(16, -2_000)));

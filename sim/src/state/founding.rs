@@ -177,6 +177,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             seed: sim.0,
             next_object: ObjectId(1),
             next_script: ScriptId(1),
+            next_zone: ScriptId(1),
             failed_steps: 0,
         },
         governance: Governance::new(genesis.admins.clone()),

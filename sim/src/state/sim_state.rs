@@ -73,6 +73,8 @@ pub struct SimClock {
     pub next_object: ObjectId,
     /// The id of the next script.
     pub next_script: ScriptId,
+    /// The first script whose zone the next tick looks at.
+    pub next_zone: ScriptId,
     /// Steps of physics that failed, and left all bodies where they were. Anything but 0 is a
     /// bug of the engine.
     pub failed_steps: u64,
@@ -123,7 +125,7 @@ pub(crate) struct State {
     pub(crate) movable: BTreeSet<ObjectId>,
     /// Index: the first timer of each script that has any.
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
-    /// Index: the scripts that have a zone.
+    /// Index: the scripts that have a zone, or fall back to one.
     pub(crate) zones: BTreeSet<ScriptId>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
@@ -372,7 +374,7 @@ impl State {
         self.count_players();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
-        let zoned = self.scripts.iter().filter(|(_, script)| script.zone.is_some());
+        let zoned = self.scripts.iter().filter(|(_, script)| script.zones().next().is_some());
         self.zones = zoned.map(|(id, _)| *id).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();

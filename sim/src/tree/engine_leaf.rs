@@ -15,7 +15,7 @@ use crate::{ENGINE, RULES};
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
 const FORMATS: [(&str, u32); 17] = [
-    (kinds::CLOCK, 1),
+    (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 1),
     (kinds::GOVERNANCE, 1),
     (kinds::VALIDATORS, 1),
@@ -29,7 +29,7 @@ const FORMATS: [(&str, u32); 17] = [
     (kinds::PACKAGES, 1),
     (kinds::PUBLICATIONS, 1),
     (kinds::CONTACTS, 1),
-    (kinds::SCRIPT, 1),
+    (kinds::SCRIPT, 2),
     (kinds::TILE, 1),
     (kinds::OUTCOMES, 1),
 ];

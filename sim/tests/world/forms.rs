@@ -98,6 +98,33 @@ fn a_reply_of_who_is_out_of_hearing_or_has_left_is_refused() {
     assert_eq!(remembered(&yard), None);
 }
 
+/// Who replied without end had the script pay for it, until it handled nothing any more.
+#[test]
+fn who_replies_pays_for_it_and_only_so_often() {
+    let (mut yard, kiosk) = kiosk();
+    let level = |yard: &Yard| script(&yard.world, 1).gas_used;
+    let before = level(&yard);
+    let (mut heard, mut refused) = (0, 0);
+    for _ in 0..30 {
+        let acts: Vec<_> = (0..80).map(|_| yard.act(1, reply(kiosk, "drink", 0, ""))).collect();
+        yard.play();
+        for act in acts {
+            match yard.outcome(&act) {
+                Outcome::Ok => heard += 1,
+                Outcome::Refused(Refusal::TooOften) => refused += 1,
+                other => panic!("{other}"),
+            }
+        }
+    }
+    assert!(heard > 100 && refused > 100, "{heard} were heard, {refused} refused");
+    assert!(level(&yard) > before);
+    // Somebody else is heard at once: the purse of who replied is empty, not the script's.
+    assert_eq!(yard.try_act(2, reply(kiosk, "drink", 1, "me")), Outcome::Ok);
+    yard.idle(2);
+    let Some(Value::Array(told)) = remembered(&yard) else { panic!("it remembers") };
+    assert_eq!(told[0], Value::Text("player 2".to_owned()));
+}
+
 #[test]
 fn a_reply_whose_words_nobody_may_say_is_refused() {
     let (mut yard, kiosk) = kiosk();

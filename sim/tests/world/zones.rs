@@ -3,10 +3,14 @@
 use metatopia_math::Fx;
 use metatopia_physics::Motion;
 use metatopia_scripting::Value;
-use metatopia_sim::limits::{
-    FAILURES_MAX, ZONE_BYTES, ZONE_MEMBERS_MAX, ZONE_THINGS_MAX, ZONES_PER_TICK,
+use metatopia_sim::{
+    SimClock,
+    limits::{
+        FAILURES_MAX, ZONE_BYTES, ZONE_LOOKS_PER_TICK, ZONE_MEMBERS_MAX, ZONE_THINGS_MAX,
+        ZONES_PER_TICK,
+    },
 };
-use metatopia_types::{Act, Build, ObjectId, Outcome, ScriptId};
+use metatopia_types::{Act, Build, LeafKey, ObjectId, Outcome, ScriptId, wire};
 
 use crate::{
     building::site,
@@ -134,8 +138,89 @@ fn a_failed_upgrade_gives_the_zone_back() {
     yard.idle(2);
     assert_eq!(script(&yard.world, 1).package, old);
     yard.walk_to(1, vec2(18, 0));
-    let came = noted(&yard, 1, "came");
-    assert_eq!(came.last().map(String::as_str), Some("player 1"), "{came:?}");
+    // Who stood there all the time has not come twice, and has not left.
+    assert_eq!(noted(&yard, 1, "came"), ["player 2", "player 1"]);
+    assert_eq!(noted(&yard, 1, "left"), [""; 0]);
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+/// The new source listened to nobody, so the old one never heard of who left meanwhile.
+#[test]
+fn after_a_failed_upgrade_a_script_is_told_who_left_meanwhile() {
+    let mut builder = Builder::new();
+    let old = builder.package("porch", &PORCH.replace("zone(0)", "()"));
+    let new = builder.package("porch-new", "fn on_touch(other) { throw \"no\"; }");
+    let object = builder.thing(Motion::Kinematic, (20, 0), &[old]);
+    let mut yard = site(&mut builder);
+    yard.walk_to(1, vec2(20, 2));
+    yard.walk_to(2, vec2(18, 0));
+    let upgrade = Build::Upgrade { object, script: ScriptId(1), package: new };
+    assert_eq!(yard.try_act(100, Act::Build(upgrade)), Outcome::Ok);
+    yard.walk_to(1, vec2(20, 8));
+
+    yard.act(2, Act::Touch { object });
+    yard.idle(3);
+
+    assert_eq!(script(&yard.world, 1).package, old);
+    assert_eq!(noted(&yard, 1, "came"), ["player 1", "player 2"]);
+    assert_eq!(noted(&yard, 1, "left"), ["player 1"]);
+}
+
+/// A zone that came and went before others shifted the turns of all, so that half of them never came.
+#[test]
+fn who_gives_up_a_zone_and_takes_it_again_hinders_no_other_zone() {
+    let mut builder = Builder::new();
+    let restless =
+        "fn on_tick(dt) { state.on = !(state.on ?? false); zone(if state.on { 1 } else { 0 }); }";
+    let restless = builder.package("restless", restless);
+    let porch = "fn on_start() { zone(16); } fn on_enter(other) { state.came = other.name; }";
+    let porch = builder.package("porch", porch);
+    builder.thing(Motion::Static, (-40, -40), &[restless]);
+    let count = 3 * ZONES_PER_TICK as u64 / 2;
+    for n in 0..i32::try_from(count).unwrap() {
+        builder.thing(Motion::Static, (36 + 2 * (n % 14), 36 + 2 * (n / 14)), &[porch]);
+    }
+    let mut yard = site(&mut builder);
+    yard.walk_to(1, vec2(35, 35));
+    yard.idle(40);
+
+    let near = |id: &u64| {
+        yard.position(ObjectId(*id)).distance(yard.position(yard.avatar(1))) <= Fx::from_int(16)
+    };
+    let told = |id: &u64| script(&yard.world, *id).state.0.contains_key("came");
+    let near: Vec<u64> = (2..=count + 1).filter(near).collect();
+    assert!(near.len() > 20);
+    assert_eq!(near.iter().filter(|id| !told(id)).count(), 0);
+}
+
+/// Returns the script whose zone the next tick looks at first.
+fn next_zone(yard: &Yard) -> u64 {
+    let leaf = yard.world.leaf(&LeafKey("clock".to_owned())).expect("every state has a clock");
+    wire::decode::<SimClock>(&leaf, 1_024).expect("it is a clock").next_zone.0
+}
+
+#[test]
+fn in_a_crowd_a_tick_looks_at_so_many_and_the_next_one_goes_on() {
+    let mut builder = Builder::new();
+    let porch = builder.package("porch", "fn on_start() { zone(1); } fn on_enter(other) { }");
+    builder.genesis.parameters.building.movable_max = 100;
+    for n in 0..i32::try_from(ZONES_PER_TICK).unwrap() {
+        builder.thing(Motion::Static, (-10, -30 - 2 * n), &[porch]);
+    }
+    let crowd = 80;
+    for n in 0..crowd {
+        builder.thing(Motion::Dynamic, (-10, 10 + 2 * n), &[]);
+    }
+    let mut yard = site(&mut builder);
+    let before = next_zone(&yard);
+
+    yard.play();
+
+    // Three ticks, each with so many zones as look at that many: one more than the last that begins below.
+    let ticks = 3 * (ZONE_LOOKS_PER_TICK as u64).div_ceil(1 + crowd as u64);
+    let zones = ZONES_PER_TICK as u64;
+    let after = next_zone(&yard);
+    assert_eq!((after + zones - before) % zones, ticks % zones, "{before} {after}");
 }
 
 #[test]

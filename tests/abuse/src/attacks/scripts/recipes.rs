@@ -142,7 +142,8 @@ fn messages() -> Vec<Recipe> {
 }
 
 /// What is done with things.
-const RAYS: &str = "fn on_tick(dt) { let p = self_.pos; loop { ray(p, p + vec2(45, 45)); } }";
+const RAYS: &str =
+    "fn on_tick(dt) { let p = self_.pos; loop { ray(p - vec2(64, 0), p + vec2(64, 0)); } }";
 
 fn things() -> Vec<Recipe> {
     let says = format!("fn on_tick(dt) {{ say(\"{}\"); }}", "s".repeat(500));
