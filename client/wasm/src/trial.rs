@@ -12,6 +12,7 @@ use metatopia_types::{
     limits::TICKS_PER_SECOND,
 };
 use serde::Deserialize;
+use serde_json::Value;
 
 use self::news::TrialNews;
 pub use self::news::{HandlerGas, TRIAL_LINES_MAX, TrialEvent, TrialLine, TrialReport};
@@ -32,25 +33,26 @@ pub const TRIAL_TURNS_MAX: u32 = 60;
 /// Turns between two signs of life of the author, whose avatar would leave otherwise.
 const HEARTBEAT_TURNS: u64 = 100;
 
-/// What is tried, in the words of the page.
-#[derive(Debug, Deserialize)]
-struct TrialTask {
-    /// The author's key.
-    author: String,
-    /// The thing that gets the script.
-    object: u64,
-    /// The script that it takes the place of; none if it comes beside the others.
-    script: Option<u64>,
-    draft: PageDraft,
-}
-
-/// What the author does in the copy, in the words of the page.
+/// What the page wants of a try.
 #[derive(Debug, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
-enum TrialDeed {
+enum TrialCommand {
+    /// Begins a try.
+    Begin {
+        /// The author's key.
+        author: String,
+        /// The thing that gets the script.
+        object: ObjectId,
+        /// The script that it takes the place of; none if it comes beside the others.
+        script: Option<ScriptId>,
+        draft: Box<PageDraft>,
+    },
+    /// Has the author touch the thing.
     Touch,
+    /// Has the author say something.
     Say { text: String },
-    Reply { object: u64, tag: String, choice: u8, text: String },
+    /// Has the author reply to a form.
+    Reply { object: ObjectId, tag: String, choice: u8, text: String },
 }
 
 /// A draft that runs on a copy of the state.
@@ -74,18 +76,19 @@ impl ScriptTrial {
     /// in the sim. What a rule refuses is no error, but is told as news.
     pub fn new(world: &World, task: &[u8]) -> Result<Self, CallError> {
         check_bytes(world.state_bytes())?;
-        let task: TrialTask = serde_json::from_slice(task).map_err(CallError::input)?;
-        let author: PublicKey = task.author.parse().map_err(CallError::input)?;
+        let TrialCommand::Begin { author, object, script, draft } = read(task)? else {
+            return Err(CallError::input("a try begins with a task"));
+        };
+        let author: PublicKey = author.parse().map_err(CallError::input)?;
         let stranger = || CallError::new("NotLoggedIn", "the author is not in the sim");
         let player = world.player(&author).ok_or_else(stranger)?;
         let login = Act::login(player.name.clone(), player.look);
         let (package, blob) =
-            task.draft.package(player.name.clone(), author).map_err(|fault| match fault {
+            draft.package(player.name.clone(), author).map_err(|fault| match fault {
                 DraftFault::Name => CallError::new("BadName", "a key or parent is none"),
                 DraftFault::Rule(why) => CallError::new("BadPackage", why),
                 DraftFault::TooLong => CallError::new("TooLong", "the package is too long"),
             })?;
-        let object = ObjectId(task.object);
         let mut trial = Self {
             world: world.clone(),
             author,
@@ -99,7 +102,7 @@ impl ScriptTrial {
         let publish = Act::Publish { source: blob.id() };
         let came = trial.act("login", login, None) && trial.act("publish", publish, Some(blob));
         if came {
-            trial.put(object, package, task.script.map(ScriptId));
+            trial.put(object, package, script);
         } else {
             trial.is_over = true;
         }
@@ -124,21 +127,21 @@ impl ScriptTrial {
     /// # Errors
     /// When it is malformed. What a rule refuses is told as news.
     pub fn act_as_author(&mut self, deed: &[u8]) -> Result<(), CallError> {
-        let deed = serde_json::from_slice(deed).map_err(CallError::input)?;
+        let deed = read(deed)?;
         if self.is_over {
             return Ok(());
         }
         match deed {
-            TrialDeed::Touch => {
+            TrialCommand::Begin { .. } => return Err(CallError::input("a try begins once")),
+            TrialCommand::Touch => {
                 let object = self.news.thing();
                 self.act("touch", Act::Touch { object }, None);
             }
-            TrialDeed::Say { text } => {
+            TrialCommand::Say { text } => {
                 let words = Blob(text.into_bytes());
                 self.act("say", Act::Say { channel: 0, body: words.id() }, Some(words));
             }
-            TrialDeed::Reply { object, tag, choice, text } => {
-                let object = ObjectId(object);
+            TrialCommand::Reply { object, tag, choice, text } => {
                 self.act("reply", Act::Reply { object, tag, choice, text }, None);
             }
         }
@@ -214,6 +217,12 @@ impl ScriptTrial {
             ..Header::unstated()
         }
     }
+}
+
+/// Reads what the page wants, by the way of the core's commands: a second one would be code for nothing.
+fn read(command: &[u8]) -> Result<TrialCommand, CallError> {
+    let command: Value = serde_json::from_slice(command).map_err(CallError::input)?;
+    serde_json::from_value(command).map_err(CallError::input)
 }
 
 /// Refuses a state of which no copy is made.

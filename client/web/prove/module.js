@@ -291,7 +291,7 @@ export class Replica extends Held {
 export class Trial extends Held {
   /** @param {Module} module @param {number} replica @param {import('../core/trial.js').TrialTask} task */
   constructor(module, replica, task) {
-    super(module, "trial_new", encoder.encode(JSON.stringify(task)), replica);
+    super(module, "trial_new", encoder.encode(JSON.stringify({ do: "begin", ...task })), replica);
   }
 
   /** Has the author do something in the copy. @param {{do: string, [more: string]: any}} deed */
@@ -301,6 +301,7 @@ export class Trial extends Held {
 
   /** Lets turns go by. @param {number} turns @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} since the last call */
   run(turns) {
-    return this.json("trial_run", NOTHING, turns);
+    const report = this.json("trial_run", NOTHING, turns);
+    return { ...report, lines: report.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) };
   }
 }

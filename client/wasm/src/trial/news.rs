@@ -20,8 +20,7 @@ pub const TRIAL_LINES_MAX: usize = 200;
 pub struct TrialLine {
     /// Simulated seconds since the try began.
     pub at: f64,
-    /// What happened.
-    #[serde(flatten)]
+    /// What happened then.
     pub what: TrialEvent,
 }
 
@@ -35,12 +34,12 @@ pub enum TrialEvent {
         name: String,
         /// Whether it whispered to the author alone.
         whispered: bool,
-        /// The words.
+        /// The words that it said.
         text: String,
     },
     /// The script logged something.
     Logged {
-        /// The line.
+        /// The line that it logged.
         text: String,
     },
     /// A call of the script failed.
@@ -51,34 +50,34 @@ pub enum TrialEvent {
         line: u32,
         /// The column, from 1; 0 if no place is known.
         column: u32,
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// A thing made a sound.
     Sound {
         /// The thing's name.
         name: String,
-        /// The sound.
+        /// The name of the sound.
         sound: &'static str,
         /// Semitones above its usual pitch.
         pitch: i8,
     },
     /// A thing showed a form to the author.
     Form {
-        /// The thing.
+        /// The thing that asks.
         object: u64,
         /// The thing's name.
         name: String,
-        /// The form.
+        /// The form that it shows.
         form: Form,
     },
     /// The thing looks or reads otherwise than before.
     Look {
         /// Its color as 0xRRGGBB.
         color: u32,
-        /// Its text.
+        /// The text that it shows.
         text: String,
-        /// Its name.
+        /// The name that it has.
         name: String,
     },
     /// The thing is elsewhere, or turned.

@@ -76,7 +76,7 @@ fn world() -> World {
 
 fn task(object: u64, source: &str) -> Vec<u8> {
     let task = json!({
-        "author": author().to_string(), "object": object, "script": null,
+        "do": "begin", "author": author().to_string(), "object": object, "script": null,
         "draft": {
             "name": "lamp", "version": "1.0.0", "entry": "lamp.rhai",
             "files": { "lamp.rhai": source }, "licence": "AGPL-3.0-or-later",
@@ -180,7 +180,8 @@ fn an_upgrade_that_fails_falls_back_in_the_copy() {
 
 #[test]
 fn a_form_is_shown_and_its_reply_reaches_the_script() {
-    let source = "fn on_touch(other) { ui(other, #{ tag: \"tea\", title: \"Tea?\", choices: [\"Yes\", \"No\"] }); }\n\
+    let source = "fn on_touch(other) {\n\
+                  ui(other, #{ tag: \"tea\", title: \"Tea?\", choices: [\"Yes\", \"No\"] });\n}\n\
                   fn on_ui(who, tag, choice, text) { log(`${tag} ${choice} ${text}`); }\n";
     let mut trial = begun(&world(), source);
     deed(&mut trial, json!({ "do": "touch" }));
@@ -196,7 +197,8 @@ fn a_form_is_shown_and_its_reply_reaches_the_script() {
 
 #[test]
 fn what_the_script_makes_and_what_that_logs_is_told() {
-    let source = "fn on_touch(other) { spawn(#{ name: \"apple\", radius: 0.2, pos: self_.pos + vec2(2, 2), scripted: true }); }\n\
+    let source = "fn on_touch(other) {\n\
+                  spawn(#{ name: \"apple\", radius: 0.2, pos: self_.pos + vec2(2, 2), scripted: true });\n}\n\
                   fn on_start() { if self_.spawner != () { log(\"an apple began\"); } }\n";
     let mut trial = begun(&world(), source);
     deed(&mut trial, json!({ "do": "touch" }));
@@ -217,8 +219,8 @@ fn a_rule_that_refuses_the_script_ends_the_try() {
 
 #[test]
 fn a_thing_that_goes_ends_the_try() {
-    let source =
-        "fn on_start() { spawn(#{ name: \"apple\", radius: 0.2, pos: self_.pos + vec2(2, 2) }); }";
+    let source = "fn on_start() {\n\
+                  spawn(#{ name: \"apple\", radius: 0.2, pos: self_.pos + vec2(2, 2) });\n}";
     let mut trial = begun(&world(), source);
     assert!(!trial.run(2).over);
     let apple = trial.world().objects().find(|thing| thing.name == "apple").expect("an apple").id;
