@@ -171,7 +171,7 @@ export class Input {
       page.tools.drop(null);
       this.spread = this.apart();
     } else if (this.pointers.size === 1) {
-      page.tools.grab(event.offsetX, event.offsetY, event.pointerType === 'touch');
+      page.tools.grab(event.offsetX, event.offsetY, event.pointerType === 'touch', event);
     }
   }
 
@@ -215,6 +215,7 @@ export class Input {
     if (moved || this.pointers.size > 0) return;
     const touch = event.pointerType === 'touch';
     const id = page.renderer.pick(pointer.x, pointer.y, touch ? 14 : 3);
+    page.group.clear();
     page.select(id === page.client.me ? null : id);
   }
 }

@@ -50,7 +50,7 @@ journey('the ghost of a thing says beforehand that somebody stands there, and no
   const ada = await open(plaza.address(1), { name: 'Ada' });
   const panel = await ada.panel('build');
   await panel.getByRole('button', { name: t('kind.crate'), exact: true }).click();
-  assert.equal(await ada.read((page) => page.picture.ghost.ok), true);
+  assert.equal(await ada.read((page) => page.picture.ghosts[0].ok), true);
 
   const own = await ada.until('the picture is still', (page) => {
     const at = page.client.sight.at(page.client.me, performance.now());
@@ -60,7 +60,7 @@ journey('the ghost of a thing says beforehand that somebody stands there, and no
     return was && Math.hypot(was.x - spot.x, was.y - spot.y) < 0.5 && spot;
   });
   await ada.page.mouse.move(own.x, own.y);
-  await ada.until('the ghost is red on the own avatar', (page) => page.picture.ghost.ok === false);
+  await ada.until('the ghost is red on the own avatar', (page) => page.picture.ghosts[0].ok === false);
   await ada.picture('ghost');
   await ada.page.mouse.click(own.x, own.y);
 
