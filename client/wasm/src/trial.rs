@@ -190,6 +190,7 @@ impl ScriptTrial {
     }
 
     /// Applies a turn of these acts, and takes down what came of it.
+    #[inline(never)]
     fn play(&mut self, acts: Vec<SignedEnvelope>, blobs: Vec<Blob>) -> Applied {
         let height = self.world.height().plus(1);
         let header = self.header(height);
