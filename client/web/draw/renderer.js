@@ -24,6 +24,7 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {number | null} near        what a hand would act on now
  * @property {boolean} handles         whether the selected thing may be changed
  * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number}>} bubbles
+ * @property {{x: number, y: number} | null} goal  where one walks to
  * @property {Ghost[]} ghosts         where things would be
  * @property {ReadonlySet<number>} group things that are chosen together
  * @property {{x: number, y: number, hx: number, hy: number} | null} box  within which things are chosen
@@ -206,6 +207,7 @@ export class Renderer {
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
     const { ctx, camera } = this;
     if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
+    if (picture.goal) drawOwnRing(ctx, camera, picture.goal.x, picture.goal.y, 0.16);
     const offset = picture.calm ? 0 : (now / 60) % 20;
     for (const { id, thing, at } of this.placed) {
       const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
