@@ -1,10 +1,10 @@
 //! The world in words, for terminals, pipes and screen readers.
 //!
 //! [`run`] lives in a sim by a [`ClientDriver`]: it carries out typed lines one after the other, and tells a
-//! [`TextOutput`] what is seen and heard.
-//! A [`ScriptDesk`] has the folders and the editor of authors. Walks, pushes and buildings that take several acts are made of
-//! single ones here. It parses no arguments, reads no key and opens no session: the program does that, and
-//! says where lines come from ([`lines`] reads standard input). What is believed is the driver's matter.
+//! [`TextOutput`] what is seen and heard. A [`ScriptDesk`] has the folders and the editor of authors. Walks,
+//! pushes and buildings that take several acts are made of single ones here. It parses no arguments, reads no
+//! key and opens no session: the program does that, and says where lines come from ([`lines`] reads standard
+//! input). What is believed is the driver's matter.
 //!
 //! ```
 //! use std::{cell::RefCell, io};
