@@ -48,6 +48,12 @@ pub enum TextCommand {
     Rules,
     /// The source of the scripts on something.
     Source(String),
+    /// Write the source of a script into a folder, to change it there.
+    Edit(String),
+    /// Bring the package of a folder into the sim, and have a thing run it.
+    Publish(String, Option<String>),
+    /// What did the scripts on something log, and where did they fail?
+    Logs(String),
     /// Is what is in sight proved?
     Proof,
     /// List the commands.
@@ -92,12 +98,28 @@ emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
 rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
+edit THING      change that source in your editor; `edit bell` begins with an example
+publish FOLDER  bring a script of yours into the sim; `publish FOLDER THING` runs it there
+logs THING      what its scripts log, and where they fail
 proof           who signed for what is in sight
 build WHAT      box, wall, disc, crate, ..; `help build` tells of move, copy, undo and more
 mine            what you have built
 quit            leave";
 
 /// Reads a line.
+///
+/// ```
+/// use metatopia_client::text::{TextCommand, parse};
+///
+/// let publish = |dir: &str, thing: Option<&str>| {
+///     Ok(TextCommand::Publish(dir.to_owned(), thing.map(str::to_owned)))
+/// };
+/// assert_eq!(parse("publish drafts/lamp my lantern"), publish("drafts/lamp", Some("my lantern")));
+/// assert_eq!(parse("publish \"my drafts/lamp\" it"), publish("my drafts/lamp", Some("it")));
+/// assert_eq!(parse("publish lamp"), publish("lamp", None));
+/// assert_eq!(parse("edit bell"), Ok(TextCommand::Edit("bell".to_owned())));
+/// assert_eq!(parse("logs").unwrap_err().to_string(), "`logs` needs a thing");
+/// ```
 ///
 /// # Errors
 /// See [`ParseError`].
@@ -126,10 +148,22 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "rules" => TextCommand::Rules,
         "proof" => TextCommand::Proof,
         "source" => TextCommand::Source(need("source", "a thing")?),
+        "edit" => TextCommand::Edit(need("edit", "a thing, or the name of an example")?),
+        "publish" => publish(&need("publish", "the folder of a package")?),
+        "logs" => TextCommand::Logs(need("logs", "a thing")?),
         "help" | "?" => TextCommand::Help,
         "quit" | "exit" => TextCommand::Quit,
         _ => return Err(ParseError::Unknown(word.to_string())),
     })
+}
+
+/// Reads what is published, and on what it is to run. A folder with spaces stands between quotes.
+fn publish(rest: &str) -> TextCommand {
+    let quoted = rest.strip_prefix('"').and_then(|rest| rest.split_once('"'));
+    let (dir, thing) =
+        quoted.or_else(|| rest.split_once(char::is_whitespace)).unwrap_or((rest, ""));
+    let thing = Some(thing.trim()).filter(|thing| !thing.is_empty());
+    TextCommand::Publish(dir.to_string(), thing.map(ToString::to_string))
 }
 
 fn words(text: String) -> Result<String, ParseError> {

@@ -22,6 +22,7 @@ import { Dock } from './ui/dock.js';
 import { button, el, fill } from './ui/dom.js';
 import { Elsewhere } from './ui/elsewhere.js';
 import { askWho, newcomer } from './ui/entry.js';
+import { Group } from './ui/group.js';
 import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
 import { agrees, described } from './ui/introduction.js';
@@ -78,7 +79,7 @@ export class Page {
     this.loaded = loaded;
     this.store = store;
     this.person = recall(KEPT) ?? newcomer();
-    this.settings = { light: 'auto', calm: null, hints: true, sounds: false, ...recall(SETTINGS) };
+    this.settings = { light: 'auto', calm: null, hints: true, sounds: false, grid: 0.1, ...recall(SETTINGS) };
     this.entering = false;
     this.entered = false;
     /** Whether it is known who somebody is. */
@@ -103,7 +104,7 @@ export class Page {
     });
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
-      sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), ghost: null, held: null,
+      sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
       look: at, calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
@@ -113,7 +114,7 @@ export class Page {
     this.elsewhere = new Elsewhere(this, sim);
     this.chat = new Chat(this);
     this.asks = new Asks(this);
-    this.tools = new Tools(this);
+    [this.group, this.tools] = [new Group(this), new Tools(this)];
     this.input = new Input(this);
     this.actions = new Actions(this);
     this.dock = new Dock(this, PANELS);
@@ -380,7 +381,7 @@ export class Page {
   /** @param {any} kind */
   emote = (kind) => this.toasts.watch('emote', this.client.emote(kind));
 
-  undo = () => this.toasts.watch('undo', this.client.build.undo());
+  undo = () => this.group.undo();
 
   /** Does what E stands for. */
   act() {

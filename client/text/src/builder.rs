@@ -19,9 +19,9 @@ use crate::{LineKind, TextClientError};
 const ANSWER: Duration = Duration::from_secs(5);
 
 /// A thing that a builder means.
-struct Thing {
-    id: ObjectId,
-    name: String,
+pub(super) struct Thing {
+    pub(super) id: ObjectId,
+    pub(super) name: String,
     position: Vec2,
     half: Vec2,
     angle: Angle,
@@ -137,7 +137,7 @@ async fn deed(
 }
 
 /// Carries a deed out, and says what became of it; of a refusal, what can be done about it.
-async fn perform(room: &mut TextClient, build: Build, done: &str) -> BuilderResult {
+pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> BuilderResult {
     let fate = room.perform(Act::Build(build), Vec::new()).await?;
     match fate {
         ActProgress::Done(Outcome::Made(object)) => {
@@ -183,7 +183,10 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
 }
 
 /// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.
-async fn meant(room: &mut TextClient, typed: &str) -> Result<Option<Thing>, TextClientError> {
+pub(super) async fn meant(
+    room: &mut TextClient,
+    typed: &str,
+) -> Result<Option<Thing>, TextClientError> {
     let Some(scene) = room.look_around().await? else {
         room.tell(LineKind::Refused, "The node shows nothing.")?;
         return Ok(None);

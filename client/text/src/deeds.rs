@@ -13,6 +13,7 @@ use metatopia_types::{Act, Emote, ObjectId, Outcome, PackageId, Refusal};
 use tokio::time::{Instant, sleep};
 
 use super::{
+    author::fetch,
     room::{ActProgress, TextClient},
     walk::{AvatarWalk, Goal, WalkStep},
     words,
@@ -221,16 +222,12 @@ pub(super) async fn source(room: &mut TextClient, typed: &str) -> Result<(), Tex
         return room.tell(LineKind::Answer, &line);
     }
     for id in packages(room, &thing).await? {
-        let answer = room.driver.ask(Question::Source { package: id }, ANSWER).await?;
-        let Answer::Source(bytes) = answer else {
-            room.tell(LineKind::Refused, &format!("The node does not have package {id}."))?;
-            continue;
-        };
-        let package = Package::decode(&bytes).ok().filter(|package| package.id() == id);
-        let Some(package) = package else {
-            return Err(TextClientError::OtherSource(id));
-        };
-        tell_package(room, id, &package)?;
+        match fetch(room, id).await? {
+            Some(package) => tell_package(room, id, &package)?,
+            None => {
+                room.tell(LineKind::Refused, &format!("The node does not have package {id}."))?
+            }
+        }
     }
     Ok(())
 }

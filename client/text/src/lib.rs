@@ -1,9 +1,10 @@
 //! The world in words, for terminals, pipes and screen readers.
 //!
 //! [`run`] lives in a sim by a [`ClientDriver`]: it carries out typed lines one after the other, and tells a
-//! [`TextOutput`] what is seen and heard. Walks, pushes and buildings that take several acts are made of
-//! single ones here. It parses no arguments, reads no key and opens no session: the program does that, and
-//! says where lines come from ([`lines`] reads standard input). What is believed is the driver's matter.
+//! [`TextOutput`] what is seen and heard. A [`ScriptDesk`] has the folders and the editor of authors. Walks,
+//! pushes and buildings that take several acts are made of single ones here. It parses no arguments, reads no
+//! key and opens no session: the program does that, and says where lines come from ([`lines`] reads standard
+//! input). What is believed is the driver's matter.
 //!
 //! ```
 //! use std::{cell::RefCell, io};
@@ -32,8 +33,10 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod author;
 mod builder;
 mod deeds;
+mod desk;
 mod input;
 mod output;
 mod room;
@@ -47,14 +50,12 @@ use metatopia_client::text::{self, TextCommand, printable};
 use metatopia_client_driver::{ClientDriver, DriveError, ProofError};
 use metatopia_protocol::{PROOF_TURNS, SubmitRefusal, Watching};
 use metatopia_types::{Act, Outcome, PackageId, Refusal};
-use tokio::{
-    sync::mpsc,
-    time::{Instant, sleep_until},
-};
+use tokio::time::{Instant, sleep_until};
 
 use self::room::{ActProgress, TextClient};
 pub use self::{
-    input::lines,
+    desk::{DraftFolder, LogLines, ScriptDesk},
+    input::{TypedLines, lines},
     output::{LineKind, TextOutput},
 };
 
@@ -99,11 +100,11 @@ pub enum TextClientError {
 pub async fn run(
     driver: ClientDriver,
     login: Act,
-    (lines, interactive): (mpsc::Receiver<String>, bool),
-    output: Box<dyn TextOutput>,
+    lines: TypedLines,
+    (output, desk): (Box<dyn TextOutput>, Box<dyn ScriptDesk>),
     interrupted: impl Future<Output = ()>,
 ) -> Result<(), TextClientError> {
-    let mut room = TextClient::new(driver, output, lines, interactive);
+    let mut room = TextClient::new(driver, (output, desk), lines);
     let lived = tokio::select! {
         lived = live(&mut room, login) => lived,
         () = interrupted => {
@@ -120,8 +121,15 @@ async fn live(room: &mut TextClient, login: Act) -> Result<(), TextClientError> 
     let mut line = room.typed();
     loop {
         match line.take() {
-            Some(line) if obey(room, &line).await? == After::Quit => break,
-            Some(_) => {}
+            Some(line) => {
+                let after = obey(room, &line).await;
+                if input::pauses(&line) {
+                    room.read_on();
+                }
+                if after? == After::Quit {
+                    break;
+                }
+            }
             None if room.is_input_over() => {
                 listen(room, LINGER).await?;
                 break;
@@ -196,6 +204,9 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Who => deeds::who(room).await?,
         TextCommand::Rules => rules::rules(room).await?,
         TextCommand::Source(thing) => deeds::source(room, &thing).await?,
+        TextCommand::Edit(named) => author::edit(room, &named).await?,
+        TextCommand::Publish(dir, thing) => author::publish(room, &dir, thing.as_deref()).await?,
+        TextCommand::Logs(thing) => author::logs(room, &thing).await?,
         TextCommand::Proof => deeds::proof(room).await?,
         TextCommand::Help => room.tell(LineKind::Answer, text::HELP)?,
         TextCommand::Build(building) => builder::obey(room, building).await?,

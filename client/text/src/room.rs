@@ -14,11 +14,11 @@ use metatopia_protocol::{FormMessage, SubmitRefusal};
 use metatopia_sim::Land;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal, Sound};
 use tokio::{
-    sync::mpsc::{self, error::TryRecvError},
+    sync::mpsc::error::TryRecvError,
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{LineKind, TextClientError, TextOutput};
+use crate::{LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines};
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
 const DECIDED: Duration = Duration::from_secs(20);
@@ -55,6 +55,9 @@ pub(super) struct TextClient {
     /// Those of a successor, once they were asked for: no act changes them.
     pub(super) lands: Option<Vec<Land>>,
     output: Box<dyn TextOutput>,
+    pub(super) desk: Box<dyn ScriptDesk>,
+    /// Whether an editor has the terminal, so that nothing is told.
+    pub(super) is_editing: bool,
     /// The last sound since a line was typed, and what made it.
     pub(super) sounded: Option<(ObjectId, Sound)>,
     /// The last form that was shown, to which `reply` replies.
@@ -68,11 +71,10 @@ pub(super) struct TextClient {
     fates: BTreeMap<ActId, ActProgress>,
     /// What an act has changed is to be seen in scenes of this height and later.
     changed: Height,
-    lines: mpsc::Receiver<String>,
+    lines: TypedLines,
     /// A line that was read and not yet carried out.
     typed: Option<String>,
     input_over: bool,
-    interactive: bool,
     last_act: Instant,
     /// What happened and was not yet looked at.
     unread: VecDeque<DriverEvent>,
@@ -81,9 +83,8 @@ pub(super) struct TextClient {
 impl TextClient {
     pub(super) fn new(
         driver: ClientDriver,
-        output: Box<dyn TextOutput>,
-        lines: mpsc::Receiver<String>,
-        interactive: bool,
+        (output, desk): (Box<dyn TextOutput>, Box<dyn ScriptDesk>),
+        lines: TypedLines,
     ) -> Self {
         Self {
             driver,
@@ -92,6 +93,8 @@ impl TextClient {
             it: None,
             lands: None,
             output,
+            desk,
+            is_editing: false,
             sounded: None,
             asked: None,
             people: None,
@@ -102,7 +105,6 @@ impl TextClient {
             lines,
             typed: None,
             input_over: false,
-            interactive,
             last_act: Instant::now(),
             unread: VecDeque::new(),
         }
@@ -115,7 +117,7 @@ impl TextClient {
     /// The next line that was typed.
     pub(super) fn typed(&mut self) -> Option<String> {
         if self.typed.is_none() {
-            match self.lines.try_recv() {
+            match self.lines.lines.try_recv() {
                 Ok(line) => self.typed = Some(line),
                 Err(TryRecvError::Disconnected) => self.input_over = true,
                 Err(TryRecvError::Empty) => {}
@@ -136,21 +138,36 @@ impl TextClient {
         self.last_act
     }
 
+    /// Lets what is typed be read again, after an editor had the terminal.
+    pub(super) fn read_on(&self) {
+        self.lines.go_on();
+    }
+
     /// A line for the person.
     pub(super) fn tell(&self, kind: LineKind, text: &str) -> Result<(), TextClientError> {
-        Ok(self.output.tell(kind, text)?)
+        if self.is_editing { Ok(()) } else { Ok(self.output.tell(kind, text)?) }
     }
 
     /// Something beside the story.
     pub(super) fn note(&self, text: &str) {
-        self.output.note(text);
+        if !self.is_editing {
+            self.output.note(text);
+        }
+    }
+
+    /// The name by which the person logged in.
+    pub(super) fn own_name(&self) -> String {
+        match &self.login {
+            Some(Act::Login { name, .. }) => name.clone(),
+            _ => String::new(),
+        }
     }
 
     /// Waits for news or a line, and keeps it; nothing is lost when this is cancelled.
     pub(super) async fn hear_or_read(&mut self) {
         tokio::select! {
             news = self.driver.news() => self.unread.push_back(news),
-            line = self.lines.recv(), if !self.input_over && self.typed.is_none() => match line {
+            line = self.lines.lines.recv(), if !self.input_over && self.typed.is_none() => match line {
                 Some(line) => self.typed = Some(line),
                 None => self.input_over = true,
             },
@@ -368,7 +385,7 @@ impl TextClient {
         let waited = timeout(SCENE, async {
             loop {
                 self.report()?;
-                if self.interactive && self.has_line() {
+                if self.lines.interactive && self.has_line() {
                     return Ok::<_, TextClientError>(());
                 }
                 if self.scene.as_ref().is_some_and(|scene| scene.height > before) {
@@ -386,7 +403,7 @@ impl TextClient {
 
     /// Has a person typed something that should not wait?
     pub(super) fn is_interrupted(&self) -> bool {
-        self.interactive && self.has_line()
+        self.lines.interactive && self.has_line()
     }
 
     /// The proof of what was in sight at a height, or of what has been since; waits for it.

@@ -7,7 +7,9 @@
 
 use metatopia_protocol::{Challenge, ServerMessage, VERSION, Welcome, encode_server};
 use metatopia_types::{Height, Sign as _};
-use metatopia_wasm::{CallError, ClientCore, ClientReplica, StartPoint, TrustedGenesis, keys};
+use metatopia_wasm::{
+    CallError, ClientCore, ClientReplica, ScriptTrial, StartPoint, TrustedGenesis, keys,
+};
 use serde_json::{Value, json};
 
 #[path = "../tests/facts/golden.rs"]
@@ -195,5 +197,35 @@ fn a_replica(begin: StartPoint, turns: Vec<golden::Decided>) -> Result<(), CallE
     }
     let capsule = hex(&keys::hash(&replica.capsule().encode()));
     say(&json!({ "do": "capsule", "hash": capsule }));
+    a_try(&replica)?;
+    Ok(())
+}
+
+/// A script that is tried on the state of a replica, by somebody who owns a thing there.
+fn a_try(replica: &ClientReplica) -> Result<(), CallError> {
+    let world = replica.world().expect("it follows");
+    let Some((object, owner)) = world.objects().find_map(|thing| Some((thing.id, thing.owner?)))
+    else {
+        return Ok(());
+    };
+    let source = "fn on_start() { log(\"it begins\"); }\n\
+                  fn on_tick(dt) { self_.angle += 0.01; if now() % 7 == 0 { [][1] } }\n\
+                  fn on_touch(other) { say(other.name); sound(\"bell\"); }\n";
+    let task = json!({
+        "do": "begin", "author": owner.to_string(), "object": object.0, "script": null,
+        "draft": {
+            "name": "tried", "version": "1.0.0", "entry": "tried.rhai",
+            "files": { "tried.rhai": source }, "licence": "AGPL-3.0-or-later",
+        },
+    });
+    say(&json!({ "do": "try", "task": task }));
+    let mut trial = ScriptTrial::new(world, task.to_string().as_bytes())?;
+    for deed in [Value::Null, json!({ "do": "touch" }), json!({ "do": "say", "text": "hello" })] {
+        if !deed.is_null() {
+            trial.act_as_author(deed.to_string().as_bytes())?;
+        }
+        let report = trial.run(20);
+        say(&json!({ "do": "tried", "deed": deed, "report": report }));
+    }
     Ok(())
 }

@@ -16,12 +16,13 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use serde::Serialize;
 
-use crate::{CallError, ClientCore, ClientReplica, StartPoint, TrustedGenesis, keys};
+use crate::{CallError, ClientCore, ClientReplica, ScriptTrial, StartPoint, TrustedGenesis, keys};
 
 /// What is kept between calls.
 enum HandleObject {
     Core(Box<ClientCore>),
     Replica(Box<ClientReplica>),
+    Trial(Box<ScriptTrial>),
 }
 
 #[derive(Default)]
@@ -120,6 +121,16 @@ fn with_replica<T>(
 ) -> Result<T, CallError> {
     SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
         Some(HandleObject::Replica(replica)) => act(replica),
+        _ => Err(gone()),
+    })
+}
+
+fn with_trial<T>(
+    handle: u32,
+    act: impl FnOnce(&mut ScriptTrial) -> Result<T, CallError>,
+) -> Result<T, CallError> {
+    SHELF.with_borrow_mut(|shelf| match shelf.kept.get_mut(&handle) {
+        Some(HandleObject::Trial(trial)) => act(trial),
         _ => Err(gone()),
     })
 }
@@ -252,7 +263,31 @@ pub extern "C" fn replica_capsule(handle: u32) -> u32 {
     run(|_| with_replica(handle, |replica| Ok(replica.capsule().encode())))
 }
 
-/// Lets go of a core or replica.
+/// Keeps a [`ScriptTrial`] on a copy of a replica's state: the input is the task as JSON.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn trial_new(replica: u32) -> u32 {
+    run(|task| {
+        let trial = with_replica(replica, |replica| {
+            let none = || CallError::new("NoState", "the replica has no state yet");
+            ScriptTrial::new(replica.world().ok_or_else(none)?, task)
+        })?;
+        Ok(keep(HandleObject::Trial(Box::new(trial))))
+    })
+}
+
+/// Exports [`ScriptTrial::act_as_author`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn trial_act(handle: u32) -> u32 {
+    run(|deed| with_trial(handle, |trial| trial.act_as_author(deed)).map(|()| Vec::new()))
+}
+
+/// Exports [`ScriptTrial::run`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn trial_run(handle: u32, turns: u32) -> u32 {
+    run(|_| Ok(json(&with_trial(handle, |trial| Ok(trial.run(turns)))?)))
+}
+
+/// Lets go of a core, replica or try.
 #[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
 pub extern "C" fn drop_handle(handle: u32) -> u32 {
     run(|_| {

@@ -19,7 +19,7 @@ mod setup;
 mod sources;
 mod status;
 mod tar;
-mod units;
+pub(crate) mod units;
 mod walker;
 mod watching;
 mod workshop;

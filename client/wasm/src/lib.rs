@@ -11,6 +11,7 @@
 //! * [`foresee`] steps the own avatar ahead by the servers' own physics.
 //! * [`ClientReplica`] applies every turn itself, and compares its roots with the certified ones; what it
 //!   disagrees with goes into a [`Capsule`] that anybody can replay.
+//! * [`ScriptTrial`] runs a draft of a script on a copy of a replica's state, before anybody else sees it.
 //!
 //! What comes in is a peer's: every fault of it is a [`CallError`], and nothing has changed then. A
 //! panic is an error of this crate; in a module that was built to abort, it ends the instance.
@@ -29,10 +30,12 @@
 
 pub mod abi;
 mod core;
+mod draft;
 mod fault;
 pub mod keys;
 mod predict;
 mod replica;
+mod trial;
 mod trust;
 
 pub use self::core::{CORE_CHECKPOINT_AGAIN, ClientCore};
@@ -42,4 +45,8 @@ pub use predict::{
     HeadingChange, NEAR_MAX, Path, PredictedStep, PredictedWalk, TICKS_MAX, foresee,
 };
 pub use replica::{ClientPhase, ClientReplica, ClientRequest, ClientStatus, Followed, StartPoint};
+pub use trial::{
+    HandlerGas, ScriptTrial, TRIAL_BYTES_MAX, TRIAL_LINES_MAX, TRIAL_TURNS_MAX, TrialEvent,
+    TrialLine, TrialReport,
+};
 pub use trust::TrustedGenesis;

@@ -99,6 +99,31 @@ test("replicas come to the native roots, mismatches and capsules", () => {
   assert.ok(phases.has("following") && phases.has("mismatch") && phases.has("snapshot"));
 });
 
+test("a try tells what it tells natively", () => {
+  const seen = new Set();
+  let replica = null;
+  let trial = null;
+  for (const line of lines) {
+    if (line.do === "replica") {
+      trial?.free();
+      trial = null;
+      replica?.free();
+      replica = module.replica(bytes(line.genesis), line.sim, line.from);
+    } else if (line.do === "follow") replica.frame(bytes(line.frame));
+    else if (line.do === "try") trial = replica.trial(line.task);
+    else if (line.do === "tried") {
+      if (line.deed !== null) trial.act(line.deed);
+      const report = trial.run(20);
+      const told = { ...line.report, lines: line.report.lines.map(({ at, what }) => ({ at, ...what })) };
+      assert.deepEqual(report, told);
+      for (const { kind } of report.lines) seen.add(kind);
+    }
+  }
+  assert.ok(seen.size > 0, "somebody owns a thing in the golden log");
+  trial?.free();
+  replica.free();
+});
+
 test("what is wrong is refused with a word and a sentence, and nothing breaks", () => {
   const code = (code) => (error) => error instanceof Refused && error.code === code;
   const { genesis, setup } = lines.find((line) => line.do === "core");

@@ -13,6 +13,7 @@ import { ReplicaMode } from './replica.js';
 import { Scene } from './scene.js';
 import { Servers } from './servers.js';
 import { memoryStore } from './store.js';
+import { Trial } from './trial.js';
 import { solve } from './work.js';
 
 /** Headers that are listed. */
@@ -200,6 +201,18 @@ export class Engine extends EventTarget {
     if (!on) return this.replicaMode.stop();
     if (this.genesis === null) return this.replicaMode.stop('NeverOpen');
     return this.replicaMode.start(this.compiled, this.genesis.bytes, this.sim ?? '');
+  }
+
+  /**
+   * Tries a draft on a copy of the replica's state; replica mode goes on if it is off.
+   * @param {{object: number, script: number | null, draft: any}} what @param {import('./trial.js').Trial['ears']} ears
+   */
+  tryOut(what, ears) {
+    const starts = !this.replica.on;
+    const trial = new Trial(this.replicaMode, starts, { ...what, author: this.identity.public }, ears);
+    if (starts) this.setReplica(true);
+    else trial.look();
+    return trial;
   }
 
   /** Tabs that nobody looks at get few views. @param {'active'|'hidden'} pulse */

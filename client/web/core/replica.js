@@ -56,11 +56,13 @@ export class ReplicaMode {
     this.early = null;
     /** Begins anew. */
     this.again = () => {};
+    /** The try that uses its state. @type {import('./trial.js').Trial|null} */
+    this.trial = null;
   }
 
   /** @param {WebAssembly.Module} compiled @param {Uint8Array} genesis @param {string} sim */
   start(compiled, genesis, sim) {
-    this.stop();
+    this.#end(null);
     this.again = () => this.start(compiled, genesis, sim);
     this.state = { ...off(), on: true, phase: 'snapshot' };
     const worker = new Worker(new URL('../prove/replica-worker.js', import.meta.url), { type: 'module' });
@@ -70,16 +72,33 @@ export class ReplicaMode {
     };
     worker.onerror = () => this.stop('wasm-failed');
     worker.postMessage({ type: 'start', compiled, genesis, sim });
+    this.#stands();
+  }
+
+  /** Says something to the worker, if there is one. @param {any} message */
+  post(message) {
+    this.worker?.postMessage(message);
+  }
+
+  /** How it stands is another thing than before. */
+  #stands() {
+    this.trial?.look();
     this.changed();
   }
 
   /** @param {string|null} [why] */
   stop(why = null) {
+    this.#end(why);
+    this.#stands();
+  }
+
+  /** @param {string|null} why */
+  #end(why) {
     this.worker?.terminate();
     this.worker = null;
     this.early = null;
     this.state = { ...off(), why };
-    this.changed();
+    if (this.trial?.begun) this.trial.fail(why ?? 'NoState');
   }
 
   /** A turn was decided. */
@@ -100,8 +119,9 @@ export class ReplicaMode {
     } else if (message.type === 'mismatch') {
       const capsule = new Blob([message.capsule], { type: 'application/octet-stream' });
       this.state = { ...this.state, phase: 'mismatch', capsule };
-      this.changed();
-    } else if (message.type === 'failed') this.stop(message.code);
+      this.#stands();
+    } else if (message.type === 'tried') this.trial?.hear(message);
+    else if (message.type === 'failed') this.stop(message.code);
   }
 
   /** @param {import('../prove/module.js').ReplicaStatus} status */
@@ -126,7 +146,7 @@ export class ReplicaMode {
       received,
       bytes,
     };
-    this.changed();
+    this.#stands();
   }
 
   /** @param {any} want */

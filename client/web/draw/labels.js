@@ -1,7 +1,8 @@
 // @ts-check
 /** Names, bubbles and little marks over heads: text is painted once, then copied. */
 
-import { pill } from './brush.js';
+import { disc, pill } from './brush.js';
+import { GESTURES } from './gestures.js';
 import { surface } from './light.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
@@ -12,9 +13,6 @@ const FONT = 'system-ui, "Segoe UI", Roboto, "Noto Sans", "DejaVu Sans", sans-se
 /** Widest bubble, and most lines in it. */
 const BUBBLE_WIDTH = 210;
 const BUBBLE_LINES = 4;
-
-/** What gestures float as, in the order of their keys. @type {Record<string, string>} */
-export const MARKS = { wave: '\u{1F44B}', nod: '\u{1F44D}', dance: '\u266A', bow: '\u{1F64F}', laugh: '\u{1F602}' };
 
 export class Labels {
   constructor() {
@@ -101,13 +99,16 @@ export class Labels {
   /** The mark of a gesture. @param {string} kind */
   mark(kind) {
     return this.label(`m${kind}`, () => {
-      const size = 26 * this.ratio;
-      const { canvas, ctx } = surface(size * 1.4, size * 1.4);
-      ctx.font = `${size}px "Apple Color Emoji", "Segoe UI Emoji", "Noto Color Emoji", ${FONT}`;
-      ctx.textAlign = 'center';
-      ctx.textBaseline = 'middle';
-      ctx.fillStyle = this.palette?.glow ? '#ffe9b0' : '#3b2d6b';
-      ctx.fillText(MARKS[kind] ?? '!', canvas.width / 2, canvas.height / 2);
+      const size = 34 * this.ratio;
+      const { canvas, ctx } = surface(size, size);
+      const dark = (this.palette?.glow ?? 0) > 0;
+      disc(ctx, dark ? 'rgba(18,20,38,0.82)' : 'rgba(255,253,248,0.92)', size / 2, size / 2, size / 2 - 1);
+      ctx.translate(size * 0.18, size * 0.18);
+      ctx.scale((size * 0.64) / 24, (size * 0.64) / 24);
+      ctx.lineWidth = 2.1;
+      ctx.lineCap = ctx.lineJoin = 'round';
+      ctx.strokeStyle = dark ? '#ffe9b0' : '#3b2d6b';
+      ctx.stroke(new Path2D(GESTURES[kind] ?? ''));
       return { canvas, w: canvas.width, h: canvas.height };
     });
   }

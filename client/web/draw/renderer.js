@@ -12,6 +12,8 @@ import { Shadows } from './shadows.js';
 import { corners, lift } from './solid.js';
 import { kindOf, tallness, topOf } from './things.js';
 
+/** @typedef {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean}} Ghost */
+
 /**
  * What is to be drawn.
  * @typedef {object} Picture
@@ -22,7 +24,10 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {number | null} near        what a hand would act on now
  * @property {boolean} handles         whether the selected thing may be changed
  * @property {Map<number, {text: string, everywhere: boolean, from: number, until: number}>} bubbles
- * @property {{x: number, y: number, angle: number, hx: number, hy: number, round: boolean, ok: boolean} | null} ghost
+ * @property {{x: number, y: number} | null} goal  where one walks to
+ * @property {Ghost[]} ghosts         where things would be
+ * @property {ReadonlySet<number>} group things that are chosen together
+ * @property {{x: number, y: number, hx: number, hy: number} | null} box  within which things are chosen
  * @property {{id: number, x: number, y: number, angle: number, hx: number, hy: number} | null} held  shown elsewhere than it is
  * @property {{x: number, y: number}} look   where to look without an avatar
  * @property {boolean} calm            reduced motion
@@ -202,14 +207,16 @@ export class Renderer {
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
     const { ctx, camera } = this;
     if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
+    if (picture.goal) drawOwnRing(ctx, camera, picture.goal.x, picture.goal.y, 0.16);
     const offset = picture.calm ? 0 : (now / 60) % 20;
     for (const { id, thing, at } of this.placed) {
       const spot = { ...at, hx: thing.hx, hy: thing.hy, round: thing.round };
       if (id === picture.selected) drawOutline(ctx, camera, spot, { color: '#ffffff', width: 2.5, margin: 0.09, dash: [7, 5], offset });
+      else if (picture.group.has(id)) drawOutline(ctx, camera, spot, { color: '#58c4ff', width: 2.5, margin: 0.07 });
       else if ((id === picture.hover && id !== picture.me) || id === picture.near) drawOutline(ctx, camera, spot, { color: 'rgba(255,255,255,0.85)', width: 1.5, margin: 0.06 });
     }
-    const { ghost } = picture;
-    if (ghost) {
+    if (picture.box) drawOutline(ctx, camera, { ...picture.box, angle: 0, round: false }, { color: '#58c4ff', width: 1.5, margin: 0, dash: [6, 4], offset, fill: 'rgba(88,196,255,0.16)' });
+    for (const ghost of picture.ghosts) {
       drawOutline(ctx, camera, ghost, {
         color: ghost.ok ? '#7ee2a8' : '#ff8a80', width: 2, margin: 0, dash: [6, 4], offset,
         fill: ghost.ok ? 'rgba(126,226,168,0.35)' : 'rgba(255,138,128,0.35)',
@@ -244,11 +251,11 @@ export class Renderer {
       ctx.restore();
       return;
     }
-    const grain = thing.kind === 'crate' || thing.kind === 'wall' || thing.kind === 'door' || thing.kind === 'sign' ? id % 8 : 0;
+    const grain = kind.grain ? id % 8 : 0;
     const key = `${thing.kind}|${thing.look.color}|${thing.round ? 1 : 0}|${thing.hx}|${thing.hy}|${at.angle.toFixed(3)}|${thing.text === 'ringing' ? 1 : 0}|${grain}`;
     let sprite = this.sprites.get(key);
     if (!sprite) {
-      const reach = Math.hypot(thing.hx, thing.hy) * s * (thing.kind === 'sign' ? 2.4 : 1.1) + 4;
+      const reach = Math.hypot(thing.hx, thing.hy) * s * (thing.kind === 'sign' ? 2.4 : 1.1) + (kind.wide ?? 0) * s + 4;
       const up = lift(kind.tall * 1.15, s);
       const made = surface(reach * 2, reach * 2 + up);
       made.ctx.translate(Math.round(reach), Math.round(reach + up));

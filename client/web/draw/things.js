@@ -3,6 +3,7 @@
 
 import { arc, disc, fade, line, oval, patch, pill, rim, slab, trace } from './brush.js';
 import { noise, tone } from './light.js';
+import { PARTS } from './parts.js';
 import { drawBall, drawBox, drawDrum, lift } from './solid.js';
 
 /** @typedef {import('./light.js').Palette} Palette */
@@ -20,7 +21,10 @@ import { drawBall, drawBox, drawDrum, lift } from './solid.js';
  * @property {{left: number, right: number} | null} [cut] pixels of a long side that are on the screen
  */
 
-/** @typedef {{tall: number, paint: (sitting: Sitting) => void, top?: number, lively?: boolean, lamp?: boolean}} Kind */
+/**
+ * How a kind is drawn. `wide`: metres by which it sticks out of its footprint; `grain`: no two look alike.
+ * @typedef {{tall: number, paint: (sitting: Sitting) => void, top?: number, lively?: boolean, lamp?: boolean, wide?: number, grain?: boolean}} Kind
+ */
 
 /** Heights in metres: how tall a thing of a kind looks. */
 export function tallness(/** @type {any} */ thing) {
@@ -35,7 +39,7 @@ export function topOf(thing) {
 
 /** @param {any} thing @returns {Kind} */
 export function kindOf(thing) {
-  const known = KINDS[thing.kind];
+  const known = KINDS[thing.kind] ?? PARTS[thing.kind];
   if (known) return known;
   const size = Math.min(thing.hx, thing.hy);
   return thing.round ? { tall: Math.min(1.2, 0.35 + size), paint: drum } : { tall: Math.min(1.2, 0.35 + size * 0.8), paint: block };
@@ -43,14 +47,14 @@ export function kindOf(thing) {
 
 /** @type {Record<string, Kind>} */
 const KINDS = {
-  wall: { tall: 1.55, paint: wall },
-  door: { tall: 1.4, paint: door },
-  crate: { tall: 0.82, paint: crate },
+  wall: { tall: 1.55, paint: wall, grain: true },
+  door: { tall: 1.4, paint: door, grain: true },
+  crate: { tall: 0.82, paint: crate, grain: true },
   bell: { tall: 1.3, top: 2.1, paint: bell, lively: true, lamp: true },
   turntable: { tall: 0.5, paint: beam },
   greeter: { tall: 1.25, top: 2, paint: greeter, lively: true, lamp: true },
   ball: { tall: 0.5, paint: ball },
-  sign: { tall: 1.2, top: 1.7, paint: sign, lamp: true },
+  sign: { tall: 1.2, top: 1.7, paint: sign, lamp: true, grain: true },
   pillar: { tall: 1.5, paint: drum },
   table: { tall: 0.6, paint: table },
   beam: { tall: 0.5, paint: block },

@@ -133,18 +133,16 @@ class Held {
   #module;
   #handle;
 
-  /**
-   * @param {Module} module
-   * @param {string} name  of the export that makes it
-   * @param {string} first  words, whose length the export is told, then
-   * @param {Uint8Array} rest
-   * @param {...number} numbers  further arguments
-   */
-  constructor(module, name, first, rest, ...numbers) {
+  /** @param {Module} module @param {string} name  of the export that makes it @param {Uint8Array} input @param {...number} numbers */
+  constructor(module, name, input, ...numbers) {
     this.#module = module;
-    const words = encoder.encode(first);
     /** @type {number} */
-    this.#handle = module.json(name, joined(words, rest), words.length, ...numbers).handle;
+    this.#handle = module.json(name, input, ...numbers).handle;
+  }
+
+  /** Makes something of this. @template T @param {(module: Module, handle: number) => T} make @returns {T} */
+  make(make) {
+    return make(this.#module, this.#handle);
   }
 
   /** Calls an export for it. @param {string} name @param {Uint8Array} [input] @param {...number} numbers */
@@ -152,9 +150,9 @@ class Held {
     return this.#module.bytes(name, input, this.#handle, ...numbers);
   }
 
-  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} [input] @returns {any} */
-  json(name, input = NOTHING) {
-    return this.#module.json(name, input, this.#handle);
+  /** As bytes, where the output is JSON. @param {string} name @param {Uint8Array} [input] @param {...number} numbers @returns {any} */
+  json(name, input = NOTHING, ...numbers) {
+    return this.#module.json(name, input, this.#handle, ...numbers);
   }
 
   /** Forgets everything. */
@@ -181,7 +179,8 @@ class Held {
 export class Core extends Held {
   /** @param {Module} module @param {CoreName} name @param {Uint8Array} genesis */
   constructor(module, name, genesis) {
-    super(module, "core_new", JSON.stringify(name), genesis);
+    const words = encoder.encode(JSON.stringify(name));
+    super(module, "core_new", joined(words, genesis), words.length);
   }
 
   /** Says that a carrier is there. @param {number} now @param {number} wall */
@@ -247,7 +246,8 @@ export class Core extends Held {
 export class Replica extends Held {
   /** @param {Module} module @param {Uint8Array} genesis @param {string} sim @param {"genesis" | "snapshot"} from */
   constructor(module, genesis, sim, from) {
-    super(module, "replica_new", sim, genesis, from === "snapshot" ? 1 : 0);
+    const words = encoder.encode(sim);
+    super(module, "replica_new", joined(words, genesis), words.length, from === "snapshot" ? 1 : 0);
   }
 
   /** @returns {ReplicaWant | null} what to ask next; nothing after a mismatch */
@@ -274,5 +274,34 @@ export class Replica extends Held {
   /** A snapshot and the turns after it, for anybody to replay: so a mismatch is shown. Can be had at any time. */
   capsule() {
     return this.bytes("replica_capsule");
+  }
+
+  /**
+   * Begins a try on a copy of its state, which goes on without it.
+   * @param {import('../core/trial.js').TrialTask} task
+   * @returns {Trial}
+   * @throws {Refused} when the draft makes no package, or the state is too large
+   */
+  trial(task) {
+    return this.make((module, handle) => new Trial(module, handle, task));
+  }
+}
+
+/** A draft of a script that runs on a copy of a replica's state. */
+export class Trial extends Held {
+  /** @param {Module} module @param {number} replica @param {import('../core/trial.js').TrialTask} task */
+  constructor(module, replica, task) {
+    super(module, "trial_new", encoder.encode(JSON.stringify({ do: "begin", ...task })), replica);
+  }
+
+  /** Has the author do something in the copy. @param {{do: string, [more: string]: any}} deed */
+  act(deed) {
+    this.bytes("trial_act", encoder.encode(JSON.stringify(deed)));
+  }
+
+  /** Lets turns go by. @param {number} turns @returns {Omit<import('../core/trial.js').TrialReport, 'running'>} since the last call */
+  run(turns) {
+    const report = this.json("trial_run", NOTHING, turns);
+    return { ...report, lines: report.lines.map((/** @type {any} */ { at, what }) => ({ at, ...what })) };
   }
 }

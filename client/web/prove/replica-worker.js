@@ -3,10 +3,24 @@
  * Runs the whole sim in a worker: begins with a snapshot, applies every turn, and compares its own
  * roots with the certified ones. It asks nobody itself: what it wants is asked by the page.
  */
-import { Module } from './module.js';
+import { Module, Refused } from './module.js';
+
+/** Turns that are computed before the sim's own are looked at again: a second of most sims. */
+const TRIAL_TURNS = 20;
+
+/** Simulated seconds that a try runs at first. */
+const TRIAL_SECONDS = 10;
 
 /** @type {import('./module.js').Replica|null} */
 let replica = null;
+
+/** A draft that runs on a copy of the state. @type {import('./module.js').Trial|null} */
+let trial = null;
+/** The simulated second up to which it runs. */
+let until = 0;
+/** The simulated second that it has come to. */
+let reached = 0;
+let timer = /** @type {any} */ (0);
 
 const tell = (/** @type {any} */ message, /** @type {Transferable[]} */ transfer = []) =>
   /** @type {any} */ (globalThis).postMessage(message, transfer);
@@ -25,8 +39,57 @@ function go() {
   if (want !== null) tell({ type: 'want', want });
 }
 
+/** Lets the try run a little, then whatever waits for this worker. */
+function slice() {
+  if (trial === null) return;
+  const report = trial.run(TRIAL_TURNS);
+  reached = report.at;
+  const running = reached < until && !report.over;
+  tell({ type: 'tried', report: { ...report, running } });
+  clearTimeout(timer);
+  if (running) timer = setTimeout(() => guarded(slice), 0);
+}
+
+/** Does something of a try. What it refuses is no fault of the replica. @param {() => void} act */
+function guarded(act) {
+  try {
+    act();
+  } catch (/** @type {any} */ error) {
+    if (!(error instanceof Refused)) return fail(error);
+    tell({ type: 'tried', code: error.code, detail: error.message });
+  }
+  return undefined;
+}
+
+/** Begins, goes on with or ends a try. @param {any} message */
+function tried({ type, task, deed, seconds }) {
+  if (type === 'try-on') {
+    if (trial === null) return;
+    if (deed !== null) trial.act(deed);
+    until = reached + seconds;
+    slice();
+    return;
+  }
+  trial?.free();
+  trial = null;
+  if (type !== 'try') return;
+  trial = replica?.trial(task) ?? null;
+  [reached, until] = [0, TRIAL_SECONDS];
+  slice();
+}
+
+/** @param {any} error */
+function fail(error) {
+  trial = null;
+  tell({ type: 'failed', code: error.code ?? error.name, detail: String(error.message) });
+}
+
 /** @param {any} message */
 async function handle(message) {
+  if (message.type.startsWith('try')) {
+    guarded(() => tried(message));
+    return;
+  }
   if (message.type === 'start') {
     const { compiled, genesis, sim } = message;
     const module = await Module.compiled(compiled);
@@ -38,7 +101,5 @@ async function handle(message) {
 }
 
 globalThis.onmessage = (/** @type {MessageEvent} */ { data }) => {
-  handle(data).catch((error) => {
-    tell({ type: 'failed', code: error.code ?? error.name, detail: String(error.message) });
-  });
+  handle(data).catch(fail);
 };

@@ -1,9 +1,9 @@
 // @ts-check
 /** The row of things to do now: act on what is in reach, push, gestures, talk, build. */
 
-import { MARKS } from '../draw/labels.js';
+import { GESTURES } from '../draw/gestures.js';
 import { t } from '../strings.js';
-import { button, el, icon, put } from './dom.js';
+import { button, el, icon, outline, put } from './dom.js';
 import { inReach } from './near.js';
 
 
@@ -15,10 +15,10 @@ export class Actions {
     this.key = el('kbd', null, 'E');
     this.main = el('button', { type: 'button', class: 'act-button', on: { click: () => page.act() } }, icon('act'), this.words, this.key);
     this.emotes = el('div', { class: 'emotes', role: 'group', 'aria-label': t('act.emote'), hidden: true },
-      ...Object.entries(MARKS).map(([kind, mark], i) => el('button', {
+      ...Object.entries(GESTURES).map(([kind, drawn], i) => el('button', {
         type: 'button', class: 'emote', 'aria-label': t(`emote.${kind}`), title: `${t(`emote.${kind}`)} (${i + 1})`,
         on: { click: () => { page.emote(kind); this.toggleEmotes(false); } },
-      }, el('span', { 'aria-hidden': 'true' }, mark))));
+      }, outline(drawn))));
     this.emoteButton = button({ icon: 'emote', label: t('act.emote'), class: 'round-button', 'aria-expanded': 'false', click: () => this.toggleEmotes() });
     this.emotes.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => {
       if (event.key === 'Escape') {

@@ -1,20 +1,14 @@
 // @ts-check
-/** The palette of things to place. */
+/** The palette of things to place, and what is done to several at once. */
 
+import { DAY } from '../draw/light.js';
 import { t } from '../strings.js';
 import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
+import { chosenBox } from './chosen.js';
+import { PALETTE, partButton, sampleOf } from './palette.js';
 
-/** What there is to choose from; kinds are also how they are drawn. */
-const PALETTE = [
-  { id: 'crate', kind: 'crate', w: 0.9, h: 0.9, round: false, movable: true, color: 0xc8964b },
-  { id: 'box', kind: 'block', w: 1, h: 1, round: false, movable: false, color: 0x5b8def },
-  { id: 'plank', kind: 'beam', w: 3, h: 0.4, round: false, movable: false, color: 0xb98552 },
-  { id: 'wall', kind: 'wall', w: 4, h: 0.5, round: false, movable: false, color: 0xa89f91 },
-  { id: 'pillar', kind: 'pillar', w: 0.8, h: 0.8, round: true, movable: false, color: 0xd8d2c4 },
-  { id: 'table', kind: 'table', w: 1.6, h: 1.6, round: true, movable: false, color: 0x58a884 },
-  { id: 'ball', kind: 'ball', w: 0.6, h: 0.6, round: true, movable: true, color: 0xe8e8ff },
-  { id: 'sign', kind: 'sign', w: 0.5, h: 0.5, round: true, movable: false, color: 0xf5f0e6 },
-];
+/** Grids to choose from, in metres. */
+const GRIDS = [0, 0.1, 0.5, 1];
 
 /** Acts after which one owns something else, or the same somewhere else or by another name. */
 const CHANGES = new Set(['place', 'copy', 'remove', 'give', 'undo', 'move', 'rename']);
@@ -26,19 +20,15 @@ export function buildPanel(page) {
   let touched = false;
   color.addEventListener('input', () => {
     touched = true;
-    if (page.tools.spec) page.tools.spec.color = fromHex(color.value);
+    for (const part of page.tools.plan?.parts ?? []) part.color = fromHex(color.value);
   });
   const end = () => {
     chosen?.setAttribute('aria-pressed', 'false');
     chosen = null;
   };
+  /** @type {HTMLElement[]} */
   const items = PALETTE.map((entry) => {
-    const sample = el('i', { class: `sample${entry.round ? ' round' : ''}` });
-    sample.style.background = toHex(entry.color);
-    sample.style.width = `${Math.min(34, 12 + entry.w * 9)}px`;
-    sample.style.height = entry.round ? sample.style.width : `${Math.min(34, 6 + entry.h * 14)}px`;
-    const made = el('button', { type: 'button', class: 'build-item', 'aria-pressed': 'false' }, el('span', { class: 'sample-box' }, sample), t(`kind.${entry.id}`));
-    made.addEventListener('click', () => {
+    const made = partButton(sampleOf(entry, DAY), t(`kind.${entry.id}`), () => {
       const same = chosen === made;
       page.tools.cancel();
       end();
@@ -54,11 +44,14 @@ export function buildPanel(page) {
     });
     return made;
   });
+  const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } },
+    ...GRIDS.map((size) => el('option', { value: size }, size ? t('build.grid.size', { size }) : t('build.grid.off'))));
+  grid.value = String(page.settings.grid);
   const mine = owned(page);
   const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), el('div', { class: 'build-grid' }, ...items),
-    el('div', { class: 'grid' }, field(t('build.color'), color)),
+    el('div', { class: 'grid' }, field(t('build.color'), color), field(t('build.grid'), grid)),
     el('p', { class: 'row' },
-      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), mine.element);
+      button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), chosenBox(page, () => fromHex(color.value)), mine.element);
   /** @type {import('./dock.js').Panel} */
   const panel = { ...mine, body, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
   page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => {
@@ -71,7 +64,10 @@ export function buildPanel(page) {
 function owned(page) {
   const state = el('p', { class: 'quiet', role: 'status' });
   const list = el('ul', { class: 'people' });
+  /** What chooses a thing, for who has no pointer. @type {Map<number, HTMLInputElement>} */
+  const boxes = new Map();
   let questions = 0;
+  page.group.addEventListener('changed', () => boxes.forEach((box, id) => (box.checked = page.group.ids.has(id))));
 
   async function load() {
     questions += 1;
@@ -80,12 +76,16 @@ function owned(page) {
     // A later question knows better.
     if (question !== questions) return;
     put(state, t(things.length === 1 ? 'build.mine.one' : 'build.mine.count', { n: things.length }));
-    if (!list.contains(document.activeElement)) fill(list, ...things.map(row));
+    if (list.contains(document.activeElement)) return;
+    boxes.clear();
+    fill(list, ...things.map(row));
   }
 
   function row(/** @type {any} */ { object, name, x, y }) {
     const seen = page.client.sight.objects.has(object);
-    return el('li', null, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
+    const box = el('input', { type: 'checkbox', 'aria-label': t('build.pick', { name }), checked: page.group.ids.has(object), on: { change: () => page.group.toggle(object) } });
+    boxes.set(object, box);
+    return el('li', null, seen && box, el('span', { class: 'grow' }, el('b', null, name), ' ', el('small', null, t('thing.where.value', { x: metres(x), y: metres(y) }))),
       seen && button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${name}`, click: () => page.select(object) }));
   }
   const element = el('section', { class: 'stack' }, el('h3', null, t('build.mine')), state, list);

@@ -40,13 +40,16 @@ export function put(element, text) {
 }
 
 /** An icon; it says nothing to screen readers. @param {string} name */
-export function icon(name) {
+export const icon = (name) => outline(ICONS[/** @type {keyof typeof ICONS} */ (name)]);
+
+/** An outline on a square of 24; it says nothing to screen readers. @param {string} drawn */
+export function outline(drawn) {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
   svg.setAttribute('class', 'icon');
   svg.setAttribute('aria-hidden', 'true');
   const path = document.createElementNS(SVG, 'path');
-  path.setAttribute('d', ICONS[/** @type {keyof typeof ICONS} */ (name)]);
+  path.setAttribute('d', drawn);
   svg.append(path);
   return svg;
 }

@@ -1,7 +1,7 @@
 // @ts-check
 /** Hands and feet: keys, stick, pointer, wheel and pinch become walking, acting, choosing, zooming. */
 
-import { MARKS } from '../draw/labels.js';
+import { GESTURES } from '../draw/gestures.js';
 import { t } from '../strings.js';
 import { el } from './dom.js';
 import { gapTo } from './near.js';
@@ -30,13 +30,16 @@ const KEYS = {
   Enter: (page) => page.tools.enter() || page.chat.open(),
   Escape: (page) => void (page.tools.cancel() || page.dock.open === null || page.dock.close()),
 };
-Object.keys(MARKS).forEach((kind, i) => (KEYS[`Digit${i + 1}`] = (page) => void page.emote(kind)));
+Object.keys(GESTURES).forEach((kind, i) => (KEYS[`Digit${i + 1}`] = (page) => void page.emote(kind)));
 
 /** CSS pixels that a pointer may move and still click. */
 const CLICK_SLACK = 6;
 
 /** Milliseconds without progress after which a walk to somewhere is given up. */
 const STUCK_MS = 1200;
+
+/** So close to a place on the ground one is there; who stops slides a little. */
+const NEAR_METRES = 0.3;
 
 export class Input {
   /** @param {Page} page */
@@ -46,7 +49,8 @@ export class Input {
     this.held = new Set();
     this.stick = { x: 0, y: 0 };
     this.sent = { x: 0, y: 0 };
-    this.goal = /** @type {{id: number, best: number, since: number} | null} */ (null);
+    /** What to walk to: a thing, or a place on the ground. */
+    this.goal = /** @type {{id: number | null, at?: {x: number, y: number}, best: number, since: number} | null} */ (null);
     /** @type {Map<number, {x: number, y: number, fromX: number, fromY: number}>} */
     this.pointers = new Map();
     this.spread = 0;
@@ -113,6 +117,11 @@ export class Input {
     this.goal = { id, best: Infinity, since: performance.now() };
   }
 
+  /** Walks to a place on the ground. @param {{x: number, y: number}} at */
+  walkToPlace(at) {
+    this.goal = { id: null, at, best: Infinity, since: performance.now() };
+  }
+
   /** The direction that keys, stick or a goal ask for. */
   wanted() {
     let [x, y] = [this.stick.x, this.stick.y];
@@ -131,17 +140,18 @@ export class Input {
     const { client } = page;
     if (!goal || client.me === null) return null;
     const now = performance.now();
-    const thing = client.sight.objects.get(goal.id);
-    const [own, at] = [client.sight.at(client.me, now), client.sight.at(goal.id, now)];
-    const gap = thing && own && at ? gapTo(own, thing, at) : 0;
+    const thing = goal.id === null ? null : client.sight.objects.get(goal.id);
+    const [own, at] = [client.sight.at(client.me, now), goal.at ?? (goal.id === null ? null : client.sight.at(goal.id, now))];
+    const far = own && at ? Math.hypot(at.x - own.x, at.y - own.y) : 0;
+    const gap = thing && own && at ? gapTo(own, thing, at) : far;
+    const near = thing ? 1.2 : NEAR_METRES;
     if (gap < goal.best - 0.05) Object.assign(goal, { best: gap, since: now });
     // It is gone, or in reach, or nothing gets closer.
-    if (!own || !at || gap < 1.2 || now - goal.since > STUCK_MS) {
+    if (!own || !at || (goal.id !== null && !thing) || gap < near || now - goal.since > STUCK_MS) {
       this.goal = null;
       return null;
     }
-    const length = Math.hypot(at.x - own.x, at.y - own.y);
-    return { x: (at.x - own.x) / length, y: (at.y - own.y) / length };
+    return { x: (at.x - own.x) / far, y: (at.y - own.y) / far };
   }
 
   /** Tells the client when the direction changes. */
@@ -149,6 +159,7 @@ export class Input {
     const { page } = this;
     if (page.client.me === null) return;
     const { x, y } = this.wanted();
+    page.picture.goal = this.goal?.at ?? null;
     const turned = Math.abs(x - this.sent.x) + Math.abs(y - this.sent.y);
     const stops = x === 0 && y === 0 && (this.sent.x !== 0 || this.sent.y !== 0);
     if (turned < 0.04 && !stops) return;
@@ -171,7 +182,7 @@ export class Input {
       page.tools.drop(null);
       this.spread = this.apart();
     } else if (this.pointers.size === 1) {
-      page.tools.grab(event.offsetX, event.offsetY, event.pointerType === 'touch');
+      page.tools.grab(event.offsetX, event.offsetY, event.pointerType === 'touch', event);
     }
   }
 
@@ -215,7 +226,9 @@ export class Input {
     if (moved || this.pointers.size > 0) return;
     const touch = event.pointerType === 'touch';
     const id = page.renderer.pick(pointer.x, pointer.y, touch ? 14 : 3);
-    page.select(id === page.client.me ? null : id);
+    if (page.group.clear() || (id !== null && id !== page.client.me)) page.select(id === page.client.me ? null : id);
+    else if (page.picture.selected !== null) page.select(null);
+    else if (id === null) this.walkToPlace(page.renderer.camera.ground(pointer.x, pointer.y));
   }
 }
 

@@ -28,7 +28,8 @@ export class Steps {
     this.taken = recall(KEPT);
     /** Where one was first. @type {{x: number, y: number} | null} */
     this.from = null;
-    this.rows = new Map(Object.keys(STEPS).map((step) => [step, el('li', null, t(step))]));
+    const thumbs = matchMedia('(pointer: coarse)').matches;
+    this.rows = new Map(Object.keys(STEPS).map((step) => [step, el('li', null, step === 'step.walk' && thumbs ? t('step.walk.touch') : t(step))]));
     this.title = el('h2', null, t('steps'));
     this.element = el('section', { class: 'steps', 'aria-label': t('steps'), 'aria-live': 'polite', hidden: true },
       el('header', null, this.title, button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.end() })),

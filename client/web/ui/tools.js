@@ -1,23 +1,40 @@
 // @ts-check
-/** Builders' hands: placing new things, and dragging, turning and sizing one's own. */
+/** Builders' hands: placing new things, and dragging, turning, sizing, copying and choosing one's own. */
 
 import { handles } from '../draw/marks.js';
 import { t } from '../strings.js';
 import { button, el } from './dom.js';
 import { gapTo } from './near.js';
 
-/** Metres to which placed things snap while Shift is not asked: a tenth. */
-const SNAP = 0.1;
 const TURN = Math.PI / 12;
 
-const snap = (/** @type {number} */ n) => Math.round(n / SNAP) * SNAP;
+/** Metres to which things snap where no grid is chosen: what a pointer can tell apart. */
+const FINE = 0.01;
+
+/** Metres that an arrow moves what is chosen where no grid is. */
+const STEP = 0.05;
+
+/** What to place: parts around a middle. @typedef {{parts: (import('./group-file.js').GroupThing & {angle: number})[], angle: number}} Plan */
+
+/** Turns a place around the middle. @param {number} x @param {number} y @param {number} angle */
+function turned(x, y, angle) {
+  const [cos, sin] = [Math.cos(angle), Math.sin(angle)];
+  return { x: x * cos - y * sin, y: x * sin + y * cos };
+}
+
+/**
+ * What the pointer does: `move`, `turn` and `size` change one thing, `shift` and `copy` several, `pick` and `box` choose.
+ * @typedef {{how: 'move' | 'turn' | 'size' | 'shift' | 'copy' | 'pick' | 'box', id: number, dx: number, dy: number, moved: boolean, ids?: number[], at?: {x: number, y: number}, to?: {x: number, y: number}}} Grip
+ */
 
 export class Tools {
   /** @param {import('../main.js').Page} page */
   constructor(page) {
     this.page = page;
-    this.spec = /** @type {any} */ (null);
-    this.grip = /** @type {{how: 'move' | 'turn' | 'size', id: number, dx: number, dy: number, moved: boolean} | null} */ (null);
+    this.plan = /** @type {Plan | null} */ (null);
+    /** Where the middle of the plan would be. */
+    this.spot = { x: 0, y: 0 };
+    this.grip = /** @type {Grip | null} */ (null);
     this.ended = () => {};
     /** What there is to do while something is placed; for thumbs, too. */
     this.bar = el('div', { class: 'placing', role: 'group', 'aria-label': t('panel.build'), hidden: true },
@@ -29,7 +46,7 @@ export class Tools {
 
   /** Whether the pointer belongs to a tool. */
   get busy() {
-    return this.spec !== null || this.grip !== null;
+    return this.plan !== null || this.grip !== null;
   }
 
   /** The thing that may be changed now. @returns {any} its id, or null */
@@ -37,9 +54,16 @@ export class Tools {
     return this.page.picture.handles ? this.page.picture.selected : null;
   }
 
-  /** Begins placing. @param {any} spec without place @param {() => void} ended */
+  /** To the grid that is chosen. @param {number} n */
+  snap(n) {
+    const grid = this.page.settings.grid || FINE;
+    return Math.round(n / grid) * grid;
+  }
+
+  /** Begins placing one part, or several around a middle. @param {any} spec without place, or a list of things @param {() => void} ended */
   begin(spec, ended) {
-    this.spec = { angle: 0, ...spec };
+    const parts = Array.isArray(spec) ? spec : [{ x: 0, y: 0, angle: 0, ...spec }];
+    this.plan = { parts, angle: 0 };
     this.ended = ended;
     const own = this.own();
     this.point(own.x, own.y + 1.5);
@@ -52,54 +76,76 @@ export class Tools {
     return (client.me !== null && client.sight.at(client.me, performance.now())) || picture.look;
   }
 
-  /** Puts the ghost somewhere. @param {number} x @param {number} y */
+  /** Puts the ghosts somewhere. @param {number} x @param {number} y */
   point(x, y) {
-    const { spec, page } = this;
-    page.picture.ghost = { x: snap(x), y: snap(y), angle: spec.angle, hx: spec.w / 2, hy: spec.h / 2, round: spec.round, ok: true };
+    this.spot = { x: this.snap(x), y: this.snap(y) };
+    this.page.picture.ghosts = this.planned().map(({ x: px, y: py, angle, w, h, round }) => ({ x: px, y: py, angle, hx: w / 2, hy: (round ? w : h) / 2, round, ok: true }));
     this.check();
   }
 
-  /** Nothing can stand where somebody stands: the ghost says so beforehand, as people come and go. */
+  /** The parts where they would be. */
+  planned() {
+    const { plan, spot } = this;
+    if (!plan) return [];
+    return plan.parts.map((part) => {
+      const { x, y } = turned(part.x, part.y, plan.angle);
+      return { ...part, x: spot.x + x, y: spot.y + y, angle: part.angle + plan.angle };
+    });
+  }
+
+  /** Nothing can stand where somebody stands: the ghosts say so beforehand, as people come and go. */
   check() {
-    const { ghost } = this.page.picture;
-    if (!ghost) return;
+    const { ghosts } = this.page.picture;
+    if (ghosts.length === 0) return;
     const { sight } = this.page.client;
     const now = performance.now();
-    ghost.ok = ![...sight.objects.values()].some((thing) => {
-      const at = thing.player && sight.at(thing.id, now);
-      return at && gapTo(at, ghost, ghost) < thing.hx;
-    });
+    const people = [...sight.objects.values()].filter((thing) => thing.player).map((thing) => ({ thing, at: sight.at(thing.id, now) }));
+    for (const ghost of ghosts) ghost.ok = !people.some(({ thing, at }) => at && gapTo(at, ghost, ghost) < thing.hx);
   }
 
   /** @param {number} px @param {number} py */
   hover(px, py) {
-    if (!this.spec) return;
+    if (!this.plan) return;
     const { x, y } = this.page.renderer.camera.ground(px, py);
     this.point(x, y);
   }
 
-  /** Arrow keys move the ghost. @param {KeyboardEvent} event */
+  /** Arrow keys move the ghosts, and with Shift what is chosen. @param {KeyboardEvent} event */
   arrows(event) {
-    const { ghost } = this.page.picture;
-    if (!this.spec || !ghost || !event.code.startsWith('Arrow')) return false;
-    const step = event.shiftKey ? 1 : 0.25;
-    const move = { ArrowUp: [0, step], ArrowDown: [0, -step], ArrowLeft: [-step, 0], ArrowRight: [step, 0] }[event.code] ?? [0, 0];
-    this.point(ghost.x + move[0], ghost.y + move[1]);
+    const way = { ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [-1, 0], ArrowRight: [1, 0] }[event.code];
+    if (!way) return false;
+    const { page, spot } = this;
+    const [x, y] = way;
+    const { grid } = page.settings;
+    if (this.plan) {
+      const step = Math.max(event.shiftKey ? 1 : 0.25, grid);
+      this.point(spot.x + x * step, spot.y + y * step);
+      return true;
+    }
+    const ids = this.changeable();
+    if (!event.shiftKey || ids.length === 0) return false;
+    const step = grid || STEP;
+    if (!event.repeat) page.group.move(x * step, y * step, ids);
     return true;
   }
 
+  /** What a key would change now: what is chosen together, or else alone. @returns {number[]} */
+  changeable() {
+    const { group } = this.page;
+    return group.ids.size > 0 ? [...group.ids] : this.chosen === null ? [] : [this.chosen];
+  }
+
   enter() {
-    if (!this.spec) return false;
+    if (!this.plan) return false;
     this.place();
     return true;
   }
 
   turn() {
     const { page } = this;
-    if (this.spec && page.picture.ghost) {
-      this.spec.angle += TURN;
-      page.picture.ghost.angle = this.spec.angle;
-      this.check();
+    if (this.plan) {
+      this.plan.angle += TURN;
+      this.point(this.spot.x, this.spot.y);
       return true;
     }
     const id = this.chosen;
@@ -111,34 +157,62 @@ export class Tools {
 
   remove() {
     const { page } = this;
+    if (page.group.ids.size > 0) {
+      page.group.remove();
+      return true;
+    }
     const id = this.chosen;
     if (id === null) return false;
     page.toasts.watch('remove', page.client.build.remove(id)).then((outcome) => outcome?.ok && page.select(null));
     return true;
   }
 
+  /** Lets go of whatever there is: the plan, the grip, or else what is chosen together. */
   cancel() {
-    if (!this.busy) return false;
-    this.spec = null;
-    this.grip = null;
-    this.page.picture.ghost = null;
-    this.page.picture.held = null;
+    if (!this.busy) return this.page.group.clear();
+    this.plan = null;
+    this.letGo();
     this.bar.hidden = true;
     this.ended();
     return true;
   }
 
-  place() {
-    const { page, spec } = this;
-    const { ghost } = page.picture;
-    if (!ghost) return;
-    page.toasts.watch('place', page.client.build.place({ ...spec, x: ghost.x, y: ghost.y, angle: spec.angle }));
+  letGo() {
+    this.grip = null;
+    Object.assign(this.page.picture, { ghosts: [], held: null, box: null });
   }
 
-  /** A pointer goes down. @param {number} px @param {number} py @param {boolean} touch */
-  grab(px, py, touch) {
+  place() {
     const { page } = this;
-    if (this.spec) return this.hover(px, py);
+    const { build } = page.client;
+    const planned = this.planned();
+    if (planned.length === 1) page.toasts.watch('place', build.place(planned[0]));
+    else if (planned.length > 1) page.group.each('place', planned, (part) => build.place(part));
+  }
+
+  /**
+   * A pointer goes down.
+   * @param {number} px @param {number} py @param {boolean} touch
+   * @param {{shiftKey?: boolean, altKey?: boolean}} [keys] Shift chooses, Alt copies
+   */
+  grab(px, py, touch, { shiftKey = false, altKey = false } = {}) {
+    const { page } = this;
+    if (this.plan) return this.hover(px, py);
+    const { group } = page;
+    const { x, y } = page.renderer.camera.ground(px, py);
+    const id = page.renderer.pick(px, py, touch ? 14 : 3);
+    const under = id === null ? null : page.client.sight.objects.get(id);
+    const base = { id: id ?? 0, dx: 0, dy: 0, moved: false, at: { x, y } };
+    if (id !== null && group.ids.has(id) && !shiftKey) this.grip = { ...base, how: altKey ? 'copy' : 'shift', ids: [...group.ids] };
+    else if (shiftKey || group.picking) this.grip = { ...base, how: group.owns(under) ? 'pick' : 'box' };
+    else if (altKey && id !== null && group.owns(under)) this.grip = { ...base, how: 'copy', ids: [id] };
+    else this.hold(px, py, touch);
+    return undefined;
+  }
+
+  /** Takes hold of the selected thing, or of one of its handles. @param {number} px @param {number} py @param {boolean} touch */
+  hold(px, py, touch) {
+    const { page } = this;
     const id = this.chosen;
     const thing = page.client.sight.objects.get(id);
     const at = page.client.sight.at(id, performance.now());
@@ -161,21 +235,42 @@ export class Tools {
   /** @param {number} px @param {number} py */
   drag(px, py) {
     const { page, grip } = this;
-    if (this.spec) return this.hover(px, py);
-    const { held } = page.picture;
-    if (!grip || !held) return;
+    if (this.plan) return this.hover(px, py);
+    if (!grip) return;
     const { x, y } = page.renderer.camera.ground(px, py);
     grip.moved = true;
+    if (grip.at) this.dragSeveral(grip, grip.at, x, y);
+    else if (page.picture.held) this.dragOne(grip, page.picture.held, x, y);
+  }
+
+  /** @param {Grip} grip @param {{x: number, y: number}} from @param {number} x @param {number} y */
+  dragSeveral(grip, from, x, y) {
+    const { page } = this;
+    if (grip.how === 'box' || grip.how === 'pick') {
+      page.picture.box = { x: (from.x + x) / 2, y: (from.y + y) / 2, hx: Math.abs(from.x - x) / 2, hy: Math.abs(from.y - y) / 2 };
+      return;
+    }
+    const placed = page.group.placed(grip.ids);
+    const lead = placed.find(({ id }) => id === grip.id);
+    if (!lead) return;
+    grip.to = { x: this.snap(lead.at.x + x - from.x) - lead.at.x, y: this.snap(lead.at.y + y - from.y) - lead.at.y };
+    const { x: dx, y: dy } = grip.to;
+    page.picture.ghosts = placed.map(({ thing, at }) => ({ x: at.x + dx, y: at.y + dy, angle: at.angle, hx: thing.hx, hy: thing.hy, round: thing.round, ok: true }));
+    this.check();
+  }
+
+  /** @param {Grip} grip @param {any} held @param {number} x @param {number} y */
+  dragOne(grip, held, x, y) {
     if (grip.how === 'move') {
-      held.x = snap(x - grip.dx);
-      held.y = snap(y - grip.dy);
+      held.x = this.snap(x - grip.dx);
+      held.y = this.snap(y - grip.dy);
     } else if (grip.how === 'turn') {
       held.angle = Math.round((Math.atan2(y - held.y, x - held.x) - Math.PI / 2) / (TURN / 3)) * (TURN / 3);
     } else {
       const [cos, sin] = [Math.cos(held.angle), Math.sin(held.angle)];
       const [dx, dy] = [x - held.x, y - held.y];
-      const round = page.client.sight.objects.get(grip.id)?.round;
-      const half = (/** @type {number} */ n) => Math.max(0.1, snap(Math.abs(n)));
+      const round = this.page.client.sight.objects.get(grip.id)?.round;
+      const half = (/** @type {number} */ n) => Math.max(0.1, this.snap(2 * Math.abs(n)) / 2);
       held.hx = round ? half(Math.hypot(dx, dy)) : half(dx * cos + dy * sin);
       held.hy = round ? held.hx : half(dy * cos - dx * sin);
     }
@@ -188,13 +283,14 @@ export class Tools {
    */
   drop(end) {
     const { page, grip } = this;
-    if (this.spec) {
+    if (this.plan) {
       if (end) {
         this.hover(end.x, end.y);
         this.place();
       }
       return end !== null;
     }
+    if (grip?.at) return this.dropSeveral(grip, end);
     const { held } = page.picture;
     this.grip = null;
     if (!grip || !held || !end || !end.moved) {
@@ -208,6 +304,22 @@ export class Tools {
     page.toasts.watch(grip.how === 'turn' ? 'rotate' : grip.how === 'size' ? 'resize' : 'move', act).then(() => {
       setTimeout(() => page.picture.held === held && (page.picture.held = null), 150);
     });
+    return true;
+  }
+
+  /** @param {Grip} grip @param {{moved: boolean} | null} end */
+  dropSeveral(grip, end) {
+    const { group, picture } = this.page;
+    const { box } = picture;
+    this.letGo();
+    if (!end) return false;
+    if (!end.moved) {
+      // A click without a key on one of several is for that one.
+      if (grip.how === 'shift' || grip.how === 'copy') return false;
+      if (grip.how === 'pick') group.toggle(grip.id);
+    } else if (box) group.within(box);
+    else if (grip.to && grip.how === 'copy') group.copy(grip.to.x, grip.to.y, grip.ids);
+    else if (grip.to) group.move(grip.to.x, grip.to.y, grip.ids);
     return true;
   }
 }

@@ -12,6 +12,7 @@ import { button, el, field, fill, put } from './dom.js';
 import * as drafts from './drafts.js';
 import { create } from './editor.js';
 import { learn } from './highlight.js';
+import { trialOf } from './trial.js';
 import { versionsOf } from './versions.js';
 
 /** The compiler looks at a source when nobody has typed for so long. */
@@ -37,6 +38,7 @@ export function workshopPanel(page) {
   const hold = el('div', { class: 'editor' });
   const editor = create(hold, { value: '', onChange: write, names: () => names });
   const versions = versionsOf(page, () => draft, () => page.dock.show('script', task));
+  const trial = trialOf(page, () => draft, (line, column) => editor.goTo(line, column));
   const words = el('ul', { class: 'words' });
   const search = el('input', { type: 'text', 'aria-label': t('script.words.search'), placeholder: t('script.words.search'), on: { input: () => explain() } });
   /** @type {import('./drafts.js').ScriptDraft} */
@@ -62,10 +64,10 @@ export function workshopPanel(page) {
     hold, found, mistakes,
     el('div', { class: 'grid' }, field(t('script.name'), name), field(t('script.licence'), licence), field(t('script.on'), thing), instead), licences,
     el('p', { class: 'quiet' }, t('script.licence.how')),
-    el('p', { class: 'row' }, go,
+    el('p', { class: 'row' }, go, trial.button,
       button({ icon: 'undo', text: t('script.revert'), click: () => again(task) }),
       button({ text: t('script.fresh'), click: fresh })),
-    state, versions.element,
+    state, trial.element, versions.element,
     el('details', { class: 'card' }, el('summary', null, t('script.words')), search, words),
   ];
 
@@ -115,6 +117,7 @@ export function workshopPanel(page) {
     fill(thing, el('option', { value: '' }, t('script.nowhere')), ...things.map((own) => el('option', { value: own.object }, `${own.name} (#${own.object})`)));
     put(state, next.again ? t('script.again') : '');
     back.hidden = (task.object ?? null) === null;
+    trial.stop();
     fill(body, ...form);
     // Whoever pressed a button here stays in the panel.
     if (page.dock.open === 'script' && document.activeElement === document.body) page.dock.heading.focus({ preventScroll: true });
@@ -188,7 +191,7 @@ export function workshopPanel(page) {
     fill(mistakes, ...list.map(({ line, column, message }) => el('li', null, button({
       class: 'small mistake', text: line > 0 ? t('script.at', { line, message }) : message, click: () => editor.goTo(line, column),
     }))));
-    go.disabled = list.length > 0;
+    go.disabled = trial.button.disabled = list.length > 0;
   }
 
   /** Publishes the script, unless that is done, and puts it where it goes. */

@@ -1,6 +1,6 @@
 //! `client` tells of the sim in words, for terminals, pipes and screen readers.
 
-use std::io::{self, IsTerminal as _};
+use std::io;
 
 use clap::Args;
 use metatopia_text_client::{LineKind, TextClientError, TextOutput};
@@ -10,6 +10,7 @@ use super::{
     console::{Console, unwritten},
     failure::Failure,
     house_rules,
+    script::desk::AuthorDesk,
     session::PlayerArgs,
 };
 
@@ -36,12 +37,12 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let login = args.player.login(&mut driver, console).await?;
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
-    let typed = (lines, io::stdin().is_terminal());
+    let (output, desk) = (Box::new(console), Box::new(AuthorDesk::new()));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;
     };
-    Ok(metatopia_text_client::run(driver, login, typed, Box::new(console), interrupted).await?)
+    Ok(metatopia_text_client::run(driver, login, lines, (output, desk), interrupted).await?)
 }
 
 #[derive(Serialize)]

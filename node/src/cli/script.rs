@@ -3,6 +3,7 @@
 mod attach;
 mod check;
 pub(super) mod deeds;
+pub(super) mod desk;
 mod diff;
 mod follow;
 mod fork;

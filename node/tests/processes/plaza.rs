@@ -347,8 +347,14 @@ pub(crate) struct Person {
 
 impl Person {
     pub(crate) fn enter(url: &str, key: &str) -> Self {
+        Self::enter_from(&std::env::current_dir().expect("a folder"), url, key)
+    }
+
+    /// Enters with this as the folder in which the program was started.
+    pub(crate) fn enter_from(folder: &Path, url: &str, key: &str) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["client", "--node", url, "--key", key])
+            .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -160,3 +160,45 @@ fn what_a_rule_of_the_sim_refuses_is_quoted() {
     assert!(json(&publish)["height"].is_null());
     yard.stop();
 }
+
+#[test]
+fn in_words_a_source_is_edited_published_upgraded_and_its_failures_are_read() {
+    let folder = Folder::new("scripting-in-words");
+    let plaza = Plaza::start(&folder.join("world"), 1);
+    let (node, me) = (plaza.servers[0].url.as_str(), key(&folder, "ada"));
+    let mut person = Person::enter_from(&folder.join("."), node, &me);
+    person.types("go southeast 10");
+    person.sees("You walk");
+    person.types("build box 1 1 brown lantern");
+    person.sees("You build lantern,");
+
+    // On a pipe nobody is at an editor, so the file is named.
+    person.types("edit nothing-at-all");
+    person.sees("it is no example: arena, bell,");
+    person.types("edit bell");
+    person.sees("Change drafts/bell/bell.rhai, then: publish drafts/bell THING");
+    person.types("publish drafts/bell lantern");
+    person.sees("You publish bell, as package ");
+    person.sees("It runs on lantern now.");
+    person.types("logs lantern");
+    person.sees("Of late the scripts on lantern logged nothing, and none failed.");
+    person.types("publish drafts/bell");
+    person.sees("The sim has bell already");
+
+    let source = folder.join("drafts/bell/bell.rhai");
+    fs::write(&source, "fn on_touch(other) {\n    sya(1);\n}\n").expect("a file");
+    person.types("publish drafts/bell lantern");
+    person.sees("bell.rhai:2:5");
+    let failing = "fn on_upgrade() {}\nfn on_touch(other) {\n    log(\"rung\");\n    [][3]\n}\n";
+    fs::write(&source, failing).expect("a file");
+    person.types("edit lantern");
+    person.sees("drafts/bell is there already; you go on with it.");
+    person.types("publish drafts/bell lantern");
+    person.sees("on lantern runs it now.");
+    person.types("touch lantern");
+    person.sees("You touch lantern.");
+    person.types("logs lantern");
+    person.sees("FAILED bell.rhai:4:");
+    person.leaves();
+    plaza.stop();
+}

@@ -88,7 +88,7 @@ journey('on a phone a thumb walks, pokes at things and talks', async ({ plaza, o
   });
   await page.touchscreen.tap(spot.x, spot.y);
   await page.getByRole('region', { name: spot.name }).waitFor();
-  await page.getByRole('button', { name: t('close'), exact: true }).tap();
+  await page.getByRole('region', { name: spot.name }).getByRole('button', { name: t('close'), exact: true }).tap();
 
   await page.getByRole('button', { name: t('act.chat'), exact: true }).tap();
   await page.keyboard.type('hello, thumbs');

@@ -46,11 +46,49 @@ journey('what is yours is asked for again after an act of your own', async ({ pl
   await panel.getByText(t('build.mine.count', { n: 0 })).waitFor();
 });
 
+journey('a click on the ground is a walk there, gestures are drawn, and every button of the bar has its name', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const own = /** @type {number} */ (await ada.read((page) => page.client.me));
+  const from = /** @type {{x: number, y: number}} */ (await ada.until('the picture is still', (page) => {
+    const at = page.client.sight.known(page.client.me);
+    const { x, y } = page.renderer.camera.toScreen(at.x, at.y);
+    const was = page.spot;
+    page.spot = { x, y };
+    return was && Math.hypot(was.x - x, was.y - y) < 0.5 && { x: at.x, y: at.y };
+  }));
+  // Somewhere within three metres nothing stands: the rose in the middle of the plaza is wide.
+  const goal = /** @type {{x: number, y: number, px: number, py: number}} */ (await ada.read((page, at) => {
+    const ways = Array.from({ length: 16 }, (_, n) => ({ x: at.x + 3 * Math.cos(n * Math.PI / 8), y: at.y + 3 * Math.sin(n * Math.PI / 8) }));
+    for (const way of ways) {
+      const spot = page.renderer.camera.toScreen(way.x, way.y);
+      if (document.elementFromPoint(spot.x, spot.y)?.id === 'view' && page.renderer.pick(spot.x, spot.y, 30) === null) return { ...way, px: spot.x, py: spot.y };
+    }
+    return null;
+  }, from));
+  assert.ok(goal, 'there is free ground');
+  await ada.page.mouse.click(goal.px, goal.py);
+  await ada.until('she is there', (page, [id, to]) => {
+    const at = page.client.sight.known(id);
+    return page.input.goal === null && Math.hypot(at.x - to.x, at.y - to.y) < 1;
+  }, /** @type {const} */ ([own, goal]));
+
+  await ada.page.keyboard.press('g');
+  const wave = ada.page.getByRole('button', { name: t('emote.wave'), exact: true });
+  assert.equal((await wave.textContent())?.trim(), '', 'a gesture is an outline, and no letter of a font');
+  await ada.picture('gestures');
+  await wave.click();
+  await ada.until('she waves', (page, id) => page.client.sight.objects.get(id)?.gesture === 'wave', own);
+  await ada.picture('waving');
+  for (const name of ['panel.build', 'panel.proof', 'panel.near']) {
+    await ada.page.locator('.dock-bar').getByText(t(name), { exact: true }).waitFor();
+  }
+});
+
 journey('the ghost of a thing says beforehand that somebody stands there, and no message covers its bar', async ({ plaza, open }) => {
   const ada = await open(plaza.address(1), { name: 'Ada' });
   const panel = await ada.panel('build');
   await panel.getByRole('button', { name: t('kind.crate'), exact: true }).click();
-  assert.equal(await ada.read((page) => page.picture.ghost.ok), true);
+  assert.equal(await ada.read((page) => page.picture.ghosts[0].ok), true);
 
   const own = await ada.until('the picture is still', (page) => {
     const at = page.client.sight.at(page.client.me, performance.now());
@@ -60,7 +98,7 @@ journey('the ghost of a thing says beforehand that somebody stands there, and no
     return was && Math.hypot(was.x - spot.x, was.y - spot.y) < 0.5 && spot;
   });
   await ada.page.mouse.move(own.x, own.y);
-  await ada.until('the ghost is red on the own avatar', (page) => page.picture.ghost.ok === false);
+  await ada.until('the ghost is red on the own avatar', (page) => page.picture.ghosts[0].ok === false);
   await ada.picture('ghost');
   await ada.page.mouse.click(own.x, own.y);
 

@@ -89,6 +89,44 @@ journey('a script with a mistake says where, and mended and published it runs on
   await gone(ada);
 });
 
+journey('a script is tried on a copy of the sim: what it does is seen here, and nobody else sees any of it', async ({ plaza, open }) => {
+  const ada = await open(plaza.address(0), { name: 'Ada' });
+  const bob = await open(plaza.address(0), { name: 'Bob' });
+  const id = await built(ada);
+  await bob.until('the box is there', (page, which) => page.client.sight.objects.has(which), id);
+  const { panel, source, publish } = await workshop(ada, id);
+  await source.fill(`fn on_start() { log("it begins"); }\n${showing('tried')}fn on_chat(from, text) {\n    sound("bell");\n    let none = [][text.len()];\n}\n`);
+  await panel.getByText(t('script.good'), { exact: true }).waitFor();
+
+  const began = Date.now();
+  await panel.getByRole('button', { name: t('try'), exact: true }).click();
+  const card = panel.getByRole('region', { name: t('try.title'), exact: true });
+  await card.getByText(t('try.logged', { text: 'it begins' }), { exact: true }).waitFor();
+  await card.getByText(/^Time stands still/).waitFor();
+  process.stdout.write(`# a try with the state fetched: ${Date.now() - began} ms\n`);
+  await card.getByRole('button', { name: t('try.touch'), exact: true }).click();
+  await card.getByText(t('try.said', { name: 'block', text: 'tried' }), { exact: true }).waitFor();
+  await card.getByRole('textbox', { name: t('try.say'), exact: true }).fill('hello');
+  await card.getByRole('button', { name: t('chat.send'), exact: true }).click();
+  await card.getByRole('button', { name: /^Failed in script\.rhai, line 8, column/ }).waitFor();
+  await ada.picture('try');
+  for (const tab of [ada, bob]) {
+    assert.notEqual(await tab.read((page, which) => page.client.sight.objects.get(which).text, id), 'tried');
+  }
+  assert.deepEqual(await running(ada, id), [], 'nothing was published');
+
+  const again = Date.now();
+  await panel.getByRole('button', { name: t('try'), exact: true }).click();
+  await card.getByText(/^Time stands still/).waitFor();
+  process.stdout.write(`# a try with the state there: ${Date.now() - again} ms\n`);
+  await card.getByRole('button', { name: t('try.end'), exact: true }).click();
+  await card.waitFor({ state: 'hidden' });
+  await publish.click();
+  await ada.page.getByText(t('script.runs'), { exact: true }).waitFor();
+  await gone(ada);
+  await gone(bob);
+});
+
 journey('what was typed outlives a reload, Escape and Tab lead out of the editor, and an upgrade takes the place of what ran', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const id = await built(ada);
@@ -170,4 +208,9 @@ journey('on a phone the workshop fits, and its letters are large enough not to b
   const wide = await ada.page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.ok(wide <= 0, `${wide} px too wide`);
   await ada.picture('workshop-phone');
+  const trial = ada.page.getByRole('button', { name: t('try'), exact: true });
+  await trial.click();
+  const card = ada.page.getByRole('region', { name: t('try.title'), exact: true });
+  await card.getByText(t('try.nowhere'), { exact: true }).waitFor();
+  await ada.picture('try-phone');
 });

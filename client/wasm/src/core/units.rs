@@ -40,7 +40,7 @@ pub(super) fn to_angle(PageNumber(radians): PageNumber) -> Option<Angle> {
 }
 
 /// Returns a number as the page reads it.
-pub(super) fn from_fx(value: Fx) -> f64 {
+pub(crate) fn from_fx(value: Fx) -> f64 {
     value.to_bits() as f64 / TWO_TO_32
 }
 
@@ -59,6 +59,6 @@ pub(super) fn to_ms(time: std::time::Duration) -> f64 {
 }
 
 /// Returns the name of an enum's variant, as the protocol calls it.
-pub(super) fn variant(value: &impl Debug) -> String {
+pub(crate) fn variant(value: &impl Debug) -> String {
     format!("{value:?}").chars().take_while(|sign| sign.is_alphanumeric()).collect()
 }

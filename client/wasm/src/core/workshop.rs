@@ -1,11 +1,7 @@
 //! Scripts that people write: looked over while they type, made into packages, and published.
 
-use std::collections::BTreeMap;
-
-use metatopia_scripting::{
-    APIS, Draft, EventKind, Package, PackageAuthor, SourceError, check, host, read_source,
-};
-use metatopia_types::{Act, Blob, PackageId, limits::BLOB_BYTES_MAX};
+use metatopia_scripting::{EventKind, SourceError, check, host, read_source};
+use metatopia_types::{Act, Blob, PackageId};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -14,6 +10,7 @@ use super::{
     building::BAD_NAME,
     deeds::{Deed, DeedKind},
 };
+use crate::draft::{DraftFault, PageDraft};
 
 /// What a script begins with where there is none: it works as it is.
 const EXAMPLE: &str = include_str!("example.rhai");
@@ -32,39 +29,6 @@ pub(super) enum WorkshopCommand {
     Reference,
     /// Makes a package, and publishes it.
     Publish { draft: Box<PageDraft> },
-}
-
-/// A package to be made.
-#[derive(Debug, Deserialize)]
-pub(super) struct PageDraft {
-    name: String,
-    version: String,
-    /// The newest one, if none is named.
-    api: Option<u16>,
-    entry: String,
-    files: BTreeMap<String, String>,
-    licence: String,
-    /// Who wrote what it was made from; the own key is added.
-    #[serde(default)]
-    authors: Vec<PageAuthor>,
-    parent: Option<String>,
-}
-
-/// Somebody who wrote a package, in the words of the page.
-#[derive(Debug, Deserialize)]
-struct PageAuthor {
-    name: String,
-    key: Option<String>,
-}
-
-/// Why a draft is not published.
-enum DraftFault {
-    /// A key or parent that is none.
-    Name,
-    /// It breaks a rule of packages, in words.
-    Rule(String),
-    /// It fits into no turn.
-    TooLong,
 }
 
 impl ClientCore {
@@ -91,52 +55,12 @@ impl ClientCore {
         }
     }
 
-    /// Makes the package of a draft, by the rules that servers have.
+    /// Makes the package of a draft of the person.
     fn package(&self, draft: PageDraft) -> Result<(PackageId, Blob), DraftFault> {
-        let parent = draft.parent.map(|id| id.parse::<PackageId>()).transpose();
-        let parent = parent.map_err(|_| DraftFault::Name)?;
-        let authors: Option<Vec<PackageAuthor>> =
-            draft.authors.into_iter().map(PageAuthor::read).collect();
-        let authors = self.with_own_name(authors.ok_or(DraftFault::Name)?);
-        let files = draft.files.into_iter().map(|(path, text)| (path, text.into_bytes()));
-        let package = Package::build(Draft {
-            name: draft.name,
-            version: draft.version,
-            api: draft.api.unwrap_or(APIS[APIS.len() - 1]),
-            entry: draft.entry,
-            files: files.collect(),
-            imports: BTreeMap::new(),
-            licence: draft.licence,
-            authors,
-            parent,
-        });
-        let package = package.map_err(|why| DraftFault::Rule(why.to_string()))?;
-        if let Some(first) = check(package.entry()).first() {
-            return Err(DraftFault::Rule(first.to_string()));
-        }
-        let blob = Blob(package.encode());
-        if blob.0.len() > BLOB_BYTES_MAX {
-            return Err(DraftFault::TooLong);
-        }
-        Ok((package.id(), blob))
-    }
-
-    /// Adds the person to those who wrote a package, unless the person is one of them.
-    fn with_own_name(&self, mut authors: Vec<PackageAuthor>) -> Vec<PackageAuthor> {
-        if !authors.iter().any(|author| author.key == Some(self.key)) {
-            let person = self.deeds.person.as_ref().map(|person| person.name.clone());
-            // Whoever has not entered is known by the key alone.
-            let name = person.unwrap_or_else(|| self.key.to_string()[..8].to_owned());
-            authors.push(PackageAuthor { name, key: Some(self.key) });
-        }
-        authors
-    }
-}
-
-impl PageAuthor {
-    fn read(self) -> Option<PackageAuthor> {
-        let key = self.key.map(|key| key.parse()).transpose().ok()?;
-        Some(PackageAuthor { name: self.name, key })
+        let person = self.deeds.person.as_ref().map(|person| person.name.clone());
+        // Whoever has not entered is known by the key alone.
+        let name = person.unwrap_or_else(|| self.key.to_string()[..8].to_owned());
+        draft.package(name, self.key)
     }
 }
 

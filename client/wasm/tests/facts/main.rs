@@ -18,3 +18,4 @@ mod replays;
 #[path = "../../../tests/facts/stand.rs"]
 #[expect(dead_code, reason = "these tests spoil less than those it is made for")]
 mod stand;
+mod trials;

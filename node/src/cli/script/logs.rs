@@ -32,7 +32,7 @@ pub(in crate::cli) struct ScriptLogsArgs {
 
 /// Something that a script logged, or a call of it that failed.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-struct ScriptLogLine {
+pub(super) struct ScriptLogLine {
     height: u64,
     tick: u64,
     script: u64,
@@ -68,7 +68,8 @@ async fn tell(
     console.note(&format!("from turn {} on", course.world().height().plus(1)));
     loop {
         follow::catch_up(driver, &mut course, |applied| {
-            lines(applied, args.script).iter().try_for_each(|line| console.show(line))
+            let wanted = |script| args.script.is_none_or(|only| only == script);
+            lines(applied, wanted).iter().try_for_each(|line| console.show(line))
         })
         .await?;
         if !args.follow {
@@ -78,8 +79,8 @@ async fn tell(
     }
 }
 
-/// Returns what scripts told in a turn, in the order of ticks, and of scripts in each.
-fn lines(applied: &Applied, only: Option<ScriptId>) -> Vec<ScriptLogLine> {
+/// Returns what these scripts told in a turn, in the order of ticks, and of scripts in each.
+pub(super) fn lines(applied: &Applied, is_wanted: impl Fn(ScriptId) -> bool) -> Vec<ScriptLogLine> {
     let height = applied.height.0;
     let logged = applied.log.iter().map(|LogLine { tick, script, text }| ScriptLogLine {
         height,
@@ -94,7 +95,7 @@ fn lines(applied: &Applied, only: Option<ScriptId>) -> Vec<ScriptLogLine> {
         let (tick, script) = (tick.0, script.0);
         ScriptLogLine { height, tick, script, failed: Some(place), text: report.message.clone() }
     });
-    let wanted = |line: &ScriptLogLine| only.is_none_or(|script| script.0 == line.script);
+    let wanted = |line: &ScriptLogLine| is_wanted(ScriptId(line.script));
     let mut lines: Vec<ScriptLogLine> = logged.chain(failed).filter(wanted).collect();
     lines.sort_by_key(|line| (line.tick, line.script));
     lines

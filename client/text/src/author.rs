@@ -1,0 +1,221 @@
+//! The commands of authors: changing the source of a script, publishing it, and reading what it logs.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use metatopia_client::text::{find, printable};
+use metatopia_protocol::{Answer, Question, ScriptEntry};
+use metatopia_scripting::{Package, PackageAuthor};
+use metatopia_types::{Act, Blob, Build, ObjectId, Outcome, PackageId, ScriptId};
+use tokio::{task::spawn_blocking, time::sleep_until};
+
+use super::{
+    builder::{self, Thing},
+    deeds,
+    room::{ActProgress, TextClient},
+};
+use crate::{DraftFolder, HEARTBEAT, LineKind, TextClientError};
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(5);
+
+type AuthorResult = Result<(), TextClientError>;
+
+/// Writes the source of a script on a thing, or an example, into a folder, and has it edited.
+pub(super) async fn edit(room: &mut TextClient, named: &str) -> AuthorResult {
+    let parent = match running_on(room, named).await? {
+        Some(package) => package,
+        None => match room.desk.example(&named.to_lowercase()) {
+            Some(package) => package,
+            None => {
+                let line = format!(
+                    "Nothing in sight that is called {} runs a script, and it is no example: {}.",
+                    printable(named),
+                    room.desk.examples().join(", ")
+                );
+                return room.tell(LineKind::Refused, &line);
+            }
+        },
+    };
+    let author = PackageAuthor { name: room.own_name(), key: Some(room.driver.author()) };
+    let draft = match room.desk.draft(&parent, author) {
+        Ok(draft) => draft,
+        Err(why) => return room.tell(LineKind::Refused, &printable(&why)),
+    };
+    let (dir, file) = (draft.dir.display().to_string(), draft.file.display().to_string());
+    if !draft.is_new {
+        room.tell(LineKind::Answer, &format!("{dir} is there already; you go on with it."))?;
+    }
+    if let Some(done) = edited(room, &draft).await? {
+        return match done {
+            Ok(()) => tell_check(room, &dir),
+            Err(why) => room.tell(LineKind::Refused, &format!("The editor failed: {why}.")),
+        };
+    }
+    room.tell(LineKind::Answer, &format!("Change {file}, then: publish {dir} THING"))
+}
+
+/// Has a person edit a draft, and goes on living meanwhile; nothing where nobody is at a terminal.
+async fn edited(
+    room: &mut TextClient,
+    draft: &DraftFolder,
+) -> Result<Option<Result<(), String>>, TextClientError> {
+    let Some(mut command) = room.desk.editor(draft) else {
+        return Ok(None);
+    };
+    let mut editing = spawn_blocking(move || command.status());
+    room.is_editing = true;
+    let ended = loop {
+        let beat = room.last_act() + HEARTBEAT;
+        tokio::select! {
+            ended = &mut editing => break ended,
+            () = room.hear_or_read() => {}
+            () = sleep_until(beat) => room.send(Act::Heartbeat).await?,
+        }
+        room.report()?;
+    };
+    room.is_editing = false;
+    Ok(Some(match ended {
+        Ok(Ok(status)) if status.success() => Ok(()),
+        Ok(Ok(status)) => Err(status.to_string()),
+        Ok(Err(error)) => Err(error.to_string()),
+        Err(error) => Err(error.to_string()),
+    }))
+}
+
+/// Tells the mistakes of a folder, or what to do with it.
+fn tell_check(room: &TextClient, dir: &str) -> AuthorResult {
+    match room.desk.read(dir) {
+        Ok(_) => room.tell(LineKind::Done, &format!("No mistakes. Now: publish {dir} THING")),
+        Err(mistakes) => tell_mistakes(room, &mistakes),
+    }
+}
+
+fn tell_mistakes(room: &TextClient, mistakes: &[String]) -> AuthorResult {
+    mistakes.iter().try_for_each(|line| room.tell(LineKind::Refused, &printable(line)))
+}
+
+/// Brings the package of a folder into the sim. A thing that is named runs it then: in place of a script of
+/// the same name, or beside those that it has.
+pub(super) async fn publish(room: &mut TextClient, dir: &str, thing: Option<&str>) -> AuthorResult {
+    let package = match room.desk.read(dir) {
+        Ok(package) => package,
+        Err(mistakes) => return tell_mistakes(room, &mistakes),
+    };
+    // This comes first, so that nothing is published for a thing that is not there.
+    let thing = match thing {
+        Some(named) => match builder::meant(room, named).await? {
+            Some(thing) => Some(thing),
+            None => return Ok(()),
+        },
+        None => None,
+    };
+    if !bring(room, &package).await? {
+        return Ok(());
+    }
+    match thing {
+        Some(thing) => run_on(room, &thing, &package).await,
+        None => Ok(()),
+    }
+}
+
+/// Publishes a package, if the sim lacks it. Says whether the sim has it then.
+async fn bring(room: &mut TextClient, package: &Package) -> Result<bool, TextClientError> {
+    let (id, name) = (package.id(), package.manifest().name.clone());
+    if fetch(room, id).await?.is_some() {
+        room.tell(LineKind::Answer, &format!("The sim has {name} already, as package {id}."))?;
+        return Ok(true);
+    }
+    let source = Blob(package.encode());
+    let act = Act::Publish { source: source.id() };
+    let fate = room.perform(act, vec![source]).await?;
+    deeds::conclude(room, fate, &format!("You publish {name}, as package {id}."))?;
+    Ok(matches!(fate, ActProgress::Done(Outcome::Ok | Outcome::Made(_))))
+}
+
+/// Has a thing run a package.
+async fn run_on(room: &mut TextClient, thing: &Thing, package: &Package) -> AuthorResult {
+    let (object, id, name) = (thing.id, package.id(), printable(&thing.name));
+    room.it = Some(object);
+    let mut before = None;
+    for ScriptEntry { script, package: runs, .. } in scripts_on(room, object).await? {
+        let running = fetch(room, runs).await?;
+        let is_same = running.is_some_and(|one| one.manifest().name == package.manifest().name);
+        if is_same || package.manifest().parent == Some(runs) {
+            before = Some(script);
+            break;
+        }
+    }
+    match before {
+        Some(script) => {
+            let done = format!("Script {script} on {name} runs it now.");
+            builder::perform(room, Build::Upgrade { object, script, package: id }, &done).await
+        }
+        None => {
+            let done = format!("It runs on {name} now.");
+            builder::perform(room, Build::Attach { object, package: id }, &done).await
+        }
+    }
+}
+
+/// Tells what the scripts on a thing logged, and where they failed.
+pub(super) async fn logs(room: &mut TextClient, named: &str) -> AuthorResult {
+    let Some(thing) = builder::meant(room, named).await? else {
+        return Ok(());
+    };
+    room.it = Some(thing.id);
+    let scripts: BTreeSet<ScriptId> =
+        scripts_on(room, thing.id).await?.into_iter().map(|entry| entry.script).collect();
+    let name = printable(&thing.name);
+    if scripts.is_empty() {
+        return room.tell(LineKind::Answer, &format!("Nothing runs on {name}."));
+    }
+    match room.desk.logs(&mut room.driver, &scripts).await {
+        Ok(lines) if lines.is_empty() => {
+            let line = format!("Of late the scripts on {name} logged nothing, and none failed.");
+            room.tell(LineKind::Answer, &line)
+        }
+        Ok(lines) => lines.iter().try_for_each(|line| room.tell(LineKind::Answer, line)),
+        Err(why) => room.tell(LineKind::Refused, &printable(&why)),
+    }
+}
+
+/// Fetches the package of the first script on a thing of this name in sight; nothing if there is none.
+async fn running_on(
+    room: &mut TextClient,
+    named: &str,
+) -> Result<Option<Package>, TextClientError> {
+    let Some(scene) = room.look_around().await? else {
+        return Ok(None);
+    };
+    let Some(object) = find(&scene, named).map(|thing| thing.id) else {
+        return Ok(None);
+    };
+    match scripts_on(room, object).await?.first() {
+        Some(entry) => fetch(room, entry.package).await,
+        None => Ok(None),
+    }
+}
+
+/// Asks which scripts run on a thing.
+async fn scripts_on(
+    room: &mut TextClient,
+    object: ObjectId,
+) -> Result<Vec<ScriptEntry>, TextClientError> {
+    let mut scripts = room.driver.scripts(ANSWER).await?.unwrap_or_default();
+    scripts.retain(|entry| entry.object == object);
+    Ok(scripts)
+}
+
+/// Fetches a package, which hashes to its id; nothing if the node does not have it.
+pub(super) async fn fetch(
+    room: &mut TextClient,
+    id: PackageId,
+) -> Result<Option<Package>, TextClientError> {
+    match room.driver.ask(Question::Source { package: id }, ANSWER).await? {
+        Answer::Source(bytes) => match Package::decode(&bytes) {
+            Ok(package) if package.id() == id => Ok(Some(package)),
+            _ => Err(TextClientError::OtherSource(id)),
+        },
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,65 @@
+// @ts-check
+/** What can be done to several things at once, and their files. */
+
+import { t } from '../strings.js';
+import { button, el, field, fill, put } from './dom.js';
+import { FILE_BYTES_MAX, read } from './group-file.js';
+
+/** Metres by which copies stand beside what they are of, if no grid is wider. */
+const BESIDE = 0.5;
+
+/** @param {import('../main.js').Page} page @param {() => number} colorOf the colour that is chosen */
+export function chosenBox(page, colorOf) {
+  const { group, tools } = page;
+  const state = el('p', { class: 'quiet', role: 'status' });
+  const mistakes = el('ul', { class: 'mistakes', 'aria-label': t('group.mistakes') });
+  const picking = button({ text: t('group.picking'), 'aria-pressed': 'false', click: () => pick(!group.picking) });
+  const name = el('input', { type: 'text', maxlength: 64, value: t('group.name.first') });
+  const file = el('input', { type: 'file', accept: '.json,application/json', class: 'hidden', tabindex: -1, 'aria-hidden': 'true', on: { change: () => open() } });
+  const beside = () => Math.max(BESIDE, page.settings.grid);
+  const deeds = [
+    button({ icon: 'copy', text: t('own.copy'), click: () => group.copy(beside(), beside()) }),
+    button({ text: t('group.color'), click: () => group.color(colorOf()) }),
+    button({ text: t('own.remove'), class: 'button danger', click: () => group.remove() }),
+    button({ text: t('group.none'), click: () => group.clear() }),
+    button({ icon: 'download', text: t('group.save'), click: () => group.save(name.value.trim()) }),
+  ];
+
+  /** @param {boolean} on */
+  function pick(on) {
+    group.picking = on;
+    update();
+    // Thumbs need the ground under the sheet.
+    if (on && page.narrow()) page.dock.close();
+  }
+
+  /** Reads a file, and has what is in it placed. */
+  async function open() {
+    const [chosen] = file.files ?? [];
+    file.value = '';
+    if (!chosen) return;
+    // What is longer is not even read.
+    const text = chosen.size > FILE_BYTES_MAX ? ' '.repeat(FILE_BYTES_MAX + 1) : await chosen.text();
+    const found = read(text);
+    fill(mistakes, ...found.mistakes.map((mistake) => el('li', { class: 'bad' }, mistake)));
+    if (found.things.length === 0) return;
+    name.value = found.name;
+    tools.cancel();
+    tools.begin(found.things, () => {});
+    page.toasts.say(t('group.opened', { name: found.name, n: found.things.length }));
+    if (page.narrow()) page.dock.close();
+    else page.canvas.focus({ preventScroll: true });
+  }
+
+  function update() {
+    const { size } = group.ids;
+    put(state, size === 0 ? t('group.how') : t(size === 1 ? 'group.one' : 'group.count', { n: size }));
+    for (const deed of deeds) deed.disabled = size === 0;
+    picking.setAttribute('aria-pressed', String(group.picking));
+  }
+  group.addEventListener('changed', update);
+  update();
+  return el('section', { class: 'stack' }, el('h3', null, t('group.title')), state,
+    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), field(t('group.name'), name),
+    el('p', { class: 'row' }, deeds[4], button({ text: t('group.open'), click: () => file.click() }), file), mistakes);
+}

@@ -1,0 +1,161 @@
+// @ts-check
+/** Trying a script: what it does on a copy of the sim, in this tab alone, before anybody else sees it. */
+
+import { refusal, t, why } from '../strings.js';
+import { button, el, field, fill, put } from './dom.js';
+
+/** Simulated seconds after a touch or a word. */
+const ANSWER_SECONDS = 3;
+
+/** Simulated seconds of the button that lets more time go by. */
+const MORE_SECONDS = 10;
+
+/** Lines that are shown; the oldest go. */
+const LINES_MAX = 300;
+
+/** Bytes of what is said, as the servers limit it. */
+const BYTES_MAX = 512;
+
+/** @typedef {import('../core/trial.js').TrialLine} TrialLine */
+
+/** The words for what happened. @type {Record<string, (line: any) => string>} */
+const WORDS = {
+  said: ({ name, text, whispered }) => t(whispered ? 'try.whispered' : 'try.said', { name, text }),
+  logged: ({ text }) => t('try.logged', { text }),
+  failed: ({ file, line, column, why }) => (line > 0 ? t('try.failed.at', { file, line, column, why }) : t('try.failed', { why })),
+  sound: ({ name, sound, pitch }) => t('try.sound', { name, sound: pitch ? `${sound} ${pitch > 0 ? '+' : ''}${pitch}` : sound }),
+  form: ({ name, form }) => t('try.form', { name, title: form.title || form.text || form.field || '' }),
+  look: ({ color, text }) => t(text ? 'try.look.text' : 'try.look', { color: `#${color.toString(16).padStart(6, '0')}`, text }),
+  place: ({ x, y }) => t('try.place', { x: x.toFixed(1), y: y.toFixed(1) }),
+  made: ({ name }) => t('try.made', { name }),
+  gone: () => t('try.gone'),
+  suspended: () => t('try.suspended'),
+  fell_back: () => t('try.back'),
+  refused: (line) => t('act.refused', { what: t(`what.${line.what}`), why: refusal(line.refusal) }),
+};
+
+/** What is bad news. */
+const BAD = new Set(['failed', 'refused', 'suspended', 'fell_back', 'gone']);
+
+/**
+ * @param {import('../main.js').Page} page
+ * @param {() => import('./drafts.js').ScriptDraft} draftOf
+ * @param {(line: number, column: number) => void} goTo shows a place in the source
+ */
+export function trialOf(page, draftOf, goTo) {
+  const { client } = page;
+  /** @type {import('../core/trial.js').Trial | null} */
+  let trial = null;
+  /** The file that the editor shows. */
+  let entry = '';
+  const state = el('p', { class: 'quiet', role: 'status' });
+  const lines = el('ol', { class: 'trial-lines', tabindex: '0', 'aria-label': t('try.lines') });
+  const asked = el('div', { class: 'stack' });
+  const gas = el('dl', { class: 'facts' });
+  const words = el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
+  const touch = button({ text: t('try.touch'), click: () => trial?.go({ do: 'touch' }, ANSWER_SECONDS) });
+  const more = button({ text: t('try.more', { n: MORE_SECONDS }), click: () => trial?.go(null, MORE_SECONDS) });
+  const end = button({ text: t('try.end'), click: stop });
+  const say = button({ text: t('chat.send'), click: speak });
+  const deeds = [touch, more, say, words];
+  words.addEventListener('keydown', (/** @type {KeyboardEvent} */ event) => event.key === 'Enter' && speak());
+  const element = el('section', { class: 'card trial', 'aria-label': t('try.title'), hidden: true },
+    el('h3', null, t('try.title')), state, el('p', { class: 'row' }, touch, more, end), lines, asked,
+    el('p', { class: 'row' }, field(t('try.say'), words), say), gas, el('p', { class: 'quiet' }, t('try.how')));
+  const go = button({ text: t('try'), click: begin });
+
+  function begin() {
+    const draft = draftOf();
+    element.hidden = false;
+    fill(lines);
+    fill(gas);
+    fill(asked);
+    allow(false);
+    if (draft.object === null) {
+      stop();
+      element.hidden = false;
+      put(state, t('try.nowhere'));
+      return;
+    }
+    entry = draft.entry;
+    const { object, script, published, ...made } = draft;
+    put(state, t('try.begins'));
+    trial = client.tryOut({ object, script, draft: made }, { waits, told, failed });
+    element.scrollIntoView?.({ block: 'nearest' });
+  }
+
+  /** @param {boolean} can */
+  function allow(can) {
+    for (const each of deeds) each.disabled = !can;
+  }
+
+  /** @param {import('../core/replica.js').ReplicaState} replica */
+  function waits({ phase, received, bytes, behind }) {
+    const share = bytes ? Math.floor((100 * received) / bytes) : 0;
+    put(state, phase === 'snapshot' ? t('try.fetches', { share }) : t('try.follows', { behind }));
+  }
+
+  /** @param {import('../core/trial.js').TrialReport} report */
+  function told(report) {
+    const at = report.at.toFixed(1);
+    put(state, t(report.over ? 'try.over' : report.running ? 'try.runs' : 'try.stands', { at }));
+    allow(!report.over);
+    const atEnd = lines.scrollTop + lines.clientHeight >= lines.scrollHeight - 8;
+    for (const line of report.lines) {
+      lines.append(row(line));
+      if (line.kind === 'form') fill(asked, form(line));
+    }
+    if (report.more > 0) lines.append(el('li', { class: 'quiet' }, t('try.left', { n: report.more })));
+    while (lines.children.length > LINES_MAX) lines.firstChild?.remove();
+    if (atEnd) lines.scrollTop = lines.scrollHeight;
+    const handlers = Object.entries(report.gas);
+    fill(gas, ...handlers.flatMap(([handler, { calls, gas: all, most }]) => [
+      el('dt', null, el('code', null, handler)), el('dd', null, t('try.gas', { calls, mean: Math.round(all / Math.max(calls, 1)), most, max: report.gas_max })),
+    ]));
+    if (!report.running && !report.over && report.lines.length === 0 && lines.children.length === 0) put(state, t('try.silent', { at }));
+  }
+
+  /** @param {TrialLine} line */
+  function row(line) {
+    const text = WORDS[line.kind]?.(line) ?? line.kind;
+    const place = line.kind === 'failed' && line.line > 0 && line.file === entry;
+    return el('li', { class: BAD.has(line.kind) ? 'bad' : '' }, el('small', null, t('try.at', { at: line.at.toFixed(1) })),
+      place ? button({ class: 'small mistake', text, click: () => goTo(line.line, line.column) }) : el('span', null, text));
+  }
+
+  /** The answers to a form, and what goes back. @param {any} line */
+  function form({ object, form: { tag, title, text, choices, field: label } }) {
+    const typed = label === null ? null : el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
+    const reply = (/** @type {number} */ choice) => {
+      fill(asked);
+      trial?.go({ do: 'reply', object, tag, choice, text: typed?.value.trim() ?? '' }, ANSWER_SECONDS);
+    };
+    const answers = choices.length ? choices : [t('ask.send')];
+    return el('section', { class: 'ask', 'aria-label': title || text }, title && el('h4', null, title), text && el('p', null, text),
+      typed && field(label, typed), el('p', { class: 'row' }, ...answers.map((/** @type {string} */ answer, /** @type {number} */ n) => button({ text: answer, click: () => reply(n) }))));
+  }
+
+  function speak() {
+    const text = words.value.trim();
+    if (!text || words.disabled) return;
+    words.value = '';
+    trial?.go({ do: 'say', text }, ANSWER_SECONDS);
+  }
+
+  /** @param {any} error */
+  function failed(error) {
+    trial = null;
+    allow(false);
+    fill(asked);
+    const detail = error.code === 'BadPackage' && error.detail ? ` (${error.detail})` : '';
+    put(state, t('try.lost', { why: why(error) + detail }));
+  }
+
+  /** Lets go of the copy, and of all that is shown of it. */
+  function stop() {
+    trial?.end();
+    trial = null;
+    element.hidden = true;
+  }
+  return { element, button: go, stop };
+}
