@@ -9,7 +9,7 @@ use crate::{Extent, LookupAnswer, OverlayEvidence, ProveLand, SignedSiteRecord, 
 /// What does not change while a member lives.
 #[derive(Clone)]
 pub struct OverlayConfig {
-    /// The world.
+    /// The world that it takes part in.
     pub world: SimId,
     /// The member's own key in the overlay.
     pub peer: PublicKey,
@@ -20,7 +20,7 @@ pub struct OverlayConfig {
     /// Seeds its randomness. Nobody else may know it.
     pub seed: [u8; 32],
     /// The time between two exchanges of a member at rest with one of its neighbours is
-    /// [`REST_EXCHANGE_CYCLES`](crate::limits::REST_EXCHANGE_CYCLES) of these.
+    /// [`REST_EXCHANGE_CYCLES`](crate::pace::REST_EXCHANGE_CYCLES) of these.
     pub cycle: Duration,
     /// No map older than this counts: the invite's.
     pub map_from: Height,
@@ -71,7 +71,7 @@ pub enum OverlayInput {
     Lookup {
         /// Comes back with the answer.
         id: u64,
-        /// The point.
+        /// The point whose owner is sought.
         point: TilePoint,
     },
     /// The deadline has come.
@@ -83,7 +83,7 @@ pub enum OverlayInput {
 pub enum OverlayEffect {
     /// Connect to this peer. What is sent to it meanwhile waits, and is dropped if it fails.
     Dial {
-        /// Its key.
+        /// Its key in the overlay.
         peer: PublicKey,
         /// Where it is.
         address: String,

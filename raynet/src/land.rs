@@ -20,7 +20,7 @@ use crate::{
 /// Who holds a square, as the land office says.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LandGrant {
-    /// The ground.
+    /// The ground that it grants.
     pub square: Square,
     /// The sim that lies there.
     pub sim: SimId,

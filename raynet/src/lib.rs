@@ -20,20 +20,20 @@
 //! | RayNet | here |
 //! | --- | --- |
 //! | Voronoi layer: the sites that bound one's own cell | [`Overlay::neighbours`], chosen by `overlay/roles.rs` |
-//! | the cell by 1,000 random rays | `cell/exact.rs`: exact half-planes of integers; `cell/rays.rs` for other dimensions |
+//! | the cell by 1,000 random rays | `cell/exact.rs`: exact half-planes; `cell/rays.rs` in any dimension |
 //! | keep those without whom the cell would grow most, ranked once | drop the least one, and count again |
 //! | Kleinberg layer: links drawn with probability d^-2 | [`Overlay::long_links`]: two of each octave of distance |
 //! | gossip of descriptors in both layers | `overlay/gossip.rs`: names and epochs, then records of those unknown |
 //! | greedy routing over both layers | `overlay/ways.rs`: always nearer, at most 32 hops, asked by the one who seeks |
 //! | (nothing about members that fail) | tombstones, bursts after a change, `overlay/roles.rs` |
-//! | (nothing about members that lie) | records against certified shelves, samples by secret hashes, two disjoint ways |
+//! | (nothing about members that lie) | records against certified shelves, samples by secrets, disjoint ways |
 //! | (nothing that finds what gossip missed) | probes: rays at the corners of the own cell, sought from far away |
 //!
 //! # What a member believes
 //! * A record is **checked** when a certified shelf names its beacon. It is a **hint** otherwise: passed to
 //!   nobody, and its sender is asked for the shelf, once.
 //! * A view admits a site that is checked and that **spoke itself**. What others say of a site's health
-//!   does not count; a dial that fails, or three questions without an answer, bury it for 15 cycles.
+//!   does not count; a dial that fails, or six questions without an answer, bury it for 15 cycles.
 //! * Two records of one site and epoch, or two shelves of one block and height, are **evidence**: kept, told
 //!   to others, and handed out.
 //! * A lookup asks on two ways that share no site. The newest certified map wins; who contradicts it is
@@ -94,7 +94,8 @@
 //!     };
 //!     let epoch = SiteEpoch { grant: 1, record: 1 };
 //!     let (clients, licence, expires) = (0, "CC0-1.0".to_owned(), Millis(60_000));
-//!     let record = SiteRecord { world, sim, square, endpoints: vec![endpoint(index)], clients, licence, epoch, expires };
+//!     let endpoints = vec![endpoint(index)];
+//!     let record = SiteRecord { world, sim, square, endpoints, clients, licence, epoch, expires };
 //!     let mut member = Overlay::new(config, now);
 //!     member.handle(now, OverlayInput::Shelf(b"drawn".to_vec()));
 //!     member.handle(now, OverlayInput::Own(Box::new(record.sign(&keys[index]))));
@@ -144,6 +145,7 @@ mod lookup;
 mod message;
 mod octaves;
 mod overlay;
+pub mod pace;
 mod peers;
 mod plane;
 mod record;

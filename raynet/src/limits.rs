@@ -24,12 +24,6 @@ pub const SITE_LICENCE_BYTES_MAX: usize = 64;
 /// How far ahead a record may end, in milliseconds: a day.
 pub const RECORD_LIFE_MS_MAX: u64 = 24 * 3_600_000;
 
-/// How far clocks of two honest sites may differ, in milliseconds: five minutes.
-pub const CLOCK_SKEW_MS: u64 = 300_000;
-
-/// Voronoi neighbours that a view is filled up to: the mean cell of a plane has six.
-pub const VIEW_SOFT: usize = 10;
-
 /// Voronoi neighbours of the largest view.
 pub const VIEW_HARD: usize = 24;
 
@@ -41,9 +35,6 @@ pub const SAMPLES: usize = 12;
 
 /// Tips in one exchange, without the sender's own.
 pub const TIPS_MAX: usize = 10;
-
-/// Tips in one exchange between random members: half of them, since few are of use there.
-pub const SAMPLED_TIPS: usize = 5;
 
 /// Records in one frame, and names in one question for records.
 pub const RECORDS_PER_FRAME_MAX: usize = 16;
@@ -64,8 +55,8 @@ pub const TOMBSTONES_MAX: usize = 512;
 /// Shelves that are kept.
 pub const SHELVES_KEPT_MAX: usize = 256;
 
-/// Shelves around the own square that stay when nobody needs them: those of its nearest squares.
-pub const SHELVES_NEAR: usize = 64;
+/// Senders of one hint that are asked for its shelf, each once.
+pub const HINT_SENDERS_MAX: usize = 6;
 
 /// Pieces of evidence that are kept.
 pub const OVERLAY_EVIDENCE_MAX: usize = 64;
@@ -82,15 +73,12 @@ pub const FRAMES_PER_CYCLE_MAX: u32 = 256;
 /// Exchanges of one peer that are answered in a cycle.
 pub const EXCHANGES_PER_CYCLE_MAX: u32 = 16;
 
-/// Names that one peer did not have a good record for, though it named them, before its tips are
-/// passed over for [`TOMBSTONE_CYCLES`].
+/// Names for which a peer has no good record, though it named them, before its tips are passed over for
+/// [`TOMBSTONE_CYCLES`](crate::pace::TOMBSTONE_CYCLES). A good one makes up for two, since frames get lost.
 pub const EMPTY_TIPS_MAX: u32 = 24;
 
 /// Questions for one point that a way asks.
 pub const HOPS_MAX: u32 = 32;
-
-/// Ways of one lookup that are open at once, and share no site.
-pub const WAYS: usize = 2;
 
 /// Ways of one lookup altogether.
 pub const WAYS_MAX: usize = 6;
@@ -104,30 +92,6 @@ pub const LOOKUP_ENDPOINTS_MAX: usize = 8;
 /// Sites that a way knows and has not asked yet.
 pub const FRONTIER_MAX: usize = 16;
 
-/// Cycles for which a gone site stays gone, unless it speaks itself.
-pub const TOMBSTONE_CYCLES: u32 = 15;
-
-/// Cycles after a change of the view in which a site exchanges more.
-pub const HOT_CYCLES: u32 = 2;
-
-/// Cycles after a change of the view in which a site exchanges with a neighbour in each, and probes its
-/// cell: once with all of a usual view.
-pub const WARM_CYCLES: u32 = 10;
-
-/// Exchanges of a cycle right after a change of the view.
-pub const BURST: u32 = 3;
-
-/// Cycles between two exchanges with neighbours at rest.
-pub const REST_EXCHANGE_CYCLES: u32 = 4;
-
-/// Cycles between two exchanges with random members at rest.
-pub const REST_SAMPLE_CYCLES: u32 = 2;
-
-/// Cycles between two probes at rest.
-pub const REST_PROBE_CYCLES: u32 = 16;
-
-/// Cycles after which a site that is not connected must be heard again before others are told of it.
-pub const FRESH_CYCLES: u32 = 8;
-
-/// Questions in a row that a peer may leave unanswered.
-pub const MISSES_MAX: u8 = 3;
+/// Questions in a row that a connected peer may leave unanswered: where a fifth of all frames is lost, a
+/// living one leaves so many with a probability of 0.002.
+pub const MISSES_MAX: u8 = 6;

@@ -10,7 +10,7 @@ use crate::{LandGrant, Shelf, SiteEndpoint, TilePoint};
 pub enum LookupOutcome {
     /// A sim does.
     Owned {
-        /// Its grant.
+        /// The grant of that sim.
         grant: Box<LandGrant>,
         /// Servers that speak for it; at most
         /// [`LOOKUP_ENDPOINTS_MAX`](crate::limits::LOOKUP_ENDPOINTS_MAX). None if no record of it was

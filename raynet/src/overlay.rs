@@ -3,6 +3,7 @@
 mod gossip;
 mod learn;
 mod lookups;
+mod pulse;
 mod roles;
 mod ways;
 
@@ -15,13 +16,13 @@ use std::{
 use metatopia_math::Stream;
 use metatopia_types::{Digest, Now, PublicKey, wire};
 
-use self::{lookups::Lookup, ways::Way};
+use self::{lookups::Lookup, pulse::OverlayTimers, ways::SeekWay};
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput,
     OverlayMessage, SignedSiteRecord, SiteEndpoint, SiteName, TilePoint,
     limits::{self, OVERLAY_FRAME_BYTES_MAX},
     octaves::LongLinks,
-    peers::Peers,
+    peers::PeerLinks,
     sampler::Sampler,
     sites::Sites,
 };
@@ -31,7 +32,7 @@ use crate::{
 pub struct OverlayCounts {
     /// Frames that were sent.
     pub frames: u64,
-    /// Their bytes.
+    /// Bytes of these frames.
     pub bytes: u64,
     /// Signatures of beacons that were checked.
     pub signatures: u64,
@@ -63,9 +64,9 @@ pub struct Overlay {
     view: Vec<SiteName>,
     links: LongLinks,
     sampler: Sampler,
-    peers: Peers,
+    peers: PeerLinks,
     contacts: VecDeque<SiteEndpoint>,
-    ways: BTreeMap<u64, Way>,
+    ways: BTreeMap<u64, SeekWay>,
     lookups: BTreeMap<u64, Lookup>,
     evidence: BTreeMap<Digest, OverlayEvidence>,
     /// Points whose shelves nobody had; the host was asked for them.
@@ -75,17 +76,6 @@ pub struct Overlay {
     is_stale: bool,
     counts: OverlayCounts,
     out: VecDeque<OverlayEffect>,
-}
-
-/// When what is due.
-#[derive(Clone, Copy, Debug)]
-struct OverlayTimers {
-    exchange: Duration,
-    sample: Duration,
-    probe: Duration,
-    house: Duration,
-    hot_until: Duration,
-    warm_until: Duration,
 }
 
 impl core::fmt::Debug for Overlay {
@@ -102,19 +92,7 @@ impl Overlay {
         let mut stream = Stream::new(&config.seed, "overlay", &[]);
         let sampler = Sampler::new(&mut stream);
         let cycle = config.cycle.max(Duration::from_millis(1));
-        let mut within = || {
-            let nanos = u64::try_from(cycle.as_nanos()).unwrap_or(u64::MAX);
-            now.monotonic.saturating_add(Duration::from_nanos(stream.below(nanos)))
-        };
-        // Members that start together do not all speak at once.
-        let timers = OverlayTimers {
-            exchange: within(),
-            sample: within(),
-            probe: within(),
-            house: within(),
-            hot_until: now.monotonic.saturating_add(cycle * limits::HOT_CYCLES),
-            warm_until: now.monotonic.saturating_add(cycle * limits::WARM_CYCLES),
-        };
+        let timers = OverlayTimers::new(cycle, now.monotonic, &mut stream);
         Self {
             at: config.vantage,
             cells: ExactPlane { extent: config.extent },
@@ -127,7 +105,7 @@ impl Overlay {
             view: Vec::new(),
             links: LongLinks::default(),
             sampler,
-            peers: Peers::default(),
+            peers: PeerLinks::default(),
             contacts: VecDeque::new(),
             ways: BTreeMap::new(),
             lookups: BTreeMap::new(),
@@ -171,7 +149,7 @@ impl Overlay {
     #[must_use]
     pub fn deadline(&self) -> Duration {
         let OverlayTimers { exchange, sample, probe, house, .. } = self.timers;
-        let answers = self.ways.values().filter_map(Way::overdue_at);
+        let answers = self.ways.values().filter_map(SeekWay::overdue_at);
         let timers = [exchange, sample, probe, house].into_iter();
         timers.chain(answers).min().unwrap_or(house)
     }
@@ -323,62 +301,6 @@ impl Overlay {
             OverlayMessage::Nearer(answer) => self.nearer_came(from, answer),
             OverlayMessage::Evidence(evidence) => self.learn_evidence(evidence),
         }
-    }
-
-    /// Does what is due.
-    fn wake(&mut self) {
-        let now = self.now.monotonic;
-        let cycle = self.config.cycle;
-        let (is_hot, is_warm) = (now < self.timers.hot_until, now < self.timers.warm_until);
-        if self.timers.exchange <= now {
-            let pause = match (is_hot, is_warm) {
-                (true, _) => cycle / limits::BURST,
-                (false, true) => cycle,
-                (false, false) => cycle * limits::REST_EXCHANGE_CYCLES,
-            };
-            self.timers.exchange = self.soon(pause);
-            self.greet();
-            self.exchange_with_neighbour();
-        }
-        if self.timers.sample <= now {
-            self.timers.sample =
-                self.soon(if is_warm { cycle } else { cycle * limits::REST_SAMPLE_CYCLES });
-            self.exchange_with_sample();
-        }
-        if self.timers.probe <= now {
-            self.timers.probe =
-                self.soon(if is_warm { cycle } else { cycle * limits::REST_PROBE_CYCLES });
-            self.probe();
-        }
-        if self.timers.house <= now {
-            self.timers.house = self.soon(cycle);
-            self.keep_house();
-        }
-        self.give_up_waiting();
-    }
-
-    /// Returns a time so far ahead, an eighth more or less, so that members do not fall in step.
-    fn soon(&mut self, span: Duration) -> Duration {
-        let nanos = u64::try_from(span.as_nanos()).unwrap_or(u64::MAX / 2);
-        let span = nanos - nanos / 8 + self.stream.below(nanos / 4 + 1);
-        self.now.monotonic.saturating_add(Duration::from_nanos(span.max(1)))
-    }
-
-    /// Speaks more for a while: the view changed.
-    fn heat(&mut self) {
-        self.timers.hot_until = self.cycles(limits::HOT_CYCLES);
-        self.timers.warm_until = self.cycles(limits::WARM_CYCLES);
-        let (third, cycle) = (self.config.cycle / limits::BURST, self.config.cycle);
-        let (exchange, sample, probe) = (self.soon(third), self.soon(cycle), self.soon(cycle));
-        self.timers.exchange = self.timers.exchange.min(exchange);
-        self.timers.sample = self.timers.sample.min(sample);
-        self.timers.probe = self.timers.probe.min(probe);
-    }
-
-    /// Speaks soon: somebody is to be greeted.
-    fn hasten(&mut self) {
-        let soon = self.soon(self.config.cycle / limits::BURST);
-        self.timers.exchange = self.timers.exchange.min(soon);
     }
 
     fn contacts(&mut self, contacts: Vec<SiteEndpoint>) {

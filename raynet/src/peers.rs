@@ -13,21 +13,24 @@ pub(crate) struct PeerLink {
     used: Duration,
     frames: u32,
     exchanges: u32,
-    /// Records that the peer named and has not shown yet. Half of them are forgiven each cycle.
-    pub(crate) owed: u32,
+    /// Records that the peer was asked for.
+    asked: u32,
+    /// Records that the peer named and has not shown yet, less two for each that it has. Half of them
+    /// are forgiven each cycle.
+    owed: u32,
     /// Shelves that the peer was asked for.
     pub(crate) shelves: u32,
     /// Until then its tips are passed over.
     pub(crate) passed_over: Duration,
 }
 
-/// Peers by key.
+/// PeerLinks by key.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Peers {
+pub(crate) struct PeerLinks {
     links: BTreeMap<PublicKey, PeerLink>,
 }
 
-impl Peers {
+impl PeerLinks {
     pub(crate) fn get_mut(&mut self, peer: PublicKey) -> Option<&mut PeerLink> {
         self.links.get_mut(&peer)
     }
@@ -73,6 +76,7 @@ impl Peers {
         for link in self.links.values_mut() {
             (link.frames, link.exchanges) = (0, 0);
             link.owed /= 2;
+            link.asked /= 2;
         }
     }
 }
@@ -92,8 +96,21 @@ impl PeerLink {
         self.exchanges <= limits::EXCHANGES_PER_CYCLE_MAX
     }
 
+    /// Counts a record that came. Returns whether it may be looked at.
+    pub(crate) fn takes_record(&mut self) -> bool {
+        let was_asked = self.asked > 0;
+        self.asked = self.asked.saturating_sub(1);
+        was_asked
+    }
+
+    /// Counts a record that was good.
+    pub(crate) fn showed(&mut self) {
+        self.owed = self.owed.saturating_sub(2);
+    }
+
     /// Counts records that the peer named and was asked for.
     pub(crate) fn owes(&mut self, count: usize, until: Duration) {
+        self.asked = self.asked.saturating_add(count as u32);
         self.owed = self.owed.saturating_add(count as u32);
         if self.owed > limits::EMPTY_TIPS_MAX {
             self.passed_over = until;

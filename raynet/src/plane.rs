@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 pub struct TilePoint {
-    /// Tiles eastwards.
+    /// Tiles from the origin eastwards.
     pub x: i32,
-    /// Tiles northwards.
+    /// Tiles from the origin northwards.
     pub y: i32,
 }
 

@@ -7,7 +7,7 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{LandGrant, TilePoint, limits};
+use crate::{LandGrant, TilePoint, limits, pace};
 
 /// The name of a site in gossip: the first bytes of its sim's id. Two sims of one name cannot be told
 /// apart there, and whoever is met first keeps the name; to find such a sim takes 2^64 tries.
@@ -57,7 +57,7 @@ pub struct SiteRecord {
     pub world: SimId,
     /// The sim that it is.
     pub sim: SimId,
-    /// Its ground.
+    /// The ground that it lies on.
     pub square: Square,
     /// Who speaks for it; at most [`limits::SITE_ENDPOINTS_MAX`].
     pub endpoints: Vec<SiteEndpoint>,
@@ -78,7 +78,7 @@ pub struct SignedSiteRecord {
     pub record: SiteRecord,
     /// The beacon that signed it.
     pub beacon: PublicKey,
-    /// Its signature.
+    /// The signature of that beacon.
     pub signature: Signature,
 }
 
@@ -89,6 +89,8 @@ pub struct SiteTip {
     pub name: SiteName,
     /// The epoch of its newest record.
     pub epoch: SiteEpoch,
+    /// The first bytes of the record's digest: another record of the same epoch is evidence.
+    pub mark: [u8; 4],
     /// Where it is said to be.
     pub square: Square,
 }
@@ -168,7 +170,8 @@ impl SignedSiteRecord {
     #[must_use]
     pub fn tip(&self) -> SiteTip {
         let SiteRecord { epoch, square, .. } = self.record;
-        SiteTip { name: self.name(), epoch, square }
+        let [first, second, third, fourth, ..] = self.digest().0;
+        SiteTip { name: self.name(), epoch, mark: [first, second, third, fourth], square }
     }
 
     /// Returns the digest of all of it, by which two are told apart.
@@ -207,7 +210,7 @@ impl SignedSiteRecord {
             return Err(SiteRecordError::Expired(now.since(*expires)));
         }
         let ahead = expires.since(now);
-        if ahead > limits::RECORD_LIFE_MS_MAX.saturating_add(limits::CLOCK_SKEW_MS) {
+        if ahead > limits::RECORD_LIFE_MS_MAX.saturating_add(pace::CLOCK_SKEW_MS) {
             return Err(SiteRecordError::Future(ahead));
         }
         Ok(())

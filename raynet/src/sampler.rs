@@ -8,7 +8,7 @@ use crate::{SiteName, limits::SAMPLES};
 
 /// A slot: its secret, and the site that has it.
 #[derive(Clone, Copy, Debug)]
-struct Slot {
+struct SampleSlot {
     secret: u64,
     taken: Option<(u64, SiteName)>,
 }
@@ -16,12 +16,12 @@ struct Slot {
 /// Samples of the sites that were spoken with.
 #[derive(Clone, Debug)]
 pub(crate) struct Sampler {
-    slots: Vec<Slot>,
+    slots: Vec<SampleSlot>,
 }
 
 impl Sampler {
     pub(crate) fn new(stream: &mut Stream) -> Self {
-        let slots = (0..SAMPLES).map(|_| Slot { secret: stream.next_u64(), taken: None });
+        let slots = (0..SAMPLES).map(|_| SampleSlot { secret: stream.next_u64(), taken: None });
         Self { slots: slots.collect() }
     }
 
@@ -52,7 +52,7 @@ impl Sampler {
     }
 }
 
-impl Slot {
+impl SampleSlot {
     fn value(&self, name: SiteName) -> u64 {
         // The last step of splitmix64: who does not know the secret cannot choose the value.
         let mut value = u64::from_le_bytes(name.0) ^ self.secret;

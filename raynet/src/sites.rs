@@ -8,13 +8,15 @@ use std::{
 
 use metatopia_types::PublicKey;
 
-use crate::{SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, TilePoint, limits};
+use crate::{SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, SiteTip, TilePoint, limits};
 
 /// A site, and how this member stands with it.
 #[derive(Clone, Debug)]
 pub(crate) struct KnownSite {
     pub(crate) record: Arc<SignedSiteRecord>,
     pub(crate) at: TilePoint,
+    /// What others are told of it.
+    pub(crate) tip: SiteTip,
     /// The record was held against a certified shelf. A hint otherwise, which is passed to nobody.
     pub(crate) is_checked: bool,
     /// The site itself spoke with us.
@@ -37,6 +39,7 @@ pub(crate) struct KnownSite {
 impl KnownSite {
     pub(crate) fn new(record: Arc<SignedSiteRecord>, at: TilePoint, now: Duration) -> Self {
         Self {
+            tip: record.tip(),
             record,
             at,
             is_checked: false,

@@ -102,11 +102,11 @@ impl CellCorner {
 
 /// A cell: its lines against the clock, each with the corner at which it begins and whose it is.
 #[derive(Clone, Debug)]
-struct Cell {
+struct PlaneCell {
     edges: Vec<(HalfPlane, CellCorner, Option<usize>)>,
 }
 
-impl Cell {
+impl PlaneCell {
     /// The whole extent, seen from a site.
     fn whole(extent: Extent, at: [i64; 2]) -> Self {
         let (low, high) = (extent.low.coordinates(), extent.high.coordinates());
@@ -160,8 +160,8 @@ impl Cell {
 
 impl ExactPlane {
     /// Returns the cell of `at` among others, of which those in `without` do not count.
-    fn cell(&self, at: [i64; 2], others: &[[i64; 2]], without: &[usize]) -> Cell {
-        let mut cell = Cell::whole(self.extent, at);
+    fn cell(&self, at: [i64; 2], others: &[[i64; 2]], without: &[usize]) -> PlaneCell {
+        let mut cell = PlaneCell::whole(self.extent, at);
         let (mut reach, mut sides) = (cell.reach(), Vec::new());
         for index in by_distance(at, others) {
             let (x, y) = (others[index][0] - at[0], others[index][1] - at[1]);
@@ -193,7 +193,7 @@ impl ExactPlane {
 
     /// Returns who has the shortest edge of a cell. Edges are compared by their longer coordinate,
     /// in half tiles.
-    fn least(cell: &Cell) -> Option<usize> {
+    fn least(cell: &PlaneCell) -> Option<usize> {
         let count = cell.edges.len();
         let part = |length: i128, over: i128| length.checked_div(over).unwrap_or(0);
         let lengths = cell.edges.iter().enumerate().filter_map(|(index, (_, corner, owner))| {

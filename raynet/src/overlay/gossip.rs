@@ -5,7 +5,7 @@ use metatopia_types::PublicKey;
 use super::Overlay;
 use crate::{
     GossipLayer, OverlayMessage, SignedSiteRecord, SiteName, SiteTip, TilePoint, TipExchange,
-    limits, sites::KnownSite,
+    limits, pace, peers::PeerLink, sites::KnownSite,
 };
 
 impl Overlay {
@@ -27,7 +27,7 @@ impl Overlay {
         if let Some(name) = oldest {
             self.begin_exchange(name, GossipLayer::Samples);
         }
-        if self.view.len() < limits::VIEW_SOFT / 2 {
+        if self.view.len() < pace::VIEW_SOFT / 2 {
             self.greet_contacts();
         }
     }
@@ -71,7 +71,7 @@ impl Overlay {
         let told = members.filter_map(|member| Some((member, self.sites.get(member)?)));
         let told = told.filter(|(_, site)| self.is_fresh(site));
         let mut fresh: Vec<(SiteName, TilePoint, SiteTip)> =
-            told.map(|(member, site)| (member, site.at, site.record.tip())).collect();
+            told.map(|(member, site)| (member, site.at, site.tip)).collect();
         match (layer, to) {
             (GossipLayer::Neighbours, Some(to)) => {
                 fresh.sort_by_key(|(other, at, _)| (to.distance_squared(*at), *other));
@@ -79,10 +79,11 @@ impl Overlay {
             }
             _ => {
                 self.stream.shuffle(&mut fresh);
-                fresh.truncate(limits::SAMPLED_TIPS);
+                fresh.truncate(pace::SAMPLED_TIPS);
             }
         }
-        let own = self.own.as_ref().map(|own| own.tip());
+        let wall = self.now.wall;
+        let own = self.own.as_ref().filter(|own| own.record.expires > wall).map(|own| own.tip());
         TipExchange { layer, own, tips: fresh.into_iter().map(|(_, _, tip)| tip).collect() }
     }
 
@@ -91,8 +92,8 @@ impl Overlay {
         let is_connected = || site.speaker().is_some_and(|speaker| self.peers.is_up(speaker.peer));
         let age = self.now.monotonic.saturating_sub(site.heard);
         site.is_admitted()
-            && site.misses == 0
-            && (age <= self.config.cycle * limits::FRESH_CYCLES || is_connected())
+            && site.misses < limits::MISSES_MAX / 2
+            && (age <= self.config.cycle * pace::FRESH_CYCLES || is_connected())
     }
 
     /// Half of an exchange came.
@@ -131,7 +132,8 @@ impl Overlay {
             let is_seen = fresh.iter().any(|(other, _)| other.name == tip.name);
             let is_known = self.sites.get(tip.name).is_some_and(|site| {
                 let is_hint = !site.is_checked && !site.asked.contains(&from);
-                site.record.record.epoch >= tip.epoch && !is_hint
+                let is_doubled = site.tip.epoch == tip.epoch && site.tip.mark != tip.mark;
+                site.tip.epoch >= tip.epoch && !is_hint && !is_doubled
             });
             let is_old = is_known || self.sites.is_gone(tip.name, tip.epoch);
             if Some(tip.name) != self.own_name() && !is_seen && !is_old {
@@ -143,7 +145,7 @@ impl Overlay {
         if names.is_empty() {
             return;
         }
-        let until = self.cycles(limits::TOMBSTONE_CYCLES);
+        let until = self.cycles(pace::TOMBSTONE_CYCLES);
         if let Some(link) = self.peers.get_mut(from) {
             link.owes(names.len(), until);
         }
@@ -175,12 +177,15 @@ impl Overlay {
 
     /// Takes in records that were asked for.
     pub(super) fn take_records(&mut self, from: PublicKey, records: Vec<SignedSiteRecord>) {
-        let owed = self.peers.get_mut(from).map_or(0, |link| link.owed as usize);
         let mut wanted = Vec::new();
-        for record in records.into_iter().take(owed.max(1)) {
+        for record in records {
+            if !self.peers.get_mut(from).is_some_and(PeerLink::takes_record) {
+                self.counts.rationed += 1;
+                break;
+            }
             let is_good = self.learn_record(record, Some(from), &mut wanted);
             if let Some(link) = self.peers.get_mut(from).filter(|_| is_good) {
-                link.owed = link.owed.saturating_sub(1);
+                link.showed();
             }
         }
         self.want_shelves(from, wanted);

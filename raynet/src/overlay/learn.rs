@@ -101,7 +101,7 @@ impl Overlay {
             self.sites.insert(name, hint);
         }
         let (Some(hint), Some(from)) = (self.sites.get_mut(name), from) else { return };
-        if hint.asked.len() < limits::WAYS_MAX && hint.asked.insert(from) {
+        if hint.asked.len() < limits::HINT_SENDERS_MAX && hint.asked.insert(from) {
             wanted.push(at);
         }
     }

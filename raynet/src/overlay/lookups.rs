@@ -7,7 +7,7 @@ use metatopia_types::PublicKey;
 use super::{Overlay, ways::WayGoal};
 use crate::{
     LookupAnswer, LookupOutcome, OverlayEffect, Shelf, SignedSiteRecord, SiteEndpoint, SiteName,
-    TilePoint, limits, lookup::door,
+    TilePoint, limits, lookup::door, pace,
 };
 
 /// A lookup under way.
@@ -53,7 +53,7 @@ impl Overlay {
             return;
         }
         self.lookups.insert(id, lookup);
-        self.begin_ways(id, limits::WAYS);
+        self.begin_ways(id, pace::WAYS);
     }
 
     /// Begins up to so many more ways of a lookup, from the nearest sites that no way has asked. Ends
@@ -142,7 +142,7 @@ impl Overlay {
         }
         let (point, begun, is_answered) = (lookup.point, lookup.begun, lookup.is_answered);
         if !is_answered && begun < limits::WAYS_MAX && !self.starts(id, point).is_empty() {
-            self.begin_ways(id, limits::WAYS);
+            self.begin_ways(id, pace::WAYS);
             return;
         }
         let Some(lookup) = self.lookups.get(&id) else { return };
@@ -259,7 +259,7 @@ impl Overlay {
 
     /// Asks the host for the map about a point, once in a cycle.
     pub(super) fn want_from_host(&mut self, point: TilePoint) {
-        if self.wanted.len() < limits::SHELVES_NEAR && self.wanted.insert(point) {
+        if self.wanted.len() < pace::SHELVES_NEAR && self.wanted.insert(point) {
             self.out.push_back(OverlayEffect::ShelfWanted(point));
         }
     }

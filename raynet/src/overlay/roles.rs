@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use metatopia_types::PublicKey;
 
 use super::Overlay;
-use crate::{CellEstimator, GossipLayer, SiteName, SiteTip, TilePoint, limits, sites::KnownSite};
+use crate::{
+    CellEstimator, GossipLayer, SiteName, SiteTip, TilePoint, limits, pace, sites::KnownSite,
+};
 
 /// Sites that are greeted at once because they should be in the view. One more may become a long link
 /// or a sample.
@@ -67,7 +69,7 @@ impl Overlay {
     fn choose(&mut self, places: &[[i64; 2]]) -> Vec<usize> {
         self.counts.choices += 1;
         // Whoever has no site has no cell, only a vantage point; the same rule finds who is around.
-        self.cells.choose(self.at.coordinates(), places, limits::VIEW_SOFT, limits::VIEW_HARD)
+        self.cells.choose(self.at.coordinates(), places, pace::VIEW_SOFT, limits::VIEW_HARD)
     }
 
     /// Chooses the view anew, among those that this member spoke with.
@@ -153,7 +155,7 @@ impl Overlay {
 
     /// Takes a site for gone.
     fn bury(&mut self, name: SiteName) {
-        let until = self.cycles(limits::TOMBSTONE_CYCLES);
+        let until = self.cycles(pace::TOMBSTONE_CYCLES);
         if self.sites.bury(name, until).is_some() {
             self.counts.buried += 1;
         }
@@ -186,7 +188,7 @@ impl Overlay {
             self.own = None;
         }
         let overdue = |site: &KnownSite| site.pending.is_some_and(|until| until <= now);
-        let old = now.saturating_sub(self.config.cycle * limits::HOT_CYCLES);
+        let old = now.saturating_sub(self.config.cycle * pace::HOT_CYCLES);
         let (mut missed, mut over) = (Vec::new(), Vec::new());
         for (name, site) in self.sites.iter() {
             let is_idle = site.pending.is_none() && site.learned <= old && !self.has_role(name);
@@ -277,7 +279,7 @@ impl Overlay {
             .collect();
         free.sort_by_key(|block| (at.distance_squared(block.corner), *block));
         let kept: BTreeSet<_> =
-            needed.into_iter().chain(free.into_iter().take(limits::SHELVES_NEAR)).collect();
+            needed.into_iter().chain(free.into_iter().take(pace::SHELVES_NEAR)).collect();
         self.land.retain(|shelf| kept.contains(&shelf.block));
     }
 }

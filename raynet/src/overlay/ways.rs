@@ -9,6 +9,7 @@ use super::Overlay;
 use crate::{
     NearerSites, OverlayMessage, SignedSiteRecord, SiteName, TilePoint,
     limits::{self, FRONTIER_MAX, HOPS_MAX},
+    pace,
 };
 
 /// What a way is for.
@@ -33,7 +34,7 @@ struct WayQuestion {
 
 /// A way that is under way.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct SeekWay {
     pub(super) goal: WayGoal,
     point: TilePoint,
     /// Sites to ask, the nearest first.
@@ -48,7 +49,7 @@ pub(super) struct Way {
     question: Option<WayQuestion>,
 }
 
-impl Way {
+impl SeekWay {
     /// Returns when the answer that it waits for is overdue.
     pub(super) fn overdue_at(&self) -> Option<Duration> {
         self.question.as_ref().map(|question| question.overdue)
@@ -94,7 +95,7 @@ impl Overlay {
             return;
         };
         let starts: Vec<SiteName> =
-            (0..limits::WAYS).filter_map(|_| self.stream.pick(&far).copied()).collect();
+            (0..pace::WAYS).filter_map(|_| self.stream.pick(&far).copied()).collect();
         self.begin_way(WayGoal::Probe, point, &starts);
     }
 
@@ -106,7 +107,7 @@ impl Overlay {
         starts: &[SiteName],
     ) -> u64 {
         let nonce = self.stream.next_u64();
-        let mut way = Way {
+        let mut way = SeekWay {
             goal,
             point,
             frontier: Vec::new(),
@@ -148,7 +149,7 @@ impl Overlay {
     /// answered, and on no other way of the same lookup.
     fn next_question(
         &self,
-        way: &mut Way,
+        way: &mut SeekWay,
         nonce: u64,
     ) -> Option<(Arc<SignedSiteRecord>, PublicKey, u128, bool)> {
         if way.hops >= HOPS_MAX {
@@ -179,7 +180,7 @@ impl Overlay {
         })
     }
 
-    fn is_on_other_way(&self, way: &Way, nonce: u64, name: SiteName) -> bool {
+    fn is_on_other_way(&self, way: &SeekWay, nonce: u64, name: SiteName) -> bool {
         let WayGoal::Lookup(id) = way.goal else { return false };
         let others = self.ways.iter().filter(|(other, _)| **other != nonce);
         let mut others = others.filter(|(_, other)| other.goal == WayGoal::Lookup(id));
@@ -315,7 +316,7 @@ impl Overlay {
         }
     }
 
-    fn way_ended(&mut self, way: Way) {
+    fn way_ended(&mut self, way: SeekWay) {
         match way.goal {
             WayGoal::Probe => self.probe_ended(&way),
             WayGoal::Lookup(id) => self.way_of_lookup_ended(id, way.hops, &way.asked),
@@ -324,7 +325,7 @@ impl Overlay {
     }
 
     /// A probe ended at a site: if it is none of the neighbours, perhaps it should be.
-    fn probe_ended(&mut self, way: &Way) {
+    fn probe_ended(&mut self, way: &SeekWay) {
         let Some((record, from)) = way.last.clone() else { return };
         if self.view.binary_search(&record.name()).is_ok() {
             return;
