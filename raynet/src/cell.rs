@@ -6,7 +6,7 @@ mod rays;
 pub use exact::ExactPlane;
 pub use rays::Rays;
 
-/// Finds the Voronoi neighbours of a point among others.
+/// Finds the Voronoi neighbours of a point among others. All coordinates are within those of an `i32`.
 pub trait CellEstimator<const D: usize> {
     /// Returns the places in `others` of those that border on the cell of `at`, ascending; at most
     /// `most` of them. A point at the same place as `at` is no neighbour.

@@ -63,7 +63,7 @@ pub enum OverlayInput {
     DialFailed(PublicKey),
     /// Addresses to begin with: from an invite, or of the last time.
     Contacts(Vec<crate::SiteEndpoint>),
-    /// The newest record of the own site.
+    /// The newest record of the own site. One that others would refuse for its form is passed over.
     Own(Box<SignedSiteRecord>),
     /// The proof of a shelf, from whoever has the map.
     Shelf(Vec<u8>),

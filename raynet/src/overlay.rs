@@ -316,7 +316,12 @@ impl Overlay {
         self.heat();
     }
 
+    /// Speaks for this site from now on, unless the record is none that others would take.
     fn set_own(&mut self, record: SignedSiteRecord) {
+        if record.check_form(self.config.world, self.now.wall).is_err() {
+            self.counts.refused += 1;
+            return;
+        }
         if let Some(middle) = record.middle() {
             self.at = middle;
         }

@@ -87,6 +87,16 @@ fn a_record_of_a_foreign_key_or_with_a_changed_word_is_refused() {
 }
 
 #[test]
+fn a_member_does_not_speak_for_a_record_that_others_would_refuse() {
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+    let mut own = record(0, square(20, 0));
+    own.endpoints = vec![endpoint(0); 1_000];
+    lone.give(OverlayInput::Own(Box::new(own.sign(&beacon(0)))));
+    assert_eq!(lone.member.at(), TilePoint { x: 1, y: 1 });
+    assert_eq!(lone.member.counts().refused, 1);
+}
+
+#[test]
 fn a_record_of_64_kib_is_not_even_decoded() {
     let mut large = record(1, square(20, 0));
     large.endpoints = vec![SiteEndpoint { peer: key(1), address: "a".repeat(64 * 1_024) }];
