@@ -22,6 +22,7 @@ use crate::{
     OverlayMessage, SignedSiteRecord, SiteEndpoint, SiteName, TilePoint,
     limits::{self, OVERLAY_FRAME_BYTES_MAX},
     octaves::LongLinks,
+    pace,
     peers::PeerLinks,
     sampler::Sampler,
     sites::Sites,
@@ -72,6 +73,8 @@ pub struct Overlay {
     /// Points whose shelves nobody had; the host was asked for them.
     wanted: BTreeSet<TilePoint>,
     timers: OverlayTimers,
+    /// How often the own place is still sought, to arrive there fast.
+    arrivals: u32,
     /// What views are made of has changed.
     is_stale: bool,
     counts: OverlayCounts,
@@ -112,6 +115,7 @@ impl Overlay {
             evidence: BTreeMap::new(),
             wanted: BTreeSet::new(),
             timers,
+            arrivals: pace::ARRIVALS,
             is_stale: false,
             counts: OverlayCounts::default(),
             out: VecDeque::new(),
@@ -314,6 +318,7 @@ impl Overlay {
             self.contacts.pop_front();
         }
         self.heat();
+        self.timers.sample = self.now.monotonic;
     }
 
     /// Speaks for this site from now on, unless the record is none that others would take.

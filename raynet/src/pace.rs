@@ -26,6 +26,9 @@ pub const REST_SAMPLE_CYCLES: u32 = 2;
 /// Cycles between two probes at rest.
 pub const REST_PROBE_CYCLES: u32 = 16;
 
+/// Times that a newcomer seeks its own place, to learn who is around it.
+pub const ARRIVALS: u32 = 4;
+
 /// Cycles after which a site that is not connected must be heard again before others are told of it.
 pub const FRESH_CYCLES: u32 = 8;
 

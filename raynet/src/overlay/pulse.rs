@@ -58,8 +58,13 @@ impl Overlay {
             self.exchange_with_sample();
         }
         if self.timers.probe <= now {
-            self.timers.probe =
-                self.soon(if is_warm { cycle } else { cycle * pace::REST_PROBE_CYCLES });
+            let arrives = self.arrivals > 0 && self.own.is_some() && !self.view.is_empty();
+            let pause = match (arrives, is_warm) {
+                (true, _) => cycle / 8,
+                (false, true) => cycle,
+                (false, false) => cycle * pace::REST_PROBE_CYCLES,
+            };
+            self.timers.probe = self.soon(pause);
             self.probe();
         }
         if self.timers.house <= now {

@@ -131,7 +131,10 @@ impl Overlay {
             site.misses = site.misses.saturating_add(1);
             site.pending = None;
             if may_return && site.misses < limits::MISSES_MAX {
-                // Perhaps only the connection is gone. Whoever does not let us in again is gone too.
+                // Perhaps only the connection is gone: the site is in the view again once it answers.
+                // Whoever does not let us in again is gone too.
+                site.is_met = false;
+                self.drop_roles(name);
                 self.begin_exchange(name, GossipLayer::Neighbours);
             } else {
                 self.try_next_endpoint(name);

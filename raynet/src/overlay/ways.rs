@@ -89,7 +89,12 @@ impl Overlay {
             .filter_map(|name| self.sites.get(*name))
             .map(|site| site.at.coordinates())
             .collect();
-        let corners = self.cells.corners(self.at, &neighbours);
+        let mut corners = self.cells.corners(self.at, &neighbours);
+        if self.arrivals > 0 && !self.view.is_empty() {
+            // A newcomer knows sites that are far away: whoever is nearest to it knows its neighbours.
+            self.arrivals -= 1;
+            corners = vec![self.at];
+        }
         let far: Vec<SiteName> = self.links.names().chain(self.sampler.names()).collect();
         let (Some(point), false) = (self.stream.pick(&corners).copied(), far.is_empty()) else {
             return;

@@ -314,7 +314,7 @@ fn churn(town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64, cycles: u32) 
         for _ in 0..count {
             let living = town.living();
             let leaving = living[town.dice.index(living.len())];
-            town.kill(leaving);
+            town.leave(leaving);
             absent.push(leaving);
         }
         for member in coming {

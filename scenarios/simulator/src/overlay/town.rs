@@ -73,6 +73,8 @@ pub struct OverlayTown {
     happenings: BTreeMap<u64, Happening>,
     members: Vec<TownMember>,
     lives: BTreeSet<usize>,
+    /// Members that left in order.
+    left: BTreeSet<usize>,
     /// How often each member began anew.
     births: Vec<u64>,
     gone: OverlayCounts,
@@ -126,6 +128,7 @@ impl OverlayTown {
             births: vec![0; members.len()],
             members,
             lives: BTreeSet::new(),
+            left: BTreeSet::new(),
             gone: OverlayCounts::default(),
             land,
         }
@@ -204,8 +207,19 @@ impl OverlayTown {
         self.members[member].liar.is_none()
     }
 
+    /// Ends the process of a member in order: its system closes its connections, and refuses others.
+    pub fn leave(&mut self, member: usize) {
+        self.left.insert(member);
+        self.end(member);
+    }
+
     /// Ends a member, without a word to anybody. Its peers notice within a cycle.
     pub fn kill(&mut self, member: usize) {
+        self.left.remove(&member);
+        self.end(member);
+    }
+
+    fn end(&mut self, member: usize) {
         self.lives.remove(&member);
         let member_state = core::mem::take(&mut self.members[member]);
         if let Some(machine) = &member_state.machine {
@@ -215,7 +229,11 @@ impl OverlayTown {
         for peer in member_state.connections.into_keys() {
             self.members[peer].connections.remove(&member);
             let cycle = CYCLE.as_micros() as u64;
-            let after = cycle / 5 + self.dice.below(cycle * 4 / 5);
+            let after = if self.left.contains(&member) {
+                self.travel(member, peer)
+            } else {
+                cycle / 5 + self.dice.below(cycle * 4 / 5)
+            };
             self.later(after, Happening::Input(peer, OverlayInput::Down(member_key(member))));
         }
     }
@@ -363,10 +381,9 @@ impl OverlayTown {
 
     fn dial(&mut self, member: usize, peer: usize) {
         if peer >= self.members.len() || !self.lives(peer) {
-            self.later(
-                DIAL_FAILS,
-                Happening::Input(member, OverlayInput::DialFailed(member_key(peer))),
-            );
+            let is_refused = self.left.contains(&peer);
+            let after = if is_refused { 2 * self.travel(member, peer) } else { DIAL_FAILS };
+            self.later(after, Happening::Input(member, OverlayInput::DialFailed(member_key(peer))));
             return;
         }
         let after = 2 * self.travel(member, peer);
