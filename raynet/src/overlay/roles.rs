@@ -122,7 +122,6 @@ impl Overlay {
     /// A connection broke, or could not be made.
     pub(super) fn lost(&mut self, peer: PublicKey, may_return: bool) {
         self.peers.remove(peer);
-        self.contacts.retain(|contact| contact.peer != peer || may_return);
         for name in self.sites.of(peer) {
             let Some(site) = self.sites.get_mut(name) else { continue };
             if site.speaker().is_none_or(|speaker| speaker.peer != peer) {
