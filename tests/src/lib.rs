@@ -30,6 +30,7 @@ pub const PURE: &[PureCrate] = &[
     PureCrate { name: "physics", folder: "physics" },
     PureCrate { name: "scripting", folder: "scripting" },
     PureCrate { name: "consensus", folder: "consensus" },
+    PureCrate { name: "raynet", folder: "raynet" },
     PureCrate { name: "store", folder: "node/store" },
     PureCrate { name: "protocol", folder: "client/protocol" },
     PureCrate { name: "sim", folder: "sim" },

@@ -13,6 +13,7 @@ const FILES_OF_LIMITS: &[&str] = &[
     "sim/src/rules/limits.rs",
     "scripting/src/limits.rs",
     "consensus/src/limits.rs",
+    "raynet/src/limits.rs",
     "node/store/src/limits.rs",
 ];
 

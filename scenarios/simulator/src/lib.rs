@@ -53,6 +53,7 @@ mod lent;
 mod life;
 mod machine;
 mod network;
+pub mod overlay;
 pub mod replica;
 mod seat;
 mod setting;

@@ -2,6 +2,7 @@
 
 mod bugbank;
 mod campaign;
+mod overlay;
 mod replay;
 mod report;
 mod span;
@@ -27,8 +28,8 @@ struct SimulatorArgs {
 
 const ENDS: &str = "Ends with:
   0  all laws held, and all expectations of stories came true
-  1  a law was broken, an expectation did not come true, or a class of faults never happened in 100
-     seeds or more
+  1  a law was broken, an expectation did not come true, a class of faults never happened in 100
+     seeds or more, or a figure of the overlay is past its bound
   2  usage: the command line or a file is wrong
   3  a file that was named is not there";
 
@@ -40,6 +41,8 @@ enum SimulatorCommand {
     Twins(twins::TwinsArgs),
     /// Breaks one rule after the other, and sees whether the world notices
     Bugbank(bugbank::BugbankArgs),
+    /// Plays the overlay of a world of many sims, and prints its figures beside their bounds
+    Overlay(overlay::OverlayArgs),
     /// Tells the world of one seed, and what it stands for
     Replay(replay::SeedReplayArgs),
     /// Plays stories from files, with whole servers and people
@@ -67,6 +70,7 @@ pub(crate) fn main() -> ExitCode {
         SimulatorCommand::Swarm(arguments) => swarm::run(&arguments),
         SimulatorCommand::Twins(arguments) => twins::run(&arguments),
         SimulatorCommand::Bugbank(arguments) => bugbank::run(&arguments),
+        SimulatorCommand::Overlay(arguments) => overlay::run(&arguments),
         SimulatorCommand::Replay(arguments) => replay::run(&arguments),
         SimulatorCommand::Scenario { command } => story_files::run(&command),
     };

@@ -1,0 +1,85 @@
+//! The shelves that a node keeps.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{LandGrant, PlaneBlock, Shelf};
+use crate::plane::TilePoint;
+
+/// What became of a shelf that was offered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShelfPlaced {
+    /// It is new, or newer than what was there.
+    Taken,
+    /// One at least as new is there already.
+    Known,
+    /// Another one of the same height is there, and they differ: the office said two things.
+    Differs(Arc<Shelf>),
+}
+
+/// Shelves by their blocks.
+#[derive(Clone, Debug, Default)]
+pub struct LandMap {
+    shelves: BTreeMap<PlaneBlock, Arc<Shelf>>,
+    /// How many shelves there are of each size.
+    sizes: BTreeMap<u8, usize>,
+}
+
+impl LandMap {
+    /// Returns how many shelves there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.shelves.len()
+    }
+
+    /// Says whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.shelves.is_empty()
+    }
+
+    /// Returns the newest shelf about a point.
+    #[must_use]
+    pub fn covering(&self, point: TilePoint) -> Option<&Arc<Shelf>> {
+        let blocks = self.sizes.keys().map(|size| PlaneBlock::around(point, *size));
+        let shelves = blocks.filter_map(|block| self.shelves.get(&block));
+        // Of two with one height, the one about less ground.
+        shelves.min_by_key(|shelf| (core::cmp::Reverse(shelf.height), shelf.block.doublings))
+    }
+
+    /// Returns the grant of a point, if it is known to be somebody's.
+    #[must_use]
+    pub fn grant_at(&self, point: TilePoint) -> Option<&LandGrant> {
+        self.covering(point).and_then(|shelf| shelf.grant_at(point))
+    }
+
+    /// Keeps a shelf that was proved and checked, unless it knows better.
+    pub fn place(&mut self, shelf: &Arc<Shelf>) -> ShelfPlaced {
+        if let Some(kept) = self.shelves.get(&shelf.block) {
+            let is_same = kept.grants == shelf.grants;
+            if kept.height == shelf.height && !is_same {
+                return ShelfPlaced::Differs(Arc::clone(kept));
+            }
+            if kept.height >= shelf.height {
+                return ShelfPlaced::Known;
+            }
+        } else {
+            *self.sizes.entry(shelf.block.doublings).or_default() += 1;
+        }
+        self.shelves.insert(shelf.block, Arc::clone(shelf));
+        ShelfPlaced::Taken
+    }
+
+    /// Returns all shelves, in order of their blocks.
+    pub fn shelves(&self) -> impl Iterator<Item = &Arc<Shelf>> {
+        self.shelves.values()
+    }
+
+    /// Drops the shelves of which `is_kept` is false.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&Shelf) -> bool) {
+        self.shelves.retain(|_, shelf| is_kept(shelf));
+        self.sizes.clear();
+        for block in self.shelves.keys() {
+            *self.sizes.entry(block.doublings).or_default() += 1;
+        }
+    }
+}

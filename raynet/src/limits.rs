@@ -1,0 +1,97 @@
+//! Bounds of this crate, with their arithmetic. `docs/limits.md` lists them with their tests.
+
+/// Largest encoded frame of the overlay, in bytes: 24 records, or a shelf of the map.
+pub const OVERLAY_FRAME_BYTES_MAX: usize = 8 * 1_024;
+
+/// Largest proof of a shelf, in bytes: two of them, as evidence, fit in a frame.
+pub const SHELF_PROOF_BYTES_MAX: usize = 4_000;
+
+/// Grants on one shelf.
+pub const GRANTS_PER_SHELF_MAX: usize = 64;
+
+/// Keys of one grant that sign addresses.
+pub const BEACONS_MAX: usize = 4;
+
+/// Endpoints in one record.
+pub const SITE_ENDPOINTS_MAX: usize = 4;
+
+/// Longest address of an endpoint, in bytes.
+pub const SITE_ADDRESS_BYTES_MAX: usize = 96;
+
+/// Longest licence of a site, in bytes of its SPDX expression.
+pub const SITE_LICENCE_BYTES_MAX: usize = 64;
+
+/// How far ahead a record may end, in milliseconds: a day.
+pub const RECORD_LIFE_MS_MAX: u64 = 24 * 3_600_000;
+
+/// Voronoi neighbours of the largest view.
+pub const VIEW_HARD: usize = 24;
+
+/// Long links of one octave of distance.
+pub const LINKS_PER_OCTAVE: usize = 2;
+
+/// Slots of the sampler, each with a secret of its own.
+pub const SAMPLES: usize = 12;
+
+/// Tips in one exchange, without the sender's own.
+pub const TIPS_MAX: usize = 10;
+
+/// Records in one frame, and names in one question for records.
+pub const RECORDS_PER_FRAME_MAX: usize = 16;
+
+/// Points in one question for shelves.
+pub const SHELVES_PER_WANT_MAX: usize = 16;
+
+/// Records in the answer to somebody who seeks a point.
+pub const NEARER_MAX: usize = 3;
+
+/// Sites that are remembered: a full view, links of 33 octaves, samples, and twice as many that are
+/// being met.
+pub const SITES_KNOWN_MAX: usize = 256;
+
+/// Sites that are remembered as gone.
+pub const TOMBSTONES_MAX: usize = 512;
+
+/// Shelves that are kept.
+pub const SHELVES_KEPT_MAX: usize = 256;
+
+/// Senders of one hint that are asked for its shelf, each once.
+pub const HINT_SENDERS_MAX: usize = 6;
+
+/// Pieces of evidence that are kept.
+pub const OVERLAY_EVIDENCE_MAX: usize = 64;
+
+/// Connections that are kept; of more, the least used one without a place in the view is closed.
+pub const OVERLAY_CONNECTIONS_MAX: usize = 96;
+
+/// First contacts that are remembered.
+pub const FIRST_CONTACTS_MAX: usize = 32;
+
+/// Frames of one peer that are read in a cycle, each begun kibibyte counting as one.
+pub const FRAMES_PER_CYCLE_MAX: u32 = 256;
+
+/// Exchanges of one peer that are answered in a cycle.
+pub const EXCHANGES_PER_CYCLE_MAX: u32 = 16;
+
+/// Names for which a peer has no good record, though it named them, before its tips are passed over for
+/// [`TOMBSTONE_CYCLES`](crate::pace::TOMBSTONE_CYCLES). A good one makes up for two, since frames get lost.
+pub const EMPTY_TIPS_MAX: u32 = 24;
+
+/// Questions for one point that a way asks.
+pub const HOPS_MAX: u32 = 32;
+
+/// Ways of one lookup altogether.
+pub const WAYS_MAX: usize = 6;
+
+/// Lookups under way; of more, the newest is refused.
+pub const LOOKUPS_MAX: usize = 64;
+
+/// Endpoints in the answer to a lookup.
+pub const LOOKUP_ENDPOINTS_MAX: usize = 8;
+
+/// Sites that a way knows and has not asked yet.
+pub const FRONTIER_MAX: usize = 16;
+
+/// Questions in a row that a connected peer may leave unanswered: where a fifth of all frames is lost, a
+/// living one leaves so many with a probability of 0.002.
+pub const MISSES_MAX: u8 = 6;

@@ -1,0 +1,231 @@
+//! What is believed: records against certified shelves, shelves, and evidence.
+
+use std::sync::Arc;
+
+use metatopia_types::PublicKey;
+
+use super::Overlay;
+use crate::{
+    OverlayEffect, OverlayEvidence, OverlayMessage, Shelf, ShelfError, ShelfPlaced,
+    SignedSiteRecord, SiteName, TilePoint, limits, sites::KnownSite,
+};
+
+impl Overlay {
+    /// Takes a record in. One that no shelf speaks for is kept as a hint, and the point of the shelf
+    /// is added to `wanted`, once for each sender. Returns whether the record is of use.
+    pub(super) fn learn_record(
+        &mut self,
+        record: SignedSiteRecord,
+        from: Option<PublicKey>,
+        wanted: &mut Vec<TilePoint>,
+    ) -> bool {
+        let (name, epoch) = (record.name(), record.record.epoch);
+        let is_formed = record.check_form(self.config.world, self.now.wall);
+        let (Some(at), Ok(())) = (record.middle(), is_formed) else {
+            self.counts.refused += 1;
+            return false;
+        };
+        if self.own_name() == Some(name) || self.sites.is_gone(name, epoch) {
+            self.compare_with_own(&record, at);
+            return false;
+        }
+        if let Some(known) = self.sites.get(name) {
+            let is_same = *known.record == record;
+            let is_older = epoch < known.record.record.epoch;
+            if known.is_checked && (is_same || is_older) {
+                return is_same;
+            }
+            if known.is_checked && epoch == known.record.record.epoch {
+                let kept = Arc::clone(&known.record);
+                self.doubled(kept, record, at);
+                return false;
+            }
+        }
+        let Some(shelf) = self.land.covering(at).cloned() else {
+            self.keep_hint(name, record, at, from, wanted);
+            return true;
+        };
+        if !self.is_granted(&record, &shelf, at) {
+            return false;
+        }
+        self.keep_record(name, record, at);
+        true
+    }
+
+    /// Checks a record against a shelf.
+    fn is_granted(&mut self, record: &SignedSiteRecord, shelf: &Shelf, at: TilePoint) -> bool {
+        self.counts.signatures += 1;
+        let checked = record.check_grant(shelf.grant_at(at), &*self.config.scheme);
+        if checked.is_err() {
+            self.counts.refused += 1;
+        }
+        checked.is_ok()
+    }
+
+    fn keep_record(&mut self, name: SiteName, record: SignedSiteRecord, at: TilePoint) {
+        let now = self.now.monotonic;
+        let before = self.sites.get(name).cloned();
+        let mut site = KnownSite::new(Arc::new(record), at, now);
+        site.is_checked = true;
+        if let Some(before) = before {
+            let speaker = before.speaker().map(|speaker| speaker.peer);
+            let endpoints = &site.record.record.endpoints;
+            let place = endpoints.iter().position(|endpoint| Some(endpoint.peer) == speaker);
+            site.endpoint = place.unwrap_or(0);
+            site.is_met = before.is_met && place.is_some();
+            (site.heard, site.told, site.learned) = (before.heard, before.told, before.learned);
+            if site.at != before.at {
+                self.links.remove(name);
+            }
+        }
+        let is_met = site.is_met;
+        if self.sites.insert(name, site) {
+            self.believed(name, is_met);
+        }
+    }
+
+    /// Keeps a record that cannot be checked yet, if nothing better is known of the site.
+    fn keep_hint(
+        &mut self,
+        name: SiteName,
+        record: SignedSiteRecord,
+        at: TilePoint,
+        from: Option<PublicKey>,
+        wanted: &mut Vec<TilePoint>,
+    ) {
+        let now = self.now.monotonic;
+        if self.sites.get(name).is_none_or(|known| known.record.record.epoch < record.record.epoch)
+        {
+            let mut hint = KnownSite::new(Arc::new(record), at, now);
+            hint.is_met = self.sites.get(name).is_some_and(|known| known.is_met);
+            self.sites.insert(name, hint);
+        }
+        let (Some(hint), Some(from)) = (self.sites.get_mut(name), from) else { return };
+        if hint.asked.len() < limits::HINT_SENDERS_MAX && hint.asked.insert(from) {
+            wanted.push(at);
+        }
+    }
+
+    /// Notes that a site spoke itself, by one of its servers.
+    pub(super) fn meet(&mut self, from: PublicKey, name: SiteName) {
+        let Some(site) = self.sites.get_mut(name) else { return };
+        let endpoints = &site.record.record.endpoints;
+        let Some(place) = endpoints.iter().position(|endpoint| endpoint.peer == from) else {
+            return;
+        };
+        let is_news = !site.is_met;
+        (site.is_met, site.endpoint) = (true, place);
+        (site.heard, site.pending, site.misses) = (self.now.monotonic, None, 0);
+        if site.is_checked && is_news {
+            self.is_stale = true;
+            self.give_roles(name);
+        }
+    }
+
+    /// Opens a proof and keeps its shelf. Records are held against it anew: those of a beacon that is
+    /// none any more end here.
+    pub(super) fn learn_shelf(&mut self, proof: &[u8]) {
+        let Ok(shelf) = self.open(proof) else {
+            self.counts.refused += 1;
+            return;
+        };
+        self.place(&shelf);
+    }
+
+    /// Opens a proof.
+    pub(super) fn open(&mut self, proof: &[u8]) -> Result<Arc<Shelf>, ShelfError> {
+        if proof.len() > limits::SHELF_PROOF_BYTES_MAX {
+            return Err(ShelfError::Oversize(proof.len()));
+        }
+        self.counts.shelves += 1;
+        let shelf = self.config.land.open(proof)?;
+        shelf.check(self.config.world)?;
+        Ok(shelf)
+    }
+
+    pub(super) fn place(&mut self, shelf: &Arc<Shelf>) {
+        match self.land.place(shelf) {
+            ShelfPlaced::Known => {}
+            ShelfPlaced::Differs(kept) => {
+                let (first, second) = (kept.proof.clone(), shelf.proof.clone());
+                self.learn_evidence(OverlayEvidence::Shelves { first, second });
+            }
+            ShelfPlaced::Taken => {
+                self.wanted.retain(|point| !shelf.block.contains(*point));
+                let about = self.sites.iter().filter(|(_, site)| shelf.block.contains(site.at));
+                let about: Vec<SiteName> = about.map(|(name, _)| name).collect();
+                for name in about {
+                    self.check_again(name, shelf);
+                }
+            }
+        }
+    }
+
+    fn check_again(&mut self, name: SiteName, shelf: &Arc<Shelf>) {
+        let Some(site) = self.sites.get(name) else { return };
+        let (record, at, was_checked) = (Arc::clone(&site.record), site.at, site.is_checked);
+        if !self.is_granted(&record, shelf, at) {
+            self.forget(name);
+            return;
+        }
+        let Some(site) = self.sites.get_mut(name) else { return };
+        site.is_checked = true;
+        let is_met = site.is_met;
+        if !was_checked {
+            self.believed(name, is_met);
+        }
+    }
+
+    /// The record of a site is good: it gets its roles, or is greeted soon.
+    fn believed(&mut self, name: SiteName, is_met: bool) {
+        if is_met {
+            self.is_stale = true;
+            self.give_roles(name);
+        } else {
+            self.hasten();
+        }
+    }
+
+    /// A record of the own sim came from others: another one for the same epoch is evidence.
+    fn compare_with_own(&mut self, record: &SignedSiteRecord, at: TilePoint) {
+        let Some(own) = self.own.clone().filter(|own| own.name() == record.name()) else { return };
+        if own.record.epoch == record.record.epoch && own.record != record.record {
+            self.doubled(own, record.clone(), at);
+        }
+    }
+
+    /// Two records of one site and epoch: evidence, if the second one is genuine too.
+    fn doubled(&mut self, kept: Arc<SignedSiteRecord>, other: SignedSiteRecord, at: TilePoint) {
+        if kept.record == other.record {
+            return;
+        }
+        let Some(shelf) = self.land.covering(at).cloned() else { return };
+        let (first, second) = (Box::new(SignedSiteRecord::clone(&kept)), Box::new(other));
+        self.learn_evidence(OverlayEvidence::Records { first, second, shelf: shelf.proof.clone() });
+    }
+
+    /// Keeps evidence that is news and holds, and tells it to all neighbours and long links.
+    pub(super) fn learn_evidence(&mut self, evidence: OverlayEvidence) {
+        let subject = evidence.subject();
+        let is_full = self.evidence.len() >= limits::OVERLAY_EVIDENCE_MAX;
+        if is_full || self.evidence.contains_key(&subject) {
+            return;
+        }
+        let (world, wall) = (self.config.world, self.now.wall);
+        let checked = evidence.check(world, wall, &*self.config.land, &*self.config.scheme);
+        if checked.is_err() {
+            self.counts.refused += 1;
+            return;
+        }
+        self.evidence.insert(subject, evidence.clone());
+        self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
+        let told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
+        let message = OverlayMessage::Evidence(evidence);
+        for name in told {
+            let Some(speaker) = self.sites.get(name).and_then(KnownSite::speaker).cloned() else {
+                continue;
+            };
+            self.send(speaker.peer, Some(&speaker.address), &message);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! Who is what here: Voronoi neighbours, long links, samples; who is being met, and who is gone.
+
+use std::collections::BTreeSet;
+
+use metatopia_types::PublicKey;
+
+use super::Overlay;
+use crate::{
+    CellEstimator, GossipLayer, SiteName, SiteTip, TilePoint, limits, pace, sites::KnownSite,
+};
+
+/// Sites that are greeted at once because they should be in the view. One more may become a long link
+/// or a sample.
+const GREETED_AT_ONCE: usize = 3;
+
+impl Overlay {
+    /// Gives a site that was spoken with the places among samples and long links that it may have.
+    pub(super) fn give_roles(&mut self, name: SiteName) {
+        let Some(site) = self.sites.get(name) else { return };
+        let octave = self.at.octave(site.at);
+        self.sampler.offer(name);
+        self.links.offer(octave, name);
+    }
+
+    /// Says whether a site is a neighbour, a long link or a sample.
+    pub(super) fn has_role(&self, name: SiteName) -> bool {
+        self.view.binary_search(&name).is_ok() || self.links.holds(name) || self.sampler.holds(name)
+    }
+
+    /// Returns the names of all sites with a role, ascending.
+    pub(super) fn members(&self) -> Vec<SiteName> {
+        let far = self.links.names().chain(self.sampler.names());
+        let mut members: Vec<SiteName> = self.view.iter().copied().chain(far).collect();
+        members.sort_unstable();
+        members.dedup();
+        members
+    }
+
+    /// Says whether a site may get into the view, or is in it.
+    fn is_contender(&self, name: SiteName, site: &KnownSite) -> bool {
+        site.is_checked && (!site.is_met || self.view.binary_search(&name).is_ok())
+    }
+
+    /// Returns the names of the tips that would get a role here.
+    pub(super) fn useful(&mut self, tips: &[(SiteTip, TilePoint)]) -> Vec<SiteName> {
+        if tips.is_empty() {
+            return Vec::new();
+        }
+        let known = self.sites.iter().filter(|(name, site)| {
+            self.is_contender(*name, site) && tips.iter().all(|(tip, _)| tip.name != *name)
+        });
+        let mut places: Vec<[i64; 2]> = known.map(|(_, site)| site.at.coordinates()).collect();
+        let count = places.len();
+        places.extend(tips.iter().map(|(_, at)| at.coordinates()));
+        let near = self.choose(&places);
+        let useful = tips.iter().enumerate().filter(|(index, (tip, at))| {
+            near.binary_search(&(count + index)).is_ok()
+                || self.sites.get(tip.name).is_some()
+                || self.may_link(tip.name, *at)
+        });
+        useful.map(|(_, (tip, _))| tip.name).collect()
+    }
+
+    /// Says whether a site could become a long link or a sample.
+    pub(super) fn may_link(&self, name: SiteName, at: TilePoint) -> bool {
+        self.sampler.wants(name) || self.links.has_room(self.at.octave(at))
+    }
+
+    fn choose(&mut self, places: &[[i64; 2]]) -> Vec<usize> {
+        self.counts.choices += 1;
+        // Whoever has no site has no cell, only a vantage point; the same rule finds who is around.
+        self.cells.choose(self.at.coordinates(), places, pace::VIEW_SOFT, limits::VIEW_HARD)
+    }
+
+    /// Chooses the view anew, among those that this member spoke with.
+    pub(super) fn refresh(&mut self) {
+        if !core::mem::take(&mut self.is_stale) {
+            return;
+        }
+        let met = self.sites.iter().filter(|(_, site)| site.is_admitted());
+        let (names, places): (Vec<SiteName>, Vec<[i64; 2]>) =
+            met.map(|(name, site)| (name, site.at.coordinates())).unzip();
+        let view: Vec<SiteName> =
+            self.choose(&places).into_iter().map(|index| names[index]).collect();
+        if view != self.view {
+            self.view = view;
+            self.heat();
+        }
+    }
+
+    /// Greets some of those who should be in the view, or could be long links or samples, and were not
+    /// spoken with.
+    pub(super) fn greet(&mut self) {
+        let is_strange =
+            |site: &KnownSite| site.is_checked && !site.is_met && site.pending.is_none();
+        if !self.sites.iter().any(|(_, site)| is_strange(site)) {
+            return;
+        }
+        let contenders = self.sites.iter().filter(|(name, site)| self.is_contender(*name, site));
+        let contenders: Vec<(SiteName, TilePoint, bool)> =
+            contenders.map(|(name, site)| (name, site.at, is_strange(site))).collect();
+        let places: Vec<[i64; 2]> = contenders.iter().map(|(_, at, _)| at.coordinates()).collect();
+        let wished = self.choose(&places).into_iter().map(|index| contenders[index]);
+        let wished = wished
+            .filter(|(_, _, is_strange)| *is_strange)
+            .map(|(name, at, _)| (at.distance_squared(self.at), name));
+        let mut wished: Vec<(u128, SiteName)> = wished.collect();
+        wished.sort_unstable();
+        wished.truncate(GREETED_AT_ONCE);
+        let strange = contenders.iter().filter(|(_, _, is_strange)| *is_strange);
+        let may_link = strange.filter(|(name, at, _)| self.may_link(*name, *at));
+        let other = may_link
+            .map(|(name, _, _)| *name)
+            .find(|name| wished.iter().all(|(_, wished)| wished != name));
+        let greeted: Vec<SiteName> =
+            wished.into_iter().map(|(_, name)| name).chain(other).collect();
+        for name in greeted {
+            self.begin_exchange(name, GossipLayer::Neighbours);
+        }
+    }
+
+    /// A connection broke, or could not be made.
+    pub(super) fn lost(&mut self, peer: PublicKey, may_return: bool) {
+        self.peers.remove(peer);
+        for name in self.sites.of(peer) {
+            let Some(site) = self.sites.get_mut(name) else { continue };
+            if site.speaker().is_none_or(|speaker| speaker.peer != peer) {
+                continue;
+            }
+            site.misses = site.misses.saturating_add(1);
+            site.pending = None;
+            if may_return && site.misses < limits::MISSES_MAX {
+                // Perhaps only the connection is gone: the site is in the view again once it answers.
+                // Whoever does not let us in again is gone too.
+                site.is_met = false;
+                self.drop_roles(name);
+                self.begin_exchange(name, GossipLayer::Neighbours);
+            } else {
+                self.try_next_endpoint(name);
+            }
+        }
+        self.ways_lost(peer);
+    }
+
+    /// Goes on with the next server of a site; the site is gone if that was the last one.
+    fn try_next_endpoint(&mut self, name: SiteName) {
+        let Some(site) = self.sites.get_mut(name) else { return };
+        site.endpoint += 1;
+        (site.is_met, site.misses) = (false, 0);
+        if site.speaker().is_none() {
+            self.bury(name);
+            return;
+        }
+        self.drop_roles(name);
+        self.begin_exchange(name, GossipLayer::Neighbours);
+    }
+
+    /// Takes a site for gone.
+    fn bury(&mut self, name: SiteName) {
+        let until = self.cycles(pace::TOMBSTONE_CYCLES);
+        if self.sites.bury(name, until).is_some() {
+            self.counts.buried += 1;
+        }
+        self.drop_roles(name);
+    }
+
+    /// Forgets a site, without a tombstone.
+    pub(super) fn forget(&mut self, name: SiteName) {
+        self.sites.remove(name);
+        self.drop_roles(name);
+    }
+
+    fn drop_roles(&mut self, name: SiteName) {
+        self.links.remove(name);
+        self.sampler.remove(name);
+        if let Ok(place) = self.view.binary_search(&name) {
+            self.view.remove(place);
+            self.heat();
+        }
+        self.is_stale = true;
+    }
+
+    /// Once a cycle: ends what is over, and keeps everything within its bounds.
+    pub(super) fn keep_house(&mut self) {
+        let (now, wall) = (self.now.monotonic, self.now.wall);
+        self.peers.forgive();
+        self.sites.forget_tombstones(now);
+        self.wanted.clear();
+        if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
+            self.own = None;
+        }
+        let overdue = |site: &KnownSite| site.pending.is_some_and(|until| until <= now);
+        let old = now.saturating_sub(self.config.cycle * pace::HOT_CYCLES);
+        let (mut missed, mut over) = (Vec::new(), Vec::new());
+        for (name, site) in self.sites.iter() {
+            let is_idle = site.pending.is_none() && site.learned <= old && !self.has_role(name);
+            if site.record.record.expires <= wall || is_idle {
+                over.push(name);
+            } else if overdue(site) {
+                missed.push(name);
+            }
+        }
+        for name in over {
+            self.forget(name);
+        }
+        for name in missed {
+            self.missed(name);
+        }
+        self.hold_neighbours();
+        self.hold_shelves();
+        self.prune_shelves();
+    }
+
+    /// Connects to neighbours that closed the connection: without one, nobody would tell that they
+    /// are gone.
+    fn hold_neighbours(&mut self) {
+        for name in self.view.clone() {
+            let site = self.sites.get(name).filter(|site| site.pending.is_none());
+            let speaker = site.and_then(KnownSite::speaker).map(|speaker| speaker.peer);
+            if speaker.is_some_and(|peer| !self.peers.is_up(peer)) {
+                self.begin_exchange(name, GossipLayer::Neighbours);
+            }
+        }
+    }
+
+    /// A site did not answer in time.
+    fn missed(&mut self, name: SiteName) {
+        let Some(site) = self.sites.get_mut(name) else { return };
+        site.misses = site.misses.saturating_add(1);
+        site.pending = None;
+        if site.misses >= limits::MISSES_MAX {
+            self.try_next_endpoint(name);
+        } else {
+            self.begin_exchange(name, GossipLayer::Neighbours);
+        }
+    }
+
+    /// Asks a neighbour and the host for the map of the own cell, where it is missing: whoever seeks a
+    /// point of the cell ends here, and wants to see that it is nobody's.
+    fn hold_shelves(&mut self) {
+        let sites = self.view.iter().filter_map(|name| self.sites.get(*name));
+        let places: Vec<[i64; 2]> = sites.map(|site| site.at.coordinates()).collect();
+        let corners = self.cells.corners(self.at, &places);
+        let middle = |one: TilePoint, other: TilePoint| TilePoint {
+            x: one.x.midpoint(other.x),
+            y: one.y.midpoint(other.y),
+        };
+        let mut points = Vec::new();
+        for (index, corner) in corners.iter().enumerate() {
+            let next = corners[(index + 1) % corners.len()];
+            points.extend([*corner, middle(*corner, next), middle(*corner, self.at)]);
+        }
+        points.retain(|point| self.land.covering(*point).is_none());
+        points.sort_unstable();
+        points.dedup();
+        if let Some(point) = points.first() {
+            self.want_from_host(*point);
+        }
+        let speakers = self.view.iter().filter_map(|name| self.sites.get(*name)?.speaker());
+        let speakers: Vec<PublicKey> = speakers.map(|speaker| speaker.peer).collect();
+        if let Some(peer) = self.stream.pick(&speakers).copied() {
+            self.want_shelves(peer, points);
+        }
+    }
+
+    /// Drops the farthest shelves that no site needs, if there are too many.
+    fn prune_shelves(&mut self) {
+        if self.land.len() <= limits::SHELVES_KEPT_MAX {
+            return;
+        }
+        let needed: BTreeSet<_> = {
+            let places = self.sites.iter().map(|(_, site)| site.at).chain([self.at]);
+            places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block).collect()
+        };
+        let at = self.at;
+        let mut free: Vec<_> = self
+            .land
+            .shelves()
+            .map(|shelf| shelf.block)
+            .filter(|block| !needed.contains(block))
+            .collect();
+        free.sort_by_key(|block| (at.distance_squared(block.corner), *block));
+        let kept: BTreeSet<_> =
+            needed.into_iter().chain(free.into_iter().take(pace::SHELVES_NEAR)).collect();
+        self.land.retain(|shelf| kept.contains(&shelf.block));
+    }
+}

@@ -1,0 +1,45 @@
+//! How often members speak, and how much they prefer to keep. None of this bounds what others can do;
+//! that is in `limits`.
+
+/// Voronoi neighbours that a view is filled up to: the mean cell of a plane has six.
+pub const VIEW_SOFT: usize = 10;
+
+/// Cycles for which a gone site stays gone, unless it speaks itself.
+pub const TOMBSTONE_CYCLES: u32 = 15;
+
+/// Cycles after a change of the view in which a site exchanges more.
+pub const HOT_CYCLES: u32 = 2;
+
+/// Cycles after a change of the view in which a site exchanges with a neighbour in each, and probes its
+/// cell: once with all of a usual view.
+pub const WARM_CYCLES: u32 = 10;
+
+/// Exchanges of a cycle right after a change of the view.
+pub const BURST: u32 = 3;
+
+/// Cycles between two exchanges with neighbours at rest.
+pub const REST_EXCHANGE_CYCLES: u32 = 4;
+
+/// Cycles between two exchanges with random members at rest.
+pub const REST_SAMPLE_CYCLES: u32 = 2;
+
+/// Cycles between two probes at rest.
+pub const REST_PROBE_CYCLES: u32 = 16;
+
+/// Times that a newcomer seeks its own place, to learn who is around it.
+pub const ARRIVALS: u32 = 4;
+
+/// Cycles after which a site that is not connected must be heard again before others are told of it.
+pub const FRESH_CYCLES: u32 = 8;
+
+/// Shelves around the own square that stay when nobody needs them: those of its nearest squares.
+pub const SHELVES_NEAR: usize = 64;
+
+/// Tips in one exchange between random members: half of them, since few are of use there.
+pub const SAMPLED_TIPS: usize = 5;
+
+/// How far clocks of two honest sites may differ, in milliseconds: five minutes.
+pub const CLOCK_SKEW_MS: u64 = 300_000;
+
+/// Ways of one lookup that are open at once, and share no site.
+pub const WAYS: usize = 2;

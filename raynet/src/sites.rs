@@ -1,0 +1,161 @@
+//! The sites that a member knows, and those that it takes for gone.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
+
+use metatopia_types::PublicKey;
+
+use crate::{SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, SiteTip, TilePoint, limits};
+
+/// A site, and how this member stands with it.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownSite {
+    pub(crate) record: Arc<SignedSiteRecord>,
+    pub(crate) at: TilePoint,
+    /// What others are told of it.
+    pub(crate) tip: SiteTip,
+    /// The record was held against a certified shelf. A hint otherwise, which is passed to nobody.
+    pub(crate) is_checked: bool,
+    /// The site itself spoke with us.
+    pub(crate) is_met: bool,
+    /// When one of its servers was last heard.
+    pub(crate) heard: Duration,
+    /// When it was last told of others.
+    pub(crate) told: Duration,
+    /// When an answer is overdue.
+    pub(crate) pending: Option<Duration>,
+    /// Questions in a row without an answer.
+    pub(crate) misses: u8,
+    /// Which of its endpoints is spoken with.
+    pub(crate) endpoint: usize,
+    /// Who was asked for the shelf that this hint lacks.
+    pub(crate) asked: BTreeSet<PublicKey>,
+    pub(crate) learned: Duration,
+}
+
+impl KnownSite {
+    pub(crate) fn new(record: Arc<SignedSiteRecord>, at: TilePoint, now: Duration) -> Self {
+        Self {
+            tip: record.tip(),
+            record,
+            at,
+            is_checked: false,
+            is_met: false,
+            heard: Duration::ZERO,
+            told: Duration::ZERO,
+            pending: None,
+            misses: 0,
+            endpoint: 0,
+            asked: BTreeSet::new(),
+            learned: now,
+        }
+    }
+
+    /// Returns the server of the site that is spoken with.
+    pub(crate) fn speaker(&self) -> Option<&SiteEndpoint> {
+        self.record.record.endpoints.get(self.endpoint)
+    }
+
+    /// Says whether the site may be in a view.
+    pub(crate) const fn is_admitted(&self) -> bool {
+        self.is_checked && self.is_met
+    }
+}
+
+/// Known sites, by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sites {
+    known: BTreeMap<SiteName, KnownSite>,
+    /// Who speaks for which sites.
+    speakers: BTreeSet<(PublicKey, SiteName)>,
+    /// Sites that are gone: the epoch up to which their records are passed over, and until when.
+    gone: BTreeMap<SiteName, (SiteEpoch, Duration)>,
+}
+
+impl Sites {
+    pub(crate) fn get(&self, name: SiteName) -> Option<&KnownSite> {
+        self.known.get(&name)
+    }
+
+    pub(crate) fn get_mut(&mut self, name: SiteName) -> Option<&mut KnownSite> {
+        self.known.get_mut(&name)
+    }
+
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (SiteName, &KnownSite)> {
+        self.known.iter().map(|(name, site)| (*name, site))
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.known.len()
+    }
+
+    /// Puts a site in, if there is room; the record of one that is there is replaced.
+    pub(crate) fn insert(&mut self, name: SiteName, site: KnownSite) -> bool {
+        if self.known.len() >= limits::SITES_KNOWN_MAX && !self.known.contains_key(&name) {
+            return false;
+        }
+        self.remove(name);
+        let speakers = site.record.record.endpoints.iter().map(|endpoint| (endpoint.peer, name));
+        self.speakers.extend(speakers);
+        self.known.insert(name, site);
+        true
+    }
+
+    pub(crate) fn remove(&mut self, name: SiteName) -> Option<KnownSite> {
+        let site = self.known.remove(&name)?;
+        for endpoint in &site.record.record.endpoints {
+            self.speakers.remove(&(endpoint.peer, name));
+        }
+        Some(site)
+    }
+
+    /// Returns the names of the sites that a peer speaks for.
+    pub(crate) fn of(&self, peer: PublicKey) -> Vec<SiteName> {
+        let from = (peer, SiteName([0; 8]));
+        let of_peer = self.speakers.range(from..).take_while(|(speaker, _)| *speaker == peer);
+        of_peer.map(|(_, name)| *name).collect()
+    }
+
+    /// Notes that a peer was heard.
+    pub(crate) fn heard(&mut self, peer: PublicKey, now: Duration) {
+        for name in self.of(peer) {
+            if let Some(site) = self.known.get_mut(&name) {
+                (site.heard, site.pending, site.misses) = (now, None, 0);
+            }
+        }
+    }
+
+    /// Puts up a tombstone: what others say of the site does not count until then.
+    pub(crate) fn bury(&mut self, name: SiteName, until: Duration) -> Option<KnownSite> {
+        let site = self.remove(name)?;
+        if self.gone.len() >= limits::TOMBSTONES_MAX {
+            let first =
+                self.gone.iter().min_by_key(|(_, (_, until))| *until).map(|(name, _)| *name);
+            first.map(|first| self.gone.remove(&first));
+        }
+        self.gone.insert(name, (site.record.record.epoch, until));
+        Some(site)
+    }
+
+    /// Takes a tombstone away: the site spoke itself.
+    pub(crate) fn rise(&mut self, name: SiteName) {
+        self.gone.remove(&name);
+    }
+
+    /// Says whether a record of this epoch is of a site that is gone.
+    pub(crate) fn is_gone(&self, name: SiteName, epoch: SiteEpoch) -> bool {
+        self.gone.get(&name).is_some_and(|(last, _)| epoch <= *last)
+    }
+
+    /// Forgets tombstones whose time has come.
+    pub(crate) fn forget_tombstones(&mut self, now: Duration) {
+        self.gone.retain(|_, (_, until)| *until > now);
+    }
+
+    pub(crate) fn tombstones(&self) -> usize {
+        self.gone.len()
+    }
+}

@@ -1,0 +1,236 @@
+//! What strangers may send: each gets a named refusal, and nothing else happens.
+
+use metatopia_raynet::{
+    LandGrant, OverlayEvidence, OverlayEvidenceError, OverlayFrameError, OverlayInput,
+    OverlayMessage, PlaneBlock, ShelfError, SignedSiteRecord, SiteEndpoint, SiteRecord,
+    SiteRecordError, TilePoint, TipExchange,
+    limits::{
+        BEACONS_MAX, GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
+        RECORDS_PER_FRAME_MAX, SHELF_PROOF_BYTES_MAX, SHELVES_PER_WANT_MAX, SITE_ADDRESS_BYTES_MAX,
+        SITE_ENDPOINTS_MAX, SITE_LICENCE_BYTES_MAX, TIPS_MAX,
+    },
+    pace::CLOCK_SKEW_MS,
+};
+use metatopia_types::{Millis, Sign, Square, SquareError, wire::DecodeError};
+use proptest::prelude::*;
+
+use crate::town::{
+    DAWN, Drawn, Hashed, Lone, beacon, endpoint, exchange, grant, key, record, shelf, signed, sim,
+    square, world,
+};
+
+fn refused(change: impl FnOnce(&mut SiteRecord)) -> SiteRecordError {
+    let mut changed = record(1, square(20, 0));
+    change(&mut changed);
+    let signed = changed.sign(&beacon(1));
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+    lone.give(OverlayInput::Up(key(1)));
+    let frame = OverlayMessage::Records(vec![signed.clone()]).encode();
+    if frame.len() <= OVERLAY_FRAME_BYTES_MAX {
+        lone.hear(1, &exchange(1, square(20, 0), Vec::new()));
+        lone.give(OverlayInput::Frame { from: key(1), bytes: frame });
+        lone.hear(1, &exchange(1, square(20, 0), Vec::new()));
+        assert_eq!((lone.member.neighbours().count(), lone.member.counts().refused), (0, 1));
+    }
+    let grant = grant(1, square(20, 0));
+    let formed = signed.check_form(world(), DAWN);
+    formed.and_then(|()| signed.check_grant(Some(&grant), &Hashed(key(0)))).expect_err("it is bad")
+}
+
+#[test]
+fn bad_records_are_refused_by_name() {
+    assert_eq!(refused(|record| record.world = sim(9)), SiteRecordError::World(sim(9)));
+    assert_eq!(refused(|record| record.expires = Millis(DAWN.0 - 5)), SiteRecordError::Expired(5));
+    let far = RECORD_LIFE_MS_MAX + CLOCK_SKEW_MS + 1;
+    assert_eq!(refused(|record| record.expires = DAWN.plus(far)), SiteRecordError::Future(far));
+    assert_eq!(
+        refused(|record| record.expires = Millis(u64::MAX)),
+        SiteRecordError::Future(u64::MAX - DAWN.0)
+    );
+    assert_eq!(refused(|record| record.endpoints.clear()), SiteRecordError::Endpoints(0));
+    let many =
+        |count: usize| move |record: &mut SiteRecord| record.endpoints = vec![endpoint(1); count];
+    assert_eq!(refused(many(SITE_ENDPOINTS_MAX + 1)), SiteRecordError::Endpoints(5));
+    assert_eq!(refused(many(1_000)), SiteRecordError::Endpoints(1_000));
+    let long = SITE_ADDRESS_BYTES_MAX + 1;
+    let address = |record: &mut SiteRecord| record.endpoints[0].address = "a".repeat(long);
+    assert_eq!(refused(address), SiteRecordError::Address(long));
+    let long = SITE_LICENCE_BYTES_MAX + 1;
+    assert_eq!(refused(|record| record.licence = "a".repeat(long)), SiteRecordError::Licence(long));
+    let unaligned = SquareError::Corner { x: i32::MAX, y: 0, side: 2 };
+    assert_eq!(refused(|record| record.square.x = i32::MAX), SiteRecordError::Square(unaligned));
+    assert_eq!(
+        refused(|record| record.square.doublings = 31),
+        SiteRecordError::Square(SquareError::Side(31))
+    );
+    assert_eq!(refused(|record| record.square = square(2, 0)), SiteRecordError::Land(sim(1)));
+    assert_eq!(refused(|record| record.sim = sim(2)), SiteRecordError::Land(sim(2)));
+    let other = SiteRecordError::GrantEpoch { found: 9, granted: 1 };
+    assert_eq!(refused(|record| record.epoch.grant = 9), other);
+}
+
+#[test]
+fn a_record_of_a_foreign_key_or_with_a_changed_word_is_refused() {
+    let grant = grant(1, square(20, 0));
+    let scheme = Hashed(key(0));
+    let foreign = record(1, square(20, 0)).sign(&beacon(2));
+    assert_eq!(
+        foreign.check_grant(Some(&grant), &scheme),
+        Err(SiteRecordError::Beacon(beacon(2).public()))
+    );
+    let mut changed = signed(1, square(20, 0));
+    changed.record.clients = 1_000;
+    assert_eq!(
+        changed.check_grant(Some(&grant), &scheme),
+        Err(SiteRecordError::Signature(beacon(1).public()))
+    );
+}
+
+#[test]
+fn a_member_does_not_speak_for_a_record_that_others_would_refuse() {
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+    let mut own = record(0, square(20, 0));
+    own.endpoints = vec![endpoint(0); 1_000];
+    lone.give(OverlayInput::Own(Box::new(own.sign(&beacon(0)))));
+    assert_eq!(lone.member.at(), TilePoint { x: 1, y: 1 });
+    assert_eq!(lone.member.counts().refused, 1);
+}
+
+#[test]
+fn a_record_of_64_kib_is_not_even_decoded() {
+    let mut large = record(1, square(20, 0));
+    large.endpoints = vec![SiteEndpoint { peer: key(1), address: "a".repeat(64 * 1_024) }];
+    let bytes = OverlayMessage::Records(vec![large.sign(&beacon(1))]).encode();
+    let limit = OVERLAY_FRAME_BYTES_MAX;
+    let error = OverlayFrameError::Decode(DecodeError::Oversize { found: bytes.len(), limit });
+    assert_eq!(OverlayMessage::decode(&bytes), Err(error));
+    let mut lone = Lone::new(&[grant(0, square(0, 0))]);
+    lone.give(OverlayInput::Up(key(1)));
+    lone.give(OverlayInput::Frame { from: key(1), bytes });
+    assert_eq!(lone.member.counts().malformed, 1);
+}
+
+#[test]
+fn lists_that_are_too_long_are_refused_by_name() {
+    let tip = signed(1, square(20, 0)).tip();
+    let layer = metatopia_raynet::GossipLayer::Samples;
+    let tips =
+        OverlayMessage::Exchange(TipExchange { layer, own: None, tips: vec![tip; TIPS_MAX + 1] });
+    let names = OverlayMessage::Want(vec![tip.name; RECORDS_PER_FRAME_MAX + 1]);
+    let points = OverlayMessage::WantShelves(vec![TilePoint::default(); SHELVES_PER_WANT_MAX + 1]);
+    let proof = OverlayMessage::Shelf(vec![0; SHELF_PROOF_BYTES_MAX + 1]);
+    let nearer = vec![signed(1, square(20, 0)); NEARER_MAX + 1];
+    let answer = metatopia_raynet::NearerSites { nonce: 0, nearer, owner: None, shelf: Vec::new() };
+    let cases = [
+        (tips, OverlayFrameError::Tips(11)),
+        (names, OverlayFrameError::Records(17)),
+        (points, OverlayFrameError::Points(17)),
+        (proof, OverlayFrameError::Proof(4_001)),
+        (OverlayMessage::Nearer(answer), OverlayFrameError::Nearer(4)),
+    ];
+    for (message, error) in cases {
+        assert_eq!(OverlayMessage::decode(&message.encode()), Err(error));
+    }
+}
+
+#[test]
+fn bad_shelves_are_refused_by_name() {
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, 5);
+    let bad = |grants: Vec<LandGrant>| shelf(block, 1, grants).check(world());
+    let with = |change: fn(&mut LandGrant)| {
+        let mut grant = grant(1, square(0, 0));
+        change(&mut grant);
+        vec![grant]
+    };
+    assert_eq!(bad(with(|_| {})), Ok(()));
+    let crossed = vec![grant(1, Square { x: 0, y: 0, doublings: 1 }), grant(2, square(2, 2))];
+    assert!(matches!(bad(crossed), Err(ShelfError::Overlap(..))));
+    let doubled = vec![grant(1, square(0, 0)), grant(1, square(0, 0))];
+    assert!(matches!(bad(doubled), Err(ShelfError::Overlap(..))));
+    assert!(matches!(bad(with(|grant| grant.square.x = 1)), Err(ShelfError::Square(_))));
+    assert!(matches!(bad(with(|grant| grant.square.doublings = 9)), Err(ShelfError::Square(_))));
+    assert!(matches!(bad(with(|grant| grant.square.x = 64)), Err(ShelfError::Outside(_))));
+    assert_eq!(bad(with(|grant| grant.beacons.clear())), Err(ShelfError::Beacons(0)));
+    let many = with(|grant| grant.beacons = vec![key(1); BEACONS_MAX + 1]);
+    assert_eq!(bad(many), Err(ShelfError::Beacons(5)));
+    let full = vec![grant(1, square(0, 0)); GRANTS_PER_SHELF_MAX + 1];
+    assert_eq!(bad(full), Err(ShelfError::Grants(65)));
+    let mut other = shelf(block, 1, Vec::new()).as_ref().clone();
+    other.world = sim(3);
+    assert_eq!(other.check(world()), Err(ShelfError::World(sim(3))));
+    other.world = world();
+    other.block.corner.x = 1;
+    assert!(matches!(other.check(world()), Err(ShelfError::Block(_))));
+    other.block.doublings = 200;
+    assert!(matches!(other.check(world()), Err(ShelfError::Block(_))));
+}
+
+#[test]
+fn what_contradicts_nothing_is_no_evidence() {
+    let near = square(20, 0);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, 6);
+    let shelf = shelf(block, 1, vec![grant(1, near)]);
+    let scheme = Hashed(key(0));
+    let evidence = |first: SignedSiteRecord, second: SignedSiteRecord, proof: Vec<u8>| {
+        let (first, second) = (Box::new(first), Box::new(second));
+        OverlayEvidence::Records { first, second, shelf: proof }.check(
+            world(),
+            DAWN,
+            &Drawn,
+            &scheme,
+        )
+    };
+    let proof = shelf.proof.clone();
+    assert_eq!(
+        evidence(signed(1, near), signed(1, near), proof.clone()),
+        Err(OverlayEvidenceError::Agrees)
+    );
+    let mut newer = record(1, near);
+    newer.epoch.record = 2;
+    let newer = newer.sign(&beacon(1));
+    assert_eq!(evidence(signed(1, near), newer, proof.clone()), Err(OverlayEvidenceError::Agrees));
+    let mut forged = signed(1, near);
+    forged.record.clients = 9;
+    let error = evidence(signed(1, near), forged.clone(), proof);
+    assert!(
+        matches!(error, Err(OverlayEvidenceError::Record(SiteRecordError::Signature(_)))),
+        "{error:?}"
+    );
+    assert_eq!(
+        evidence(signed(1, near), forged, vec![0; 40]),
+        Err(OverlayEvidenceError::Shelf(ShelfError::Proof))
+    );
+    let (first, second) = (shelf.proof.clone(), shelf.proof.clone());
+    let same = OverlayEvidence::Shelves { first, second };
+    assert_eq!(same.check(world(), DAWN, &Drawn, &scheme), Err(OverlayEvidenceError::Agrees));
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_bytes_do_no_harm(
+        frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..20),
+    ) {
+        let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+        lone.meet(1, square(20, 0));
+        for bytes in frames {
+            lone.give(OverlayInput::Frame { from: key(1), bytes });
+        }
+        prop_assert_eq!(lone.member.neighbours().count(), 1);
+    }
+
+    #[test]
+    fn tips_of_any_place_do_no_harm(
+        places in prop::collection::vec(any::<(i32, i32, u8, [u8; 8])>(), 1..10),
+    ) {
+        let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+        lone.meet(1, square(20, 0));
+        let tips = places.into_iter().map(|(x, y, doublings, name)| metatopia_raynet::SiteTip {
+            name: metatopia_raynet::SiteName(name),
+            epoch: metatopia_raynet::SiteEpoch { grant: 1, record: u64::MAX },
+            mark: [0; 4],
+            square: Square { x, y, doublings },
+        });
+        lone.hear(1, &exchange(1, square(20, 0), tips.collect()));
+        prop_assert_eq!(lone.member.neighbours().count(), 1);
+    }
+}

@@ -1,0 +1,9 @@
+//! The machine of the overlay: members that meet, lie, die and look up, each story from a seed.
+
+mod bad_input;
+mod defects;
+mod few_sites;
+mod limits;
+mod lookups;
+mod stories;
+mod town;

@@ -1,0 +1,196 @@
+//! Members that meet, die, come back and contradict themselves.
+
+use std::time::Duration;
+
+use metatopia_raynet::{
+    OverlayEffect, OverlayEvidence, OverlayInput, OverlayMessage, PlaneBlock, SiteRecordError,
+    TilePoint, limits::HINT_SENDERS_MAX,
+};
+use metatopia_types::{Millis, Sign};
+
+use crate::town::{Lone, Town, beacon, grant, grid, key, record, said, shelf, signed, square};
+
+#[test]
+fn sites_on_a_line_of_contacts_find_all_their_neighbours_and_repair_after_deaths() {
+    let mut town = Town::begun(grid(6, 10));
+    town.run(12);
+    for number in 0..36_usize {
+        let (x, y) = (number / 6, number % 6);
+        let sides = [
+            (x > 0, number.wrapping_sub(6)),
+            (x < 5, number + 6),
+            (y > 0, number.wrapping_sub(1)),
+            (y < 5, number + 1),
+        ];
+        for (_, other) in sides.into_iter().filter(|(is_there, _)| *is_there) {
+            assert!(town.view(number).contains(&other), "{number} lacks {other}");
+        }
+    }
+    // A whole column dies: both sides of the hole become neighbours.
+    for number in 12..18 {
+        town.kill(number);
+    }
+    town.run(12);
+    for row in 0..6 {
+        let (west, east) = (6 + row, 18 + row);
+        assert!(town.view(west).contains(&east) && town.view(east).contains(&west), "row {row}");
+    }
+}
+
+#[test]
+fn the_same_inputs_give_the_same_digest_and_another_history_another_one() {
+    let play = |killed: usize| {
+        let mut town = Town::begun(grid(4, 8));
+        town.run(6);
+        town.kill(killed);
+        town.run(6);
+        town.members.values().map(metatopia_raynet::Overlay::digest).collect::<Vec<_>>()
+    };
+    assert_eq!(play(5), play(5));
+    assert_ne!(play(5), play(6));
+}
+
+#[test]
+fn two_records_of_one_epoch_are_evidence_that_reaches_everybody() {
+    let mut town = Town::begun(grid(4, 10));
+    town.run(10);
+    let mut other = record(3, town.squares[3]);
+    other.clients = 5;
+    let other = other.sign(&beacon(3));
+    let teller = town.view(0)[0];
+    let proof = town.shelf_of(3).proof.clone();
+    let evidence = OverlayEvidence::Records {
+        first: Box::new(signed(3, town.squares[3])),
+        second: Box::new(other),
+        shelf: proof,
+    };
+    let bytes = OverlayMessage::Evidence(evidence.clone()).encode();
+    town.input(0, OverlayInput::Frame { from: key(teller), bytes });
+    town.run(2);
+    assert_eq!(town.evidence.len(), 16, "each member says it once");
+    assert!(town.evidence.iter().all(|(_, told)| *told == evidence));
+}
+
+#[test]
+fn a_site_that_signs_two_records_convicts_itself() {
+    let grants = [grant(0, square(0, 0)), grant(1, square(20, 0))];
+    let mut lone = Lone::new(&grants);
+    lone.meet(1, square(20, 0));
+    let mut second = record(1, square(20, 0));
+    second.licence = "MIT".to_owned();
+    let effects = lone.show(1, &second.sign(&beacon(1)));
+    let found = effects.iter().any(|effect| matches!(effect, OverlayEffect::Evidence(_)));
+    assert!(found, "{effects:?}");
+    assert_eq!(lone.member.evidence().count(), 1);
+}
+
+#[test]
+fn two_maps_of_one_height_are_evidence() {
+    let grants = [grant(0, square(0, 0)), grant(1, square(20, 0))];
+    let mut lone = Lone::new(&grants);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let effects = lone.give(OverlayInput::Shelf(shelf(block, 100, Vec::new()).proof.clone()));
+    assert!(matches!(&effects[..], [OverlayEffect::Evidence(_)]), "{effects:?}");
+}
+
+#[test]
+fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
+    let grants = [grant(0, square(0, 0))];
+    let mut lone = Lone::new(&grants);
+    // The map of the far quarter is known to nobody here.
+    let far = square(-40, -40);
+    let mut known = Lone {
+        member: metatopia_raynet::Overlay::new(crate::town::config(0), lone.now),
+        now: lone.now,
+    };
+    known.give(OverlayInput::Own(Box::new(signed(0, square(0, 0)))));
+    core::mem::swap(&mut lone, &mut known);
+    lone.give(OverlayInput::Up(key(2)));
+    let asked = lone.show(2, &signed(1, far)).into_iter().filter_map(said).collect::<Vec<_>>();
+    assert!(
+        matches!(&asked[..], [(_, OverlayMessage::WantShelves(points))] if points.len() == 1),
+        "{asked:?}"
+    );
+    let again = lone.hear(2, &OverlayMessage::Records(vec![signed(1, far)]));
+    assert_eq!(again, [], "once");
+    let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
+    assert_eq!(given, [], "a hint is not passed on");
+
+    let asks = |lone: &mut Lone, from: usize| {
+        lone.give(OverlayInput::Up(key(from)));
+        let said: Vec<_> = lone.show(from, &signed(1, far)).into_iter().filter_map(said).collect();
+        said.iter().any(|(_, message)| matches!(message, OverlayMessage::WantShelves(_)))
+    };
+    let asked = (3..12).filter(|from| asks(&mut lone, *from)).count();
+    assert_eq!(asked + 1, HINT_SENDERS_MAX);
+
+    let block = PlaneBlock::around(TilePoint { x: -1, y: -1 }, PlaneBlock::DOUBLINGS_MAX);
+    let proof = shelf(block, 100, vec![grant(1, far)]).proof.clone();
+    lone.hear(2, &OverlayMessage::Shelf(proof));
+    let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
+    assert!(
+        matches!(&given[..], [(_, OverlayMessage::Records(records))] if records.len() == 1),
+        "{given:?}"
+    );
+}
+
+#[test]
+fn records_of_old_beacons_end_with_the_epoch_of_the_grant() {
+    let (own, near) = (square(0, 0), square(20, 0));
+    let mut lone = Lone::new(&[grant(0, own), grant(1, near)]);
+    lone.meet(1, near);
+    assert_eq!(lone.member.neighbours().count(), 1);
+    let mut renewed = grant(1, near);
+    (renewed.epoch, renewed.beacons) = (2, vec![beacon(77).public()]);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let shelf = shelf(block, 101, vec![grant(0, own), renewed.clone()]);
+    lone.give(OverlayInput::Shelf(shelf.proof.clone()));
+    assert_eq!(lone.member.neighbours().count(), 0, "its beacon is none any more");
+    let refused = signed(1, near).check_grant(Some(&renewed), &*crate::town::config(0).scheme);
+    assert_eq!(refused, Err(SiteRecordError::GrantEpoch { found: 1, granted: 2 }));
+}
+
+#[test]
+fn a_site_goes_on_with_its_next_server_and_is_gone_after_the_last_one() {
+    let near = square(20, 0);
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, near)]);
+    let mut two = record(1, near);
+    two.endpoints.push(crate::town::endpoint(8));
+    lone.give(OverlayInput::Up(key(1)));
+    lone.show(1, &two.sign(&beacon(1)));
+    lone.hear(1, &crate::town::exchange(1, near, Vec::new()));
+    assert_eq!(lone.member.neighbours().count(), 1);
+    let effects = lone.give(OverlayInput::DialFailed(key(1)));
+    let dialled = effects
+        .iter()
+        .any(|effect| matches!(effect, OverlayEffect::Dial { peer, .. } if *peer == key(8)));
+    assert!(dialled, "{effects:?}");
+    lone.give(OverlayInput::DialFailed(key(8)));
+    assert_eq!(lone.member.sizes()[1], 1, "a tombstone");
+    // Others cannot raise it; it can do so itself.
+    lone.give(OverlayInput::Up(key(2)));
+    let tip = signed(1, near).tip();
+    let said = lone.hear(2, &crate::town::exchange(2, square(60, 0), vec![tip]));
+    let wants = |message: &OverlayMessage| match message {
+        OverlayMessage::Want(names) => names.contains(&Town::name(1)),
+        _ => false,
+    };
+    assert!(!said.iter().any(|(_, message)| wants(message)), "{said:?}");
+    lone.give(OverlayInput::Up(key(1)));
+    let said = lone.hear(1, &crate::town::exchange(1, near, Vec::new()));
+    assert!(said.iter().any(|(_, message)| matches!(message, OverlayMessage::Want(_))), "{said:?}");
+}
+
+#[test]
+fn a_record_is_over_when_its_time_is() {
+    let near = square(20, 0);
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, near)]);
+    lone.meet(1, near);
+    let hour = lone.pass(Duration::from_secs(3_601));
+    assert_eq!(lone.member.neighbours().count(), 0);
+    assert_eq!(lone.now.wall, Millis(1_800_003_601_000));
+    let own = hour.into_iter().filter_map(said).any(
+        |(_, message)| matches!(message, OverlayMessage::Exchange(half) if half.own.is_some()),
+    );
+    assert!(!own, "the own record has ended too");
+}

@@ -1,0 +1,55 @@
+//! The overlay of a small world keeps its promises, and is the same for the same seed.
+
+use metatopia_simulator::overlay::{
+    OverlayPlay, OverlayPlayed, OverlayScene, rows::worst, variants::compare,
+};
+
+fn play(scene: OverlayScene, seed: u64) -> OverlayPlayed {
+    OverlayPlay { scene, sites: 100, cycles: None }.play(seed)
+}
+
+fn assert_kept(scene: OverlayScene) {
+    for row in worst(play(scene, 1).rows) {
+        assert!(row.is_kept(), "seed 1: {row:?}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_world_and_another_one_another() {
+    let digest = |seed: u64| play(OverlayScene::Kill(500_000), seed).digest;
+    assert_eq!(digest(1), digest(1));
+    assert_ne!(digest(1), digest(2));
+}
+
+#[test]
+fn a_world_at_rest_is_quiet_and_all_its_routes_arrive() {
+    assert_kept(OverlayScene::Rest);
+}
+
+#[test]
+fn half_of_the_sites_may_die() {
+    assert_kept(OverlayScene::Kill(500_000));
+}
+
+#[test]
+fn a_hole_in_the_world_closes() {
+    assert_kept(OverlayScene::Hole(300_000));
+}
+
+#[test]
+fn liars_get_nothing_forged_into_a_view() {
+    assert_kept(OverlayScene::Forgers(100_000));
+}
+
+#[test]
+fn newcomers_are_known_after_three_cycles() {
+    assert_kept(OverlayScene::Join(100_000));
+}
+
+#[test]
+fn the_algorithms_beside_it_lose_what_it_keeps() {
+    for (name, [before, after]) in compare(300, 1, 500_000, [15, 12]) {
+        assert!(before.0 > 500_000, "{name} found {} millionths of the neighbours", before.0);
+        assert!(after.0 < 999_000, "{name} has {} millionths after half died", after.0);
+    }
+}
