@@ -102,6 +102,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "audit",
             "scenarios",
             "simulator",
+            "raynet",
             "transport",
             "node",
         ],

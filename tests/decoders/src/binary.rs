@@ -2,6 +2,7 @@
 
 use metatopia_consensus::{Message, Record};
 use metatopia_protocol::{decode_client, decode_server, encode_client, encode_server};
+use metatopia_raynet::OverlayMessage;
 use metatopia_replica::{Followers, PeerMessage};
 use metatopia_scripting::Package;
 use metatopia_sim::TileEntry;
@@ -57,6 +58,10 @@ pub(crate) fn server(bytes: &[u8]) -> bool {
 
 pub(crate) fn peer(bytes: &[u8]) -> bool {
     only(bytes, PeerMessage::decode(bytes).ok().map(|message| message.encode()))
+}
+
+pub(crate) fn overlay(bytes: &[u8]) -> bool {
+    only(bytes, OverlayMessage::decode(bytes).ok().map(|message| message.encode()))
 }
 
 pub(crate) fn followers(bytes: &[u8]) -> bool {

@@ -13,6 +13,7 @@
 
 mod binary;
 mod files;
+mod overlay;
 mod samples;
 mod states;
 mod texts;
@@ -38,6 +39,7 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "client_frame", accepts: binary::client, samples: samples::client_frames },
     Decoder { name: "server_frame", accepts: binary::server, samples: samples::server_frames },
     Decoder { name: "peer_frame", accepts: binary::peer, samples: samples::peer_frames },
+    Decoder { name: "overlay_frame", accepts: binary::overlay, samples: overlay::frames },
     Decoder { name: "followers", accepts: binary::followers, samples: samples::followers },
     Decoder { name: "tile_entry", accepts: binary::tile_entry, samples: samples::tile_entries },
     Decoder { name: "genesis", accepts: states::genesis, samples: samples::genesis },
