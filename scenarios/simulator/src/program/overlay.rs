@@ -77,7 +77,8 @@ fn share(word: &str) -> Result<u64, String> {
     let percent = word.strip_suffix('%').unwrap_or(word);
     let (whole, part) = percent.split_once('.').unwrap_or((percent, ""));
     let digits = format!("{whole}{part:0<4}");
-    let is_number = part.len() <= 4 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
+    let is_number = !whole.is_empty() && part.len() <= 4 && is_digits;
     let read = digits.parse::<u64>().ok().filter(|ppm| is_number && *ppm < 1_000_000);
     read.ok_or_else(|| format!("{word} is no share: write one such as 30%, less than 100%"))
 }
