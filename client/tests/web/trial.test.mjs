@@ -52,6 +52,9 @@ test('a try waits until the replica follows the sim, and says meanwhile how far 
   worker.say({ type: 'status', status: status({ phase: 'snapshot', received: 40, bytes: 100 }) });
   assert.deepEqual(said.map(([what, { phase, received }]) => [what, phase, received]), [['waits', 'snapshot', 0], ['waits', 'snapshot', 40]]);
   assert.deepEqual(worker.tries, []);
+  // A thing that was just built is not in a copy of an earlier turn.
+  worker.say({ type: 'status', status: status({ height: 8 }) });
+  assert.deepEqual(worker.tries, []);
   worker.say({ type: 'status', status: status() });
   worker.say({ type: 'status', status: status({ height: 10 }) });
   assert.deepEqual(worker.tries, [{ type: 'try', task: TASK }], 'once');

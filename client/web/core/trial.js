@@ -44,6 +44,8 @@ export class Trial {
     this.ears = ears;
     this.begun = false;
     this.ended = false;
+    /** The copy holds all that was decided by now: also a thing that was just built. */
+    this.from = replica.decided();
     replica.trial?.end();
     replica.trial = this;
   }
@@ -56,7 +58,7 @@ export class Trial {
       this.fail('TooLarge');
       // Nobody else asked for the rest of so large a state.
       if (this.starts) this.replica.stop();
-    } else if (state.phase === 'following') {
+    } else if (state.phase === 'following' && state.height >= this.from) {
       this.begun = true;
       this.replica.post({ type: 'try', task: this.task });
     } else if (state.phase === 'off' || state.phase === 'mismatch') this.fail(state.why ?? 'NoState');
