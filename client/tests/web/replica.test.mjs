@@ -1,34 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ReplicaMode } from '../../web/core/replica.js';
+import { FakeWorker } from './fake-worker.mjs';
 
 /** All that is settled by now is done. */
 const drained = () => new Promise((resolve) => setImmediate(resolve));
-
-/** What the page sees of a worker. */
-class FakeWorker {
-  constructor() {
-    FakeWorker.last = this;
-    this.got = [];
-  }
-
-  postMessage(message) {
-    this.got.push(message);
-  }
-
-  terminate() {
-    this.ended = true;
-  }
-
-  say(data) {
-    this.onmessage({ data });
-  }
-
-  took(type) {
-    return this.got.filter((message) => message.type === type);
-  }
-}
-globalThis.Worker = FakeWorker;
 
 const status = (over) => ({
   phase: 'following', height: 100, tick: 300, root: 'aa', checked: 98, ownRoot: 'bb',

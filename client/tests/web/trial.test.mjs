@@ -7,30 +7,7 @@ import { STATE_BYTES_MAX, Trial } from '../../web/core/trial.js';
 import { t } from '../../web/strings.js';
 import { trialOf } from '../../web/ui/trial.js';
 import { emptyDocument } from './elements.mjs';
-
-class FakeWorker {
-  constructor() {
-    FakeWorker.last = this;
-    this.got = [];
-  }
-
-  postMessage(message) {
-    this.got.push(message);
-  }
-
-  terminate() {
-    this.ended = true;
-  }
-
-  say(data) {
-    this.onmessage({ data });
-  }
-
-  get tries() {
-    return this.got.filter(({ type }) => type.startsWith('try'));
-  }
-}
-globalThis.Worker = FakeWorker;
+import { FakeWorker } from './fake-worker.mjs';
 
 const TASK = { object: 1, script: null, author: 'ab', draft: {} };
 const status = (over) => ({ phase: 'following', height: 9, tick: 27, checked: 7, ownRoot: 'aa', statedRoot: 'aa', received: 0, bytes: 0, ...over });
