@@ -88,7 +88,7 @@ impl Hearers {
             let mut found = Vec::new();
             for body in state.bodies.around(place, radius) {
                 let distance = body.position().distance(place);
-                // What the query gives beyond the circle may be nearer to others.
+                // The query also gives bodies outside of the circle.
                 if distance > radius {
                     continue;
                 }

@@ -215,7 +215,7 @@ impl State {
         }
         let failed = core::mem::replace(&mut script.package, before.package);
         script.state = before.state;
-        // Those of whom the failed source was told are news to it, or have left without its knowledge.
+        // The next look at the zone tells the old source who came and who left under the failed one.
         script.zone = before.zone;
         self.index_zones(id);
         self.publications.release(failed, time);

@@ -274,7 +274,7 @@ fn run(job: &ScriptJob, view: &Arc<dyn WorldView>) -> ScriptRun {
     run
 }
 
-/// Says whether this event is what a player said or replied, who has paid for its call.
+/// Says whether this event is what a player said or replied. The player has paid for the call.
 const fn is_speech(queued: &QueuedEvent) -> bool {
     let are_words = matches!(queued.event, Event::Chat { .. } | Event::Ui { .. });
     are_words && matches!(queued.sender, Sender::Player(_))
