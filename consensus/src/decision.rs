@@ -1,8 +1,8 @@
-//! What was agreed: a turn with its proof, and the changes of the validator set among them.
+//! What was agreed: a turn with its proof.
 
 use std::sync::Arc;
 
-use metatopia_types::{Certificate, Header, HeaderId, Height, Turn, Validator};
+use metatopia_types::{Certificate, HeaderId, Height, Turn};
 use serde::{Deserialize, Serialize};
 
 /// A decided turn.
@@ -28,17 +28,6 @@ impl Decision {
     pub fn id(&self) -> HeaderId {
         self.certificate.header
     }
-}
-
-/// A decided header that changed who votes, with what a stranger needs to believe it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Link {
-    /// The header; it names the set of its own height and that of the next one.
-    pub header: Header,
-    /// Signed by the set of its own height.
-    pub certificate: Certificate,
-    /// The members at the next height, ascending by key: what `header.next_validators` stands for.
-    pub next: Vec<Validator>,
 }
 
 /// A shared value is written like the value itself.

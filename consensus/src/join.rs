@@ -1,7 +1,8 @@
 //! How a stranger comes to believe a recent state without replaying what led to it.
 
 use metatopia_types::{
-    Certificate, CertificateError, Header, Height, Millis, Root, SimId, ValidatorSet, Verify,
+    Certificate, CertificateError, Header, Height, LinkError, Millis, Root, SimId, ValidatorSet,
+    Verify,
     limits::{ROOT_LAG, SET_LAG},
     wire,
 };
@@ -147,23 +148,8 @@ pub fn members_at(
     if links.len() > LINKS_MAX {
         return Err(JoinPackError::TooManyLinks(links.len()));
     }
-    let mut members = trust.validators.clone();
-    let mut before = trust.height;
-    for link in links.iter().filter(|link| link.header.height > trust.height) {
-        let at = link.header.height;
-        // A change at that height or later is of no use to it.
-        if at <= before || at >= height {
-            return Err(JoinPackError::LinkOrder(at));
-        }
-        certified(sim, &link.header, &link.certificate, &members, scheme)?;
-        members = ValidatorSet::new(link.next.clone(), |_| true)
-            .map_err(|_| JoinPackError::OtherMembers(at))?;
-        if members.id() != link.header.next_validators {
-            return Err(JoinPackError::OtherMembers(at));
-        }
-        before = at;
-    }
-    Ok(members)
+    let from = (trust.height, &trust.validators);
+    Ok(metatopia_types::follow(links, sim, from, height, scheme)?)
 }
 
 /// Checks that more than two thirds of `members` signed for the header. The header must name
@@ -178,19 +164,20 @@ pub fn certified(
     members: &ValidatorSet,
     scheme: &dyn Verify,
 ) -> Result<(), JoinPackError> {
-    let height = header.height;
-    if header.sim != sim {
-        return Err(JoinPackError::OtherSim(height));
+    Ok(metatopia_types::certified(sim, header, certificate, members, scheme)?)
+}
+
+impl From<LinkError> for JoinPackError {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::OtherSim(height) => Self::OtherSim(height),
+            LinkError::Order(height) => Self::LinkOrder(height),
+            LinkError::OtherHeader(height) => Self::OtherHeader(height),
+            LinkError::Missing(height) => Self::MissingLink(height),
+            LinkError::OtherMembers(height) => Self::OtherMembers(height),
+            LinkError::Certificate { height, why } => Self::Certificate { height, why },
+        }
     }
-    if certificate.header != header.id() || certificate.height != height {
-        return Err(JoinPackError::OtherHeader(height));
-    }
-    if header.validators != members.id() {
-        return Err(JoinPackError::MissingLink(height));
-    }
-    certificate
-        .verify(sim, members, scheme)
-        .map_err(|why| JoinPackError::Certificate { height, why })
 }
 
 impl Checkpoint {

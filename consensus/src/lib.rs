@@ -123,10 +123,11 @@ pub use base::Base;
 #[cfg(feature = "controls")]
 pub use config::AgreementControls;
 pub use config::{AgreementConfig, Patience};
-pub use decision::{Decision, Link};
+pub use decision::Decision;
 pub use effect::{AgreementEffect, Halt, Recipients, RecordPosition};
 pub use host::{ActCheckError, Host, Void, VoidAct};
 pub use input::{AgreementInput, AppliedTurn};
 pub use join::{Checkpoint, JoinPack, JoinPackError, Trust, certified, members_at};
 pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
+pub use metatopia_types::Link;
 pub use record::{Record, Step, Timeout, TurnVerdict};

@@ -7,60 +7,14 @@ mod kept;
 
 use std::sync::Arc;
 
-use metatopia_types::{Height, Millis, PublicKey, SimId, Square, SquareError};
-use serde::{Deserialize, Serialize};
+use metatopia_types::{
+    Height, LandGrant, Millis, PlaneBlock, SimId, Square, SquareError, TilePoint, holds,
+    limits::BEACONS_MAX, overlap,
+};
 
 pub use kept::{LandMap, ShelfPlaced};
 
-use crate::{
-    limits,
-    plane::{TilePoint, holds, overlap},
-};
-
-/// Who holds a square, as the land office says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LandGrant {
-    /// The ground that it grants.
-    pub square: Square,
-    /// The sim that lies there.
-    pub sim: SimId,
-    /// Who may give it away.
-    pub holder: PublicKey,
-    /// Keys that sign the addresses of the sim; at most [`limits::BEACONS_MAX`].
-    pub beacons: Vec<PublicKey>,
-    /// Rises whenever the beacons change.
-    pub epoch: u64,
-    /// When it ends, by the office's time.
-    pub until: Millis,
-}
-
-/// An aligned square of the plane of any size: what one shelf of the map is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct PlaneBlock {
-    /// How often its side of one tile is doubled: at most 31.
-    pub doublings: u8,
-    /// Its least point, a multiple of its side.
-    pub corner: TilePoint,
-}
-
-impl PlaneBlock {
-    /// The most that a side can be doubled: four such blocks are the plane.
-    pub const DOUBLINGS_MAX: u8 = 31;
-
-    /// Returns the block of this size that holds a point.
-    #[must_use]
-    pub const fn around(point: TilePoint, doublings: u8) -> Self {
-        let mask =
-            -1_i32 << if doublings > Self::DOUBLINGS_MAX { Self::DOUBLINGS_MAX } else { doublings };
-        Self { doublings, corner: TilePoint { x: point.x & mask, y: point.y & mask } }
-    }
-
-    /// Says whether the block holds a point.
-    #[must_use]
-    pub fn contains(&self, point: TilePoint) -> bool {
-        Self::around(point, self.doublings) == *self
-    }
-}
+use crate::limits;
 
 /// All grants of a block of the plane, in one certified state of the land office.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,7 +52,7 @@ pub enum ShelfError {
     #[error("it has {0} grants, and may have {max}", max = limits::GRANTS_PER_SHELF_MAX)]
     Grants(usize),
     /// A grant has no beacon, or too many.
-    #[error("a grant has {0} beacons, and may have 1 to {max}", max = limits::BEACONS_MAX)]
+    #[error("a grant has {0} beacons, and may have 1 to {max}", max = BEACONS_MAX)]
     Beacons(usize),
     /// A grant's square is none.
     #[error("a grant names no square: {0}")]
@@ -140,7 +94,7 @@ impl Shelf {
         }
         for (index, grant) in self.grants.iter().enumerate() {
             grant.square.check()?;
-            if !(1..=limits::BEACONS_MAX).contains(&grant.beacons.len()) {
+            if !(1..=BEACONS_MAX).contains(&grant.beacons.len()) {
                 return Err(ShelfError::Beacons(grant.beacons.len()));
             }
             if !self.block.contains(TilePoint { x: grant.square.x, y: grant.square.y }) {

@@ -71,6 +71,7 @@
 //!     beacons: vec![keys[index].public()],
 //!     epoch: 1,
 //!     until: Millis(u64::MAX),
+//!     shown: Height(0),
 //! };
 //! let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, 4);
 //! let (height, time, grants) = (Height(9), Millis(0), vec![grant(0), grant(1)]);
@@ -155,11 +156,12 @@ mod sites;
 pub use cell::{CellEstimator, ExactPlane, Rays};
 pub use config::{OverlayConfig, OverlayEffect, OverlayInput};
 pub use evidence::{OverlayEvidence, OverlayEvidenceError};
-pub use land::{LandGrant, LandMap, PlaneBlock, ProveLand, Shelf, ShelfError, ShelfPlaced};
+pub use land::{LandMap, ProveLand, Shelf, ShelfError, ShelfPlaced};
 pub use lookup::{LookupAnswer, LookupOutcome};
 pub use message::{GossipLayer, NearerSites, OverlayFrameError, OverlayMessage, TipExchange};
+pub use metatopia_types::{LandGrant, PlaneBlock, TilePoint, holds, overlap};
 pub use overlay::{Overlay, OverlayCounts};
-pub use plane::{Extent, TilePoint, holds, overlap};
+pub use plane::Extent;
 pub use record::{
     SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, SiteRecordError, SiteTip,
 };

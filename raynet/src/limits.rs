@@ -4,13 +4,10 @@
 pub const OVERLAY_FRAME_BYTES_MAX: usize = 8 * 1_024;
 
 /// Largest proof of a shelf, in bytes: two of them, as evidence, fit in a frame.
-pub const SHELF_PROOF_BYTES_MAX: usize = 4_000;
+pub const SHELF_PROOF_BYTES_MAX: usize = metatopia_types::limits::LAND_PROOF_BYTES_MAX;
 
 /// Grants on one shelf.
 pub const GRANTS_PER_SHELF_MAX: usize = 64;
-
-/// Keys of one grant that sign addresses.
-pub const BEACONS_MAX: usize = 4;
 
 /// Endpoints in one record.
 pub const SITE_ENDPOINTS_MAX: usize = 4;

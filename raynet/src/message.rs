@@ -4,9 +4,8 @@ use metatopia_types::wire::{self, DecodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    OverlayEvidence, SignedSiteRecord, SiteName, SiteTip,
+    OverlayEvidence, SignedSiteRecord, SiteName, SiteTip, TilePoint,
     limits::{self, OVERLAY_FRAME_BYTES_MAX},
-    plane::TilePoint,
 };
 
 /// One of the two layers that members gossip in.

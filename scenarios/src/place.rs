@@ -142,6 +142,7 @@ impl Place {
             licence: self.licence.clone(),
             asset_licence: self.asset_licence.clone(),
             site: None,
+            office: None,
             parent: None,
         }
     }

@@ -13,6 +13,7 @@ mod context;
 mod executor;
 mod history;
 mod interaction;
+mod land;
 mod placement;
 mod publish;
 mod quota;

@@ -144,11 +144,11 @@ pub use state::{
     AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
     CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
     FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Introduction, IntroductionError,
-    LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError, Parameters, ParametersError,
-    Parent, Player, PlayerSession, Presence, Publication, Publishers, Received, ReplayVerdict,
-    SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError,
-    Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line, is_name,
-    picture_digest, picture_kind, rules_name,
+    LandClaims, LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError, Parameters,
+    ParametersError, Parent, Player, PlayerSession, Presence, Publication, Publishers, Received,
+    ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
+    StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of,
+    is_line, is_name, picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
@@ -157,7 +157,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 11;
+pub const ENGINE: u32 = 12;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

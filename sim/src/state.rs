@@ -40,8 +40,8 @@ pub use genesis::{
 pub use introduction::{Introduction, IntroductionError, picture_digest, picture_kind};
 pub use object::{AVATAR, Object};
 pub use parameters::{
-    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, Parameters, ParametersError,
-    Publishers, heading_of,
+    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, Parameters,
+    ParametersError, Publishers, heading_of,
 };
 pub use players::{Player, PlayerSession, Since, is_line, is_name};
 pub use presence::Presence;

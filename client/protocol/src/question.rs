@@ -6,8 +6,9 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Header, HeaderId, Height, Lane, Look, NodeContact, ObjectId, PackageId, PublicKey,
-    Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, Turn, ValidatorSet,
+    Certificate, Header, HeaderId, Height, LandProof, Lane, Look, NodeContact, ObjectId, PackageId,
+    PublicKey, Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint, Turn,
+    ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
@@ -124,6 +125,12 @@ pub enum Question {
         /// Only those of higher ids; ask again from the last one's for more, while answers are full.
         after: PackageId,
     },
+    /// Who holds a point of the world, of a server of its land office: the shelf about the point, with the
+    /// proof, from the newest state whose root is certified.
+    Land {
+        /// The point.
+        point: TilePoint,
+    },
 }
 
 /// Players in one answer about governance.
@@ -213,6 +220,8 @@ pub enum Answer {
     Packages(Vec<PackageEntry>),
     /// The source left the state in the turn of this height: ask an archive.
     SourceLeft(Height),
+    /// The shelf about the point.
+    Land(Box<LandProof>),
 }
 
 impl Answer {
@@ -248,6 +257,7 @@ impl Answer {
             Self::Tickets(_) => "Tickets",
             Self::Packages(_) => "Packages",
             Self::SourceLeft(_) => "SourceLeft",
+            Self::Land(_) => "Land",
         }
     }
 }

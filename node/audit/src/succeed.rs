@@ -7,7 +7,8 @@ use metatopia_consensus::{Base, JoinPack, JoinPackError, Trust};
 use metatopia_sim::{ENGINE, ForkJoin, Genesis, Parent, RULES, World};
 use metatopia_store::{IdentityError, ReadDisk, ScanError, read_identity, scan};
 use metatopia_types::{
-    Ed25519, Height, NodeContact, PublicKey, SimId, ValidatorSetError, limits::ROOT_LAG,
+    Ed25519, Height, NodeContact, OfficeFounding, PublicKey, SimId, Site, ValidatorSetError,
+    limits::{BEACONS_MAX, ROOT_LAG},
     wire::DecodeError,
 };
 
@@ -119,6 +120,7 @@ impl LastState {
         admins: BTreeSet<PublicKey>,
     ) -> Genesis {
         let charter = self.world.charter();
+        let (site, office) = self.land(&validators, &admins);
         Genesis {
             name,
             engine: ENGINE,
@@ -134,9 +136,30 @@ impl LastState {
             picture: self.picture.clone(),
             licence: charter.licence.clone(),
             asset_licence: charter.asset_licence.clone(),
-            site: charter.site,
+            site,
+            office,
             parent: Some(self.parent()),
         }
+    }
+
+    /// Returns where the successor lies: where its parent did. That of a land office is one as well, so it
+    /// founds a world with the grants of the old one.
+    fn land(
+        &self,
+        validators: &BTreeMap<PublicKey, NodeContact>,
+        admins: &BTreeSet<PublicKey>,
+    ) -> (Option<Site>, Option<OfficeFounding>) {
+        let Some(site) = self.world.charter().site.filter(|site| site.world == self.world.sim())
+        else {
+            return (self.world.charter().site, None);
+        };
+        let holder = admins.iter().chain(validators.keys()).next().copied();
+        let office = holder.map(|holder| OfficeFounding {
+            square: site.square,
+            holder,
+            beacons: validators.keys().take(BEACONS_MAX).copied().collect(),
+        });
+        (None, office)
     }
 }
 

@@ -6,7 +6,7 @@
 //! which it lies is the sign of a sum of 130 bits, which is computed in two halves.
 
 use super::{CellEstimator, by_distance};
-use crate::plane::{Extent, TilePoint};
+use crate::{Extent, TilePoint};
 
 /// Exact cells of a plane, cut off at the edges of the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,8 +2,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{LandGrant, PlaneBlock, Shelf};
-use crate::plane::TilePoint;
+use metatopia_types::{LandGrant, PlaneBlock, TilePoint};
+
+use super::Shelf;
 
 /// What became of a shelf that was offered.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use metatopia_raynet::{
     OverlayMessage, PlaneBlock, ShelfError, SignedSiteRecord, SiteEndpoint, SiteRecord,
     SiteRecordError, TilePoint, TipExchange,
     limits::{
-        BEACONS_MAX, GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
+        GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
         RECORDS_PER_FRAME_MAX, SHELF_PROOF_BYTES_MAX, SHELVES_PER_WANT_MAX, SITE_ADDRESS_BYTES_MAX,
         SITE_ENDPOINTS_MAX, SITE_LICENCE_BYTES_MAX, TIPS_MAX,
     },
@@ -151,7 +151,7 @@ fn bad_shelves_are_refused_by_name() {
     assert!(matches!(bad(with(|grant| grant.square.doublings = 9)), Err(ShelfError::Square(_))));
     assert!(matches!(bad(with(|grant| grant.square.x = 64)), Err(ShelfError::Outside(_))));
     assert_eq!(bad(with(|grant| grant.beacons.clear())), Err(ShelfError::Beacons(0)));
-    let many = with(|grant| grant.beacons = vec![key(1); BEACONS_MAX + 1]);
+    let many = with(|grant| grant.beacons = vec![key(1); metatopia_types::limits::BEACONS_MAX + 1]);
     assert_eq!(bad(many), Err(ShelfError::Beacons(5)));
     let full = vec![grant(1, square(0, 0)); GRANTS_PER_SHELF_MAX + 1];
     assert_eq!(bad(full), Err(ShelfError::Grants(65)));

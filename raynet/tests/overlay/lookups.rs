@@ -90,7 +90,7 @@ fn answer_with(lone: &mut Lone, shelf: Vec<u8>) -> metatopia_raynet::LookupAnswe
 fn the_newest_certified_map_wins_and_who_contradicts_it_is_counted() {
     let near = square(20, 0);
     let grants = [grant(0, square(0, 0)), grant(1, near)];
-    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let sold = grant(2, square(60, 0));
     let newer = shelf(block, 200, grants.iter().cloned().chain([sold.clone()]).collect());
     let mut lone = Lone::new(&grants);
@@ -115,7 +115,7 @@ fn a_map_older_than_the_invites_does_not_count() {
     let now =
         metatopia_types::Now { monotonic: core::time::Duration::ZERO, wall: crate::town::DAWN };
     let mut lone = Lone { member: metatopia_raynet::Overlay::new(config, now), now };
-    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let grants = vec![grant(0, square(0, 0)), grant(1, square(20, 0))];
     lone.give(OverlayInput::Shelf(shelf(block, 100, grants).proof.clone()));
     lone.give(OverlayInput::Own(Box::new(signed(0, square(0, 0)))));

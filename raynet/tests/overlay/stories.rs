@@ -88,7 +88,7 @@ fn a_site_that_signs_two_records_convicts_itself() {
 fn two_maps_of_one_height_are_evidence() {
     let grants = [grant(0, square(0, 0)), grant(1, square(20, 0))];
     let mut lone = Lone::new(&grants);
-    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let effects = lone.give(OverlayInput::Shelf(shelf(block, 100, Vec::new()).proof.clone()));
     assert!(matches!(&effects[..], [OverlayEffect::Evidence(_)]), "{effects:?}");
 }
@@ -124,7 +124,7 @@ fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
     let asked = (3..12).filter(|from| asks(&mut lone, *from)).count();
     assert_eq!(asked + 1, HINT_SENDERS_MAX);
 
-    let block = PlaneBlock::around(TilePoint { x: -1, y: -1 }, PlaneBlock::DOUBLINGS_MAX);
+    let block = PlaneBlock::around(TilePoint { x: -1, y: -1 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let proof = shelf(block, 100, vec![grant(1, far)]).proof.clone();
     lone.hear(2, &OverlayMessage::Shelf(proof));
     let given = lone.hear(2, &OverlayMessage::Want(vec![Town::name(1)]));
@@ -142,7 +142,7 @@ fn records_of_old_beacons_end_with_the_epoch_of_the_grant() {
     assert_eq!(lone.member.neighbours().count(), 1);
     let mut renewed = grant(1, near);
     (renewed.epoch, renewed.beacons) = (2, vec![beacon(77).public()]);
-    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX);
+    let block = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
     let shelf = shelf(block, 101, vec![grant(0, own), renewed.clone()]);
     lone.give(OverlayInput::Shelf(shelf.proof.clone()));
     assert_eq!(lone.member.neighbours().count(), 0, "its beacon is none any more");

@@ -75,7 +75,15 @@ pub(crate) fn square(x: i32, y: i32) -> Square {
 pub(crate) fn grant(number: usize, square: Square) -> LandGrant {
     let beacons = vec![beacon(number).public()];
     let until = Millis(u64::MAX);
-    LandGrant { square, sim: sim(number), holder: key(0), beacons, epoch: 1, until }
+    LandGrant {
+        square,
+        sim: sim(number),
+        holder: key(0),
+        beacons,
+        epoch: 1,
+        until,
+        shown: Height(0),
+    }
 }
 
 /// Makes a shelf with a proof that [`Drawn`] believes.
@@ -107,7 +115,11 @@ impl ProveLand for Drawn {
 pub(crate) fn shelves(grants: &[LandGrant]) -> Vec<Arc<Shelf>> {
     let mut made = Vec::new();
     for (x, y) in [(0, 0), (-1, 0), (0, -1), (-1, -1)] {
-        put(PlaneBlock::around(TilePoint { x, y }, PlaneBlock::DOUBLINGS_MAX), grants, &mut made);
+        put(
+            PlaneBlock::around(TilePoint { x, y }, PlaneBlock::DOUBLINGS_MAX - 1),
+            grants,
+            &mut made,
+        );
     }
     made
 }

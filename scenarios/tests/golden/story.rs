@@ -438,6 +438,7 @@ fn kind(act: &Act) -> &'static str {
         Act::Amend { .. } => "Amend",
         Act::Publish { .. } => "Publish",
         Act::Reply { .. } => "Reply",
+        Act::Land { .. } => "Land",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -43,6 +43,7 @@ impl<'a> ActContext<'a> {
             Act::Amend { name, value } => self.amend(name, value),
             Act::Publish { source } => self.publish(*source),
             Act::Reply { object, tag, choice, text } => self.reply(*object, tag, *choice, text),
+            Act::Land { order } => self.land(*order),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

@@ -36,6 +36,7 @@ impl ActContext<'_> {
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
+            Act::Land { .. } => (Right::Land, ActTarget::SIM),
             // A turn with an act that is unknown here is void, so no right is needed for it.
             Act::Unknown { .. } => (Right::Attend, ActTarget::SIM),
             Act::Build(build) => self.build_request(build)?,

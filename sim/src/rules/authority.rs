@@ -27,6 +27,8 @@ pub enum Right {
     Publish,
     /// To let new keys in.
     Admit,
+    /// To order something of the land office, whose rules say what.
+    Land,
     /// To say who votes.
     Servers,
     /// To change the charter of the sim and its agreed numbers.
@@ -101,7 +103,7 @@ impl State {
         let is_admin = is_permanent || self.governance.temp_admin == Some(*author);
         let require = |holds: bool, denied: Denied| if holds { Ok(()) } else { Err(denied) };
         match right {
-            Right::Attend | Right::Speak | Right::Testify => Ok(()),
+            Right::Attend | Right::Speak | Right::Testify | Right::Land => Ok(()),
             Right::Build | Right::Script | Right::Publish if is_admin => Ok(()),
             Right::Publish => require(self.is_publisher(author), Denied::NotPublisher),
             Right::Build | Right::Script => {

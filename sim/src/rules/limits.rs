@@ -31,9 +31,6 @@ pub const DELAYED_MAX: usize = 16;
 /// Milliseconds of governance time that they wait: 48 hours, in which a permanent admin may come.
 pub const DELAY_MS: u64 = 48 * 3_600 * 1_000;
 
-/// Permanent admins of one sim.
-pub const ADMINS_MAX: usize = 64;
-
 /// Servers removed for signing two things that are remembered, so that old evidence does not strike twice.
 pub const EXPOSED_MAX: usize = 256;
 
@@ -286,3 +283,7 @@ pub const LANES_CROWDED: usize = LANES_MAX / 4;
 /// Lanes of one author where many are open: that of a page, and that of the page before it. To fill
 /// the places of players an attacker then needs some 20,000 keys that each showed work.
 pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;
+
+/// Squares that a charter may let a land office grant in a week. So many sponsors are remembered: 32 KiB
+/// of a leaf, and the squares beside theirs.
+pub const LAND_PER_WEEK_MAX: u64 = 1_024;

@@ -3,7 +3,7 @@
 use metatopia_math::Fx;
 
 use super::{
-    parameters::{FirstLogin, Parameters, ParametersError, Publishers},
+    parameters::{FirstLogin, LandClaims, Parameters, ParametersError, Publishers},
     players::is_name,
     sim_state::Charter,
 };
@@ -30,12 +30,13 @@ enum AmendableValue<'a> {
     Switch(&'a mut bool),
     FirstLogin(&'a mut FirstLogin),
     Publishers(&'a mut Publishers),
+    LandClaims(&'a mut LandClaims),
 }
 
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis.
-pub const AMENDABLE: [&str; 25] = [
+pub const AMENDABLE: [&str; 29] = [
     "name",
     "lease_ticks",
     "grace_ticks",
@@ -61,6 +62,10 @@ pub const AMENDABLE: [&str; 25] = [
     "first_login",
     "publishers",
     "first_login_tries",
+    "land_claims",
+    "land_per_key",
+    "land_per_week",
+    "land_days",
 ];
 
 impl Charter {
@@ -113,6 +118,7 @@ impl Parameters {
             AmendableValue::Switch(switch) => switch.to_string(),
             AmendableValue::FirstLogin(rule) => rule.name().to_owned(),
             AmendableValue::Publishers(rule) => rule.name().to_owned(),
+            AmendableValue::LandClaims(rule) => rule.name().to_owned(),
         })
     }
 
@@ -152,6 +158,10 @@ impl Parameters {
             "first_login" => AmendableValue::FirstLogin(&mut self.first_login),
             "publishers" => AmendableValue::Publishers(&mut self.publishers),
             "first_login_tries" => AmendableValue::Amount(&mut self.first_login_tries),
+            "land_claims" => AmendableValue::LandClaims(&mut self.land_claims),
+            "land_per_key" => AmendableValue::Count(&mut self.land_per_key),
+            "land_per_week" => AmendableValue::Count(&mut self.land_per_week),
+            "land_days" => AmendableValue::Count(&mut self.land_days),
             _ => return None,
         })
     }
@@ -173,6 +183,10 @@ fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
         }
         AmendableValue::Publishers(rule) => {
             let found = Publishers::ALL.iter().find(|(_, name)| *name == text);
+            *rule = found.ok_or(AmendError::Value)?.0;
+        }
+        AmendableValue::LandClaims(rule) => {
+            let found = LandClaims::ALL.iter().find(|(_, name)| *name == text);
             *rule = found.ok_or(AmendError::Value)?.0;
         }
     }

@@ -1,5 +1,5 @@
-//! Genesis: everything that a sim begins with. Its digest is the sim's id, so that two sims that
-//! differ in anything cannot be mistaken for one another.
+//! Genesis: everything that a sim begins with. The digest of its head is the sim's id, and the head names
+//! the digest of all of it, so that two sims that differ in anything cannot be mistaken for one another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,8 +7,11 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, InsertError};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
-    AssetLicence, Digest, Height, Look, NodeContact, ObjectId, PackageId, PublicKey, Root, SimId,
-    Site, SquareError, Validator, ValidatorSet, ValidatorSetError, limits::CONTACT_BYTES_MAX, wire,
+    AssetLicence, Digest, GenesisHead, HeadParent, Height, Look, NodeContact, ObjectId,
+    OfficeFounding, PackageId, PublicKey, Root, SimId, Site, SquareError, Validator, ValidatorSet,
+    ValidatorSetError,
+    limits::{ADMINS_MAX, CONTACT_BYTES_MAX},
+    wire,
 };
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +24,8 @@ use super::{
 use crate::{
     ENGINE, RULES,
     limits::{
-        ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
-        TEXT_BYTES_MAX, WORLD_BYTES_MAX,
+        GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX,
+        WORLD_BYTES_MAX,
     },
     space::{Area, FloorPlan, FloorPlanError, Footprint, Land},
 };
@@ -59,8 +62,10 @@ pub struct Genesis {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
-    /// Where it lies in a world of many sims; none if it lies in none.
+    /// Where it lies in a world of many sims; none if it lies in none, or founds one.
     pub site: Option<Site>,
+    /// Makes it the land office of a world, and grants it its own ground there.
+    pub office: Option<OfficeFounding>,
     /// The sim that it carries on, if it is a successor. Packages, objects and lands come with that
     /// one's state then, and none of them is listed here.
     #[serde(skip)]
@@ -361,14 +366,35 @@ impl Genesis {
             licence: String::new(),
             asset_licence: String::new(),
             site: None,
+            office: None,
             parent: None,
         }
     }
 
-    /// Returns the sim's id: the digest of the canonical encoding.
+    /// Returns the sim's id: the digest of the head.
     #[must_use]
     pub fn id(&self) -> SimId {
-        SimId(Digest::of("metatopia genesis v1", &self.encode()))
+        self.head().id()
+    }
+
+    /// Returns the head: what other sims must know of it.
+    #[must_use]
+    pub fn head(&self) -> GenesisHead {
+        let parent = |Parent { sim, height, root, .. }: &Parent| HeadParent {
+            sim: *sim,
+            height: *height,
+            root: *root,
+        };
+        GenesisHead {
+            engine: self.engine,
+            rules: self.rules,
+            site: self.site,
+            office: self.office.clone(),
+            parent: self.parent.as_ref().map(parent),
+            admins: self.admins.iter().copied().collect(),
+            validators: self.validators.keys().copied().collect(),
+            rest: Digest::of("metatopia genesis v2", &self.encode()),
+        }
     }
 
     /// Returns the canonical encoding.

@@ -5,10 +5,10 @@ use metatopia_physics::{
     Bounds, BoundsError,
     limits::{BODIES_MAX, COORDINATE_MAX},
 };
-use metatopia_types::limits::TICKS_PER_SECOND;
+use metatopia_types::limits::{GRANTS_MAX, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
-use crate::space::Area;
+use crate::{limits::LAND_PER_WEEK_MAX, space::Area};
 
 /// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
 /// program and twice that in a browser's module.
@@ -54,6 +54,37 @@ pub struct Parameters {
     pub seen_days: u32,
     /// Who may publish source.
     pub publishers: Publishers,
+    /// Who may claim land, if the sim is a land office.
+    pub land_claims: LandClaims,
+    /// Squares that one key may hold.
+    pub land_per_key: u32,
+    /// Squares that are granted in a week of governance time.
+    pub land_per_week: u32,
+    /// Days of governance time for which a square is granted, and for which a header of its sim is new.
+    pub land_days: u32,
+}
+
+/// Who may claim land of a land office, besides its admins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum LandClaims {
+    /// Nobody but admins.
+    Nobody,
+    /// Who has a sponsor, for a square that touches granted land.
+    Beside,
+    /// Every player, anywhere.
+    Anybody,
+}
+
+impl LandClaims {
+    /// Every value with its name.
+    pub const ALL: [(Self, &str); 3] =
+        [(Self::Nobody, "nobody"), (Self::Beside, "beside"), (Self::Anybody, "anybody")];
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, _)| *value == self).map_or("", |(_, name)| name)
+    }
 }
 
 /// Who may publish source, besides admins. Keys cost nothing, so a sim that lets anybody is one for people
@@ -268,6 +299,10 @@ impl Default for Parameters {
             first_login_tries: FIRST_LOGIN_TRIES,
             seen_days: 3,
             publishers: Publishers::Anybody,
+            land_claims: LandClaims::Beside,
+            land_per_key: 2,
+            land_per_week: 64,
+            land_days: 30,
         }
     }
 }
@@ -377,6 +412,9 @@ impl Parameters {
             ("ttl_seconds", self.ttl_seconds, 0, TTL_SECONDS_MAX),
             ("first_login_tries", self.first_login_tries, 1, 1 << 40),
             ("seen_days", u64::from(self.seen_days), 1, 365),
+            ("land_per_key", u64::from(self.land_per_key), 0, GRANTS_MAX as u64),
+            ("land_per_week", u64::from(self.land_per_week), 0, LAND_PER_WEEK_MAX),
+            ("land_days", u64::from(self.land_days), 1, 36_500),
         ] {
             if value < low || value > high {
                 return Err(ParametersError::Count { name, value, low, high });

@@ -9,15 +9,12 @@ use metatopia_sim::{
     Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
     ParametersError, ScriptSpec, Sector, SectorSound, Title, World,
     gas::SCRIPT_TICK_MAX,
-    limits::{
-        ADMINS_MAX, GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
-        TEXT_BYTES_MAX,
-    },
+    limits::{GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
     picture_digest,
 };
 use metatopia_types::{
     Digest, LeafKey, NodeContact, PackageId, PublicKey, SimId, Site, Square, SquareError,
-    limits::LEAF_BYTES_MAX,
+    limits::{ADMINS_MAX, LEAF_BYTES_MAX},
     wire::{DecodeError, decode},
 };
 

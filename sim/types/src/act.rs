@@ -95,6 +95,11 @@ pub enum Act {
         /// The line that was filled in; at most `CHAT_BYTES_MAX` bytes, empty if there was none.
         text: String,
     },
+    /// Orders something of the land office of a world.
+    Land {
+        /// A blob of the same turn: a [`LandOrder`](crate::LandOrder).
+        order: BlobId,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 17] = [
+pub const ACT_NUMBERS: [(&str, u16); 18] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -29,6 +29,7 @@ pub const ACT_NUMBERS: [(&str, u16); 17] = [
     ("Amend", 14),
     ("Publish", 15),
     ("Reply", 16),
+    ("Land", 17),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -56,6 +57,7 @@ impl Act {
             Self::Amend { .. } => 14,
             Self::Publish { .. } => 15,
             Self::Reply { .. } => 16,
+            Self::Land { .. } => 17,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -36,13 +36,18 @@ mod build;
 mod certificate;
 mod evidence;
 mod form;
+mod genesis_head;
 mod ids;
 mod keys;
+mod land;
+mod land_proof;
 pub mod limits;
+mod link;
 pub mod merkle;
 mod movement;
 mod origin;
 mod outcome;
+mod plane;
 mod receipt;
 mod recovery;
 mod roster;
@@ -63,14 +68,19 @@ pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError}
 pub use certificate::{Certificate, CertificateError};
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
+pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding};
 pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, ObjectId, PackageId, ParseIdError, PublicKey,
     Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
 };
 pub use keys::{Ed25519, Sign, SigningKey, Verify};
+pub use land::{LandGrant, LandOrder, LandSponsor};
+pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
+pub use link::{Link, LinkError, certified, follow};
 pub use movement::Movement;
 pub use origin::{Origin, ParseOriginError};
 pub use outcome::{Outcome, Refusal};
+pub use plane::{PlaneBlock, TilePoint, holds, overlap};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use roster::{Member, Roster, RosterError};

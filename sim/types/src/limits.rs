@@ -116,3 +116,26 @@ pub const TICKET_USES_MAX: u32 = 1_000;
 
 /// Days of governance time that a ticket is good for.
 pub const TICKET_DAYS_MAX: u32 = 30;
+
+/// Permanent admins of one sim.
+pub const ADMINS_MAX: usize = 64;
+
+/// Keys of one grant that sign addresses.
+pub const BEACONS_MAX: usize = 4;
+
+/// Grants of one world.
+pub const GRANTS_MAX: usize = 1 << 16;
+
+/// Largest leaf with grants. A proof of it fits [`LAND_PROOF_BYTES_MAX`]: a header of at most 328 B, 21
+/// signatures of 31 with their keys in 2,064 B, a path of 20 steps in 652 B, a key of 40 B.
+pub const SHELF_BYTES_MAX: usize = 900;
+
+/// Largest encoded proof of a shelf: two of them fit into a frame of 8 KiB between the sites of a world.
+pub const LAND_PROOF_BYTES_MAX: usize = 4_000;
+
+/// Set changes in one renewal of a grant: with its header at most eight certificates, 248 signatures.
+pub const RENEWAL_LINKS_MAX: usize = 7;
+
+/// Largest encoded order of land: a renewal with eight certificates of 31 signatures, 28 KB, and eight
+/// headers and seven sets, 10 KB.
+pub const LAND_ORDER_BYTES_MAX: usize = 40 * 1_024;

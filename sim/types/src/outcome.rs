@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::ObjectId;
+use crate::{ObjectId, SimId};
 
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -157,6 +157,63 @@ pub enum Refusal {
     /// The author, or the sim, has as many bytes of packages as may be.
     #[error("the author or the sim has as many bytes of packages as may be")]
     TooManyPackages,
+    /// The sim is no land office.
+    #[error("the sim is no land office")]
+    NoLandOffice,
+    /// The blob is no order for the land office.
+    #[error("that is no order for the land office")]
+    BadOrder,
+    /// Another sim holds the square, or a part of it, or the sim itself holds it already.
+    #[error("the square is taken by {0}")]
+    LandTaken(SimId),
+    /// The square is too large, or its corner is no multiple of its side.
+    #[error("the square is too large, or its corner is no multiple of its side")]
+    BadSquare,
+    /// The land office takes no claims.
+    #[error("the land office takes no claims")]
+    NoClaims,
+    /// The square touches no granted land.
+    #[error("the square touches no granted land")]
+    Untouched,
+    /// Nobody who holds land beside the square, and no admin, vouches for the claim.
+    #[error("nobody who holds land beside the square, and no admin, vouches for the claim")]
+    NoSponsor,
+    /// The sponsor has vouched for another claim in this week.
+    #[error("the sponsor has vouched for another claim in this week")]
+    SponsorUsed,
+    /// The holder has as many squares as one key may have.
+    #[error("the holder has as many squares as one key may have")]
+    TooManySquares,
+    /// As many squares were granted in this week as may be.
+    #[error("as many squares were granted in this week as may be")]
+    NoSquaresLeft,
+    /// The genesis names no square of this world, or is none.
+    #[error("the genesis names no square of this world, or is none")]
+    NotOfWorld,
+    /// The author is no first admin of the sim that the claim is for.
+    #[error("the author is no first admin of that sim")]
+    NotItsAdmin,
+    /// There are no beacons, too many, or one is no key.
+    #[error("a square has 1 to 4 beacons, each of them another key")]
+    BadBeacons,
+    /// No grant is for this square.
+    #[error("no grant is for this square")]
+    NoGrant,
+    /// The set changes or the header are not certified by the validators that the office knows.
+    #[error("the header is not certified by the validators that the office knows")]
+    NotCertified,
+    /// The header is too old, no newer than the last one that was shown, or of the future.
+    #[error("the header is too old, or no newer than the last one that was shown")]
+    OldHeader,
+    /// The genesis names another parent than the sim of the square, or another site.
+    #[error("that is no successor of the sim on this square")]
+    NotSuccessor,
+    /// The sim of the square has shown that it runs.
+    #[error("the sim of the square has shown that it runs")]
+    SimRuns,
+    /// The land office keeps its own square.
+    #[error("the land office keeps its own square")]
+    OfficeStays,
 }
 
 impl core::fmt::Display for Outcome {

@@ -244,7 +244,9 @@ fn count(len: usize) -> u32 {
 
 fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
     match act.envelope.act {
-        Act::Say { body: blob, .. } | Act::Publish { source: blob } => Some(blob),
+        Act::Say { body: blob, .. } | Act::Publish { source: blob } | Act::Land { order: blob } => {
+            Some(blob)
+        }
         _ => None,
     }
 }

@@ -201,6 +201,7 @@ impl Mempool {
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
             Act::Publish { source } => Some((*source, limits::BLOB_BYTES_MAX)),
+            Act::Land { order } => Some((*order, limits::LAND_ORDER_BYTES_MAX)),
             _ => None,
         };
         match (named, submission.blobs.as_slice()) {

@@ -152,6 +152,7 @@ impl Publisher {
             | Question::Governance
             | Question::Tickets
             | Question::Packages { .. }
+            | Question::Land { .. }
             | Question::Things { .. } => self.answer_from_world(ctx, question),
             Question::Applicants
             | Question::Servers
@@ -235,6 +236,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Tickets
         | Question::Packages { .. }
         | Question::LoginTerms { .. }
+        | Question::Land { .. }
         | Question::Things { .. } => return None,
     };
     let decided = from.0 >= 1 && from < ctx.agreement.height();

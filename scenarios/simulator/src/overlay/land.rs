@@ -18,6 +18,9 @@ const LARGEST: i32 = 32;
 /// Tiles of the side of the ground that a site has on average, most of which is nobody's.
 const SIDE_PER_SITE: u64 = 40;
 
+/// How often the side of a quarter of the plane is doubled.
+const QUARTER_DOUBLINGS: u8 = PlaneBlock::DOUBLINGS_MAX - 1;
+
 /// When the map was certified.
 const CERTIFIED: Millis = Millis(1_000_000);
 
@@ -88,6 +91,7 @@ impl OverlayLand {
             beacons: vec![beacon(site).public()],
             epoch: 1,
             until: Millis(u64::MAX),
+            shown: Height(0),
         });
         let grants: Vec<LandGrant> = grants.collect();
         let middles =
@@ -98,7 +102,7 @@ impl OverlayLand {
         let mut land = Self { world, extent, grants, middles, shelves, by_block, by_sim };
         let quarters = [(0, 0), (-1, 0), (0, -1), (-1, -1)];
         for (x, y) in quarters {
-            let block = PlaneBlock::around(TilePoint { x, y }, PlaneBlock::DOUBLINGS_MAX);
+            let block = PlaneBlock::around(TilePoint { x, y }, QUARTER_DOUBLINGS);
             let inside = land.grants.iter().filter(|grant| block.contains(corner(grant.square)));
             let inside = inside.cloned().collect();
             land.put_on_shelves(block, inside);
