@@ -4,9 +4,9 @@ use alloc::{boxed::Box, sync::Arc, vec::Vec};
 
 use metatopia_protocol::ValidatorSetLink;
 use metatopia_types::{
-    ActId, Certificate, CertificateError, Header, Height, Outcome, Receipt, ReceiptError,
-    SignedEnvelope, SimId, StateProof, StateProofError, ValidatorSet, ValidatorSetError, Verify,
-    limits, wire,
+    ActId, Certificate, CertificateError, Header, Height, LandProof, LandProofError, Outcome,
+    ProvedLand, Receipt, ReceiptError, SignedEnvelope, SimId, StateProof, StateProofError,
+    TilePoint, ValidatorSet, ValidatorSetError, Verify, limits, wire,
 };
 
 use crate::{
@@ -76,6 +76,15 @@ pub enum Distrust {
     /// The leaf holds no outcomes.
     #[error("the leaf holds no outcomes")]
     NotOutcomes,
+    /// A shelf of the map proves nothing.
+    #[error("land: {0}")]
+    Land(Box<LandProofError>),
+    /// A shelf of the map is about other ground.
+    #[error("the shelf does not hold the point ({}, {})", point.x, point.y)]
+    OtherGround {
+        /// The point asked about.
+        point: TilePoint,
+    },
     /// What is shown does not fit together.
     #[error("what is in sight: {0}")]
     View(#[from] SightError),
@@ -221,5 +230,19 @@ impl LightClient {
             return Err(Distrust::NotOutcomes);
         }
         wire::decode(&proof.content, limits::LEAF_BYTES_MAX).map_err(|_| Distrust::NotOutcomes)
+    }
+
+    /// The grants of the shelf about a point, if the sim is the land office of a world. None of them may
+    /// hold the point: then it is nobody's.
+    ///
+    /// # Errors
+    /// See [`Distrust`].
+    pub fn land(&self, point: TilePoint, proof: &LandProof) -> Result<ProvedLand, Distrust> {
+        // First who may sign at that height; the proof itself names its validators by their digest alone.
+        self.believe(&proof.header, &proof.certificate)?;
+        let set = self.set(proof.header.height)?;
+        let proved = proof.open(self.sim, |id| (id == set.id()).then_some(set), &*self.scheme);
+        let proved = proved.map_err(|error| Distrust::Land(Box::new(error)))?;
+        if proved.block.contains(point) { Ok(proved) } else { Err(Distrust::OtherGround { point }) }
     }
 }

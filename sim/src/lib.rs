@@ -123,9 +123,9 @@ pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, ActTarget, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance,
-    IssuedTicket, Judging, LaneKey, LaneWindows, Register, Right, Standing, Standings, Tickets,
-    TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
+    ActFault, ActTarget, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance, GrantedSim,
+    IssuedTicket, Judging, LandWeek, LaneKey, LaneWindows, Register, Right, Standing, Standings,
+    Tickets, TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -151,8 +151,8 @@ pub use state::{
     is_line, is_name, picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
-    EngineLeaf, LeafContents, LineDifference, StateDifference, difference, first_leaf, first_line,
-    is_of_body_or_script, show,
+    EngineLeaf, LeafContents, LineDifference, MapShelves, StateDifference, difference, first_leaf,
+    first_line, is_of_body_or_script, show,
 };
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with

@@ -17,6 +17,7 @@ pub use difference::{
     is_of_body_or_script, show,
 };
 pub use engine_leaf::EngineLeaf;
+pub use leaves::MapShelves;
 
 pub(crate) use leaf_keys::{outcomes_key, table_leaf_key, tile_table_name};
 pub(crate) use leaf_table::{LeafDigest, LeafTable};

@@ -5,8 +5,8 @@ use std::time::Duration;
 use metatopia_client::{Distrust, LightClient};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
-    ActId, Certificate, Header, Height, Lane, Outcome, PublicKey, Seq, SignedEnvelope, Turn,
-    ValidatorSet,
+    ActId, Certificate, Header, Height, LandProof, Lane, Outcome, ProvedLand, PublicKey, Seq,
+    SignedEnvelope, TilePoint, Turn, ValidatorSet,
 };
 use tokio::time::{Instant, sleep};
 
@@ -107,6 +107,24 @@ impl ClientDriver {
             Some((id, outcome)) if *id == act => Ok(*outcome),
             _ => Err(ProofError::Other("outcomes of other acts")),
         }
+    }
+
+    /// Asks a land office who holds a point of its world: the shelf about it, with the proof to show to
+    /// others. Waits for a certified state.
+    ///
+    /// # Errors
+    /// See [`ProofError`]; [`ProofError::Unknown`] also of a sim that is no land office.
+    pub async fn prove_land(
+        &mut self,
+        point: TilePoint,
+        wait: Duration,
+    ) -> Result<(LandProof, ProvedLand), ProofError> {
+        let answer = self.ask_until_known(Question::Land { point }, wait).await?;
+        let Answer::Land(proof) = answer else {
+            return Err(ProofError::instead(&answer));
+        };
+        let proved = self.checked(wait, |light| light.land(point, &proof)).await?;
+        Ok((*proof, proved))
     }
 
     /// Fetches a decided turn, checked to the last byte. Waits for it.

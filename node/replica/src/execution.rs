@@ -4,6 +4,7 @@
 //! applied.
 
 pub(crate) mod archive;
+pub(crate) mod land;
 pub(crate) mod snapshot_offers;
 
 use std::{
@@ -17,7 +18,7 @@ use metatopia_consensus::{Agreement, Decision};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{ActId, Height, Now, Outcome, Root, limits, wire};
 
-use self::{archive::Archive, snapshot_offers::SnapshotOffers};
+use self::{archive::Archive, land::ProvableLand, snapshot_offers::SnapshotOffers};
 use crate::{Effect, STALL, controls::Controls, durable::records::stored};
 
 /// The world, the turns that wait for it, and the recent past.
@@ -33,6 +34,7 @@ pub(crate) struct Execution {
     height: Height,
     decided_at: Duration,
     archive: Archive,
+    land: ProvableLand,
     snapshot_offers: SnapshotOffers,
     controls: Controls,
 }
@@ -43,6 +45,8 @@ impl Execution {
         // A restart lost the snapshots in memory, so the state at the start is offered.
         let mut snapshot_offers = SnapshotOffers::default();
         snapshot_offers.keep(world.height(), world.root(), world.snapshot());
+        let mut land = ProvableLand::default();
+        land.keep(&world);
         Self {
             height: world.height(),
             world: Some(Box::new(world)),
@@ -50,6 +54,7 @@ impl Execution {
             applying: None,
             decided_at: now.monotonic,
             archive: Archive::default(),
+            land,
             snapshot_offers,
             controls: Controls::default(),
         }
@@ -90,6 +95,11 @@ impl Execution {
     /// Returns what is remembered of decided acts.
     pub(crate) const fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// Returns the shelves of a land office after its last turns.
+    pub(crate) const fn land(&self) -> &ProvableLand {
+        &self.land
     }
 
     /// Returns the newest snapshots.
@@ -139,12 +149,15 @@ impl Execution {
         let height = decision.height();
         assert_eq!(world.height(), height, "the driver applied the turn it was given");
         self.archive.applied(result, world.proof(&World::outcomes_key(height)));
+        self.land.keep(&world);
         self.world = Some(world);
         decision
     }
 
     /// Puts another state in the place of the state at hand, and returns that.
     pub(crate) fn replace_world(&mut self, world: Box<World>) -> Box<World> {
+        self.land.clear();
+        self.land.keep(&world);
         let before = self.world.replace(world);
         before.expect("a state is replaced while no turn is being applied")
     }

@@ -9,7 +9,12 @@ use metatopia_types::{
     Look, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange, TicketOrder,
 };
 
-use super::{building::BuildStep, chat::SpokenLine, publish::NewPackage};
+use super::{
+    building::BuildStep,
+    chat::SpokenLine,
+    land::{LandChange, apply_land_change},
+    publish::NewPackage,
+};
 use crate::{
     limits::BUILD_BYTES_MAX,
     scripts::{Hearers, Sender},
@@ -65,6 +70,8 @@ pub(super) enum StateChange {
     Resume(ScriptId),
     /// Adds a package that the author published.
     Publish(Box<NewPackage>),
+    /// Changes the register of a land office.
+    Land(Box<LandChange>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
     Undo(u8),
 }
@@ -113,6 +120,10 @@ pub(super) struct TurnCounts {
     pub(super) published_bytes: u64,
     /// Packages that it was asked to compile.
     pub(super) publishes: usize,
+    /// Signatures of certificates that renewals of land asked to check.
+    pub(super) land_signatures: usize,
+    /// Whether the turn has room for the checks that the renewal under way asks for.
+    pub(super) has_checks: bool,
     /// Whether the author of the act under way paid for what it asks to compile.
     pub(super) is_paid: bool,
 }
@@ -214,6 +225,7 @@ pub(super) fn apply_change(
             effects.counts.count_build(author);
         }
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
+        StateChange::Land(change) => apply_land_change(state, *change),
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
             state.byte_budget.take(BUILD_BYTES_MAX);

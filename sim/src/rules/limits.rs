@@ -287,3 +287,16 @@ pub const LANES_PER_AUTHOR_CROWDED_MAX: usize = 2;
 /// Squares that a charter may let a land office grant in a week. So many sponsors are remembered: 32 KiB
 /// of a leaf, and the squares beside theirs.
 pub const LAND_PER_WEEK_MAX: u64 = 1_024;
+
+/// Grants that fall back in one turn: of 65,536 that end at once, the last does so within four minutes.
+pub const LAND_LAPSES_PER_TURN: usize = 16;
+
+/// Signatures of certificates that one turn checks for renewals, each some 50 microseconds.
+pub const LAND_SIGNATURES_PER_TURN_MAX: usize = 256;
+
+/// Bytes that a claim can add to a state: a grant of 240, a sim with 31 validators of 1,150, and 93 shelves
+/// of 90 where a block must be cut down to the least square.
+pub const LAND_BYTES_MAX: usize = 12 * 1_024;
+
+/// How far ahead of the office's time a header may be that a sim shows, in milliseconds: a minute.
+pub const SHOWN_AHEAD_MS_MAX: u64 = 60_000;

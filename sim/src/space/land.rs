@@ -1,8 +1,10 @@
 //! Land: who may build where.
 
-use metatopia_math::Vec2;
-use metatopia_types::PublicKey;
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{PublicKey, Square, limits::SQUARE_TILES_MIN};
 use serde::{Deserialize, Serialize};
+
+use super::tile::TILE_METRES;
 
 /// A rectangle of ground.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +23,16 @@ impl Area {
             low: Vec2::new(a.x.min(b.x), a.y.min(b.y)),
             high: Vec2::new(a.x.max(b.x), a.y.max(b.y)),
         }
+    }
+
+    /// Returns the ground of a sim that lies on a square of a world: its origin is in the middle, and it
+    /// ends at the square's edges. A square that is none has the least ground.
+    #[must_use]
+    pub fn of_square(square: Square) -> Self {
+        let tiles = square.side().unwrap_or(SQUARE_TILES_MIN);
+        let half = Fx::from_ratio(i64::from(tiles).saturating_mul(TILE_METRES), 2);
+        let high = Vec2::new(half, half);
+        Self { low: Vec2::new(half.saturating_neg(), half.saturating_neg()), high }
     }
 
     /// Says whether the two have more than a line in common.

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::InsertError;
 use metatopia_types::{
-    Height, Member, Millis, NodeContact, ObjectId, PublicKey, Roster, ScriptId, SimId, Tick,
+    Height, Member, Millis, NodeContact, ObjectId, OfficeFounding, PublicKey, Roster, ScriptId,
+    SimId, Site, Tick,
 };
 
 use super::{
@@ -19,7 +20,7 @@ use super::{
 };
 use crate::{
     acts::ChatIndex,
-    rules::{ByteBudget, Census, FirstLogins, Governance, LaneWindows, Readiness},
+    rules::{ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, Readiness},
     scripts::{GasPool, Script},
     space::Bodies,
     tree::{EngineLeaf, Tracked},
@@ -65,11 +66,23 @@ impl State {
             ("licence of assets", genesis.asset_licence == old.asset_licence),
             ("floor plan", genesis.floor_plan == old.floor_plan),
             ("introduction", genesis.introduction == old.introduction),
-            ("site", genesis.site == old.site),
+            (
+                "site",
+                fresh.charter.site.map(|site| site.square) == old.site.map(|site| site.square),
+            ),
+            ("world", fresh.charter.is_office() || genesis.site == old.site),
+            ("land office", fresh.charter.is_office() == old.is_office()),
         ];
         if let Some((what, _)) = kept.into_iter().find(|(_, same)| !same) {
             return Err(GenesisError::NotKept(what));
         }
+        let land = match (parent.land.clone(), &genesis.office) {
+            (Some(register), Some(founding)) => {
+                let sims = (old.sim, fresh.charter.sim);
+                Some(register.succeed(sims, founding, &genesis.first_validators()?))
+            }
+            _ => None,
+        };
         let time = parent.governance.time;
         let SimClock { height, time: began, seed, .. } = fresh.clock;
         // All that is not named here goes on as it was.
@@ -83,6 +96,7 @@ impl State {
             windows: fresh.windows,
             windows_touched: fresh.windows_touched,
             outcomes: fresh.outcomes,
+            land,
             ..parent.clone()
         };
         // Heights are counted anew, and who was known to the parent is known here from the start.
@@ -156,6 +170,8 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
     let sim = genesis.id();
     let member = |contact: &NodeContact| Member { power: 1, contact: contact.clone() };
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
+    let own = |founding: &OfficeFounding| Site { world: sim, square: founding.square };
+    let set = genesis.first_validators()?;
     let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
         engine: EngineLeaf::own(),
@@ -168,7 +184,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             introduction: genesis.introduction.clone(),
             licence: genesis.licence.clone(),
             asset_licence: genesis.asset_licence.clone(),
-            site: genesis.site,
+            site: genesis.site.or(genesis.office.as_ref().map(own)),
         },
         clock: SimClock {
             height: Height(0),
@@ -194,6 +210,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         owners: Tracked::default(),
         outcomes: BTreeMap::new(),
         chat: ChatIndex::default(),
+        land: genesis.office.as_ref().map(|office| LandRegister::found(sim, office, &set)),
         packages: Tracked::default(),
         publications: Publications::default(),
         package_changes: BTreeSet::new(),

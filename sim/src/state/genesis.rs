@@ -10,7 +10,7 @@ use metatopia_types::{
     AssetLicence, Digest, GenesisHead, HeadParent, Height, Look, NodeContact, ObjectId,
     OfficeFounding, PackageId, PublicKey, Root, SimId, Site, SquareError, Validator, ValidatorSet,
     ValidatorSetError,
-    limits::{ADMINS_MAX, CONTACT_BYTES_MAX},
+    limits::{ADMINS_MAX, BEACONS_MAX, CONTACT_BYTES_MAX},
     wire,
 };
 use serde::{Deserialize, Serialize};
@@ -279,6 +279,24 @@ pub enum GenesisError {
     /// The site is no square of a world.
     #[error("the site: {0}")]
     Site(#[from] SquareError),
+    /// A land office lies in the world that it founds, and in no other.
+    #[error("a land office names no site: it founds a world of its own")]
+    OfficeSite,
+    /// A land office has no beacons, or too many.
+    #[error("a land office with {0} beacons, where 1 to {BEACONS_MAX} are allowed")]
+    OfficeBeacons(usize),
+    /// The ground of a sim that lies in a world is not its square, with the origin in its middle.
+    #[error(
+        "the ground lies between {low} and {high}, and its square reaches {half} m around the origin"
+    )]
+    GroundOffSquare {
+        /// The south-western corner of the ground.
+        low: Vec2,
+        /// Its north-eastern corner.
+        high: Vec2,
+        /// Half of the square's side, in metres.
+        half: Fx,
+    },
     /// An object's body is refused by physics.
     #[error("object {object}: {error}")]
     Body {
@@ -448,7 +466,7 @@ impl Genesis {
                 return Err(GenesisError::Land { land: n, low, high });
             }
         }
-        self.site.map_or(Ok(()), |site| site.square.check())?;
+        self.check_square()?;
         self.floor_plan.check(&self.parameters.bounds().map_err(ParametersError::from)?)?;
         self.introduction.check()?;
         self.check_picture()?;
@@ -472,6 +490,28 @@ impl Genesis {
             }
         }
         self.objects.iter().enumerate().try_for_each(|(n, object)| self.check_object(n, object))
+    }
+
+    /// Checks that the ground is the square of the sim, if it has one.
+    fn check_square(&self) -> Result<(), GenesisError> {
+        if let Some(OfficeFounding { beacons, .. }) = &self.office {
+            if self.site.is_some() {
+                return Err(GenesisError::OfficeSite);
+            }
+            if !(1..=BEACONS_MAX).contains(&beacons.len()) {
+                return Err(GenesisError::OfficeBeacons(beacons.len()));
+            }
+        }
+        let own = self.office.as_ref().map(|office| office.square);
+        let Some(square) = self.site.map(|site| site.square).or(own) else {
+            return Ok(());
+        };
+        square.check()?;
+        let (own, Area { low, high }) = (Area::of_square(square), self.parameters.ground);
+        if self.parameters.ground == own {
+            return Ok(());
+        }
+        Err(GenesisError::GroundOffSquare { low, high, half: own.high.x })
     }
 
     /// Checks that the picture is the one that the introduction names.

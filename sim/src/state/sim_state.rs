@@ -26,7 +26,9 @@ use super::{
 use crate::{
     acts::{BuildHistory, ChatIndex},
     limits::FIRST_IN_LINE,
-    rules::{ByteBudget, Census, FirstLogins, Governance, LaneKey, LaneWindows, Readiness},
+    rules::{
+        ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows, Readiness,
+    },
     scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
     tree::{EngineLeaf, Tracked},
@@ -54,8 +56,17 @@ pub struct Charter {
     pub licence: String,
     /// Licence of what it shows, an SPDX expression.
     pub asset_licence: String,
-    /// Where it lies in a world of many sims; none if it lies in none.
+    /// Where it lies in a world of many sims; none if it lies in none. The world of a land office is the
+    /// office itself.
     pub site: Option<Site>,
+}
+
+impl Charter {
+    /// Says whether the sim is the land office of a world.
+    #[must_use]
+    pub fn is_office(&self) -> bool {
+        self.site.is_some_and(|site| site.world == self.sim)
+    }
 }
 
 /// The time of a sim: its place in its own history.
@@ -106,6 +117,8 @@ pub(crate) struct State {
     pub(crate) owners: Tracked<Owner, GasPool>,
     pub(crate) outcomes: BTreeMap<Height, Arc<TurnOutcomes>>,
     pub(crate) chat: ChatIndex,
+    /// Who holds which square, if the sim is a land office.
+    pub(crate) land: Option<LandRegister>,
     pub(crate) packages: Tracked<PackageId, Package>,
     /// What is kept of each package besides its source.
     pub(crate) publications: Publications,
@@ -154,6 +167,9 @@ impl State {
         // in it.
         self.shorten_line();
         self.first_logins.pass(self.governance.time);
+        if let Some(register) = &mut self.land {
+            register.pass(self.governance.time);
+        }
         let at_rest = self.charter.parameters.first_login_tries;
         self.first_logins.begin(height, header, self.governance.time, at_rest);
         self.appoint();
@@ -351,6 +367,9 @@ impl State {
         self.owners.touch_all();
         self.packages.touch_all();
         self.publications.records.touch_all();
+        if let Some(register) = &mut self.land {
+            register.touch_all();
+        }
         self.windows_touched = self.windows.lanes().collect();
     }
 

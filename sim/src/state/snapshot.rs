@@ -9,7 +9,8 @@ use std::{
 use metatopia_physics::{Body, Contact};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, leaf_hash,
+    ActId, Digest, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, SimId,
+    ValidatorSet, leaf_hash,
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
     merkle,
     wire::{self, DecodeError},
@@ -23,14 +24,14 @@ use super::{
     parameters::{Parameters, ParametersError},
     players::Player,
     publications::{Publication, Publications},
-    sim_state::{Owner, State},
+    sim_state::{Charter, Owner, State},
     tools::Tools,
     world::World,
 };
 use crate::{
     ENGINE,
     acts::BuildHistory,
-    rules::{ByteBudget, LaneKey, LaneWindows, Window},
+    rules::{ByteBudget, GrantedSim, LandRegister, LaneKey, LaneWindows, Window},
     scripts::GasPool,
     space::{Bodies, RestoreBodiesError},
     tree::{EngineLeaf, Tracked, leaf_keys as kinds},
@@ -259,8 +260,9 @@ impl LeafReader<'_> {
     /// Returns the state. Refuses leaves that are left over.
     fn state(mut self) -> Result<State, StateRestoreError> {
         let engine = self.engine()?;
-        let charter: super::sim_state::Charter = self.single(kinds::PARAMETERS)?;
+        let charter: Charter = self.single(kinds::PARAMETERS)?;
         charter.parameters.check()?;
+        let land = self.land(&charter)?;
         let (bodies, objects) = self.bodies_and_objects(&charter.parameters)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
@@ -290,6 +292,7 @@ impl LeafReader<'_> {
                 .map(|(n, outcomes)| (metatopia_types::Height(n), Arc::new(outcomes)))
                 .collect(),
             chat: self.single(kinds::CHAT)?,
+            land,
             packages: tracked(self.packages()?),
             publications: Publications::new(
                 tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),
@@ -391,6 +394,23 @@ impl LeafReader<'_> {
         }
         let bounds = parameters.bounds().map_err(ParametersError::from)?;
         Ok((Bodies::restore(bounds, bodies, contacts)?, objects))
+    }
+
+    /// Reads the register of a land office; nothing of any other sim.
+    fn land(&mut self, charter: &Charter) -> Result<Option<LandRegister>, StateRestoreError> {
+        if !charter.is_office() {
+            return Ok(None);
+        }
+        let week = self.single(kinds::LAND)?;
+        let grants = self.table::<LandGrant>(kinds::GRANTS)?;
+        let sims = self.table::<(SimId, GrantedSim)>(kinds::GRANTED)?;
+        let bad = |(_, granted): &(SimId, GrantedSim)| {
+            ValidatorSet::new(granted.validators.clone(), |_| true).is_err()
+        };
+        if sims.iter().any(bad) {
+            return Err(StateRestoreError::NotCanonical);
+        }
+        Ok(Some(LandRegister::restore(week, grants, sims)))
     }
 
     /// Reads the packages, each of which is cut into pieces.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use metatopia_scripting::{Event, EventKind};
 use metatopia_types::{
-    Height, LeafKey, Millis, Root, Roster, SimId, StateProof, Tick, ValidatorSet,
+    Height, LandGrant, LeafKey, Millis, Root, Roster, SimId, StateProof, Tick, TilePoint,
+    ValidatorSet,
 };
 
 use super::{
@@ -15,9 +16,9 @@ use super::{
 use crate::{
     acts::InjectedPanics,
     limits::WORLD_BYTES_MAX,
-    rules::{ByteBudget, Controls, LaneWindows, reserved_bytes},
+    rules::{ByteBudget, Controls, GrantedSim, LandWeek, LaneWindows, reserved_bytes},
     scripts::{Programs, QueuedEvent, Sender},
-    tree::StateLeaves,
+    tree::{MapShelves, StateLeaves},
 };
 
 /// The world state machine. Clones share what neither of them changes.
@@ -211,6 +212,36 @@ impl World {
     #[must_use]
     pub fn proof(&self, key: &LeafKey) -> Option<StateProof> {
         self.leaves.proof(key)
+    }
+
+    /// Returns the grants of a land office, in the order of the plane's quadtree; none in another sim.
+    pub fn grants(&self) -> impl Iterator<Item = &LandGrant> {
+        let register = self.state.land.iter();
+        register.flat_map(|register| register.grants.iter().map(|(_, grant)| grant))
+    }
+
+    /// Returns the grant of a land office that holds a point.
+    #[must_use]
+    pub fn grant_at(&self, point: TilePoint) -> Option<&LandGrant> {
+        self.state.land.as_ref()?.grant_at(point)
+    }
+
+    /// Returns what a land office keeps of a sim that has a square.
+    #[must_use]
+    pub fn granted(&self, sim: &SimId) -> Option<&GrantedSim> {
+        self.state.land.as_ref()?.sims.get(sim)
+    }
+
+    /// Returns what a land office granted in this week of governance time.
+    #[must_use]
+    pub fn land_week(&self) -> Option<&LandWeek> {
+        Some(&self.state.land.as_ref()?.week)
+    }
+
+    /// Returns the shelves of a land office, to prove them while the world goes on; nothing in another sim.
+    #[must_use]
+    pub fn map_shelves(&self) -> Option<MapShelves> {
+        self.leaves.map_shelves(self.height())
     }
 
     /// Returns the root of the state, with every leaf encoded and hashed anew. It equals

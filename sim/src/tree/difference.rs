@@ -3,13 +3,15 @@
 use core::{cmp::Ordering, iter::Peekable, slice::Iter};
 
 use metatopia_physics::{Body, Contact};
-use metatopia_types::{ActId, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Roster, wire};
+use metatopia_types::{
+    ActId, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Roster, SimId, wire,
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
-    rules::{Governance, LaneKey, Window},
+    rules::{Governance, GrantedSim, LandWeek, LaneKey, Window},
     scripts::{GasPool, Script},
     state::{Charter, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock},
 };
@@ -210,6 +212,10 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
             named(content, |(id, _): &(PackageId, Publication)| format!("package {id}"))
         }
         kinds::TILE => named(content, |(id, ..): &(ObjectId, Object, Body)| format!("object {id}")),
+        kinds::GRANTS => {
+            named(content, |grant: &LandGrant| format!("the square of sim {}", grant.sim))
+        }
+        kinds::GRANTED => named(content, |(sim, _): &(SimId, GrantedSim)| format!("sim {sim}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
             let (a, b) = contact.pair();
@@ -247,6 +253,9 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::VALIDATORS => text::<Roster>(content),
         kinds::READINESS => text::<crate::rules::Readiness>(content),
         kinds::CHAT => text::<ChatIndex>(content),
+        kinds::LAND => text::<LandWeek>(content),
+        kinds::GRANTS => text::<Vec<LandGrant>>(content),
+        kinds::GRANTED => text::<Vec<(SimId, GrantedSim)>>(content),
         kinds::PLAYERS => text::<Vec<(PublicKey, Player)>>(content),
         kinds::HISTORIES => text::<Vec<(PublicKey, BuildHistory)>>(content),
         kinds::WINDOWS => text::<Vec<(LaneKey, Window)>>(content),

@@ -14,9 +14,9 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 17] = [
+const FORMATS: [(&str, u32); 20] = [
     (kinds::CLOCK, 2),
-    (kinds::PARAMETERS, 1),
+    (kinds::PARAMETERS, 2),
     (kinds::GOVERNANCE, 1),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),
@@ -32,6 +32,9 @@ const FORMATS: [(&str, u32); 17] = [
     (kinds::SCRIPT, 2),
     (kinds::TILE, 1),
     (kinds::OUTCOMES, 1),
+    (kinds::LAND, 1),
+    (kinds::GRANTS, 1),
+    (kinds::GRANTED, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

@@ -16,6 +16,12 @@ pub(crate) const READINESS: &str = "readiness";
 pub(crate) const CHAT: &str = "chat";
 pub(crate) const PLAYERS: &str = "players";
 pub(crate) const WINDOWS: &str = "windows";
+/// The shelves of a land office: who holds which square. Cut by the quadtree of the plane.
+pub(crate) const GRANTS: &str = metatopia_types::GRANTS_LEAF;
+/// What a land office keeps of the sims that have a square.
+pub(crate) const GRANTED: &str = "granted";
+/// What a land office granted lately.
+pub(crate) const LAND: &str = "land";
 pub(crate) const HISTORIES: &str = "histories";
 pub(crate) const OWNERS: &str = "owners";
 pub(crate) const PACKAGES: &str = "packages";

@@ -1,21 +1,74 @@
 //! A leaf table: entries of one kind, sorted by key and cut into leaves of bounded size.
 //!
 //! Where a table is cut depends on its entries alone, never on the order in which they came: the
-//! entries whose keys share a prefix form one leaf if they fit, and are divided by one more
-//! hexadecimal digit of the key if they do not. So two servers with the same entries have the same
-//! leaves, and a leaf that grew and shrank is what it was.
+//! entries whose keys share a prefix form one leaf if they fit, and are divided by one more digit of the
+//! key if they do not. So two servers with the same entries have the same leaves, and a leaf that grew and
+//! shrank is what it was.
 
 use std::collections::{BTreeMap, BTreeSet, btree_map::Entry};
 use std::ops::Bound;
 use std::sync::Arc;
 
-use metatopia_types::{Digest, limits::LEAF_BYTES_MAX, wire};
+use metatopia_types::{
+    Digest,
+    limits::{LEAF_BYTES_MAX, SHELF_BYTES_MAX},
+    wire,
+};
 
 /// Bytes of a leaf's entry count, at most: five for a `u32` as postcard writes it.
 const COUNT_BYTES_MAX: usize = 5;
 
-/// The largest entry.
-const ENTRY_BYTES_MAX: usize = LEAF_BYTES_MAX - COUNT_BYTES_MAX;
+/// How a table is cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CutRule {
+    /// Bits of a key that are one digit of a prefix: 4, or 2.
+    digit_bits: u32,
+    /// The bytes of all entries of one leaf.
+    entries_bytes_max: usize,
+    /// Whether a part without entries has a leaf as well, if what is around it was cut.
+    covers: bool,
+}
+
+impl CutRule {
+    /// By hexadecimal digits, into leaves as large as there may be.
+    const WIDE: Self =
+        Self { digit_bits: 4, entries_bytes_max: LEAF_BYTES_MAX - COUNT_BYTES_MAX, covers: false };
+
+    /// By quarters of the plane, into shelves of a map.
+    const SHELVES: Self =
+        Self { digit_bits: 2, entries_bytes_max: SHELF_BYTES_MAX - COUNT_BYTES_MAX, covers: true };
+
+    /// Returns how many digits one byte of a key has.
+    const fn digits_per_byte(self) -> usize {
+        (8 / self.digit_bits) as usize
+    }
+
+    /// Returns how many values a digit has.
+    const fn base(self) -> u8 {
+        1 << self.digit_bits
+    }
+
+    /// Returns the first and the last key with this prefix.
+    fn bounds<const N: usize>(self, prefix: &[u8]) -> ([u8; N], [u8; N]) {
+        let (mut first, mut last) = ([0; N], [0xff; N]);
+        let (per_byte, bits) = (self.digits_per_byte(), self.digit_bits);
+        for (n, digit) in prefix.iter().enumerate() {
+            let (byte, place) = (n / per_byte, n % per_byte);
+            let shift = 8 - bits * (place as u32 + 1);
+            let mask = (self.base() - 1) << shift;
+            first[byte] |= digit << shift & mask;
+            last[byte] = last[byte] & !mask | digit << shift & mask;
+        }
+        (first, last)
+    }
+
+    /// Returns the digits of a key.
+    fn digits(self, key: &[u8]) -> Digits {
+        let shifts = || (1..=self.digits_per_byte() as u32).map(|n| 8 - self.digit_bits * n);
+        let digit = |byte: u8, shift: u32| byte >> shift & (self.base() - 1);
+        key.iter().flat_map(|byte| shifts().map(move |shift| digit(*byte, shift))).collect()
+    }
+}
 
 /// The first digits of a key, one per byte, so that prefixes are prefixes.
 type Digits = Vec<u8>;
@@ -42,6 +95,7 @@ pub(super) enum LeafRange {
 /// share their entries.
 #[derive(Debug, Clone)]
 pub(crate) struct LeafTable<const N: usize> {
+    rule: CutRule,
     entries: BTreeMap<[u8; N], Arc<[u8]>>,
     leaves: BTreeMap<Digits, LeafDigest>,
     touched: BTreeSet<[u8; N]>,
@@ -49,26 +103,8 @@ pub(crate) struct LeafTable<const N: usize> {
 
 impl<const N: usize> Default for LeafTable<N> {
     fn default() -> Self {
-        Self { entries: BTreeMap::new(), leaves: BTreeMap::new(), touched: BTreeSet::new() }
+        Self::cut_by(CutRule::WIDE)
     }
-}
-
-/// Returns the first and the last key with this prefix.
-fn bounds<const N: usize>(prefix: &[u8]) -> ([u8; N], [u8; N]) {
-    let (mut first, mut last) = ([0; N], [0xff; N]);
-    for (n, digit) in prefix.iter().enumerate() {
-        let (byte, high) = (n / 2, n % 2 == 0);
-        let shifted = if high { digit << 4 } else { *digit };
-        let mask = if high { 0x0f } else { 0xf0 };
-        first[byte] |= shifted;
-        last[byte] = (last[byte] & mask) | shifted;
-    }
-    (first, last)
-}
-
-/// Returns the digits of a key.
-fn digits(key: &[u8]) -> Digits {
-    key.iter().flat_map(|byte| [byte >> 4, byte & 15]).collect()
 }
 
 /// Returns a leaf's prefix as it is written in leaf keys.
@@ -77,13 +113,37 @@ pub(super) fn prefix_text(prefix: &[u8]) -> String {
     prefix.iter().map(|d| digit(d).expect("a digit is below 16")).collect()
 }
 
+impl LeafTable<8> {
+    /// Returns a table of shelves: its keys are places on the curve through the quadtree of the plane.
+    pub(super) fn shelves() -> Self {
+        Self::cut_by(CutRule::SHELVES)
+    }
+
+    /// Returns the prefix of the leaf that a key is in, and how many leaves come before it; nothing if
+    /// there are no leaves.
+    pub(super) fn shelf_of(&self, key: &[u8; 8]) -> Option<(Digits, usize)> {
+        let prefix = self.leaf_of(key);
+        self.leaves.get(&prefix)?;
+        let before = self.leaves.range::<[u8], _>((Bound::Unbounded, Bound::Excluded(&*prefix)));
+        let before = before.count();
+        Some((prefix, before))
+    }
+}
+
 impl<const N: usize> LeafTable<N> {
+    /// Returns a table without entries.
+    fn cut_by(rule: CutRule) -> Self {
+        let (entries, leaves, touched) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
+        Self { rule, entries, leaves, touched }
+    }
+
     /// Sets the entry of `key`.
     ///
     /// # Panics
     /// When the entry alone is larger than a leaf: limits of what it holds must prevent that.
     pub(crate) fn put(&mut self, key: [u8; N], entry: Vec<u8>) {
-        assert!(entry.len() <= ENTRY_BYTES_MAX, "an entry of {} bytes fits no leaf", entry.len());
+        let max = self.rule.entries_bytes_max;
+        assert!(entry.len() <= max, "an entry of {} bytes fits no leaf", entry.len());
         match self.entries.entry(key) {
             Entry::Occupied(old) if **old.get() == *entry => return,
             Entry::Occupied(mut old) => {
@@ -162,7 +222,7 @@ impl<const N: usize> LeafTable<N> {
                 continue;
             }
             let leaf = self.leaf_of(&key);
-            covered = Some(bounds(&leaf).1);
+            covered = Some(self.rule.bounds(&leaf).1);
             leaves.insert(leaf);
         }
         leaves.into_iter().map(|leaf| self.widest(leaf)).collect()
@@ -170,7 +230,7 @@ impl<const N: usize> LeafTable<N> {
 
     /// Returns the prefix of the leaf in which `key` is, or the shortest one under which no leaf is.
     fn leaf_of(&self, key: &[u8; N]) -> Digits {
-        let all = digits(key);
+        let all = self.rule.digits(key);
         let mut prefixes = (0..=all.len()).map(|len| &all[..len]);
         let leaf = prefixes.find(|prefix| {
             self.leaves.contains_key(*prefix) || self.leaves_under(prefix).next().is_none()
@@ -189,7 +249,7 @@ impl<const N: usize> LeafTable<N> {
 
     /// Returns the entries whose keys begin with `prefix`.
     fn entries_under(&self, prefix: &[u8]) -> impl Iterator<Item = &[u8]> {
-        let (first, last) = bounds(prefix);
+        let (first, last) = self.rule.bounds(prefix);
         self.entries.range(first..=last).map(|(_, entry)| &**entry)
     }
 
@@ -206,17 +266,19 @@ impl<const N: usize> LeafTable<N> {
         let mut bytes = 0;
         self.entries_under(prefix).all(|entry| {
             bytes += entry.len();
-            bytes <= ENTRY_BYTES_MAX
+            bytes <= self.rule.entries_bytes_max
         })
     }
 
     /// Cuts the entries under `prefix` into leaves, and hashes these.
     fn cut(&mut self, prefix: &[u8]) {
-        if self.entries_under(prefix).next().is_none() {
+        // A table without entries has no leaves, whatever it covers else.
+        let covers = self.rule.covers && !self.entries.is_empty();
+        if !covers && self.entries_under(prefix).next().is_none() {
             return;
         }
         if !self.fits(prefix) {
-            (0..16).for_each(|digit| self.cut(&[prefix, &[digit]].concat()));
+            (0..self.rule.base()).for_each(|digit| self.cut(&[prefix, &[digit]].concat()));
             return;
         }
         let content = self.content(prefix);
@@ -261,17 +323,26 @@ mod tests {
     use super::*;
 
     fn rebuilt(table: &LeafTable<2>) -> LeafTable<2> {
-        let mut fresh = LeafTable { entries: table.entries.clone(), ..LeafTable::default() };
+        let mut fresh =
+            LeafTable { entries: table.entries.clone(), ..LeafTable::cut_by(table.rule) };
         fresh.cut(&[]);
         fresh
     }
 
     #[test]
     fn bounds_hold_exactly_the_keys_with_a_prefix() {
-        assert_eq!(bounds::<2>(&[]), ([0, 0], [0xff, 0xff]));
-        assert_eq!(bounds::<2>(&[0xa]), ([0xa0, 0], [0xaf, 0xff]));
-        assert_eq!(bounds::<2>(&[0xa, 0x1, 0x7]), ([0xa1, 0x70], [0xa1, 0x7f]));
-        assert_eq!(bounds::<2>(&digits(&key(0x1234))), (key(0x1234), key(0x1234)));
+        let bounds = |prefix: &[u8]| CutRule::WIDE.bounds::<2>(prefix);
+        assert_eq!(bounds(&[]), ([0, 0], [0xff, 0xff]));
+        assert_eq!(bounds(&[0xa]), ([0xa0, 0], [0xaf, 0xff]));
+        assert_eq!(bounds(&[0xa, 0x1, 0x7]), ([0xa1, 0x70], [0xa1, 0x7f]));
+        let digits = CutRule::WIDE.digits(&key(0x1234));
+        assert_eq!(bounds(&digits), (key(0x1234), key(0x1234)));
+        let bounds = |prefix: &[u8]| CutRule::SHELVES.bounds::<2>(prefix);
+        assert_eq!(bounds(&[]), ([0, 0], [0xff, 0xff]));
+        assert_eq!(bounds(&[2, 1]), ([0x90, 0], [0x9f, 0xff]));
+        let digits = CutRule::SHELVES.digits(&key(0x1234));
+        assert_eq!(digits, [0, 1, 0, 2, 0, 3, 1, 0]);
+        assert_eq!(bounds(&digits), (key(0x1234), key(0x1234)));
     }
 
     fn listed(table: &LeafTable<2>) -> Vec<(String, LeafDigest)> {
@@ -298,7 +369,7 @@ mod tests {
     #[test]
     fn a_leaf_that_is_full_to_the_byte_is_not_cut_and_one_more_byte_cuts_it() {
         let mut table = LeafTable::default();
-        table.put(key(1), vec![0; ENTRY_BYTES_MAX - 10]);
+        table.put(key(1), vec![0; CutRule::WIDE.entries_bytes_max - 10]);
         table.put(key(0x8001), vec![0; 10]);
         table.refresh();
         assert_eq!(listed(&table).len(), 1);
@@ -323,6 +394,43 @@ mod tests {
 
         assert_eq!(hashed.len(), 1, "one of {} leaves holds the entry", table.leaves.len());
         assert!(table.leaves.len() > 1);
+    }
+
+    /// Asks that each key is in exactly one leaf, whether or not it has an entry.
+    fn covers_every_key(table: &LeafTable<2>) {
+        let mut next = Some(0_u16);
+        for (prefix, _) in table.leaves() {
+            let (first, last) = table.rule.bounds::<2>(prefix);
+            assert_eq!(Some(u16::from_be_bytes(first)), next, "{}", prefix_text(prefix));
+            next = u16::from_be_bytes(last).checked_add(1);
+        }
+        assert_eq!(next, if table.is_empty() { Some(0) } else { None });
+    }
+
+    proptest! {
+        #[test]
+        fn shelves_cover_all_keys_fit_and_depend_on_the_entries_alone(
+            steps in prop::collection::vec((any::<u16>(), 0_usize..260, any::<bool>()), 1..200)
+        ) {
+            let mut table = LeafTable::cut_by(CutRule::SHELVES);
+            for (n, (id, len, refresh)) in steps.iter().enumerate() {
+                if len % 3 == 0 {
+                    let near = table.entries.range(key(*id)..).next().map(|(key, _)| *key);
+                    near.into_iter().for_each(|key| table.take(key));
+                } else {
+                    table.put(key(*id), vec![n as u8; *len]);
+                }
+                if *refresh {
+                    table.refresh();
+                    prop_assert_eq!(listed(&table), listed(&rebuilt(&table)));
+                }
+            }
+            table.refresh();
+            prop_assert_eq!(listed(&table), listed(&rebuilt(&table)));
+            covers_every_key(&table);
+            let fits = |leaf: &LeafDigest| leaf.bytes as usize <= SHELF_BYTES_MAX;
+            prop_assert!(table.leaves.values().all(fits));
+        }
     }
 
     proptest! {

@@ -9,19 +9,21 @@ use std::{
 };
 
 use metatopia_physics::{Body, Contact};
-use metatopia_types::{Digest, LeafKey, ObjectId, Root, Roster, StateProof, merkle};
+use metatopia_types::{
+    Digest, Height, LeafKey, ObjectId, Root, Roster, StateProof, TilePoint, merkle, shelf_key,
+};
 
 use super::{
     engine_leaf::EngineLeaf,
     leaf_keys::{
-        CONTACTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS, TILE, WINDOWS, prefix_digits,
-        tile_named,
+        CONTACTS, GRANTED, GRANTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS, TILE,
+        WINDOWS, prefix_digits, tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
 };
 use crate::{
     acts::ChatIndex,
-    rules::{Governance, Readiness},
+    rules::{Governance, LandWeek, Readiness},
     space::{PlacedTiles, Tile},
     state::{ChangedObject, Charter, object_key},
 };
@@ -63,6 +65,7 @@ pub(crate) struct StateLeaves {
     pub(super) governance: LastValue<Governance>,
     pub(super) roster: LastValue<Roster>,
     pub(super) chat: LastValue<ChatIndex>,
+    pub(super) land: LastValue<LandWeek>,
     pub(super) players: LeafTable<32>,
     pub(super) histories: LeafTable<32>,
     pub(super) windows: LeafTable<40>,
@@ -70,6 +73,9 @@ pub(crate) struct StateLeaves {
     pub(super) packages: LeafTable<36>,
     pub(super) publications: LeafTable<32>,
     pub(super) contacts: LeafTable<16>,
+    pub(super) granted: LeafTable<32>,
+    /// Shared with who proves shelves of a state that has passed.
+    pub(super) shelves: Shelves,
     pub(super) tiles: BTreeMap<Tile, LeafTable<8>>,
     /// Every leaf, with its content's hash and its hash in the tree.
     pub(super) tree: BTreeMap<LeafKey, (LeafDigest, Digest)>,
@@ -83,6 +89,16 @@ pub(crate) struct StateLeaves {
     /// Objects that changed between the last two calls of [`StateLeaves::refresh`].
     pub(super) changed: Vec<ChangedObject>,
     pub(super) hashed_bytes: u64,
+}
+
+/// The table of a land office's grants.
+#[derive(Debug, Clone)]
+pub(super) struct Shelves(pub(super) Arc<LeafTable<8>>);
+
+impl Default for Shelves {
+    fn default() -> Self {
+        Self(Arc::new(LeafTable::shelves()))
+    }
 }
 
 impl StateLeaves {
@@ -168,11 +184,25 @@ impl StateLeaves {
             PACKAGES => self.packages.part(prefix, range),
             PUBLICATIONS => self.publications.part(prefix, range),
             CONTACTS => self.contacts.part(prefix, range),
+            GRANTED => self.granted.part(prefix, range),
+            GRANTS => self.shelves.0.part(prefix, range),
             _ => {
                 let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
                 self.tiles.get(&tile)?.part(prefix, range)
             }
         })
+    }
+
+    /// Returns the shelves of a land office, to prove them while the state goes on; nothing if there are
+    /// none.
+    pub(crate) fn map_shelves(&self, height: Height) -> Option<MapShelves> {
+        if self.shelves.0.is_empty() {
+            return None;
+        }
+        let first = LeafKey(GRANTS.to_owned());
+        let first = u32::try_from(self.tree.range(..&first).count()).ok()?;
+        let (shelves, nodes) = (Arc::clone(&self.shelves.0), Arc::clone(&self.nodes));
+        Some(MapShelves { height, first, shelves, nodes })
     }
 
     /// Returns a leaf with its path to the root.
@@ -181,5 +211,42 @@ impl StateLeaves {
         let index = u32::try_from(self.tree.range(..key).count()).ok()?;
         let place = self.nodes.proof(index)?;
         Some(StateProof { key: key.clone(), content, place })
+    }
+}
+
+/// The shelves of a land office after one turn. Clones are cheap: they share what is in it.
+#[derive(Debug, Clone)]
+pub struct MapShelves {
+    height: Height,
+    /// The place of the first shelf among all leaves. The others follow it, in the order of their keys.
+    first: u32,
+    shelves: Arc<LeafTable<8>>,
+    nodes: Arc<merkle::Tree>,
+}
+
+impl MapShelves {
+    /// Returns the height of the turn.
+    #[must_use]
+    pub const fn height(&self) -> Height {
+        self.height
+    }
+
+    /// Returns the root of the state after that turn.
+    #[must_use]
+    pub fn root(&self) -> Root {
+        Root(self.nodes.root())
+    }
+
+    /// Returns the shelf about a point, with its path to the root.
+    ///
+    /// # Panics
+    /// Never: every point has a shelf.
+    #[must_use]
+    pub fn proof(&self, point: TilePoint) -> StateProof {
+        let shelf = self.shelves.shelf_of(&point.quadtree_code().to_be_bytes());
+        let (digits, before) = shelf.expect("the shelves cover the plane");
+        let place = u32::try_from(before).ok().and_then(|n| self.nodes.proof(self.first + n));
+        let place = place.expect("each shelf is one of the leaves");
+        StateProof { key: shelf_key(&digits), content: self.shelves.content(&digits), place }
     }
 }

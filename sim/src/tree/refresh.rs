@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, HISTORIES, OWNERS, PACKAGES,
-        PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT, VALIDATORS, WINDOWS, outcomes_key,
-        table_leaf_key, tile_table_name,
+        CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES, LAND,
+        OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT, VALIDATORS,
+        WINDOWS, outcomes_key, table_leaf_key, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -58,6 +58,7 @@ impl StateLeaves {
         self.people(state);
         self.packages(state);
         self.publications(state);
+        self.land(state);
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.bodies.take_changes();
         self.objects(state, changes.bodies);
@@ -112,6 +113,31 @@ impl StateLeaves {
                 Some(record) => self.publications.put(id.0.0, wire::encode(&(id, record))),
                 None => self.publications.take(id.0.0),
             }
+        }
+    }
+
+    /// Encodes what changed in the register of a land office.
+    fn land(&mut self, state: &mut State) {
+        let Some(register) = &mut state.land else {
+            return;
+        };
+        if self.land.changed_to(&register.week) {
+            self.single(LAND, &register.week);
+        }
+        let touched = register.grants.take_touched();
+        if !touched.is_empty() {
+            let shelves = Arc::make_mut(&mut self.shelves.0);
+            for code in touched {
+                set_entry(
+                    shelves,
+                    code.to_be_bytes(),
+                    register.grants.get(&code).map(wire::encode),
+                );
+            }
+        }
+        for sim in register.sims.take_touched() {
+            let entry = register.sims.get(&sim).map(|granted| wire::encode(&(sim, granted)));
+            set_entry(&mut self.granted, sim.0.0, entry);
         }
     }
 
@@ -280,6 +306,10 @@ impl StateLeaves {
         hashed += refresh_table(tree, PACKAGES, &mut self.packages);
         hashed += refresh_table(tree, PUBLICATIONS, &mut self.publications);
         hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
+        hashed += refresh_table(tree, GRANTED, &mut self.granted);
+        if !self.shelves.0.is_fresh() {
+            hashed += refresh_table(tree, GRANTS, Arc::make_mut(&mut self.shelves.0));
+        }
         self.tiles.retain(|tile, table| {
             if !table.is_fresh() {
                 hashed += refresh_table(tree, &tile_table_name(*tile), table);

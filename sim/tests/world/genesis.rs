@@ -127,6 +127,7 @@ fn a_genesis_may_name_a_site_and_its_square_is_aligned() {
     let mut builder = Builder::new();
     let elsewhere = builder.genesis.id();
     builder.genesis.site = site(-8, 16, 2);
+    builder.genesis.parameters.ground = Area { low: vec2(-128, -128), high: vec2(128, 128) };
     assert_ne!(builder.genesis.id(), elsewhere, "the same place at another site is another sim");
     assert_eq!(Genesis::decode(&builder.genesis.encode()), Ok(builder.genesis.clone()));
     let world = builder.build().world;

@@ -35,6 +35,8 @@ fn place() -> (Builder, Yard) {
     });
     builder.thing(Motion::Dynamic, (3, 0), &[counter]);
     builder.thing(Motion::Dynamic, (0, 4), &[]);
+    // As large as the least square of a world, so that only the site of a successor is wrong below.
+    builder.genesis.parameters.ground = Area { low: vec2(-32, -32), high: vec2(32, 32) };
     let area = Area { low: vec2(-2, -2), high: vec2(2, 2) };
     builder.genesis.lands.push(Land { name: "green".to_owned(), area, title: Title::Open });
     let mut yard = builder.build();

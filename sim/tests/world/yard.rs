@@ -228,6 +228,20 @@ impl Yard {
         self.act(n, Act::Publish { source })
     }
 
+    /// Adds an act with this blob, which is an order for a land office.
+    pub(crate) fn order(&mut self, n: u8, blob: Blob) -> SignedEnvelope {
+        let order = blob.id();
+        self.blobs.push(blob);
+        self.act(n, Act::Land { order })
+    }
+
+    /// Adds an act of any key with this order, which nobody signed.
+    pub(crate) fn unsigned_order(&mut self, author: PublicKey, seq: u64, blob: Blob) {
+        let order = blob.id();
+        self.blobs.push(blob);
+        self.unsigned(author, seq, Act::Land { order });
+    }
+
     /// The turn that the acts so far make.
     pub(crate) fn turn(&mut self) -> Turn {
         let acts = core::mem::take(&mut self.pending);

@@ -96,6 +96,22 @@ impl Certificate {
         check_quorum(signatures, set, scheme, signed)
     }
 
+    /// The same certificate with no more signatures than prove it to those who know `set`: the first ones
+    /// of members of the set that have more than two thirds of the voting power.
+    #[must_use]
+    pub fn thinned(&self, set: &ValidatorSet) -> Self {
+        let mut power = 0_u64;
+        let mut signatures = Vec::new();
+        for (key, signature) in &self.signatures {
+            let Some(member) = set.get(key).filter(|_| power < set.quorum()) else {
+                continue;
+            };
+            power = power.saturating_add(u64::from(member.power));
+            signatures.push((*key, *signature));
+        }
+        Self { signatures, ..self.clone() }
+    }
+
     /// The precommit that `voter` signed for this certificate.
     #[must_use]
     pub const fn vote(&self, voter: PublicKey) -> Vote {

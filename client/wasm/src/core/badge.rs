@@ -111,7 +111,9 @@ impl ProofBadge {
             | Distrust::Receipt(_)
             | Distrust::State(_)
             | Distrust::OtherHeight { .. }
-            | Distrust::NotOutcomes => "header",
+            | Distrust::NotOutcomes
+            | Distrust::Land(_)
+            | Distrust::OtherGround { .. } => "header",
         };
         let state = &mut self.state;
         state.level = ProofLevel::Red;

@@ -133,6 +133,10 @@ impl Publisher {
                 let known = archive.root(*height);
                 known.or_else(|| stated.map(|d| d.turn.header.root)).map(Answer::Root)
             }
+            Question::Land { point } => {
+                let proof = ctx.execution.land().proof(*point, decision);
+                proof.map(|proof| Answer::Land(Box::new(proof)))
+            }
             Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
             // Genesis is no turn.
             Question::Turns { from } => (from.0 >= 1).then(|| {
@@ -152,7 +156,6 @@ impl Publisher {
             | Question::Governance
             | Question::Tickets
             | Question::Packages { .. }
-            | Question::Land { .. }
             | Question::Things { .. } => self.answer_from_world(ctx, question),
             Question::Applicants
             | Question::Servers

@@ -6,6 +6,7 @@ mod fetching;
 mod filling;
 mod join_retry;
 mod joining;
+mod land;
 mod repair;
 mod snapshots;
 mod state_sync;

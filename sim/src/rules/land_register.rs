@@ -1,0 +1,242 @@
+//! The register of a land office: who holds which square of its world, and what was granted lately.
+//!
+//! Squares are aligned, so two of them are apart or one contains the other. A grant is found by the place of
+//! its corner on the curve through the quadtree of the plane.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_types::{
+    GenesisHead, Height, LandGrant, Millis, OfficeFounding, PlaneBlock, PublicKey, SimId, Square,
+    TilePoint, Validator, ValidatorSet, limits::SQUARE_DOUBLINGS_MAX, overlap,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{limits::LAND_LAPSES_PER_TURN, tree::Tracked};
+
+/// A week of governance time.
+const WEEK_MS: u64 = 7 * super::DAY_MS;
+
+/// What the office keeps of a sim that has a square.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrantedSim {
+    /// Its square.
+    pub square: Square,
+    /// Who votes at the height of the header that it showed last; its first validators before.
+    pub validators: Vec<Validator>,
+}
+
+impl GrantedSim {
+    /// Returns these validators as a set.
+    ///
+    /// # Panics
+    /// Never: only sets are recorded.
+    #[must_use]
+    pub fn set(&self) -> ValidatorSet {
+        ValidatorSet::new(self.validators.clone(), |_| true).expect("a set was recorded")
+    }
+}
+
+/// What was granted in the week of governance time under way.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LandWeek {
+    /// The number of the week, from 0.
+    pub week: u64,
+    /// Squares that were granted in it.
+    pub granted: u32,
+    /// Who vouched for one of them, with the square beside it.
+    pub sponsors: BTreeMap<PublicKey, Square>,
+}
+
+/// The state of a land office.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct LandRegister {
+    /// What was granted lately.
+    pub(crate) week: LandWeek,
+    /// The grants, by the places of their corners.
+    pub(crate) grants: Tracked<u64, LandGrant>,
+    /// The sims that have a square.
+    pub(crate) sims: Tracked<SimId, GrantedSim>,
+    /// Index: how many squares each key holds.
+    held: BTreeMap<PublicKey, u32>,
+    /// Index: when which grant ends.
+    ends: BTreeSet<(Millis, u64)>,
+}
+
+impl LandRegister {
+    /// Returns the register of a land office in which only its own square is granted, for ever.
+    pub(crate) fn found(sim: SimId, founding: &OfficeFounding, set: &ValidatorSet) -> Self {
+        let mut register = Self::default();
+        register.grant_office(sim, founding, set, 1);
+        register
+    }
+
+    /// Returns the register that a successor of a land office begins with: its own square is the new sim's.
+    pub(crate) fn succeed(
+        mut self,
+        (old, sim): (SimId, SimId),
+        founding: &OfficeFounding,
+        set: &ValidatorSet,
+    ) -> Self {
+        let square = self.sims.get(&old).map(|granted| granted.square);
+        let before = square.and_then(|square| self.remove(square));
+        let epoch = before.map_or(1, |grant| grant.epoch.saturating_add(1));
+        self.grant_office(sim, founding, set, epoch);
+        self
+    }
+
+    fn grant_office(
+        &mut self,
+        sim: SimId,
+        founding: &OfficeFounding,
+        set: &ValidatorSet,
+        epoch: u64,
+    ) {
+        let OfficeFounding { square, holder, beacons } = founding.clone();
+        let (until, shown) = (Millis(u64::MAX), Height(0));
+        let grant = LandGrant { square, sim, holder, beacons, epoch, until, shown };
+        self.insert(grant, set.members().to_vec());
+    }
+
+    /// Returns the register of these entries, as leaves hold them.
+    pub(crate) fn restore(
+        week: LandWeek,
+        grants: Vec<LandGrant>,
+        sims: Vec<(SimId, GrantedSim)>,
+    ) -> Self {
+        let mut register = Self { week, ..Self::default() };
+        for grant in grants {
+            register.grants.insert(code(grant.square), grant);
+        }
+        sims.into_iter().for_each(|(sim, granted)| register.sims.insert(sim, granted));
+        register.index();
+        register
+    }
+
+    /// Builds the indexes.
+    fn index(&mut self) {
+        (self.held, self.ends) = (BTreeMap::new(), BTreeSet::new());
+        for (code, grant) in self.grants.iter() {
+            *self.held.entry(grant.holder).or_default() += 1;
+            self.ends.insert((grant.until, *code));
+        }
+    }
+
+    /// Marks everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.grants.touch_all();
+        self.sims.touch_all();
+    }
+
+    /// Returns the grant that holds a point.
+    pub(crate) fn grant_at(&self, point: TilePoint) -> Option<&LandGrant> {
+        let of_size = |doublings: u8| {
+            let corner = PlaneBlock::around(point, doublings + 1).corner;
+            let grant = self.grants.get(&corner.quadtree_code())?;
+            (grant.square.doublings == doublings).then_some(grant)
+        };
+        (0..=SQUARE_DOUBLINGS_MAX).find_map(of_size)
+    }
+
+    /// Returns the grant of exactly this square.
+    pub(crate) fn grant_of(&self, square: Square) -> Option<&LandGrant> {
+        self.grants.get(&code(square)).filter(|grant| grant.square == square)
+    }
+
+    /// Returns a grant that shares ground with a square.
+    pub(crate) fn overlapping(&self, square: Square) -> Option<&LandGrant> {
+        let around = self.grant_at(TilePoint::corner(square));
+        // What is inside of the square has a greater place than its corner, and the first such grant
+        // either is inside or none is.
+        let inside = || {
+            let (_, next) = self.grants.after(code(square)).next()?;
+            overlap(next.square, square).then_some(next)
+        };
+        around.or_else(inside)
+    }
+
+    /// Returns the grants that share an edge with a square, some of them more than once.
+    pub(crate) fn beside(&self, square: Square) -> impl Iterator<Item = &LandGrant> {
+        let side = square.side().unwrap_or_default();
+        let TilePoint { x, y } = TilePoint::corner(square);
+        let (west, east) = (x.checked_sub(1), x.checked_add(side));
+        let (south, north) = (y.checked_sub(1), y.checked_add(side));
+        // The least square is two tiles wide, so every second tile along an edge finds every neighbour.
+        (0..side).step_by(2).flat_map(move |along| {
+            let (right, up) = (x.saturating_add(along), y.saturating_add(along));
+            let points = [
+                west.map(|x| TilePoint { x, y: up }),
+                east.map(|x| TilePoint { x, y: up }),
+                south.map(|y| TilePoint { x: right, y }),
+                north.map(|y| TilePoint { x: right, y }),
+            ];
+            points.into_iter().flatten().filter_map(|point| self.grant_at(point))
+        })
+    }
+
+    /// Returns how many squares a key holds.
+    pub(crate) fn held_by(&self, key: &PublicKey) -> u32 {
+        self.held.get(key).copied().unwrap_or_default()
+    }
+
+    /// Grants a square to a sim that begins with these validators.
+    pub(crate) fn insert(&mut self, grant: LandGrant, validators: Vec<Validator>) {
+        let (code, square) = (code(grant.square), grant.square);
+        self.sims.insert(grant.sim, GrantedSim { square, validators });
+        *self.held.entry(grant.holder).or_default() += 1;
+        self.ends.insert((grant.until, code));
+        self.grants.insert(code, grant);
+    }
+
+    /// Takes the grant of a square out of the register.
+    pub(crate) fn remove(&mut self, square: Square) -> Option<LandGrant> {
+        let code = code(square);
+        let grant = self.grants.remove(&code)?;
+        self.sims.remove(&grant.sim);
+        self.ends.remove(&(grant.until, code));
+        if let Some(held) = self.held.get_mut(&grant.holder) {
+            *held = held.saturating_sub(1);
+            if *held == 0 {
+                self.held.remove(&grant.holder);
+            }
+        }
+        Some(grant)
+    }
+
+    /// Replaces the grant of a square, and who votes in its sim.
+    pub(crate) fn replace(&mut self, grant: LandGrant, validators: Vec<Validator>) {
+        self.remove(grant.square);
+        self.insert(grant, validators);
+    }
+
+    /// Counts a square that was granted, and who vouched for it.
+    pub(crate) fn count(&mut self, sponsor: Option<(PublicKey, Square)>) {
+        self.week.granted = self.week.granted.saturating_add(1);
+        self.week.sponsors.extend(sponsor);
+    }
+
+    /// Begins the turn of this governance time: a new week counts anew, and grants that are over fall back,
+    /// so many in a turn.
+    pub(crate) fn pass(&mut self, time: u64) {
+        let week = time / WEEK_MS;
+        if week != self.week.week {
+            self.week = LandWeek { week, ..LandWeek::default() };
+        }
+        for _ in 0..LAND_LAPSES_PER_TURN {
+            let due = self.ends.first().filter(|(until, _)| until.0 <= time);
+            let Some(grant) = due.and_then(|(_, code)| self.grants.get(code)) else {
+                return;
+            };
+            self.remove(grant.square);
+        }
+    }
+}
+
+/// Returns the place of a square's corner on the curve through the quadtree.
+fn code(square: Square) -> u64 {
+    TilePoint::corner(square).quadtree_code()
+}
+
+/// Says whether a head is of a sim on this square of this world.
+pub(crate) fn lies_on(head: &GenesisHead, world: SimId, square: Square) -> bool {
+    head.site.is_some_and(|site| site.world == world && site.square == square)
+}

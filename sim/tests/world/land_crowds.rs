@@ -1,0 +1,119 @@
+//! Keys cost nothing, and land does: what ten thousand of them get in an hour.
+
+use metatopia_math::Fx;
+use metatopia_sim::limits::ARRIVALS_PER_TURN_MAX;
+use metatopia_types::{
+    Act, LandOrder, LandSponsor, Look, Outcome, Refusal, Sign as _, SigningKey, Site,
+};
+
+use crate::{
+    land_office::{
+        ADMIN, DAY_MS, claim, come, granted, office_builder, ordered, refused, sim_on, square,
+        visited,
+    },
+    yard::{T0, Yard, public},
+};
+
+const KEYS: u32 = 10_000;
+
+fn sybil(n: u32) -> SigningKey {
+    let mut seed = [77; 32];
+    seed[..4].copy_from_slice(&n.to_be_bytes());
+    SigningKey::from_seed(seed)
+}
+
+/// The claim of a sybil of the square `x` steps east of the office, with the word of this key.
+fn claim_of(yard: &Yard, n: u32, x: i32, sponsor: &SigningKey) -> LandOrder {
+    let (world, at, own) = (yard.world.sim(), square(2 * x, 0), sybil(n).public());
+    let mut genesis = sim_on(world, at, 1, 1);
+    genesis.site = Some(Site { world, square: at });
+    genesis.admins = [own].into();
+    let head = genesis.head();
+    let sponsor = Some(LandSponsor::new(sponsor, world, head.id(), at, &own));
+    LandOrder::Claim { head, beacons: vec![own], sponsor }
+}
+
+/// Ten thousand keys come in groups, and each of them claims the next square of a row that begins at a
+/// square of the attacker's; the one before vouches. Returns the squares that they got.
+fn attack(yard: &mut Yard, first: &SigningKey) -> usize {
+    let before = granted(&yard.world).len();
+    let (mut holder, mut x) = (first.secret(), 2);
+    let groups = (0..KEYS).collect::<Vec<_>>();
+    // All of them act within an hour of governance time.
+    yard.turn_ms = 3_600_000 / u64::from(KEYS.div_ceil(ARRIVALS_PER_TURN_MAX as u32) * 3 + 70);
+    for group in groups.chunks(ARRIVALS_PER_TURN_MAX) {
+        for n in group {
+            let login = Act::login(format!("sybil {n}"), Look::default());
+            yard.unsigned(sybil(*n).public(), 1, login);
+        }
+        yard.play();
+        for n in group {
+            let order = claim_of(yard, *n, x, &SigningKey::from_seed(*holder));
+            yard.unsigned_order(sybil(*n).public(), 2, order.blob());
+            if yard.world.land_week().expect("an office").granted < 64 {
+                yard.play();
+            }
+            if yard.world.grant_at(metatopia_types::TilePoint { x: 2 * x, y: 0 }).is_some() {
+                (holder, x) = (sybil(*n).secret(), x + 1);
+            }
+        }
+        yard.play();
+        group.iter().for_each(|n| yard.unsigned(sybil(*n).public(), 3, Act::Leave));
+        yard.play();
+    }
+    granted(&yard.world).len() - before
+}
+
+#[test]
+fn ten_thousand_keys_get_at_most_sixty_four_squares_in_an_hour() {
+    let mut builder = office_builder();
+    builder.genesis.parameters.avatar.spawn_radius = Fx::from_int(20);
+    let mut yard = visited(&builder);
+    // The attacker has one friend who has land: the first of them, at the east of the office.
+    let friend = SigningKey::from_seed([1; 32]);
+    assert_eq!(friend.public(), public(1));
+    let own = claim(&yard, 1, square(2, 0), Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 1, &own), Outcome::Ok);
+    let begin = yard.world.governance().time;
+
+    let got = attack(&mut yard, &friend);
+
+    let passed = yard.world.governance().time - begin;
+    println!("{KEYS} keys got {got} squares in {} s of governance time", passed / 1_000);
+    assert!(passed <= 3_600_000, "{passed} ms");
+    assert_eq!(got, 63, "with the friend's own square the 64 of the week");
+    assert_eq!(yard.world.root(), yard.world.rehash());
+
+    come(&mut yard);
+    let honest = claim(&yard, 2, square(0, 2), Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 2, &honest), refused(Refusal::NoSquaresLeft));
+    // The next week has squares again.
+    assert!(yard.world.time().0 > T0);
+    yard.turn_ms = 60_000;
+    while yard.world.land_week().expect("an office").week == 0 {
+        yard.idle(60);
+    }
+    assert!(yard.world.governance().time >= 7 * DAY_MS);
+    come(&mut yard);
+    let honest = claim(&yard, 2, square(0, 2), Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 2, &honest), Outcome::Ok);
+}
+
+#[test]
+fn keys_without_a_neighbour_get_nothing() {
+    let mut yard = visited(&office_builder());
+    let stranger = SigningKey::from_seed([200; 32]);
+    for n in 0..64 {
+        let login = Act::login(format!("sybil {n}"), Look::default());
+        yard.unsigned(sybil(n).public(), 1, login);
+    }
+    yard.play();
+    for n in 0..64 {
+        let order = claim_of(&yard, n, 1, &stranger);
+        yard.unsigned_order(sybil(n).public(), 2, order.blob());
+    }
+    let height = yard.play().height;
+    let outcomes = yard.world.outcomes(height).expect("the last turn's");
+    assert!(outcomes.iter().all(|(_, outcome)| *outcome == refused(Refusal::NoSponsor)));
+    assert_eq!(granted(&yard.world).len(), 1);
+}

@@ -1,0 +1,238 @@
+//! Renewals of grants: a square goes on while its sim shows that it runs.
+
+use metatopia_sim::limits::LAND_LAPSES_PER_TURN;
+use metatopia_types::{
+    Height, LandGrant, LandOrder, Link, Millis, Outcome, Refusal, TilePoint,
+    limits::RENEWAL_LINKS_MAX,
+};
+
+use crate::{
+    land_office::{
+        ADMIN, DAY_MS, Shown, claim_by, come, free_office, granted, office, office_builder,
+        ordered, refused, sim_on, square, visited,
+    },
+    yard::{Yard, public},
+};
+
+/// Voters of the sim of player 1: four of them.
+const VOTERS: [u8; 4] = [30, 31, 32, 33];
+
+/// An office in which player 1 has the square east of the office's.
+fn with_neighbour() -> (Yard, metatopia_types::SimId) {
+    let mut yard = office();
+    let head = sim_on(yard.world.sim(), square(2, 0), 1, 4).head();
+    let sim = head.id();
+    let order = claim_by(&yard, 1, head, Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
+    (yard, sim)
+}
+
+fn grant(yard: &Yard) -> &LandGrant {
+    yard.world.grant_at(TilePoint { x: 2, y: 0 }).expect("it is granted")
+}
+
+/// Lets so many days of governance time pass, in turns of a minute.
+fn days(yard: &mut Yard, days: u64) {
+    pass(yard, days * 24 * 60);
+}
+
+fn pass(yard: &mut Yard, turns: u64) {
+    yard.turn_ms = 60_000;
+    yard.idle(turns);
+}
+
+#[test]
+fn a_header_of_today_renews_a_grant_for_a_month() {
+    let (mut yard, sim) = with_neighbour();
+    let until = grant(&yard).until;
+    days(&mut yard, 20);
+    come(&mut yard);
+    let shown = Shown::now(&yard, sim, 40, &VOTERS);
+    assert_eq!(ordered(&mut yard, 1, &shown.renew(square(2, 0), vec![])), Outcome::Ok);
+    assert_eq!(grant(&yard).shown, Height(40));
+    assert!(grant(&yard).until.0 >= until.0 + 20 * DAY_MS - 600_000);
+    assert_eq!(grant(&yard).epoch, 1);
+
+    // Its beacons renew as well as its holder does: they are keys of its servers.
+    let set = LandOrder::SetBeacons { square: square(2, 0), beacons: vec![public(2)] };
+    assert_eq!(ordered(&mut yard, 1, &set), Outcome::Ok);
+    let next = Shown::now(&yard, sim, 41, &VOTERS).renew(square(2, 0), vec![]);
+    assert_eq!(ordered(&mut yard, 3, &next), refused(Refusal::NotYours));
+    assert_eq!(ordered(&mut yard, 2, &next), Outcome::Ok);
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn a_header_that_is_old_of_the_future_forged_or_known_renews_nothing() {
+    let (mut yard, sim) = with_neighbour();
+    yard.turn_ms = 1_000;
+    yard.idle(9);
+    let good = Shown::now(&yard, sim, 40, &VOTERS);
+    let with = |change: &dyn Fn(&mut Shown)| {
+        let mut shown = good.clone();
+        change(&mut shown);
+        shown.renew(square(2, 0), vec![])
+    };
+    let stranger = metatopia_types::SimId(metatopia_types::Digest([7; 32]));
+    for (order, refusal) in [
+        (with(&|shown| shown.height = 0), Refusal::OldHeader),
+        (with(&|shown| shown.time -= 30 * DAY_MS), Refusal::OldHeader),
+        (with(&|shown| shown.time += 3_600_000), Refusal::OldHeader),
+        (with(&|shown| shown.signers.truncate(2)), Refusal::NotCertified),
+        (with(&|shown| shown.signers = vec![30, 30, 30, 30]), Refusal::NotCertified),
+        (with(&|shown| shown.sim = stranger), Refusal::NotCertified),
+        (with(&|shown| shown.voters = vec![60]), Refusal::NotCertified),
+        (good.renew(square(0, 0), vec![]), Refusal::NotYours),
+        (good.renew(square(4, 0), vec![]), Refusal::NoGrant),
+    ] {
+        assert_eq!(ordered(&mut yard, 1, &order), refused(refusal), "{order:?}");
+    }
+    assert_eq!(
+        ordered(&mut yard, ADMIN, &good.renew(square(0, 0), vec![])),
+        refused(Refusal::OfficeStays)
+    );
+    let LandOrder::Renew { header, .. } = good.renew(square(2, 0), vec![]) else { panic!() };
+    let other = good.link();
+    let mut certificate = other.certificate;
+    certificate.height = Height(41);
+    let mixed = LandOrder::Renew { square: square(2, 0), links: vec![], header, certificate };
+    assert_eq!(ordered(&mut yard, 1, &mixed), refused(Refusal::NotCertified));
+
+    assert_eq!(ordered(&mut yard, 1, &good.renew(square(2, 0), vec![])), Outcome::Ok);
+    let again = refused(Refusal::OldHeader);
+    assert_eq!(ordered(&mut yard, 1, &good.renew(square(2, 0), vec![])), again);
+}
+
+/// Changes of who votes, at heights 10, 20, .., from each set to the next one.
+fn changes(yard: &Yard, sim: metatopia_types::SimId, sets: &[Vec<u8>]) -> Vec<Link> {
+    let link = |(n, pair): (u64, &[Vec<u8>])| {
+        let next = pair[1].clone();
+        Shown { next, ..Shown::now(yard, sim, 10 * n, &pair[0]) }.link()
+    };
+    (1..).zip(sets.windows(2)).map(link).collect()
+}
+
+#[test]
+fn a_renewal_follows_the_changes_of_who_votes() {
+    let (mut yard, sim) = with_neighbour();
+    let sets: Vec<Vec<u8>> = (0..=8).map(|n| (30 + n..34 + n).collect()).collect();
+    let links = changes(&yard, sim, &sets);
+    let shown = Shown::now(&yard, sim, 75, &sets[7]);
+    let without = shown.renew(square(2, 0), links[1..7].to_vec());
+    assert_eq!(ordered(&mut yard, 1, &without), refused(Refusal::NotCertified), "one is missing");
+    let swapped = vec![links[1].clone(), links[0].clone()];
+    let swapped = Shown::now(&yard, sim, 25, &sets[2]).renew(square(2, 0), swapped);
+    assert_eq!(ordered(&mut yard, 1, &swapped), refused(Refusal::NotCertified));
+    let many = Shown::now(&yard, sim, 85, &sets[8]).renew(square(2, 0), links.clone());
+    assert_eq!(links.len(), RENEWAL_LINKS_MAX + 1);
+    assert_eq!(ordered(&mut yard, 1, &many), refused(Refusal::OutOfRange));
+
+    let most = shown.renew(square(2, 0), links[..7].to_vec());
+    assert_eq!(ordered(&mut yard, 1, &most), Outcome::Ok);
+    let known = yard.world.granted(&sim).expect("it has a square").set();
+    assert_eq!(known, crate::land_office::set_of(sets[7].iter().copied()));
+
+    // What was shown before is passed over, and the set that the office knows goes on.
+    let later = Shown::now(&yard, sim, 90, &sets[8]).renew(square(2, 0), links[5..].to_vec());
+    assert_eq!(ordered(&mut yard, 1, &later), Outcome::Ok);
+}
+
+#[test]
+fn a_header_that_changed_who_votes_is_the_first_link_of_the_next_renewal() {
+    let (mut yard, sim) = with_neighbour();
+    let sets: Vec<Vec<u8>> = (0..=1).map(|n| (30 + n..34 + n).collect()).collect();
+    let links = changes(&yard, sim, &sets);
+    let Link { header, certificate, .. } = links[0].clone();
+    let first = LandOrder::Renew { square: square(2, 0), links: vec![], header, certificate };
+    assert_eq!(ordered(&mut yard, 1, &first), Outcome::Ok);
+    let next = Shown::now(&yard, sim, 11, &sets[1]).renew(square(2, 0), links);
+    assert_eq!(ordered(&mut yard, 1, &next), Outcome::Ok);
+}
+
+#[test]
+fn a_square_whose_sim_shows_nothing_falls_back_after_a_month_of_the_office() {
+    let (mut yard, sim) = with_neighbour();
+    // An office that was away for years lets nothing lapse: its governance time stands still.
+    yard.turn_ms = 400 * DAY_MS;
+    yard.play();
+    let left = grant(&yard).until.0 - yard.world.governance().time;
+    assert!(left > 30 * DAY_MS - 3_600_000);
+
+    // Turns of a minute of governance time, which begin after the jump.
+    yard.turn_ms = 400 * DAY_MS;
+    yard.idle((left - 1) / 60_000);
+    assert_eq!(granted(&yard.world).len(), 2);
+    yard.play();
+    assert_eq!(granted(&yard.world).len(), 1, "its time is over");
+    come(&mut yard);
+    let late = Shown::now(&yard, sim, 40, &VOTERS).renew(square(2, 0), vec![]);
+    assert_eq!(ordered(&mut yard, 1, &late), refused(Refusal::NoGrant));
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn so_many_squares_fall_back_in_one_turn() {
+    let mut yard = free_office();
+    let count = LAND_LAPSES_PER_TURN as i32 + 5;
+    for x in 1..=count {
+        let head = sim_on(yard.world.sim(), square(4 * x, 0), 1, 1).head();
+        let order = claim_by(&yard, 1, head, None);
+        yard.order(1, order.blob());
+    }
+    yard.play();
+    assert_eq!(granted(&yard.world).len() as i32, count + 1);
+    let until = yard.world.grants().map(|grant| grant.until).min().unwrap_or(Millis(0));
+    yard.turn_ms = 60_000 + 50;
+    while yard.world.governance().time + 60_000 < until.0 {
+        yard.play();
+    }
+    assert_eq!(granted(&yard.world).len() as i32, count + 1);
+    yard.play();
+    assert_eq!(granted(&yard.world).len(), 6);
+    yard.play();
+    assert_eq!(granted(&yard.world).len(), 1);
+}
+
+#[test]
+fn admins_take_back_a_square_whose_sim_never_ran() {
+    let (mut yard, sim) = with_neighbour();
+    let take = |at| LandOrder::TakeBack { square: at };
+    assert_eq!(ordered(&mut yard, 2, &take(square(2, 0))), refused(Refusal::NotAdmin));
+    assert_eq!(ordered(&mut yard, ADMIN, &take(square(0, 0))), refused(Refusal::OfficeStays));
+    assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), Outcome::Ok);
+    assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), refused(Refusal::NoGrant));
+
+    let head = sim_on(yard.world.sim(), square(2, 0), 1, 4).head();
+    let claim = claim_by(&yard, 1, head, Some(ADMIN));
+    assert_eq!(ordered(&mut yard, 1, &claim), Outcome::Ok);
+    let shown = Shown::now(&yard, sim, 1, &VOTERS).renew(square(2, 0), vec![]);
+    assert_eq!(ordered(&mut yard, 1, &shown), Outcome::Ok);
+    assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), refused(Refusal::SimRuns));
+}
+
+#[test]
+fn a_turn_checks_so_many_signatures_of_renewals() {
+    // Five sims of 31 validators of one holder: a turn has room for the certificates of eight.
+    let mut builder = office_builder();
+    builder.genesis.parameters.land_claims = metatopia_sim::LandClaims::Anybody;
+    builder.genesis.parameters.land_per_key = 20;
+    let mut yard = visited(&builder);
+    let world = yard.world.sim();
+    let sims: Vec<_> = (1..=9).map(|x| sim_on(world, square(8 * x, 0), 1, 31).head()).collect();
+    for head in &sims {
+        let order = claim_by(&yard, 1, head.clone(), None);
+        assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
+    }
+    let voters: Vec<u8> = (30..61).collect();
+    let acts: Vec<_> = (1..)
+        .zip(&sims)
+        .map(|(x, head)| {
+            let order = Shown::now(&yard, head.id(), 5, &voters).renew(square(8 * x, 0), vec![]);
+            yard.order(1, order.blob())
+        })
+        .collect();
+    yard.play();
+    let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
+    assert_eq!(outcomes[..8], [Outcome::Ok; 8]);
+    assert_eq!(outcomes[8], refused(Refusal::TooOften));
+}
