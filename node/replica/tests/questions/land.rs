@@ -52,14 +52,6 @@ fn a_server_of_an_office_proves_who_holds_a_point_by_the_newest_certified_state(
 }
 
 #[test]
-fn a_server_answers_about_land_while_a_turn_is_being_applied() {
-    let mut server = Alone::found(&office());
-    server.run_to(10);
-    server.run_until_away();
-    assert!(ask(&mut server).header.height >= Height(10));
-}
-
-#[test]
 fn a_sim_that_is_no_land_office_knows_of_no_land() {
     let mut server = Alone::begin();
     server.run_to(10);
