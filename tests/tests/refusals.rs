@@ -48,6 +48,21 @@ const REASONS: &[Reasons] = &[
         returned_in: &["sim/types/tests/"],
     },
     Reasons {
+        name: "LandProofError",
+        file: "sim/types/src/land_proof.rs",
+        returned_in: &["sim/types/tests/"],
+    },
+    Reasons {
+        name: "LinkError",
+        file: "sim/types/src/link.rs",
+        returned_in: &["sim/types/tests/"],
+    },
+    Reasons {
+        name: "GenesisHeadError",
+        file: "sim/types/src/genesis_head.rs",
+        returned_in: &["sim/types/tests/"],
+    },
+    Reasons {
         name: "RosterError",
         file: "sim/types/src/roster.rs",
         returned_in: &["sim/types/tests/"],

@@ -49,6 +49,11 @@ pub(super) struct PlaceFile {
     /// Who may publish source: anybody, seen, builders or admins.
     pub(super) publishers: Option<Spanned<Setting>>,
     pub(super) first_login_tries: Option<Spanned<Setting>>,
+    /// Who may claim land, if a sim of the place is a land office: nobody, beside or anybody.
+    pub(super) land_claims: Option<Spanned<Setting>>,
+    pub(super) land_per_key: Option<Spanned<Setting>>,
+    pub(super) land_per_week: Option<Spanned<Setting>>,
+    pub(super) land_days: Option<Spanned<Setting>>,
     /// The ground that bodies keep to.
     pub(super) ground: Option<Spanned<GroundFile>>,
     #[serde(default, skip_serializing_if = "AvatarFile::is_empty")]

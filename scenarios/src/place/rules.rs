@@ -95,7 +95,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 10] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 14] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -107,6 +107,10 @@ impl PlaceFile {
             ("first_login", &mut self.first_login),
             ("publishers", &mut self.publishers),
             ("first_login_tries", &mut self.first_login_tries),
+            ("land_claims", &mut self.land_claims),
+            ("land_per_key", &mut self.land_per_key),
+            ("land_per_week", &mut self.land_per_week),
+            ("land_days", &mut self.land_days),
         ]
     }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use metatopia_types::{
     Act, BlobId, GenesisHead, Header, Height, LandGrant, LandOrder, LandSponsor, Link, Millis,
     PublicKey, Refusal, SignedEnvelope, SimId, Square, Validator, ValidatorSet, certified, follow,
-    limits::{BEACONS_MAX, GRANTS_MAX, RENEWAL_LINKS_MAX},
+    limits::{BEACONS_MAX, RENEWAL_LINKS_MAX},
 };
 
 use super::{
@@ -169,7 +169,7 @@ impl ActContext<'_> {
         if register.week.granted >= parameters.land_per_week {
             return Err(Refusal::NoSquaresLeft);
         }
-        if register.grants.len() >= GRANTS_MAX || !self.state.byte_budget.has(LAND_BYTES_MAX) {
+        if !register.has_room() || !self.state.byte_budget.has(LAND_BYTES_MAX) {
             return Err(Refusal::Full);
         }
         let grant = LandGrant {

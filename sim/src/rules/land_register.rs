@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
     GenesisHead, Height, LandGrant, Millis, OfficeFounding, PlaneBlock, PublicKey, SimId, Square,
-    TilePoint, Validator, ValidatorSet, limits::SQUARE_DOUBLINGS_MAX, overlap,
+    TilePoint, Validator, ValidatorSet,
+    limits::{GRANTS_MAX, SQUARE_DOUBLINGS_MAX},
+    overlap,
 };
 use serde::{Deserialize, Serialize};
 
@@ -173,6 +175,11 @@ impl LandRegister {
         })
     }
 
+    /// Says whether the world may have one more grant.
+    pub(crate) fn has_room(&self) -> bool {
+        self.grants.len() < GRANTS_MAX
+    }
+
     /// Returns how many squares a key holds.
     pub(crate) fn held_by(&self, key: &PublicKey) -> u32 {
         self.held.get(key).copied().unwrap_or_default()
@@ -239,4 +246,31 @@ fn code(square: Square) -> u64 {
 /// Says whether a head is of a sim on this square of this world.
 pub(crate) fn lies_on(head: &GenesisHead, world: SimId, square: Square) -> bool {
     head.site.is_some_and(|site| site.world == world && site.square == square)
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Digest;
+
+    use super::*;
+
+    #[test]
+    fn a_world_has_so_many_grants_and_no_more() {
+        let mut register = LandRegister::default();
+        for n in 0..GRANTS_MAX as i32 {
+            assert!(register.has_room(), "grant {n}");
+            let square = Square { x: 2 * (n % 256), y: 2 * (n / 256), doublings: 0 };
+            let sim = SimId(Digest::of("a test's sim", &n.to_le_bytes()));
+            let (holder, beacons) = (PublicKey([7; 32]), Vec::new());
+            let (epoch, until, shown) = (1, Millis(9), Height(0));
+            let grant = LandGrant { square, sim, holder, beacons, epoch, until, shown };
+            register.insert(grant, Vec::new());
+        }
+        assert!(!register.has_room());
+        assert_eq!(register.held_by(&PublicKey([7; 32])), GRANTS_MAX as u32);
+
+        register.pass(9);
+        assert_eq!(register.grants.len(), GRANTS_MAX - LAND_LAPSES_PER_TURN);
+        assert!(register.has_room());
+    }
 }

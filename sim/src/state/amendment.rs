@@ -33,11 +33,15 @@ enum AmendableValue<'a> {
     LandClaims(&'a mut LandClaims),
 }
 
+/// What a sim says of its world that lies in none.
+const NO_WORLD: &str = "none";
+
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
-/// heard are none, because clients foresee that by the genesis.
-pub const AMENDABLE: [&str; 29] = [
+/// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
+pub const AMENDABLE: [&str; 30] = [
     "name",
+    "world",
     "lease_ticks",
     "grace_ticks",
     "objects_max",
@@ -81,7 +85,22 @@ impl Charter {
             value.clone_into(&mut self.name);
             return Ok(());
         }
+        if name == "world" {
+            return self.join_world(value);
+        }
         self.parameters.amend(name, value)
+    }
+
+    /// Follows the land office with this id, which carries on the one of the sim's world. A sim without a
+    /// square follows none, and a land office is its own world.
+    fn join_world(&mut self, value: &str) -> Result<(), AmendError> {
+        if self.value("world").as_deref() == Some(value) {
+            return Ok(());
+        }
+        let own = self.sim;
+        let site = self.site.as_mut().filter(|site| site.world != own).ok_or(AmendError::Value)?;
+        site.world = value.parse().map_err(|_| AmendError::Value)?;
+        Ok(())
     }
 
     /// Returns the value of this name as a text, if there is such a name.
@@ -89,6 +108,9 @@ impl Charter {
     pub fn value(&self, name: &str) -> Option<String> {
         if name == "name" {
             return Some(self.name.clone());
+        }
+        if name == "world" {
+            return Some(self.site.map_or(NO_WORLD.to_owned(), |site| site.world.to_string()));
         }
         self.parameters.setting(name)
     }
@@ -195,6 +217,8 @@ fn write(to: AmendableValue<'_>, text: &str) -> Result<(), AmendError> {
 
 #[cfg(test)]
 mod tests {
+    use metatopia_types::SimId;
+
     use super::*;
 
     fn charter() -> Charter {
@@ -233,6 +257,24 @@ mod tests {
     }
 
     #[test]
+    fn a_sim_with_a_square_follows_another_office_and_an_office_follows_none() {
+        let other = SimId(metatopia_types::Digest([5; 32]));
+        let mut charter = charter();
+        let own = charter.sim;
+        assert_eq!(charter.amend("world", &other.to_string()), Err(AmendError::Value));
+        let square = metatopia_types::Square { x: 0, y: 0, doublings: 0 };
+        charter.site = Some(metatopia_types::Site { world: SimId(other.0), square });
+        assert_eq!(charter.amend("world", "none"), Err(AmendError::Value));
+        let next = metatopia_types::Digest([6; 32]).to_string();
+        assert_eq!(charter.amend("world", &next), Ok(()));
+        assert_eq!(charter.value("world"), Some(next.clone()));
+        charter.site = Some(metatopia_types::Site { world: own, square });
+        assert!(charter.is_office());
+        assert_eq!(charter.amend("world", &next), Err(AmendError::Value));
+        assert_eq!(charter.amend("world", &own.to_string()), Ok(()));
+    }
+
+    #[test]
     fn a_wrong_name_or_value_changes_nothing() {
         let mut charter = charter();
         assert_eq!(charter.amend("ticks_per_turn", "4"), Err(AmendError::NoSuchName));
@@ -241,6 +283,7 @@ mod tests {
         assert_eq!(charter.amend("objects_max", "-1"), Err(AmendError::Value));
         assert_eq!(charter.amend("building.open_ground", "yes"), Err(AmendError::Value));
         assert_eq!(charter.amend("first_login", "ajar"), Err(AmendError::Value));
+        assert_eq!(charter.amend("land_claims", "all"), Err(AmendError::Value));
         let error = charter.amend("building.reach", "101").expect_err("100 m is the most");
         assert!(matches!(error, AmendError::Parameters(ParametersError::Range { .. })), "{error}");
         assert_eq!(charter, self::charter());

@@ -9,7 +9,10 @@ use metatopia_sim::{
     Area, Charter, ENGINE, Genesis, GenesisError, IntroductionError, Land, ObjectSpecError,
     ParametersError, ScriptSpec, Sector, SectorSound, Title, World,
     gas::SCRIPT_TICK_MAX,
-    limits::{GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX},
+    limits::{
+        GENESIS_BYTES_MAX, LAND_PER_WEEK_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
+        TEXT_BYTES_MAX,
+    },
     picture_digest,
 };
 use metatopia_types::{
@@ -189,6 +192,10 @@ fn parameters_have_ranges() {
     assert!(matches!(error, GenesisError::Parameters(ParametersError::Range { .. })));
     let error = fault(|builder| builder.genesis.parameters.gas.tick = SCRIPT_TICK_MAX - 1);
     assert_eq!(error.to_string(), "gas.tick is 13999, outside of 14000 to 1073741824");
+    assert!(matches!(error, GenesisError::Parameters(ParametersError::Count { .. })));
+    let error = fault(|builder| {
+        builder.genesis.parameters.land_per_week = LAND_PER_WEEK_MAX as u32 + 1;
+    });
     assert!(matches!(error, GenesisError::Parameters(ParametersError::Count { .. })));
     let error = fault(|builder| builder.genesis.parameters.objects_max = 16_385);
     assert_eq!(error.to_string(), "objects_max is 16385, outside of 1 to 16384");

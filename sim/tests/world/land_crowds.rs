@@ -1,15 +1,17 @@
 //! Keys cost nothing, and land does: what ten thousand of them get in an hour.
 
 use metatopia_math::Fx;
-use metatopia_sim::limits::ARRIVALS_PER_TURN_MAX;
+use metatopia_sim::limits::{ARRIVALS_PER_TURN_MAX, LAND_BYTES_MAX};
 use metatopia_types::{
     Act, LandOrder, LandSponsor, Look, Outcome, Refusal, Sign as _, SigningKey, Site,
+    limits::{BEACONS_MAX, VALIDATORS_MAX},
 };
 
 use crate::{
+    byte_budget::leave,
     land_office::{
-        ADMIN, DAY_MS, claim, come, granted, office_builder, ordered, refused, sim_on, square,
-        visited,
+        ADMIN, DAY_MS, claim, claim_by, come, free_office, granted, office_builder, ordered,
+        refused, sim_on, square, visited,
     },
     yard::{T0, Yard, public},
 };
@@ -116,4 +118,43 @@ fn keys_without_a_neighbour_get_nothing() {
     let outcomes = yard.world.outcomes(height).expect("the last turn's");
     assert!(outcomes.iter().all(|(_, outcome)| *outcome == refused(Refusal::NoSponsor)));
     assert_eq!(granted(&yard.world).len(), 1);
+}
+
+/// A claim of a square with as many validators and beacons as there may be.
+fn largest_claim(yard: &Yard, x: i32, y: i32) -> LandOrder {
+    let head = sim_on(yard.world.sim(), square(x, y), 1, VALIDATORS_MAX as u8).head();
+    let LandOrder::Claim { head, sponsor, .. } = claim_by(yard, 1, head, None) else {
+        panic!("a claim")
+    };
+    let beacons = (0..BEACONS_MAX as u8).map(|n| public(90 + n)).collect();
+    LandOrder::Claim { head, beacons, sponsor }
+}
+
+#[test]
+fn a_claim_takes_its_bytes_of_a_world_that_fills_up_and_finds_no_room_in_a_full_one() {
+    let mut yard = free_office();
+    yard.idle(metatopia_types::limits::OUTCOME_TURNS);
+    come(&mut yard);
+    yard.play();
+    // Far from the office and side by side, so that a block of the plane is cut down to the least square.
+    let (x, y) = (1 << 30, -(1 << 30));
+    let mut most = 0;
+    for n in 0..8 {
+        let order = largest_claim(&yard, x + 2 * (n % 4), y + 2 * (n / 4));
+        let before = yard.world.state_bytes();
+        assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
+        most = most.max(yard.world.state_bytes().saturating_sub(before));
+    }
+    println!("a claim takes {most} bytes at most");
+    assert!(most > 4_000 && most <= LAND_BYTES_MAX as u64, "{most}");
+
+    leave(&mut yard.world, LAND_BYTES_MAX as u64 - 1_000);
+    let order = largest_claim(&yard, x, y + 8);
+    assert_eq!(ordered(&mut yard, 1, &order), refused(Refusal::Full));
+    let give = LandOrder::Give { square: square(x, y), holder: public(2) };
+    assert_eq!(ordered(&mut yard, 1, &give), refused(Refusal::Full));
+    let release = LandOrder::Release { square: square(x, y) };
+    assert_eq!(ordered(&mut yard, 1, &release), Outcome::Ok);
+    leave(&mut yard.world, LAND_BYTES_MAX as u64 + 1_000);
+    assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
 }

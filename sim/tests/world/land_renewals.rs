@@ -1,6 +1,8 @@
 //! Renewals of grants: a square goes on while its sim shows that it runs.
 
-use metatopia_sim::limits::LAND_LAPSES_PER_TURN;
+use metatopia_sim::limits::{
+    LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX, SHOWN_AHEAD_MS_MAX,
+};
 use metatopia_types::{
     Height, LandGrant, LandOrder, Link, Millis, Outcome, Refusal, TilePoint,
     limits::RENEWAL_LINKS_MAX,
@@ -11,7 +13,7 @@ use crate::{
         ADMIN, DAY_MS, Shown, claim_by, come, free_office, granted, office, office_builder,
         ordered, refused, sim_on, square, visited,
     },
-    yard::{Yard, public},
+    yard::{T0, Yard, public},
 };
 
 /// Voters of the sim of player 1: four of them.
@@ -73,9 +75,17 @@ fn a_header_that_is_old_of_the_future_forged_or_known_renews_nothing() {
         change(&mut shown);
         shown.renew(square(2, 0), vec![])
     };
+    let ahead = |yard: &Yard, over: u64| {
+        let time = T0 + yard.turn_ms * (yard.world.height().0 + 1) + SHOWN_AHEAD_MS_MAX + over;
+        Shown { time, height: 5, ..good.clone() }.renew(square(2, 0), vec![])
+    };
+    let early = ahead(&yard, 1);
+    assert_eq!(ordered(&mut yard, 1, &early), refused(Refusal::OldHeader));
+    let early = ahead(&yard, 0);
+    assert_eq!(ordered(&mut yard, 1, &early), Outcome::Ok);
     let stranger = metatopia_types::SimId(metatopia_types::Digest([7; 32]));
     for (order, refusal) in [
-        (with(&|shown| shown.height = 0), Refusal::OldHeader),
+        (with(&|shown| shown.height = 5), Refusal::OldHeader),
         (with(&|shown| shown.time -= 30 * DAY_MS), Refusal::OldHeader),
         (with(&|shown| shown.time += 3_600_000), Refusal::OldHeader),
         (with(&|shown| shown.signers.truncate(2)), Refusal::NotCertified),
@@ -212,7 +222,8 @@ fn admins_take_back_a_square_whose_sim_never_ran() {
 
 #[test]
 fn a_turn_checks_so_many_signatures_of_renewals() {
-    // Five sims of 31 validators of one holder: a turn has room for the certificates of eight.
+    // Nine sims of 31 validators: a turn has room for the certificates of eight.
+    assert_eq!(LAND_SIGNATURES_PER_TURN_MAX / 31, 8);
     let mut builder = office_builder();
     builder.genesis.parameters.land_claims = metatopia_sim::LandClaims::Anybody;
     builder.genesis.parameters.land_per_key = 20;

@@ -94,6 +94,19 @@ impl LandProof {
         wire::decode(bytes, LAND_PROOF_BYTES_MAX)
     }
 
+    /// Decodes a proof and returns what it proves: see [`LandProof::open`].
+    ///
+    /// # Errors
+    /// See [`LandProofError`].
+    pub fn read<'a>(
+        bytes: &[u8],
+        world: SimId,
+        validators: impl Fn(ValidatorsId) -> Option<&'a ValidatorSet>,
+        scheme: &dyn Verify,
+    ) -> Result<ProvedLand, LandProofError> {
+        Self::decode(bytes)?.open(world, validators, scheme)
+    }
+
     /// Returns what it proves about the land of `world`, whose validator sets `validators` knows.
     ///
     /// # Errors

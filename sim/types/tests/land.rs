@@ -83,7 +83,13 @@ fn a_proof_shows_the_grants_of_a_block_and_that_all_else_there_is_nobodys() {
     assert_eq!((land.height, land.time), (Height((1 << 62) - 2), proof.header.time));
     assert_eq!(land.grant_at(TilePoint { x: 3, y: 1 }), Some(&granted));
     assert_eq!(land.grant_at(TilePoint { x: 4, y: 1 }), None);
-    assert_eq!(LandProof::decode(&proof.encode()), Ok(proof));
+    assert_eq!(LandProof::decode(&proof.encode()), Ok(proof.clone()));
+    let known = set(0..4);
+    let read = |bytes: &[u8]| {
+        LandProof::read(bytes, world(), |id| (id == known.id()).then_some(&known), &Ed25519)
+    };
+    assert_eq!(read(&proof.encode()), Ok(land));
+    assert_eq!(read(&[7; 9]), Err(LandProofError::Decode(wire::DecodeError::Malformed)));
 }
 
 #[test]

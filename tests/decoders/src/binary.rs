@@ -8,7 +8,7 @@ use metatopia_scripting::Package;
 use metatopia_sim::TileEntry;
 use metatopia_store::{Disk as _, FileName, memory::MemoryDisk, scan, survey};
 use metatopia_transport::framing;
-use metatopia_types::{Certificate, Evidence, Turn, limits, wire};
+use metatopia_types::{Certificate, Evidence, LandOrder, LandProof, Turn, limits, wire};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::samples::sim;
@@ -62,6 +62,14 @@ pub(crate) fn peer(bytes: &[u8]) -> bool {
 
 pub(crate) fn overlay(bytes: &[u8]) -> bool {
     only(bytes, OverlayMessage::decode(bytes).ok().map(|message| message.encode()))
+}
+
+pub(crate) fn land_order(bytes: &[u8]) -> bool {
+    only(bytes, LandOrder::decode(bytes).ok().map(|order| order.blob().0))
+}
+
+pub(crate) fn land_proof(bytes: &[u8]) -> bool {
+    only(bytes, LandProof::decode(bytes).ok().map(|proof| proof.encode()))
 }
 
 pub(crate) fn followers(bytes: &[u8]) -> bool {

@@ -13,6 +13,7 @@
 
 mod binary;
 mod files;
+mod land;
 mod overlay;
 mod samples;
 mod states;
@@ -40,6 +41,8 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "server_frame", accepts: binary::server, samples: samples::server_frames },
     Decoder { name: "peer_frame", accepts: binary::peer, samples: samples::peer_frames },
     Decoder { name: "overlay_frame", accepts: binary::overlay, samples: overlay::frames },
+    Decoder { name: "land_order", accepts: binary::land_order, samples: land::orders },
+    Decoder { name: "land_proof", accepts: binary::land_proof, samples: land::proofs },
     Decoder { name: "followers", accepts: binary::followers, samples: samples::followers },
     Decoder { name: "tile_entry", accepts: binary::tile_entry, samples: samples::tile_entries },
     Decoder { name: "genesis", accepts: states::genesis, samples: samples::genesis },

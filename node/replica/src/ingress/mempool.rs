@@ -169,7 +169,7 @@ impl Mempool {
             return Err(SubmitRefusal::Replayed(envelope.seq.0));
         }
         lanes.insert(place, id);
-        if matches!(envelope.act, Act::Publish { .. }) {
+        if carries_source(&envelope.act) {
             self.sources.insert(envelope.author, bytes);
             self.source_bytes += bytes;
         }
@@ -230,7 +230,7 @@ impl Mempool {
         if of_author >= AUTHOR_PENDING_MAX || crowded {
             return Err(SubmitRefusal::QuotaExceeded);
         }
-        if matches!(act.envelope.act, Act::Publish { .. }) {
+        if carries_source(&act.envelope.act) {
             if stranger || self.sources.contains_key(&act.envelope.author) {
                 return Err(SubmitRefusal::QuotaExceeded);
             }
@@ -295,7 +295,7 @@ impl Mempool {
                 let Submission { act, blobs: named } = &pending.submission;
                 let extra: usize = named.iter().map(|blob| blob.0.len()).sum();
                 let bytes = wire::length(act);
-                let is_source = matches!(act.envelope.act, Act::Publish { .. });
+                let is_source = carries_source(&act.envelope.act);
                 if is_source
                     && (sources >= PUBLISHES_PER_TURN_MAX
                         || (sources > 0 && source_bytes + extra > TURN_SOURCE_BYTES))
@@ -389,7 +389,7 @@ impl Mempool {
         self.bytes -= pending.bytes;
         self.not_handed_on -= usize::from(pending.handed_on.is_none());
         let envelope = &pending.submission.act.envelope;
-        if matches!(envelope.act, Act::Publish { .. }) {
+        if carries_source(&envelope.act) {
             self.source_bytes -= self.sources.remove(&envelope.author).unwrap_or(0);
         }
         if let Some(lanes) = self.authors.get_mut(&envelope.author) {
@@ -430,4 +430,10 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         ActFault::UnknownAct(number) => SubmitRefusal::UnknownAct(number),
         ActFault::Signature => SubmitRefusal::BadSignature,
     }
+}
+
+/// Says whether an act comes with a blob that is much longer than words. Orders for a land office have the
+/// same bounds as source: a certified header is no shorter.
+const fn carries_source(act: &Act) -> bool {
+    matches!(act, Act::Publish { .. } | Act::Land { .. })
 }

@@ -258,6 +258,24 @@ fn one_package_of_an_author_waits_and_none_of_a_stranger() {
 }
 
 #[test]
+fn orders_of_land_count_as_source_and_are_shorter() {
+    let order = |author, seq, bytes| {
+        let blob = Blob(vec![author; bytes]);
+        let envelope = Envelope { act: Act::Land { order: blob.id() }, ..envelope(author, 1, seq) };
+        Submission { act: envelope.sign(&key(author)), blobs: vec![blob] }
+    };
+    let most = limits::LAND_ORDER_BYTES_MAX;
+    let mut pool = Pool::new();
+    assert_eq!(pool.admit(order(1, 1, most + 1)), Err(SubmitRefusal::BadBlob));
+    assert!(pool.admit(order(1, 1, most)).is_ok());
+    assert_eq!(pool.admit(publish(1, 2, 10)), Err(SubmitRefusal::QuotaExceeded));
+    assert!(pool.admit(order(2, 1, most)).is_ok());
+    assert_eq!(pool.body(None).blobs().len(), 1, "a turn has as much source as it compiles");
+    let mut pool = Pool { all: equals(Standing::Stranger), ..Pool::new() };
+    assert_eq!(pool.admit(order(1, 1, 10)), Err(SubmitRefusal::QuotaExceeded));
+}
+
+#[test]
 fn waiting_source_has_a_bound_of_its_own() {
     let mut pool = Pool::new();
     let most = SOURCE_BYTES_MAX / limits::BLOB_BYTES_MAX;

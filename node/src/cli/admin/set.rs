@@ -4,7 +4,7 @@ use std::fmt;
 
 use clap::{Args, builder::PossibleValuesParser};
 use metatopia_sim::{AMENDABLE, AmendError, Parameters, is_name};
-use metatopia_types::Act;
+use metatopia_types::{Act, SimId};
 use serde::Serialize;
 
 use crate::cli::{console::Console, failure::Failure, say::carry_through, session::PlayerArgs};
@@ -63,6 +63,10 @@ fn check(name: &str, value: &str) -> Result<(), Failure> {
         let wrong = || Failure::usage(format!("{value:?} is no name: one short line, not empty"));
         return if is_name(value) { Ok(()) } else { Err(wrong()) };
     }
+    if name == "world" {
+        let wrong = |_| Failure::usage(format!("{value:?} is no id of a land office"));
+        return value.parse::<SimId>().map(drop).map_err(wrong);
+    }
     Parameters::default().amend(name, value).map_err(|error| match error {
         AmendError::Parameters(error) => Failure::usage(error.to_string()),
         AmendError::Value | AmendError::NoSuchName => {
@@ -94,6 +98,7 @@ mod tests {
             ("objects_max", "many", "\"many\" is no value of objects_max"),
             ("first_login", "ajar", "\"ajar\" is no value of first_login"),
             ("name", "", "\"\" is no name"),
+            ("world", "Earth", "\"Earth\" is no id of a land office"),
         ] {
             let failure = check(name, value).expect_err("it is wrong");
             assert_eq!(failure.exit, Exit::Usage);
