@@ -5,7 +5,7 @@
 //! | `GET /api/status[?at=HEIGHT]` | [`StatusAnswer`] as JSON; with `at`, the root after that height |
 //! | `GET /api/sims` | [`SimEntry`]s as JSON: the sims that this process hosts |
 //! | `GET /api/session` | [`SessionAnswer`] as JSON: what a client needs to connect |
-//! | `GET /api/genesis` | the sim's genesis, encoded: its digest is the sim's id |
+//! | `GET /api/genesis` | the sim's genesis, encoded: the digest of its head is the sim's id |
 //! | `GET /api/page` | what the page is told beside its code, as JSON |
 //! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
 //! | `GET /api/invites/HASH` | an invite for who has the short one, covered |

@@ -6,7 +6,7 @@
 //! needs them. It does not decide what to do, and knows no command line, no key file and no disk; the
 //! text client, bots and commands do.
 //!
-//! What is believed is no node's word: [`GenesisTrust`] holds the genesis, whose digest is the sim's id, and
+//! What is believed is no node's word: [`GenesisTrust`] holds the genesis, which gives the sim's id, and
 //! receipts and outcomes are checked against signatures that lead back to it.
 //!
 //! ```

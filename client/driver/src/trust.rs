@@ -1,4 +1,4 @@
-//! What a client believes before anybody tells it anything: the genesis, whose digest is the sim's id.
+//! What a client believes before anybody tells it anything: the genesis, which gives the sim's id.
 
 use std::{sync::Arc, time::Duration};
 
@@ -82,7 +82,7 @@ impl GenesisTrust {
         Ok(Self { sim, genesis: Arc::new(genesis), light })
     }
 
-    /// Fetches the genesis from a node, and believes it if its digest is the sim's id.
+    /// Fetches the genesis from a node, and believes it if it gives the sim's id.
     ///
     /// A passing key asks, so that the player's own session opens only when it is known with what.
     ///

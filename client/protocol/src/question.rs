@@ -66,7 +66,7 @@ pub enum Question {
         /// Only those of higher ids; ask again from the last one's for more, while answers are full.
         after: ScriptId,
     },
-    /// The sim's genesis, encoded; its digest is the sim's id. Of one that is longer than
+    /// The sim's genesis, encoded; the digest of its head is the sim's id. Of one that is longer than
     /// [`GENESIS_PART_BYTES`], the first part.
     Genesis,
     /// Decided turns from a height on, for those who replay: as many as there are, as fit into

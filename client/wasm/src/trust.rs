@@ -1,4 +1,4 @@
-//! Where all belief begins: a genesis whose digest is the sim's id.
+//! Where all belief begins: a genesis that gives the sim's id.
 
 use std::sync::Arc;
 

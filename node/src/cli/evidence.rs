@@ -36,7 +36,7 @@ pub(super) enum EvidenceCommand {
     #[command(after_help = "Examples:\n  \
         metatopia evidence verify liars.evidence\n  \
         metatopia evidence verify liars.evidence --sim 9f86d081...\n\n\
-        From the genesis in the file, whose digest is the sim's id, every change of the validators \
+        From the genesis in the file, which gives the sim's id, every change of the validators \
         is followed.\nThen each accused server must have voted at that height, and must have \
         signed both messages. Exit code 5\nwhen anything does not hold.")]
     Verify(EvidenceVerifyArgs),

@@ -40,7 +40,7 @@ pub(crate) type Owner = Option<PublicKey>;
 /// The charter of a sim: fixed at genesis, until an agreed act changes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charter {
-    /// The digest of the genesis.
+    /// The digest of the head of the genesis.
     pub sim: SimId,
     /// The name of the sim.
     pub name: String,

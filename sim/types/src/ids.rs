@@ -134,7 +134,7 @@ macro_rules! digest_ids {
 }
 
 digest_ids! {
-    /// A sim: the digest of its genesis.
+    /// A sim: the digest of the head of its genesis.
     SimId;
     /// An act: the digest of its envelope without the signature.
     ActId;

@@ -44,7 +44,7 @@ pub enum LandOrder {
     },
     /// Shows that the sim of a square runs, so that the grant goes on. Its holder and its beacons may.
     Renew {
-        /// The square.
+        /// The square that it is about.
         square: Square,
         /// Changes of who votes since the header that was shown last; older ones are passed over. At
         /// most [`limits::RENEWAL_LINKS_MAX`]: with more, renew in steps.
@@ -56,31 +56,31 @@ pub enum LandOrder {
     },
     /// Replaces the beacons. The epoch rises.
     SetBeacons {
-        /// The square.
+        /// The square that it is about.
         square: Square,
         /// Keys that sign the sim's addresses, 1 to [`limits::BEACONS_MAX`].
         beacons: Vec<PublicKey>,
     },
     /// Gives the square to another holder.
     Give {
-        /// The square.
+        /// The square that it is about.
         square: Square,
         /// Who holds it from now on.
         holder: PublicKey,
     },
     /// Gives the square back to nobody.
     Release {
-        /// The square.
+        /// The square that it is about.
         square: Square,
     },
     /// Takes a square back whose sim never showed a header. Only an admin may.
     TakeBack {
-        /// The square.
+        /// The square that it is about.
         square: Square,
     },
     /// Passes the square to the successor of its sim. The epoch rises.
     Succeed {
-        /// The square.
+        /// The square that it is about.
         square: Square,
         /// The successor's, which names the sim as its parent and the same site.
         head: GenesisHead,

@@ -21,7 +21,7 @@ const MARK: &str = "metatopia evidence v1";
 /// Evidence with the genesis and the set changes that prove it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvidenceFile {
-    /// The sim's genesis, encoded; its digest is the sim's id.
+    /// The sim's genesis, encoded; the digest of its head is the sim's id.
     pub genesis: Vec<u8>,
     /// The changes of the validators, ascending.
     pub links: Vec<ValidatorSetLink>,
