@@ -128,7 +128,7 @@ pub enum Question {
     /// Who holds a point of the world, of a server of its land office: the shelf about the point, with the
     /// proof, from the newest state whose root is certified.
     Land {
-        /// The point.
+        /// The point whose holder is asked for.
         point: TilePoint,
     },
 }

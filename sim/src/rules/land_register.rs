@@ -21,7 +21,7 @@ const WEEK_MS: u64 = 7 * super::DAY_MS;
 /// What the office keeps of a sim that has a square.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GrantedSim {
-    /// Its square.
+    /// The square that was granted to it.
     pub square: Square,
     /// Who votes at the height of the header that it showed last; its first validators before.
     pub validators: Vec<Validator>,

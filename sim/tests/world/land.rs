@@ -287,9 +287,8 @@ fn only_who_holds_a_square_changes_its_beacons_gives_it_or_gives_it_back() {
     // A square around the office's own is another one.
     let around = LandOrder::Release { square: Square { x: 0, y: 0, doublings: 1 } };
     assert_eq!(ordered(&mut yard, ADMIN, &around), refused(Refusal::NoGrant));
-    for order in [LandOrder::Release { square: square(0, 0) }] {
-        assert_eq!(ordered(&mut yard, ADMIN, &order), refused(Refusal::OfficeStays));
-    }
+    let office = LandOrder::Release { square: square(0, 0) };
+    assert_eq!(ordered(&mut yard, ADMIN, &office), refused(Refusal::OfficeStays));
 }
 
 #[test]

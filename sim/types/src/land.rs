@@ -106,7 +106,7 @@ impl LandOrder {
 /// The word of somebody who vouches for a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LandSponsor {
-    /// Who vouches.
+    /// The key of whoever vouches.
     pub holder: PublicKey,
     /// By `holder`, over the world, the sim, the square and the claimer.
     pub signature: Signature,

@@ -105,10 +105,10 @@ fn what_a_proof_lacks_is_named() {
     let mut few = good.clone();
     few.certificate.signatures.truncate(2);
     assert!(matches!(fault(&few), LandProofError::Header(LinkError::Certificate { .. })));
-    let mut other = good.clone();
+    let mut other = good;
     other.shelf.content.push(0);
     let leaf = LeafKey("grants/3".to_owned());
-    let not_there = StateProofError::NotInState(leaf.clone());
+    let not_there = StateProofError::NotInState(leaf);
     assert_eq!(fault(&other), LandProofError::Leaf(not_there));
     for name in ["clock", "granted/3", "grants/", "grants/4", "grants/3/0", "grants3", "grants/x"] {
         let other = LandProofError::OtherLeaf(LeafKey(name.to_owned()));
