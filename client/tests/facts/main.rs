@@ -4,6 +4,7 @@ mod ages;
 mod elsewhere;
 mod heights;
 mod hiding;
+mod land;
 mod liars;
 mod limits;
 mod presence;

@@ -1,9 +1,9 @@
 //! What strangers may send: each gets a named refusal, and nothing else happens.
 
 use metatopia_raynet::{
-    LandGrant, OverlayEvidence, OverlayEvidenceError, OverlayFrameError, OverlayInput,
-    OverlayMessage, PlaneBlock, ShelfError, SignedSiteRecord, SiteEndpoint, SiteRecord,
-    SiteRecordError, TilePoint, TipExchange,
+    LandGrant, LandMap, OverlayEvidence, OverlayEvidenceError, OverlayFrameError, OverlayInput,
+    OverlayMessage, PlaneBlock, ShelfError, ShelfPlaced, SignedSiteRecord, SiteEndpoint,
+    SiteRecord, SiteRecordError, TilePoint, TipExchange,
     limits::{
         GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
         RECORDS_PER_FRAME_MAX, SHELF_PROOF_BYTES_MAX, SHELVES_PER_WANT_MAX, SITE_ADDRESS_BYTES_MAX,
@@ -163,6 +163,25 @@ fn bad_shelves_are_refused_by_name() {
     assert!(matches!(other.check(world()), Err(ShelfError::Block(_))));
     other.block.doublings = 200;
     assert!(matches!(other.check(world()), Err(ShelfError::Block(_))));
+}
+
+#[test]
+fn the_shelf_of_a_young_world_is_about_the_whole_plane_until_it_is_cut() {
+    let (last, first) = (square(i32::MAX - 1, i32::MIN), square(0, 0));
+    let whole = shelf(PlaneBlock::PLANE, 1, vec![grant(1, last), grant(2, first)]);
+    assert_eq!(whole.check(world()), Ok(()));
+    let mut map = LandMap::default();
+    assert_eq!(map.place(&whole), ShelfPlaced::Taken);
+    for (x, y) in [(i32::MIN, i32::MAX), (i32::MAX, i32::MIN), (-1, 7)] {
+        assert_eq!(map.covering(TilePoint { x, y }), Some(&whole));
+    }
+    assert_eq!(map.grant_at(TilePoint { x: i32::MAX, y: i32::MIN + 1 }), Some(&grant(1, last)));
+
+    let quarter = PlaneBlock::around(TilePoint { x: 0, y: 0 }, PlaneBlock::DOUBLINGS_MAX - 1);
+    let cut = shelf(quarter, 2, vec![grant(3, first)]);
+    assert_eq!(map.place(&cut), ShelfPlaced::Taken);
+    assert_eq!(map.grant_at(TilePoint { x: 1, y: 1 }), Some(&grant(3, first)));
+    assert_eq!(map.covering(TilePoint { x: -1, y: 1 }), Some(&whole));
 }
 
 #[test]

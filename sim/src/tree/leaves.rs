@@ -250,3 +250,49 @@ impl MapShelves {
         StateProof { key: shelf_key(&digits), content: self.shelves.content(&digits), place }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{
+        Digest, LandGrant, Millis, OfficeFounding, PublicKey, SimId, Square, Validator,
+        limits::{GRANTS_MAX, SHELF_BYTES_MAX},
+    };
+
+    use super::*;
+    use crate::{
+        acts::test_genesis,
+        space::Area,
+        state::{Genesis, State},
+    };
+
+    #[test]
+    fn in_a_world_with_all_its_grants_a_proof_is_short_and_made_without_hashing() {
+        let square = Square { x: 0, y: 0, doublings: 0 };
+        let (holder, beacons) = (PublicKey([7; 32]), vec![PublicKey([9; 32])]);
+        let office = OfficeFounding { square, holder, beacons: beacons.clone() };
+        let mut genesis = Genesis { office: Some(office), ..test_genesis() };
+        genesis.parameters.ground = Area::of_square(square);
+        let mut state = State::from_genesis(&genesis).expect("a land office");
+        let register = state.land.as_mut().expect("a land office");
+        for n in 1..GRANTS_MAX as i32 {
+            let square = Square { x: 2 * (n % 256), y: 2 * (n / 256), doublings: 0 };
+            let sim = SimId(Digest::of("a test's sim", &n.to_le_bytes()));
+            let (epoch, until, shown) = (3, Millis(2_592_000_000), Height(70_000));
+            let beacons = beacons.clone();
+            let grant = LandGrant { square, sim, holder, beacons, epoch, until, shown };
+            register.insert(grant, vec![Validator { key: holder, power: 1 }]);
+        }
+
+        let leaves = StateLeaves::of(&mut state);
+
+        let map = leaves.map_shelves(Height(0)).expect("a land office");
+        let shelves = map.shelves.leaves().count();
+        println!("{GRANTS_MAX} grants: {shelves} shelves, a state of {} bytes", leaves.bytes());
+        assert!(shelves < GRANTS_MAX / 3, "{shelves}");
+        for (x, y) in [(0, 0), (511, 511), (-1, 0), (i32::MIN, i32::MAX), (300, 77)] {
+            let proof = map.proof(TilePoint { x, y });
+            assert_eq!(proof.verify(leaves.root()), Ok(()));
+            assert!(proof.content.len() <= SHELF_BYTES_MAX && proof.place.path.len() <= 17);
+        }
+    }
+}
