@@ -232,6 +232,35 @@ mod tests {
     }
 
     #[test]
+    fn the_successor_of_a_land_office_is_one_on_the_same_square() {
+        let square = metatopia_types::Square { x: -2, y: 4, doublings: 0 };
+        let validators = genesis().validators;
+        let key = *validators.keys().next().unwrap();
+        let mut founding = Genesis {
+            name: "office".to_owned(),
+            validators: validators.clone(),
+            licence: "AGPL-3.0-or-later".to_owned(),
+            asset_licence: "CC0-1.0".to_owned(),
+            office: Some(OfficeFounding { square, holder: key, beacons: vec![key] }),
+            ..Genesis::empty()
+        };
+        founding.parameters.ground = metatopia_sim::Area::of_square(square);
+        let world = start_of(founding).first_state.unwrap();
+        let set = world.validators(Height(1)).unwrap();
+        let base = Base::genesis(metatopia_types::Millis(0), world.root(), set);
+        let last = LastState { base, world, proof: None, picture: Vec::new() };
+
+        let admins = BTreeSet::from([PublicKey([9; 32])]);
+        let successor = last.successor("office again".to_owned(), validators, admins);
+
+        let office = successor.office.clone().unwrap();
+        assert_eq!((successor.site, office.square), (None, square));
+        assert_eq!((office.holder, office.beacons.len()), (PublicKey([9; 32]), 4));
+        let world = World::succeed(&successor, &last.world, &crate::tools()).unwrap();
+        assert_eq!(world.grants().map(|grant| grant.sim).collect::<Vec<_>>(), [successor.id()]);
+    }
+
+    #[test]
     fn a_log_of_two_turns_proves_no_state() {
         let error = last_of(2 * 2).unwrap_err();
         assert_eq!(error, SucceedError::TooFewTurns { tip: Height(2) });
