@@ -291,8 +291,9 @@ pub const LAND_PER_WEEK_MAX: u64 = 1_024;
 /// Grants that fall back in one turn: of 65,536 that end at once, the last does so within four minutes.
 pub const LAND_LAPSES_PER_TURN: usize = 16;
 
-/// Signatures of certificates that one turn checks for renewals, each some 50 microseconds.
-pub const LAND_SIGNATURES_PER_TURN_MAX: usize = 256;
+/// Signatures of certificates that one turn checks for renewals: of some 50 microseconds each, together
+/// less than half of what a turn may take.
+pub const LAND_SIGNATURES_PER_TURN_MAX: usize = 128;
 
 /// Bytes that a claim can add to a state: a grant of 240, a sim with 31 validators of 1,150, and 93 shelves
 /// of 90 where a block must be cut down to the least square.

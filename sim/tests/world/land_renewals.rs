@@ -125,25 +125,25 @@ fn changes(yard: &Yard, sim: metatopia_types::SimId, sets: &[Vec<u8>]) -> Vec<Li
 #[test]
 fn a_renewal_follows_the_changes_of_who_votes() {
     let (mut yard, sim) = with_neighbour();
-    let sets: Vec<Vec<u8>> = (0..=8).map(|n| (30 + n..34 + n).collect()).collect();
+    let sets: Vec<Vec<u8>> = (0..=4).map(|n| (30 + n..34 + n).collect()).collect();
     let links = changes(&yard, sim, &sets);
-    let shown = Shown::now(&yard, sim, 75, &sets[7]);
-    let without = shown.renew(square(2, 0), links[1..7].to_vec());
+    let shown = Shown::now(&yard, sim, 35, &sets[3]);
+    let without = shown.renew(square(2, 0), links[1..3].to_vec());
     assert_eq!(ordered(&mut yard, 1, &without), refused(Refusal::NotCertified), "one is missing");
     let swapped = vec![links[1].clone(), links[0].clone()];
     let swapped = Shown::now(&yard, sim, 25, &sets[2]).renew(square(2, 0), swapped);
     assert_eq!(ordered(&mut yard, 1, &swapped), refused(Refusal::NotCertified));
-    let many = Shown::now(&yard, sim, 85, &sets[8]).renew(square(2, 0), links.clone());
+    let many = Shown::now(&yard, sim, 45, &sets[4]).renew(square(2, 0), links.clone());
     assert_eq!(links.len(), RENEWAL_LINKS_MAX + 1);
     assert_eq!(ordered(&mut yard, 1, &many), refused(Refusal::OutOfRange));
 
-    let most = shown.renew(square(2, 0), links[..7].to_vec());
+    let most = shown.renew(square(2, 0), links[..3].to_vec());
     assert_eq!(ordered(&mut yard, 1, &most), Outcome::Ok);
     let known = yard.world.granted(&sim).expect("it has a square").set();
-    assert_eq!(known, crate::land_office::set_of(sets[7].iter().copied()));
+    assert_eq!(known, crate::land_office::set_of(sets[3].iter().copied()));
 
     // What was shown before is passed over, and the set that the office knows goes on.
-    let later = Shown::now(&yard, sim, 90, &sets[8]).renew(square(2, 0), links[5..].to_vec());
+    let later = Shown::now(&yard, sim, 50, &sets[4]).renew(square(2, 0), links[2..].to_vec());
     assert_eq!(ordered(&mut yard, 1, &later), Outcome::Ok);
 }
 
@@ -222,14 +222,14 @@ fn admins_take_back_a_square_whose_sim_never_ran() {
 
 #[test]
 fn a_turn_checks_so_many_signatures_of_renewals() {
-    // Nine sims of 31 validators: a turn has room for the certificates of eight.
-    assert_eq!(LAND_SIGNATURES_PER_TURN_MAX / 31, 8);
+    // Five sims of 31 validators: a turn has room for the certificates of four.
+    assert_eq!(LAND_SIGNATURES_PER_TURN_MAX / 31, 4);
     let mut builder = office_builder();
     builder.genesis.parameters.land_claims = metatopia_sim::LandClaims::Anybody;
     builder.genesis.parameters.land_per_key = 20;
     let mut yard = visited(&builder);
     let world = yard.world.sim();
-    let sims: Vec<_> = (1..=9).map(|x| sim_on(world, square(8 * x, 0), 1, 31).head()).collect();
+    let sims: Vec<_> = (1..=5).map(|x| sim_on(world, square(8 * x, 0), 1, 31).head()).collect();
     for head in &sims {
         let order = claim_by(&yard, 1, head.clone(), None);
         assert_eq!(ordered(&mut yard, 1, &order), Outcome::Ok);
@@ -244,6 +244,6 @@ fn a_turn_checks_so_many_signatures_of_renewals() {
         .collect();
     yard.play();
     let outcomes: Vec<Outcome> = acts.iter().map(|act| yard.outcome(act)).collect();
-    assert_eq!(outcomes[..8], [Outcome::Ok; 8]);
-    assert_eq!(outcomes[8], refused(Refusal::TooOften));
+    assert_eq!(outcomes[..4], [Outcome::Ok; 4]);
+    assert_eq!(outcomes[4], refused(Refusal::TooOften));
 }

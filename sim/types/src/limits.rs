@@ -133,9 +133,9 @@ pub const SHELF_BYTES_MAX: usize = 900;
 /// Largest encoded proof of a shelf: two of them fit into a frame of 8 KiB between the sites of a world.
 pub const LAND_PROOF_BYTES_MAX: usize = 4_000;
 
-/// Set changes in one renewal of a grant: with its header at most eight certificates, 248 signatures.
-pub const RENEWAL_LINKS_MAX: usize = 7;
+/// Set changes in one renewal of a grant: with its header at most four certificates, 124 signatures.
+pub const RENEWAL_LINKS_MAX: usize = 3;
 
-/// Largest encoded order of land: a renewal with eight certificates of 31 signatures, 28 KB, and eight
-/// headers and seven sets, 10 KB.
-pub const LAND_ORDER_BYTES_MAX: usize = 40 * 1_024;
+/// Largest encoded order of land: a renewal with four certificates of 31 signatures, 13 KB, and four
+/// headers and three sets, 5 KB.
+pub const LAND_ORDER_BYTES_MAX: usize = 20 * 1_024;
