@@ -42,6 +42,7 @@ mod status;
 mod survey;
 mod ticket;
 mod up;
+mod world;
 
 use std::{future::Future, process::ExitCode};
 
@@ -139,11 +140,10 @@ enum Command {
         #[command(subcommand)]
         command: sim::SimCommand,
     },
-    /// The old word for `sim`, which answers for one release.
-    #[command(hide = true)]
+    /// Found a world of many sims, claim land in one, look at its map, and find who owns a point.
     World {
         #[command(subcommand)]
-        command: sim::SimCommand,
+        command: world::WorldCommand,
     },
     /// Make places of your own, check them, and write running sims as places.
     Place {
@@ -186,6 +186,7 @@ fn after_help() -> String {
         metatopia say \"hello\" --key me.key --json     one sentence, and its receipt\n  \
         metatopia place new my-place                  a place of your own, to change\n  \
         metatopia script new lamp                     a script of your own, to change\n  \
+        metatopia world new my-world                  a world that others claim land in\n  \
         metatopia status --watch                      all servers here, and turns a second\n  \
         metatopia log verify ~/.local/state/metatopia/plaza\n\n\
         Every command explains itself with --help.\n\n\
@@ -238,10 +239,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Evidence { command } => evidence::run(command, console),
         Command::Recover { command } => recover::run(command, console),
         Command::Sim { command } => sim::run(command, console),
-        Command::World { command } => {
-            console.warn("`metatopia world` is called `metatopia sim` now; the next release drops the old word");
-            sim::run(command, console)
-        }
+        Command::World { command } => world::run(command, console),
         Command::Place { command } => place::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Page { command } => page::run(command, console),

@@ -260,6 +260,8 @@ pub struct Settings {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// TCP address for other servers. Default: /ip4/127.0.0.1/tcp/8082.
     pub p2p_listen: Multiaddr,
+    /// TCP address for the overlay of the sim's world. Default: the server takes no part in it.
+    pub overlay_listen: Option<Multiaddr>,
     /// Other servers, besides those that the genesis names.
     pub peers: Vec<PeerConfig>,
     /// Says whether all turns since genesis are kept. Default: no.
@@ -370,6 +372,12 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
     });
     peer::check_address(&p2p_listen)
         .map_err(|error| ConfigError::Value { key: "p2p_listen".into(), why: error.to_string() })?;
+    if let Some(listen) = &layer.overlay_listen {
+        peer::check_address(listen).map_err(|error| ConfigError::Value {
+            key: "overlay_listen".into(),
+            why: error.to_string(),
+        })?;
+    }
     let peers = layer.peers.unwrap_or_default();
     peer::check_all(&peers)?;
     let settings = Settings {
@@ -386,6 +394,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         trusted_sources: layer.trusted_sources.unwrap_or_default(),
         tls: both_or_none(layer.tls_cert, layer.tls_key)?,
         p2p_listen,
+        overlay_listen: layer.overlay_listen,
         peers,
         archive: layer.archive.unwrap_or(false),
         snapshot_turns: layer.snapshot_turns.unwrap_or(SNAPSHOT_TURNS),

@@ -34,6 +34,7 @@ pub mod host;
 pub mod joining;
 pub mod keys;
 pub mod metrics;
+pub mod overlay;
 pub mod peer_set;
 pub mod repair_log;
 pub mod routes;

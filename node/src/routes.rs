@@ -8,6 +8,9 @@
 //! | `GET /api/genesis` | the sim's genesis, encoded: the digest of its head is the sim's id |
 //! | `GET /api/page` | what the page is told beside its code, as JSON |
 //! | `GET /api/servers` | [`ServerEntry`]s as JSON: where the sim's servers let clients in |
+//! | `GET /api/world` | [`WorldAnswer`] as JSON: which world it takes part in |
+//! | `GET /api/world/find?x=X&y=Y` | [`FindAnswer`] as JSON: who owns a point, with the proof |
+//! | `GET /api/world/map` | [`MapAnswer`] as JSON: the map, as far as it is known here |
 //! | `GET /api/invites/HASH` | an invite for who has the short one, covered |
 //! | `GET /ws` | a session over WebSocket, see [`gateway`](metatopia_transport::gateway) |
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
@@ -16,6 +19,10 @@
 //! | `GET /source` | [`SourceOffer`] as JSON: this very program's source, as its licence asks |
 //! | `GET /source.tar.gz` | that source |
 //! | `GET /`, `GET /w/SIM`, `GET /assets/..` | the page and what it is made of |
+//!
+//! [`WorldAnswer`]: crate::overlay::answers::WorldAnswer
+//! [`FindAnswer`]: crate::overlay::answers::FindAnswer
+//! [`MapAnswer`]: crate::overlay::answers::MapAnswer
 //!
 //! Where a process hosts several sims, `?sim=SIM` names the one that is asked, see [`HostedSims`].
 //! `/api/sims`, `/api/invites`, `/metrics`, `/source` and assets are those of the process.
@@ -47,6 +54,7 @@ use tokio::sync::{mpsc, watch};
 use crate::{
     joining::InviteStore,
     metrics::{NodeFigures, OPEN_METRICS, SimFigures},
+    overlay::WorldPlace,
 };
 
 mod genesis;
@@ -57,6 +65,7 @@ mod query;
 mod servers;
 mod source;
 mod status;
+mod world;
 
 pub use genesis::GenesisBytes;
 pub use hosted::{HostedSim, HostedSims, SimEntry, SimsAnswer};
@@ -90,6 +99,8 @@ pub struct Node {
     pub figures: Arc<SimFigures>,
     /// What is kept for those who have a short invite.
     pub invites: InviteStore,
+    /// The node's place in the world of many sims, if it takes part in one.
+    pub world: Option<WorldPlace>,
 }
 
 impl FromRef<Node> for WebSockets {
@@ -159,6 +170,9 @@ fn routes_of(allowed: Allowed, node: Node) -> HttpRoutes {
         .route("/api/genesis", get(genesis::genesis))
         .route("/api/page", get(page::facts))
         .route("/api/servers", get(servers::servers))
+        .route("/api/world", get(world::facts))
+        .route("/api/world/find", get(world::find))
+        .route("/api/world/map", get(world::map))
         .route("/ws", get(http::upgrade))
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))

@@ -6,7 +6,7 @@
 mod data_dir;
 mod error;
 
-use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread};
+use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread, time::Duration};
 
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
@@ -27,7 +27,8 @@ use metatopia_transport::{
     peers,
 };
 use metatopia_types::{
-    Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, limits::TICKS_PER_SECOND,
+    Ed25519, Millis, NodeContact, PublicKey, Sign, SigningKey, SimId, TilePoint,
+    limits::TICKS_PER_SECOND,
 };
 use tokio::sync::{mpsc, watch};
 
@@ -47,6 +48,7 @@ use crate::{
     joining::{InviteFile, InviteStore, JoinRequests},
     keys,
     metrics::SimFigures,
+    overlay::{self, OverlayFolder, WorldPlace, WorldPlaceSetup, speaker::CountClients},
     peer_set::FollowerFile,
     repair_log::RepairLog,
     routes::{self, SessionAnswer},
@@ -184,7 +186,9 @@ pub(crate) async fn start(
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
+    let world = place_in_world(settings, genesis, shared.http, told.clone()).await?;
     let node = node(settings, (told, asked), said, &gateway, figures);
+    let node = routes::Node { world, ..node };
     let join_requests = join_requests(settings, (sim, server), node_key, peers.contact(), clock);
     let driver = Driver {
         replica,
@@ -214,6 +218,53 @@ pub(crate) async fn start(
     Ok(ListeningServer { driver, disk, node })
 }
 
+/// The time after which a server of the land office fetches the map about its own square again.
+const OFFICE_REFRESH: Duration = Duration::from_secs(5);
+
+/// The same time of other servers, each of which takes a client's place at the land office meanwhile.
+const SITE_REFRESH: Duration = Duration::from_secs(60);
+
+/// Starts this server's member of the world that its sim lies in, or founds, if the configuration says
+/// where.
+async fn place_in_world(
+    settings: &Settings,
+    genesis: &Genesis,
+    http: SocketAddr,
+    status: watch::Receiver<Option<routes::StatusAnswer>>,
+) -> Result<Option<WorldPlace>, ServerError> {
+    let Some(listen) = settings.overlay_listen.clone() else { return Ok(None) };
+    let folder = OverlayFolder::at(&settings.data_dir);
+    let office = overlay::place::office_of(genesis, &folder);
+    let Some((sets, square)) = office.map_err(ServerError::world)? else { return Ok(None) };
+    let announced = settings.announce_http.as_ref().and_then(|origin| origin.as_str().parse().ok());
+    let clients = announced.or_else(|| overlay::place::url_of(http));
+    let is_office = sets.world() == genesis.id();
+    let counted = status.clone();
+    let count: CountClients =
+        Arc::new(move || counted.borrow().as_ref().map_or(0, |status| status.players));
+    let site = Some((genesis.id(), square, genesis.licence.clone(), count));
+    let own = clients.iter().filter(|_| is_office).cloned().collect();
+    let vantage = TilePoint::corner(square);
+    // The land office asks itself, and so knows at once of what is granted.
+    let refresh = if is_office { OFFICE_REFRESH } else { SITE_REFRESH };
+    let newest = status.clone();
+    let renews = clients.clone().filter(|_| !is_office);
+    let setup = WorldPlaceSetup { listen, clients, site, vantage, refresh };
+    // The member ends with those who can ask it.
+    let (_, never) = watch::channel(false);
+    let place = WorldPlace::start(setup, sets, &folder, own, never).await;
+    let place = place.map_err(ServerError::world)?;
+    if let Some(own) = renews {
+        let newest = Arc::new(move || newest.borrow().as_ref().map(|status| status.root_height));
+        let ticks = u64::from(genesis.parameters.ticks_per_turn).max(1);
+        place
+            .renew(&folder, own, (newest, TICKS_PER_SECOND / ticks))
+            .map_err(ServerError::world)?;
+    }
+    tracing::info!(world = %place.sets().world(), overlay = %place.member().address, "in a world");
+    Ok(Some(place))
+}
+
 /// Returns the part that answers for a server by HTTP: it reads what the loop publishes, and passes
 /// questions to the loop.
 fn node(
@@ -224,7 +275,7 @@ fn node(
     figures: Arc<SimFigures>,
 ) -> routes::Node {
     let (sockets, invites) = (gateway.sockets(), InviteStore::at(&settings.data_dir));
-    routes::Node { status, queries, session, genesis, sockets, figures, invites }
+    routes::Node { status, queries, session, genesis, sockets, figures, invites, world: None }
 }
 
 /// Opens the data directory of this server, and notes in it which server it belongs to and which

@@ -181,6 +181,12 @@ impl Overlay {
         self.at
     }
 
+    /// Returns the record of the own site, if there is one.
+    #[must_use]
+    pub fn own(&self) -> Option<&SignedSiteRecord> {
+        self.own.as_deref()
+    }
+
     /// Returns the records of the Voronoi neighbours.
     pub fn neighbours(&self) -> impl Iterator<Item = &SignedSiteRecord> {
         self.records(self.view.iter().copied())

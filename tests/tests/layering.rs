@@ -77,6 +77,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "store",
             "replica",
             "audit",
+            "raynet",
             "transport",
             "protocol",
             "client",

@@ -3,6 +3,7 @@
 mod absence;
 mod crowd;
 mod join;
+mod overlay;
 mod past;
 mod plaza;
 
@@ -55,6 +56,21 @@ pub(super) enum BenchCommand {
         up to a\nminute, 8 s after more.\nA build without --release measures itself, not \
         Metatopia.")]
     Absence(AbsenceArgs),
+    /// Let members of a world's overlay find all their neighbours on loopback, kill half of them, and
+    /// measure how long it takes until the others know theirs again.
+    #[command(
+        after_help = "Real sockets, handshakes and signatures; the land is drawn. Exit code 1 \
+        when a figure is past twice its bound.\nA build without --release measures itself, not \
+        Metatopia."
+    )]
+    Overlay(BenchOverlayArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchOverlayArgs {
+    /// The number of members.
+    #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(4..=64))]
+    members: u32,
 }
 
 #[derive(Debug, Args)]
@@ -150,6 +166,7 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
         BenchCommand::Absence(args) => {
             absence::measure(&scratch.0, (args.missed, args.times), console).await?
         }
+        BenchCommand::Overlay(args) => overlay::measure(args.members as usize, console).await?,
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };
     tell(&figures, console)

@@ -25,10 +25,10 @@ use super::{
     see is proven, and a node that lies is left with exit code 5.")]
 pub(super) struct ClientArgs {
     #[command(flatten)]
-    player: PlayerArgs,
+    pub(super) player: PlayerArgs,
     /// Agree to the house rules of the sim, if it has any, without being asked.
     #[arg(long)]
-    accept_rules: bool,
+    pub(super) accept_rules: bool,
 }
 
 pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failure> {

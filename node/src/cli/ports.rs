@@ -60,6 +60,27 @@ impl Ports {
         SocketAddr::new(self.ip, self.clients)
     }
 
+    /// Returns the ports of a server that answers HTTP at the same port as another one, because one
+    /// process runs both.
+    pub(in crate::cli) const fn beside(self, other: &Self) -> Self {
+        Self { http: other.http, ..self }
+    }
+
+    /// Returns the TCP ports of the server.
+    pub(in crate::cli) const fn tcp(&self) -> [u16; 2] {
+        [self.http, self.p2p]
+    }
+
+    /// Says whether the other server's port for servers is one of this server's.
+    pub(in crate::cli) const fn meets(&self, other: &Self) -> bool {
+        self.has(other.p2p)
+    }
+
+    /// Says whether a TCP socket of the server has this port.
+    pub(in crate::cli) const fn has(&self, port: u16) -> bool {
+        self.http == port || self.p2p == port
+    }
+
     /// Returns the address that the server listens on for other servers.
     pub(in crate::cli) fn p2p_address(&self) -> Multiaddr {
         Multiaddr::from(self.own).with(Protocol::Tcp(self.p2p))
@@ -89,6 +110,28 @@ pub(in crate::cli) fn choose_on(
     first: u16,
 ) -> Result<Vec<Ports>, Failure> {
     choose_by((ip, own), count, first, &mut |port| hold(ip, port))
+}
+
+/// Returns as many other free TCP ports as are asked for, of which none is taken.
+///
+/// # Errors
+/// Fails when the system has none left.
+pub(in crate::cli) fn free(
+    ip: IpAddr,
+    count: usize,
+    is_taken: impl Fn(u16) -> bool,
+) -> Result<Vec<u16>, Failure> {
+    let places = u32::from(LASTING.end - LASTING.start);
+    // Far from where a process begins to look for its other ports.
+    let first = (process::id().wrapping_mul(STRIDE) + places / 2) % places;
+    let places = (first..places).chain(0..first).filter_map(|place| u16::try_from(place).ok());
+    let ports = places.map(|place| LASTING.start + place).filter(|port| !is_taken(*port));
+    let held = ports.filter_map(|port| Some((port, TcpListener::bind((ip, port)).ok()?)));
+    let held: Vec<(u16, TcpListener)> = held.take(count).collect();
+    if held.len() < count {
+        return Err(in_use(ip, 0, &io::ErrorKind::AddrInUse.into()));
+    }
+    Ok(held.into_iter().map(|(port, _)| port).collect())
 }
 
 type Hold<'a> = &'a mut dyn FnMut(u16) -> io::Result<TcpListener>;

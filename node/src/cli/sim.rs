@@ -1,8 +1,8 @@
 //! `sim` shows sims, and founds a sim that continues one whose servers are gone for good.
 
 mod last_state;
-mod succeed;
-mod verify;
+pub(super) mod succeed;
+pub(super) mod verify;
 
 use std::{fmt, path::Path, path::PathBuf};
 

@@ -1,6 +1,7 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
+mod grid;
 mod guard;
 mod hangup;
 pub(super) mod reach;
@@ -40,7 +41,8 @@ const HTTP_PORT: u16 = 8080;
     metatopia up --http-port 0 --exit-after 30s --json  free ports, for scripts\n  \
     metatopia up --place my-place                      a place of your own\n  \
     metatopia up --place my-place --watch              ..whose scripts change as you save them\n  \
-    metatopia up --lan                                 let others in your network in\n\n\
+    metatopia up --lan                                 let others in your network in\n  \
+    metatopia up --grid 2x2 --servers 1                a world of four sims\n\n\
     Each server is a process of its own with a directory of its own, server-0 and on; what it\n\
     logs is in node.log there. Ctrl-C stops all; the next start goes on where they stopped. A server\n\
     that ends is started again, after a second and then less and less often.")]
@@ -76,6 +78,10 @@ pub(super) struct UpArgs {
     /// it.
     #[arg(long)]
     open: bool,
+    /// Make a small world of several sims on this machine, so many squares wide and high: the first is the
+    /// land office, and one process runs the servers of all.
+    #[arg(long, value_name = "COLUMNSxROWS", value_parser = grid::size, conflicts_with = "watch")]
+    grid: Option<grid::GridSize>,
     /// Stop this long after the world is ready.
     #[arg(long, value_parser = arguments::duration, value_name = "DURATION")]
     exit_after: Option<Duration>,
@@ -96,6 +102,7 @@ impl Default for UpArgs {
             first_login: None,
             first_login_tries: None,
             open: false,
+            grid: None,
             exit_after: None,
             no_restart: false,
         }
@@ -158,6 +165,10 @@ impl fmt::Display for ReadyLine {
 
 pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     let mut stop = Stop::install()?;
+    if let Some(size) = args.grid {
+        let reach = Reach::of(&args.reach)?;
+        return grid::run(size, args, reach, stop, console).await;
+    }
     let place = args.place.as_deref().map(PlaceFolder::read).transpose()?;
     let place = match &place {
         Some(folder) => folder.place().map_err(|mistakes| wrong(&mistakes))?,
@@ -224,7 +235,7 @@ pub(super) async fn run(args: UpArgs, console: Console) -> Result<(), Failure> {
     outcome.and(stopped)
 }
 
-fn first_login(text: &str) -> Result<FirstLogin, String> {
+pub(super) fn first_login(text: &str) -> Result<FirstLogin, String> {
     let found = FirstLogin::ALL.iter().find(|(_, name)| *name == text);
     found.map(|(rule, _)| *rule).ok_or_else(|| "not one of open, work, invite, closed".to_owned())
 }
@@ -319,7 +330,7 @@ fn ready(cluster: &ServerProcesses, world: &LocalWorld, reach: &Reach) -> ReadyL
 }
 
 /// Returns the mistakes of a place as a failure.
-fn wrong(mistakes: &[Mistake]) -> Failure {
+pub(super) fn wrong(mistakes: &[Mistake]) -> Failure {
     let lines: Vec<String> = mistakes.iter().map(ToString::to_string).collect();
     Failure::failed(lines.join("\n"))
 }

@@ -131,6 +131,9 @@ keys! {
     tls_key: PathBuf, "FILE";
     /// TCP address for other servers [default: /ip4/127.0.0.1/tcp/8082].
     p2p_listen: Multiaddr, "MULTIADDRESS";
+    /// TCP address for the overlay of the world that the sim lies in [default: none: the server takes
+    /// no part in it].
+    overlay_listen: Multiaddr, "MULTIADDRESS";
     /// Keep all turns since genesis, for others to fetch; otherwise an hour of them is kept.
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     archive: bool, "BOOL";

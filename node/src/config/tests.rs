@@ -78,6 +78,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("tls_cert", "/e.pem"),
         ("tls_key", "/f.pem"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
+        ("overlay_listen", "/ip4/127.0.0.1/tcp/6"),
         ("archive", "true"),
         ("snapshot_turns", "60"),
         ("behind_turns", "70"),

@@ -156,7 +156,9 @@ fn sockets(settings: &Settings) -> Vec<(&'static str, &'static str, SocketAddr)>
     let http = (HTTP, "TCP", settings.http_listen);
     let clients = ("client_listen", "UDP", settings.client_listen);
     let peers = socket_of(&settings.p2p_listen).map(|address| ("p2p_listen", "TCP", address));
-    [http, clients].into_iter().chain(peers).collect()
+    let overlay = settings.overlay_listen.as_ref().and_then(socket_of);
+    let overlay = overlay.map(|address| ("overlay_listen", "TCP", address));
+    [http, clients].into_iter().chain(peers).chain(overlay).collect()
 }
 
 /// Returns the IP address and port of an address for peers, which has no other part.

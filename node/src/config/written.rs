@@ -28,6 +28,9 @@ pub struct WrittenConfig {
     pub clients_per_ip_max: Option<u32>,
     /// TCP address for other servers.
     pub p2p_listen: Multiaddr,
+    /// TCP address for the overlay of the sim's world, if the command chooses it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub overlay_listen: Option<Multiaddr>,
     /// The other servers of the sim.
     pub peers: Vec<PeerConfig>,
     /// Networks whose clients are not rationed, if not the default, and if the file does not set
@@ -57,6 +60,10 @@ impl WrittenConfig {
     pub fn write(&self, path: &Path, command: &str) -> Result<(), ConfigError> {
         let mut table = what_is_set(path)?;
         table.retain(|key, _| !OWN.contains(&key));
+        if self.overlay_listen.is_some() {
+            // The command has looked at what was set.
+            table.remove("overlay_listen");
+        }
         for (key, value) in Table::try_from(self).expect("tables of strings and numbers") {
             table.entry(key).or_insert(value);
         }
@@ -103,6 +110,7 @@ mod tests {
             client_listen: ([127, 0, 0, 1], 0).into(),
             clients_per_ip_max: Some(512),
             p2p_listen: "/ip4/127.0.0.1/tcp/3".parse().unwrap(),
+            overlay_listen: None,
             peers: vec![PeerConfig {
                 key: metatopia_types::PublicKey([2; 32]),
                 peer_id: crate::keys::peer_keypair(&node).public().to_peer_id(),

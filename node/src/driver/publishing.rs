@@ -48,6 +48,7 @@ impl Driver {
             voting: status.voting,
             peers: status.peers,
             clients: status.clients,
+            players: status.players,
             missing: status.missing.as_ref().map(routes::MissingTurns::from),
             delayed: status.delayed.iter().map(routes::DelayedChangeStatus::from).collect(),
             seconds_left: status.time_left.map(|left| left.max(0).unsigned_abs().div_ceil(1_000)),

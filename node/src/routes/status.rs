@@ -66,6 +66,8 @@ pub struct StatusAnswer {
     pub peers: u32,
     /// Clients that are connected.
     pub clients: u32,
+    /// Players in the sim.
+    pub players: u32,
     /// Turns that it should keep and lacks; `None` if it lacks none.
     pub missing: Option<MissingTurns>,
     /// Changes of who votes by a temp admin that wait.

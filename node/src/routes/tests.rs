@@ -35,6 +35,7 @@ pub(super) fn a_status() -> StatusAnswer {
         voting: true,
         peers: 1,
         clients: 5,
+        players: 1,
         missing: None,
         seconds_left: None,
         delayed: Vec::new(),
@@ -77,6 +78,7 @@ pub(super) fn a_node(
         sockets: WebSockets::default(),
         figures: Arc::default(),
         invites: InviteStore::default(),
+        world: None,
     }
 }
 
@@ -169,6 +171,7 @@ async fn the_status_is_what_was_published_last() {
         "validators": ["01".repeat(32), "04".repeat(32)],
         "peers": 1,
         "clients": 5,
+        "players": 1,
         "condition": "running",
         "stalled": false,
         "voting": true,

@@ -15,6 +15,7 @@ use crate::{
     engine::{OtherEngine, OtherFile},
     first_state::FirstStateError,
     keys::LoadKeyError,
+    overlay::place::WorldPlaceError,
 };
 
 /// Says why a server does not run, or stopped running.
@@ -49,6 +50,9 @@ pub enum ServerError {
         /// The genesis of the other configuration.
         second: PathBuf,
     },
+    /// The server cannot take its place in the world of its sim.
+    #[error("the world: {0}")]
+    World(Box<WorldPlaceError>),
     /// The sim is of another engine.
     #[error(transparent)]
     OtherEngine(#[from] OtherEngine),
@@ -182,6 +186,10 @@ impl From<gateway::StartGatewayError> for ServerError {
 }
 
 impl ServerError {
+    pub(crate) fn world(error: impl Into<WorldPlaceError>) -> Self {
+        Self::World(Box::new(error.into()))
+    }
+
     /// Returns the error of an address for HTTP.
     pub(crate) fn http(source: BindError) -> Self {
         Self::Bind { whom: "HTTP", flag: "--http-listen", source }

@@ -23,3 +23,4 @@ mod scenario;
 mod scripting;
 mod succession;
 mod tickets;
+mod worlds;

@@ -114,6 +114,7 @@ fn found(folder: &Path, count: usize) -> Vec<Settings> {
         trusted_sources: Networks::default(),
         tls: None,
         p2p_listen: peer.address.clone(),
+        overlay_listen: None,
         peers: peers.clone(),
         archive: false,
         snapshot_turns: SNAPSHOT_TURNS,

@@ -1,6 +1,6 @@
-//! The transports of a node: sessions of byte frames with other servers ([`peers`]) and with
-//! clients ([`gateway`], and [`carrier`] for the client's end), and HTTP ([`http`]), with the
-//! certificates, queues and rations that these need.
+//! The transports of a node: sessions of byte frames with other servers ([`peers`]), with strangers
+//! in a world of many sims ([`overlay`]) and with clients ([`gateway`], and [`carrier`] for the
+//! client's end), and HTTP ([`http`]), with the certificates, queues and rations that these need.
 //!
 //! This crate does not know what a frame or a route means. It reads no file, no command line, no
 //! time of day and no state of a sim. The program hands in a certificate ([`authority`]), lends a
@@ -58,6 +58,7 @@ pub mod framing;
 pub mod gateway;
 pub mod http;
 pub mod networks;
+pub mod overlay;
 mod pace;
 pub mod peers;
 pub mod tls;

@@ -71,12 +71,12 @@ use crate::{
 };
 
 mod events;
-mod frame;
-mod handler;
-mod handshakes;
+pub(crate) mod frame;
+pub(crate) mod handler;
+pub(crate) mod handshakes;
 mod limits;
 mod mesh;
-mod outbox;
+pub(crate) mod outbox;
 mod swarm;
 
 pub use events::PeerEvents;

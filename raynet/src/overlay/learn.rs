@@ -46,10 +46,30 @@ impl Overlay {
             return true;
         };
         if !self.is_granted(&record, &shelf, at) {
+            self.doubt_map(&record, &shelf, (at, from), wanted);
             return false;
         }
         self.keep_record(name, record, at);
         true
+    }
+
+    /// The map does not speak for a record. If a newer one could, because land is granted all the time,
+    /// the host and the sender are asked for it. Until it comes, nothing is believed.
+    fn doubt_map(
+        &mut self,
+        record: &SignedSiteRecord,
+        shelf: &Shelf,
+        (at, from): (TilePoint, Option<PublicKey>),
+        wanted: &mut Vec<TilePoint>,
+    ) {
+        let granted = shelf.grant_at(at).filter(|grant| grant.sim == record.record.sim);
+        if granted.is_some_and(|grant| record.record.epoch.grant <= grant.epoch) {
+            return;
+        }
+        self.want_from_host(at);
+        if from.is_some() {
+            wanted.push(at);
+        }
     }
 
     /// Checks a record against a shelf.

@@ -93,6 +93,41 @@ fn two_maps_of_one_height_are_evidence() {
     assert!(matches!(&effects[..], [OverlayEffect::Evidence(_)]), "{effects:?}");
 }
 
+/// A sim that claimed its square a moment ago was refused by whoever had an older map, and nobody asked for
+/// a newer one.
+#[test]
+fn a_record_of_land_that_the_map_does_not_grant_yet_makes_a_member_ask_for_a_newer_map() {
+    let (own, new) = (grant(0, square(0, 0)), grant(1, square(20, 0)));
+    let mut lone = Lone::new(core::slice::from_ref(&own));
+    let middle = TilePoint::middle(new.square).expect("a square");
+    let block = lone.member.land().covering(middle).expect("an older map").block;
+    lone.give(OverlayInput::Up(key(1)));
+    let effects = lone.show(1, &signed(1, new.square));
+    assert!(effects.contains(&OverlayEffect::ShelfWanted(middle)), "the host: {effects:?}");
+    let asked: Vec<_> = effects.into_iter().filter_map(said).collect();
+    let is_asked = asked.iter().any(|(to, message)| {
+        *to == key(1) && *message == OverlayMessage::WantShelves(vec![middle])
+    });
+    assert!(is_asked, "the sender: {asked:?}");
+    assert_eq!(lone.member.neighbours().count(), 0, "nothing is believed yet");
+
+    let newer = shelf(block, 101, vec![own, new.clone()]);
+    lone.hear(1, &OverlayMessage::Shelf(newer.proof.clone()));
+    lone.meet(1, new.square);
+    assert_eq!(lone.member.neighbours().count(), 1);
+}
+
+#[test]
+fn a_record_that_the_newest_map_contradicts_for_good_makes_nobody_ask_again() {
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, square(20, 0))]);
+    lone.give(OverlayInput::Up(key(1)));
+    // The grant is there, and another key signs.
+    let forged = record(1, square(20, 0)).sign(&beacon(2));
+    let effects = lone.show(1, &forged);
+    let is_wanted = |effect: &OverlayEffect| matches!(effect, OverlayEffect::ShelfWanted(_));
+    assert!(!effects.iter().any(is_wanted), "{effects:?}");
+}
+
 #[test]
 fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
     let grants = [grant(0, square(0, 0))];

@@ -276,6 +276,7 @@ impl FollowerDirectory {
             clients_per_ip_max: None,
             limits: None,
             p2p_listen: p2p,
+            overlay_listen: None,
             // A server that told no address is found through those that did.
             peers: hosts.iter().filter_map(peer).collect(),
         };

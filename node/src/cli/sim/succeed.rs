@@ -15,7 +15,7 @@ use crate::cli::{
     arguments,
     console::Console,
     failure::Failure,
-    up::world::{self as kept, Beginning, SERVERS},
+    up::world::{self as kept, Beginning, Founders, SERVERS},
 };
 
 #[derive(Debug, Args)]
@@ -76,7 +76,8 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         console.warn("no certificate is at hand: others have to take the snapshot's root on trust");
     }
     let mut founded = None;
-    kept::LocalWorld::create(&args.data_dir, args.servers as usize, |validators, admin| {
+    kept::LocalWorld::create(&args.data_dir, args.servers as usize, |founders| {
+        let Founders { validators, admin, .. } = founders;
         let admins = args.admin.iter().copied().chain([admin]).collect();
         let mut genesis = last.successor(args.name.clone(), validators, admins);
         if let Some(ttl) = args.ttl {

@@ -34,7 +34,7 @@ use crate::{
 };
 
 /// The time that all servers have to become ready.
-const READY: Duration = Duration::from_secs(30);
+pub(super) const READY: Duration = Duration::from_secs(30);
 
 /// The time between two questions whether a server is ready.
 const ASK: Duration = Duration::from_millis(20);
@@ -44,7 +44,7 @@ const SHARED: [&str; 5] =
     ["LOG", "LOG_FORMAT", "SNAPSHOT_TURNS", "BEHIND_TURNS", "TRUSTED_SOURCES"];
 
 /// The time that servers have to stop by themselves before they are killed.
-const STOP: Duration = Duration::from_secs(15);
+pub(super) const STOP: Duration = Duration::from_secs(15);
 
 /// How many bytes at the end of a server's log are searched for its last words.
 const LAST_WORDS_BYTES: u64 = 4_096;
@@ -303,14 +303,23 @@ impl ServerProcesses {
 }
 
 fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
+    spawn_all(&[seat.config()], seat.log(), flags)
+}
+
+/// Starts a process for the servers of these configurations, one for each sim.
+///
+/// # Errors
+/// Fails when it cannot be started; names the log.
+pub(super) fn spawn_all(
+    configs: &[PathBuf],
+    path: PathBuf,
+    flags: &[OsString],
+) -> Result<Child, Failure> {
     let failed = |what: &str, error: std::io::Error| {
-        Failure::failed(format!(
-            "cannot start a server in {}: {what}: {error}",
-            seat.path.display()
-        ))
+        let home = path.parent().unwrap_or(&path).display();
+        Failure::failed(format!("cannot start a server in {home}: {what}: {error}"))
     };
     let program = env::current_exe().map_err(|error| failed("this program", error))?;
-    let path = seat.log();
     // The log of the last run stays, for people who want to know why it ended.
     let _ = fs::rename(&path, path.with_extension("log.old"));
     let log = File::create(&path).map_err(|error| failed("its log", error))?;
@@ -324,8 +333,8 @@ fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
         }
     }
     command
-        .args(["node", "run", "--until-stdin-ends", "--config"])
-        .arg(seat.config())
+        .args(["node", "run", "--until-stdin-ends"])
+        .args(configs.iter().flat_map(|config| [OsString::from("--config"), config.into()]))
         .args(flags)
         .stdin(Stdio::piped())
         .stdout(log)
@@ -336,7 +345,7 @@ fn spawn(seat: &WorldServer, flags: &[OsString]) -> Result<Child, Failure> {
 }
 
 /// Asks until the server is ready. Returns the last reason against it when time is up.
-async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
+pub(super) async fn until_ready(url: String, deadline: Instant) -> Result<(), String> {
     let mut reason = "nobody listens there".to_owned();
     while Instant::now() < deadline {
         match timeout_at(deadline, http::get_text(url.clone())).await {

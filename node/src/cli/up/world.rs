@@ -8,21 +8,27 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use libp2p::PeerId;
+use libp2p::{Multiaddr, PeerId, multiaddr::Protocol};
+use metatopia_raynet::SiteEndpoint;
 use metatopia_scenarios::{Place, plaza};
 use metatopia_sim::{FirstLogin, Genesis, Publishers};
 use metatopia_transport::{gateway::GatewayLimits, networks::Networks};
-use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId};
+use metatopia_types::{NodeContact, PublicKey, Sign as _, SimId, limits::BEACONS_MAX};
 use serde::{Deserialize, Serialize};
 
 use super::reach::Reach;
 use crate::{
     atomic_file::{create_folder, folder_of, replace, sync_folder},
-    cli::{Failure, ports::Ports, sources::open_directory},
-    config::{Limits, PeerConfig, WrittenConfig},
+    cli::{
+        Failure,
+        ports::{self, Ports},
+        sources::open_directory,
+    },
+    config::{self, ConfigError, Limits, PeerConfig, WrittenConfig},
     engine::{self, OtherEngine},
     first_state::state_beside,
     keys,
+    overlay::{OverlayFolder, address::SiteAddress, folder::OverlayFolderError},
 };
 
 /// Servers of a new world: the fewest of which one may lie or vanish.
@@ -89,16 +95,24 @@ pub(in crate::cli) struct Beginning {
     pub(in crate::cli) state: Option<Vec<u8>>,
 }
 
-/// Makes a beginning out of the first validators and an admin.
+/// The keys that a sim is founded with.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct Founders {
+    /// The first validators.
+    pub(in crate::cli) validators: BTreeMap<PublicKey, NodeContact>,
+    /// The first admin.
+    pub(in crate::cli) admin: PublicKey,
+    /// Keys of servers that sign the addresses of the sim; none of a sim that lies in no world.
+    pub(in crate::cli) beacons: Vec<PublicKey>,
+}
+
+/// Makes a beginning out of the first keys.
 pub(in crate::cli) trait Make:
-    FnOnce(BTreeMap<PublicKey, NodeContact>, PublicKey) -> Result<Beginning, Failure>
+    FnOnce(Founders) -> Result<Beginning, Failure>
 {
 }
 
-impl<F> Make for F where
-    F: FnOnce(BTreeMap<PublicKey, NodeContact>, PublicKey) -> Result<Beginning, Failure>
-{
-}
+impl<F> Make for F where F: FnOnce(Founders) -> Result<Beginning, Failure> {}
 
 impl LocalWorld {
     /// Opens the world at `path`, or makes a plaza of `count` servers if there is nothing yet, with a
@@ -125,13 +139,13 @@ impl LocalWorld {
         place: &Place,
         change: impl FnOnce(&mut Genesis),
     ) -> Result<Self, Failure> {
-        let make = |validators, admin| {
+        let make = |Founders { validators, admin, .. }: Founders| {
             let mut genesis = place.genesis(validators, BTreeSet::from([admin]));
             change(&mut genesis);
             Ok(Beginning { genesis, state: None })
         };
         match entries(path)? {
-            names if names.is_empty() => create(path, count, make)?,
+            names if names.is_empty() => create(path, count, false, make)?,
             names if !names.contains(&OsString::from(MARK)) => {
                 let message = format!("{} is not empty and holds no {MARK}", path.display());
                 return Err(Failure::usage(message)
@@ -139,6 +153,14 @@ impl LocalWorld {
             }
             _ => {}
         }
+        Self::open(path)
+    }
+
+    /// Opens the world that is kept at `path`.
+    ///
+    /// # Errors
+    /// When there is none, when it is in use, or when the disk fails; names the path.
+    pub(in crate::cli) fn open(path: &Path) -> Result<Self, Failure> {
         let lock = lock(path)?;
         let mark = read_mark(path)?;
         let servers: Vec<WorldServer> =
@@ -169,11 +191,54 @@ impl LocalWorld {
         count: usize,
         make: impl Make,
     ) -> Result<(), Failure> {
+        Self::create_with(path, count, false, make)
+    }
+
+    /// Makes a sim that lies in a world, or founds one, as [`LocalWorld::create`] does: its servers have
+    /// keys for the overlay too.
+    ///
+    /// # Errors
+    /// As [`LocalWorld::create`].
+    pub(in crate::cli) fn create_in_world(
+        path: &Path,
+        count: usize,
+        make: impl Make,
+    ) -> Result<(), Failure> {
+        Self::create_with(path, count, true, make)
+    }
+
+    fn create_with(
+        path: &Path,
+        count: usize,
+        in_world: bool,
+        make: impl Make,
+    ) -> Result<(), Failure> {
         if entries(path)?.is_empty() {
-            return create(path, count, make);
+            return create(path, count, in_world, make);
         }
         Err(Failure::refused(format!("{} is not empty", path.display()))
             .hint("name a new directory by --data-dir"))
+    }
+
+    /// Replaces the genesis of a sim that no server has run yet.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(in crate::cli) fn refound(self, genesis: Genesis) -> Result<Self, Failure> {
+        let write =
+            |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
+        // Without its mark the directory is none of `metatopia up` until all files fit again.
+        let mark = self.path.join(MARK);
+        fs::remove_file(&mark).map_err(|error| disk(&mark, &error))?;
+        for server in &self.servers {
+            write(&server.path.join(GENESIS), &genesis.encode())?;
+        }
+        write_mark(&self.path, &genesis, self.servers.len())?;
+        Ok(Self { sim: genesis.id(), genesis, ..self })
+    }
+
+    pub(in crate::cli) const fn genesis(&self) -> &Genesis {
+        &self.genesis
     }
 
     pub(in crate::cli) fn path(&self) -> &Path {
@@ -231,7 +296,19 @@ impl LocalWorld {
 
     /// Writes the configuration files for these ports. What somebody has set in them stays.
     pub(in crate::cli) fn configure(&self, ports: &[Ports], reach: &Reach) -> Result<(), Failure> {
+        self.configure_beside(ports, reach, &[]).map(drop)
+    }
+
+    /// Writes the configuration files as [`LocalWorld::configure`] does, where other servers of this
+    /// machine take these ports. Returns the ports of the overlay.
+    pub(in crate::cli) fn configure_beside(
+        &self,
+        ports: &[Ports],
+        reach: &Reach,
+        taken: &[u16],
+    ) -> Result<Vec<u16>, Failure> {
         let alone = reach.is_loopback();
+        let overlay = self.overlay_addresses(ports, reach, taken)?;
         for (index, (seat, own)) in self.servers.iter().zip(ports).enumerate() {
             let others = self.servers.iter().zip(ports).enumerate().filter(|(n, _)| *n != index);
             let peer = |(_, (seat, ports)): (usize, (&WorldServer, &Ports))| PeerConfig {
@@ -247,28 +324,90 @@ impl LocalWorld {
                 // On one machine everybody comes from one address.
                 clients_per_ip_max: alone.then_some(GatewayLimits::default().clients_max),
                 p2p_listen: own.p2p_address(),
+                overlay_listen: overlay.get(index).cloned(),
                 peers: others.map(peer).collect(),
                 // Whoever comes from elsewhere is rationed by source.
                 limits: alone.then(|| Limits { trusted_sources: Some(Networks::loopback()) }),
             };
             config.write(&seat.config(), "up")?;
         }
+        self.tell_endpoints(ports, reach, &overlay)?;
+        Ok(overlay.iter().filter_map(port_of).collect())
+    }
+
+    /// Returns where each server speaks in the overlay of the sim's world: where its configuration says,
+    /// or at a free port. Nothing for a sim that lies in no world.
+    fn overlay_addresses(
+        &self,
+        ports: &[Ports],
+        reach: &Reach,
+        taken: &[u16],
+    ) -> Result<Vec<Multiaddr>, Failure> {
+        if self.genesis.site.is_none() && self.genesis.office.is_none() {
+            return Ok(Vec::new());
+        }
+        let is_taken = |port| taken.contains(&port) || ports.iter().any(|other| other.has(port));
+        let free = ports::free(reach.listen(), self.servers.len(), is_taken)?;
+        // Other ports may be other ones at each start, and one of them be the overlay's of last time.
+        let is_clear = |address: &Multiaddr| port_of(address).is_some_and(|port| !is_taken(port));
+        let address = |(seat, port): (&WorldServer, u16)| {
+            let set = match config::read(&seat.config()) {
+                Ok(layer) => layer.overlay_listen.filter(is_clear),
+                Err(ConfigError::Read { .. }) => None,
+                Err(error) => return Err(error.into()),
+            };
+            Ok(set.unwrap_or_else(|| Multiaddr::from(reach.own()).with(Protocol::Tcp(port))))
+        };
+        self.servers.iter().zip(free).map(address).collect()
+    }
+
+    /// Tells each server which servers speak for the sim in its world.
+    fn tell_endpoints(
+        &self,
+        ports: &[Ports],
+        reach: &Reach,
+        overlay: &[Multiaddr],
+    ) -> Result<(), Failure> {
+        let mut endpoints = Vec::new();
+        for ((seat, ports), overlay) in self.servers.iter().zip(ports).zip(overlay) {
+            let folder = OverlayFolder::at(&seat.path);
+            let peer = folder.member_key().map_err(|error| folder_failure(&error))?.public();
+            let clients = reach.origin(ports).as_str().parse().ok();
+            let address = SiteAddress { overlay: overlay.clone(), clients }.to_string();
+            endpoints.push(SiteEndpoint { peer, address });
+        }
+        for seat in self.servers.iter().filter(|_| !endpoints.is_empty()) {
+            let file = OverlayFolder::at(&seat.path).endpoints();
+            file.replace(&endpoints).map_err(|error| disk(&seat.path, &error))?;
+        }
         Ok(())
     }
 }
 
+/// Returns the TCP port of an address.
+fn port_of(address: &Multiaddr) -> Option<u16> {
+    address.iter().find_map(|part| match part {
+        Protocol::Tcp(port) => Some(port),
+        _ => None,
+    })
+}
+
+pub(in crate::cli) fn folder_failure(error: &OverlayFolderError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
 /// Makes a world beside its place and then puts it there, so that there is never half a one. A
 /// directory that is there and empty is filled where it is: somebody may stand in it.
-fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
+fn create(path: &Path, count: usize, in_world: bool, make: impl Make) -> Result<(), Failure> {
     if path.exists() {
-        return fill(path, count, make);
+        return fill(path, count, in_world, make);
     }
     let parent = folder_of(path);
     create_folder(parent).map_err(|error| disk(parent, &error))?;
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".new-{}", std::process::id()));
     let draft = parent.join(name);
-    let made = fill(&draft, count, make)
+    let made = fill(&draft, count, in_world, make)
         .and_then(|()| fs::rename(&draft, path).map_err(|e| disk(path, &e)));
     if let Err(failure) = made {
         // What failed is told; that the draft stays is not worth a second message.
@@ -282,12 +421,12 @@ fn create(path: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
 
 /// Fills a directory, durably: servers promise what they log, and none can be checked without this
 /// genesis. The mark is the last thing to be there.
-fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
+fn fill(draft: &Path, count: usize, in_world: bool, make: impl Make) -> Result<(), Failure> {
     let write =
         |file: &Path, bytes: &[u8]| replace(file, bytes).map_err(|error| disk(file, &error));
     create_folder(draft).map_err(|error| disk(draft, &error))?;
     let admin = keys::create(&draft.join(ADMIN_KEY))?;
-    let mut validators = BTreeMap::new();
+    let (mut validators, mut beacons) = (BTreeMap::new(), Vec::new());
     for index in 0..count {
         let server = server_path(draft, index);
         let vote = keys::create(&server.join("vote.key"))?;
@@ -295,8 +434,16 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         let peer_id = keys::peer_keypair(&node).public().to_peer_id().to_string();
         // Addresses change from start to start; the configuration files have them.
         validators.insert(vote.public(), NodeContact { peer_id, address: String::new() });
+        if in_world {
+            let folder = OverlayFolder::at(&server);
+            folder.member_key().map_err(|error| folder_failure(&error))?;
+            if beacons.len() < BEACONS_MAX {
+                beacons.push(keys::create(&folder.beacon_key_path())?.public());
+            }
+        }
     }
-    let Beginning { genesis, state } = make(validators, admin.public())?;
+    let admin = admin.public();
+    let Beginning { genesis, state } = make(Founders { validators, admin, beacons })?;
     for index in 0..count {
         let file = server_path(draft, index).join(GENESIS);
         write(&file, &genesis.encode())?;
@@ -305,9 +452,14 @@ fn fill(draft: &Path, count: usize, make: impl Make) -> Result<(), Failure> {
         }
     }
     sync_folder(draft).map_err(|error| disk(draft, &error))?;
+    write_mark(draft, &genesis, count)
+}
+
+fn write_mark(path: &Path, genesis: &Genesis, count: usize) -> Result<(), Failure> {
     let mark = WorldMarker { format: FORMAT, sim: genesis.id().to_string(), servers: count };
-    let (file, text) = (draft.join(MARK), toml::to_string(&mark).expect("strings and numbers"));
-    write(&file, format!("# A world of `metatopia up`.\n{text}").as_bytes())
+    let (file, text) = (path.join(MARK), toml::to_string(&mark).expect("strings and numbers"));
+    let text = format!("# A world of `metatopia up`.\n{text}");
+    replace(&file, text.as_bytes()).map_err(|error| disk(&file, &error))
 }
 
 /// How many servers the world of a directory has; nothing if it is none of `metatopia up`.

@@ -27,18 +27,18 @@ const READ_BYTES: usize = 16 * 1024;
 
 /// The number of a session, which tells late events of an older session from those of the current
 /// one.
-pub(super) type SessionNumber = u64;
+pub(crate) type SessionNumber = u64;
 
 /// An event of one session for the receiver that all sessions share.
 #[derive(Debug)]
-pub(super) struct SessionTaskEvent {
-    pub(super) peer: PeerId,
-    pub(super) session: SessionNumber,
-    pub(super) what: SessionTaskEventKind,
+pub(crate) struct SessionTaskEvent {
+    pub(crate) peer: PeerId,
+    pub(crate) session: SessionNumber,
+    pub(crate) what: SessionTaskEventKind,
 }
 
 #[derive(Debug)]
-pub(super) enum SessionTaskEventKind {
+pub(crate) enum SessionTaskEventKind {
     Opened(Arc<SendQueue>),
     /// The permit returns the frame's share of the peer's budget when it is dropped.
     Frame(bytes::Bytes, OwnedSemaphorePermit),
@@ -47,18 +47,18 @@ pub(super) enum SessionTaskEventKind {
 
 /// The two halves of a session and the state that they share.
 #[derive(Debug)]
-pub(super) struct Pump {
-    pub(super) peer: PeerId,
-    pub(super) session: SessionNumber,
-    pub(super) outbox: Arc<SendQueue>,
-    pub(super) items: mpsc::Sender<SessionTaskEvent>,
-    pub(super) limits: PeerLimits,
-    pub(super) metrics: Arc<TransportFigures>,
+pub(crate) struct Pump {
+    pub(crate) peer: PeerId,
+    pub(crate) session: SessionNumber,
+    pub(crate) outbox: Arc<SendQueue>,
+    pub(crate) items: mpsc::Sender<SessionTaskEvent>,
+    pub(crate) limits: PeerLimits,
+    pub(crate) metrics: Arc<TransportFigures>,
 }
 
 impl Pump {
     /// Drives the session until it fails. After that its outbox refuses frames.
-    pub(super) async fn run<R, W>(&self, read: R, write: W) -> PeerEnd
+    pub(crate) async fn run<R, W>(&self, read: R, write: W) -> PeerEnd
     where
         R: AsyncRead + Unpin + Send,
         W: AsyncWrite + Unpin + Send,
@@ -76,7 +76,7 @@ impl Pump {
     }
 
     /// Sends an event. Returns false when the receiver is gone.
-    pub(super) async fn tell(&self, what: SessionTaskEventKind) -> bool {
+    pub(crate) async fn tell(&self, what: SessionTaskEventKind) -> bool {
         let (peer, session) = (self.peer, self.session);
         self.items.send(SessionTaskEvent { peer, session, what }).await.is_ok()
     }

@@ -22,7 +22,7 @@ type ProtocolUpgrade = ReadyUpgrade<StreamProtocol>;
 
 /// An event of the handler for the mesh.
 #[derive(Debug)]
-pub(super) enum FromHandler {
+pub(crate) enum FromHandler {
     /// The substream that the remote opened, which we only read.
     Read(Stream),
     /// The substream that we opened, which we only write to.
@@ -32,7 +32,7 @@ pub(super) enum FromHandler {
 }
 
 /// Negotiates one session.
-pub(super) struct SessionHandler {
+pub(crate) struct SessionHandler {
     protocol: StreamProtocol,
     asked: bool,
     read_seen: bool,
@@ -40,7 +40,7 @@ pub(super) struct SessionHandler {
 }
 
 impl SessionHandler {
-    pub(super) fn new(protocol: StreamProtocol) -> Self {
+    pub(crate) fn new(protocol: StreamProtocol) -> Self {
         Self { protocol, asked: false, read_seen: false, queue: VecDeque::new() }
     }
 }

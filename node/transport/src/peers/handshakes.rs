@@ -37,7 +37,7 @@ pub const HANDSHAKES_PER_SOURCE_MAX: usize = 16;
 /// The error of a connection for which there is no place; the remote may try again.
 #[derive(Debug, thiserror::Error)]
 #[error("too many connections are in their handshake")]
-pub(super) struct Crowded;
+pub(crate) struct Crowded;
 
 /// The addresses of one peer: those that were named, and the one that it last came from.
 #[derive(Debug, Default)]
@@ -48,14 +48,14 @@ struct Addresses {
 
 /// Counts the handshakes that are under way.
 #[derive(Debug, Default)]
-pub(super) struct HandshakeBehaviour {
+pub(crate) struct HandshakeBehaviour {
     peers: BTreeMap<PeerId, Addresses>,
     /// The source of each handshake that is under way.
     pending: BTreeMap<ConnectionId, Option<Block>>,
 }
 
 /// Returns the source of connections from this address, if it names one.
-fn source(address: &Multiaddr) -> Option<Block> {
+pub(crate) fn source(address: &Multiaddr) -> Option<Block> {
     address.iter().find_map(|part| match part {
         Protocol::Ip4(ip) => Some(Block::of(IpAddr::V4(ip))),
         Protocol::Ip6(ip) => Some(Block::of(IpAddr::V6(ip))),
@@ -65,12 +65,12 @@ fn source(address: &Multiaddr) -> Option<Block> {
 
 impl HandshakeBehaviour {
     /// Allows this peer, which may be at these addresses.
-    pub(super) fn allow(&mut self, peer: PeerId, addresses: &[Multiaddr]) {
+    pub(crate) fn allow(&mut self, peer: PeerId, addresses: &[Multiaddr]) {
         self.peers.entry(peer).or_default().named = addresses.iter().filter_map(source).collect();
     }
 
     /// Forbids this peer.
-    pub(super) fn disallow(&mut self, peer: &PeerId) {
+    pub(crate) fn disallow(&mut self, peer: &PeerId) {
         self.peers.remove(peer);
     }
 

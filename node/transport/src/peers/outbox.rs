@@ -12,7 +12,7 @@ use super::{PeerLimits, SendError};
 use crate::framing;
 
 /// The cost of holding one frame, besides its bytes.
-pub(super) const FRAME_OVERHEAD_BYTES: usize = 64;
+pub(crate) const FRAME_OVERHEAD_BYTES: usize = 64;
 
 /// The size up to which frames are gathered into one write.
 const BATCH_BYTES: usize = 64 * 1024;
@@ -20,7 +20,7 @@ const BATCH_BYTES: usize = 64 * 1024;
 /// The queue between the senders and the one task that writes. A full queue ends the session for
 /// good: inside a session no frame is ever left out.
 #[derive(Debug)]
-pub(super) struct SendQueue {
+pub(crate) struct SendQueue {
     state: Mutex<SendQueueState>,
     filled: Notify,
     overflowed: Notify,
@@ -37,12 +37,12 @@ struct SendQueueState {
 }
 
 /// Returns the cost of a frame.
-pub(super) fn cost(frame: &Bytes) -> usize {
+pub(crate) fn cost(frame: &Bytes) -> usize {
     frame.len() + FRAME_OVERHEAD_BYTES
 }
 
 impl SendQueue {
-    pub(super) fn new(limits: &PeerLimits) -> Self {
+    pub(crate) fn new(limits: &PeerLimits) -> Self {
         Self {
             state: Mutex::default(),
             filled: Notify::new(),
@@ -58,7 +58,7 @@ impl SendQueue {
     }
 
     /// Queues a frame, and never waits.
-    pub(super) fn push(&self, frame: Bytes) -> Result<(), SendError> {
+    pub(crate) fn push(&self, frame: Bytes) -> Result<(), SendError> {
         framing::check_size(frame.len(), self.frame_bytes_max)?;
         let mut state = self.lock();
         if state.over {
@@ -81,7 +81,7 @@ impl SendQueue {
 
     /// Waits for frames, encodes a batch of them, and returns what to pass to
     /// [`written`](Self::written). Nothing is lost when this is cancelled while it waits.
-    pub(super) async fn take(&self, batch: &mut Vec<u8>) -> usize {
+    pub(crate) async fn take(&self, batch: &mut Vec<u8>) -> usize {
         loop {
             let mut taken = 0;
             {
@@ -101,17 +101,23 @@ impl SendQueue {
     }
 
     /// Notes that the transport has taken what [`take`](Self::take) handed out.
-    pub(super) fn written(&self, taken: usize) {
+    pub(crate) fn written(&self, taken: usize) {
         self.lock().held -= taken;
     }
 
-    /// Waits until a frame did not fit any more.
-    pub(super) async fn overflowed(&self) {
+    /// Ends the session: nothing more is sent in it.
+    pub(crate) fn cut(&self) {
+        self.close();
+        self.overflowed.notify_one();
+    }
+
+    /// Waits until a frame did not fit any more, or the session was cut.
+    pub(crate) async fn overflowed(&self) {
         self.overflowed.notified().await;
     }
 
     /// Refuses frames from now on.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         let mut state = self.lock();
         state.over = true;
         state.frames.clear();

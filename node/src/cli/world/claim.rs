@@ -1,0 +1,446 @@
+//! `world claim` claims land for a new sim, and `world vouch` vouches for a claim.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use clap::Args;
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, http};
+use metatopia_sim::Genesis;
+use metatopia_types::{
+    Act, LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId, Site,
+    Square, overlap, wire,
+};
+use serde::Serialize;
+
+use super::{
+    found::FoundingArgs,
+    learned::LearnedWorld,
+    map,
+    square::{Edge, WrittenSquare, beside},
+};
+use crate::{
+    cli::{
+        console::Console,
+        failure::Failure,
+        say::{decide_in_time, prove},
+        session::{NODE, NodeArgs, PlayerArgs},
+        ticket::TicketSecret,
+        up::world::{ADMIN_KEY, Beginning, Founders, LocalWorld, kept_servers, server_path},
+    },
+    keys,
+    overlay::{
+        OverlayFolder,
+        answers::{MapAnswer, hex, unhex},
+    },
+};
+
+/// The longest text of somebody who vouches, in bytes of its content.
+const VOUCH_BYTES_MAX: usize = 128;
+
+/// Arguments of `metatopia world claim`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct WorldClaimArgs {
+    /// The directory of the new sim. If a claim for it failed before, it is made again.
+    dir: PathBuf,
+    /// A node that takes part in the world.
+    #[arg(long, value_name = "URL", default_value = NODE)]
+    node: NodeUrl,
+    /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
+    #[arg(long, value_name = "ID")]
+    world: Option<SimId>,
+    /// On which side.
+    #[arg(long, value_enum, value_name = "SIDE")]
+    beside: Edge,
+    /// Of which sim: 64 hexadecimal digits [default: the land office].
+    #[arg(long, value_name = "SIM")]
+    of: Option<SimId>,
+    /// Claim the first square on that side, and no other one if it is taken.
+    #[arg(long)]
+    only: bool,
+    #[command(flatten)]
+    founding: FoundingArgs,
+    /// The key file of somebody who holds land beside the square, or of an admin of the land office.
+    #[arg(long, value_name = "FILE", conflicts_with = "vouch")]
+    sponsor: Option<PathBuf>,
+    /// What such a person made by `metatopia world vouch`.
+    #[arg(long, value_name = "TEXT")]
+    vouch: Option<VouchText>,
+    /// Make the directory, print what to ask somebody to vouch for, and claim nothing yet.
+    #[arg(long)]
+    ask: bool,
+    /// A ticket for the land office, if it lets nobody in without one.
+    #[arg(long, value_name = "TICKET")]
+    ticket: Option<TicketSecret>,
+}
+
+/// Arguments of `metatopia world vouch`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VouchArgs {
+    /// Your key file: you hold land beside the square, or are an admin of the land office.
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// The world of the square: 64 hexadecimal digits.
+    #[arg(long, value_name = "ID")]
+    world: SimId,
+    /// What the other one wants to claim, as `metatopia world claim --ask` prints it.
+    #[arg(long, value_name = "SIM:X:Y:SIDE:CLAIMER")]
+    claim: ClaimText,
+}
+
+/// The word of somebody who vouches, as text.
+#[derive(Clone, Debug)]
+pub(in crate::cli) struct VouchText(LandSponsor);
+
+impl FromStr for VouchText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bytes = unhex(text).and_then(|bytes| wire::decode(&bytes, VOUCH_BYTES_MAX).ok());
+        bytes.map(Self).ok_or_else(|| "`metatopia world vouch` prints such a text".to_owned())
+    }
+}
+
+/// What somebody wants to claim, as text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct ClaimText {
+    sim: SimId,
+    square: Square,
+    claimer: PublicKey,
+}
+
+impl fmt::Display for ClaimText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.sim, WrittenSquare(self.square), self.claimer)
+    }
+}
+
+impl FromStr for ClaimText {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || "a claim looks like SIM:X:Y:SIDE:CLAIMER".to_owned();
+        let (sim, rest) = text.split_once(':').ok_or_else(wrong)?;
+        let (square, claimer) = rest.rsplit_once(':').ok_or_else(wrong)?;
+        let square: WrittenSquare = square.parse()?;
+        Ok(Self {
+            sim: sim.parse().map_err(|_| wrong())?,
+            square: square.0,
+            claimer: claimer.parse().map_err(|_| wrong())?,
+        })
+    }
+}
+
+/// A text of somebody who vouches, as the command prints it.
+#[derive(Debug, Serialize)]
+struct Vouched {
+    vouch: String,
+}
+
+impl fmt::Display for Vouched {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.vouch)
+    }
+}
+
+pub(super) fn vouch(args: &VouchArgs, console: Console) -> Result<(), Failure> {
+    let key = keys::load(&args.key)?;
+    let ClaimText { sim, square, claimer } = &args.claim;
+    let sponsor = LandSponsor::new(&key, args.world, *sim, *square, claimer);
+    console.show(&Vouched { vouch: hex(&wire::encode(&sponsor)) })
+}
+
+/// What is to be vouched for, as the command prints it.
+#[derive(Debug, Serialize)]
+struct AskedClaim {
+    world: String,
+    claim: String,
+}
+
+impl fmt::Display for AskedClaim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "ask somebody who holds land beside it, or an admin of the land office, for:")?;
+        write!(
+            f,
+            "  metatopia world vouch --key THEIR.key --world {} --claim {}",
+            self.world, self.claim
+        )
+    }
+}
+
+/// A square that was granted, as the command prints it.
+#[derive(Debug, Serialize)]
+struct ClaimedSquare {
+    world: String,
+    sim: String,
+    name: String,
+    square: String,
+    height: u64,
+    data_dir: String,
+}
+
+impl fmt::Display for ClaimedSquare {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { world, sim, name, square, data_dir, .. } = self;
+        writeln!(f, "{name} holds square {square} of world {world}")?;
+        writeln!(f, "it is sim {sim}\n")?;
+        writeln!(f, "run it with: metatopia up --data-dir {data_dir}")?;
+        write!(f, "the key of its admin is {data_dir}/{ADMIN_KEY}")
+    }
+}
+
+/// A claim in the making: the world, and a session with its land office.
+struct ClaimDesk<'a> {
+    args: &'a WorldClaimArgs,
+    learned: LearnedWorld,
+    player: PlayerArgs,
+    admin: SigningKey,
+    sponsor: Option<SigningKey>,
+    console: Console,
+}
+
+pub(super) async fn run(args: WorldClaimArgs, console: Console) -> Result<(), Failure> {
+    let learned = LearnedWorld::from(&args.node, args.world).await?;
+    let world = learned.sets.world();
+    let squares = candidates(&args, &learned).await?;
+    let local = open_or_found(&args, &learned, squares[0])?;
+    if args.ask {
+        let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
+        let square = site_of(local.genesis(), world)?;
+        let claim = ClaimText { sim: local.sim(), square, claimer: admin.public() };
+        return console.show(&AskedClaim { world: world.to_string(), claim: claim.to_string() });
+    }
+    console.show(&have_granted(&args, learned, local, squares, console).await?)
+}
+
+/// Claims this very square by way of a node, for a sim of this founding, for which an admin of the land
+/// office vouches by a key file.
+///
+/// # Errors
+/// When it is not granted.
+pub(in crate::cli) async fn claim_at(
+    (dir, node, sponsor): (PathBuf, NodeUrl, PathBuf),
+    founding: FoundingArgs,
+    square: Square,
+    console: Console,
+) -> Result<(), Failure> {
+    let args = WorldClaimArgs {
+        dir,
+        node,
+        world: None,
+        beside: Edge::East,
+        of: None,
+        only: true,
+        founding,
+        sponsor: Some(sponsor),
+        vouch: None,
+        ask: false,
+        ticket: None,
+    };
+    let learned = LearnedWorld::from(&args.node, None).await?;
+    let local = open_or_found(&args, &learned, square)?;
+    have_granted(&args, learned, local, vec![square], console).await.map(drop)
+}
+
+/// Has the land office grant the square of a sim, or one of these.
+async fn have_granted(
+    args: &WorldClaimArgs,
+    learned: LearnedWorld,
+    local: LocalWorld,
+    squares: Vec<Square>,
+    console: Console,
+) -> Result<ClaimedSquare, Failure> {
+    let world = learned.sets.world();
+    let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
+    let sponsor = args.sponsor.as_deref().map(keys::load).transpose()?;
+    let office = learned.office_urls();
+    if office.is_empty() {
+        let message = format!("{} knows no server of the land office", args.node);
+        return Err(Failure::timed_out(message).hint("ask again, or name another node by --node"));
+    }
+    let at = NodeArgs { node: office.clone(), sim: Some(world) };
+    let (key, ticket) = (args.dir.join(ADMIN_KEY), args.ticket.clone());
+    let player = PlayerArgs { at, key, name: None, ticket };
+    let trust = GenesisTrust::learn_from(&office, Some(world)).await?;
+    let key = std::sync::Arc::new(keys::load(&player.key)?);
+    let mut driver = ClientDriver::open(office, trust, key).await?;
+    let desk = ClaimDesk { args, learned, player, admin, sponsor, console };
+    let claimed = desk.claim(&mut driver, local, squares).await;
+    driver.leave().await;
+    claimed
+}
+
+/// Returns the square that a sim of this world was founded for.
+fn site_of(genesis: &Genesis, world: SimId) -> Result<Square, Failure> {
+    let site = genesis.site.filter(|site| site.world == world);
+    let message = "the sim in this directory lies in no world, or in another one";
+    site.map(|site| site.square).ok_or_else(|| Failure::refused(message))
+}
+
+/// Returns the squares that may be claimed, those that are known to be taken left out.
+async fn candidates(args: &WorldClaimArgs, learned: &LearnedWorld) -> Result<Vec<Square>, Failure> {
+    let known: MapAnswer = http::get(args.node.join("/api/world/map"))
+        .await
+        .map_err(|error| super::learned::unanswered(&args.node, &error))?;
+    let known = map::squares(&known);
+    let office = learned.sets.head().office.as_ref().map(|office| office.square);
+    let of = match args.of.filter(|of| *of != learned.sets.world()) {
+        None => office,
+        Some(sim) => {
+            let name = sim.to_string();
+            known.iter().find(|(other, _)| *other == name).map(|(_, square)| *square)
+        }
+    };
+    let Some(of) = of else {
+        return Err(Failure::not_found("that sim is not on the map, as far as the node knows it"));
+    };
+    let mut squares = beside(of, args.beside, args.founding.side);
+    if squares.is_empty() {
+        let message = format!("no square of that size touches {} on that side", WrittenSquare(of));
+        return Err(Failure::usage(message).hint("name another --side"));
+    }
+    let first = squares[0];
+    let is_free = |square: &Square| known.iter().all(|(_, other)| !overlap(*other, *square));
+    squares.retain(is_free);
+    if squares.is_empty() || args.only {
+        // Who wants only this square learns from the land office who has it.
+        squares = vec![first];
+    }
+    Ok(squares)
+}
+
+/// Opens the sim of an earlier try, or founds one for this square, and writes what its servers need of the
+/// world.
+fn open_or_found(
+    args: &WorldClaimArgs,
+    learned: &LearnedWorld,
+    square: Square,
+) -> Result<LocalWorld, Failure> {
+    let world = learned.sets.world();
+    if kept_servers(&args.dir)?.is_none() {
+        let place = args.founding.place()?;
+        let make = |founders: Founders| {
+            let mut genesis = args.founding.genesis(&place, &founders, square);
+            genesis.site = Some(Site { world, square });
+            super::found::check(&genesis)?;
+            Ok(Beginning { genesis, state: None })
+        };
+        LocalWorld::create_in_world(&args.dir, args.founding.servers as usize, make)?;
+    }
+    let local = LocalWorld::open(&args.dir)?;
+    site_of(local.genesis(), world)?;
+    for index in 0..local.servers().len() {
+        learned.keep(&OverlayFolder::at(&server_path(&args.dir, index)))?;
+    }
+    Ok(local)
+}
+
+impl ClaimDesk<'_> {
+    /// Claims the square of the sim, and the next one as long as others were faster.
+    async fn claim(
+        &self,
+        driver: &mut ClientDriver,
+        mut local: LocalWorld,
+        squares: Vec<Square>,
+    ) -> Result<ClaimedSquare, Failure> {
+        let login = self.player.login(driver, self.console).await?;
+        let login = driver.submit(login, Vec::new()).await?.act;
+        let places = decide_in_time(driver, &[login]).await?;
+        let place = places.get(&login).copied().unwrap_or_default();
+        if let Outcome::Refused(why) = prove(driver, place, login).await? {
+            return Err(Failure::refused(format!(
+                "the login at the land office was refused: {why}"
+            )));
+        }
+        let world = self.learned.sets.world();
+        let own = site_of(local.genesis(), world)?;
+        let others = squares.into_iter().filter(|square| *square != own);
+        let mut left = others.collect::<std::collections::VecDeque<_>>();
+        loop {
+            let square = site_of(local.genesis(), world)?;
+            let (height, outcome) = self.submit(driver, &local, square).await?;
+            let why = match outcome {
+                // The land office granted it to this very sim before.
+                Outcome::Refused(Refusal::LandTaken(by)) if by == local.sim() => {
+                    return Ok(self.granted(&local, square, height));
+                }
+                Outcome::Refused(why) => why,
+                _ => return Ok(self.granted(&local, square, height)),
+            };
+            let named = WrittenSquare(square);
+            let taken = matches!(why, Refusal::LandTaken(_));
+            let next = left.pop_front().filter(|_| taken && !self.args.only);
+            let Some(next) = next else {
+                return Err(Failure::refused(format!("square {named} was refused: {why}")));
+            };
+            self.console.warn(&format!(
+                "square {named} was refused: {why}; going on with {}",
+                WrittenSquare(next)
+            ));
+            let mut genesis = local.genesis().clone();
+            genesis.site = Some(Site { world, square: next });
+            local = local.refound(genesis)?;
+        }
+    }
+
+    fn granted(&self, local: &LocalWorld, square: Square, height: u64) -> ClaimedSquare {
+        ClaimedSquare {
+            world: self.learned.sets.world().to_string(),
+            sim: local.sim().to_string(),
+            name: local.name().to_owned(),
+            square: WrittenSquare(square).to_string(),
+            height,
+            data_dir: self.args.dir.display().to_string(),
+        }
+    }
+
+    /// Has the land office decide the claim of a square.
+    async fn submit(
+        &self,
+        driver: &mut ClientDriver,
+        local: &LocalWorld,
+        square: Square,
+    ) -> Result<(u64, Outcome), Failure> {
+        let (world, sim, claimer) = (self.learned.sets.world(), local.sim(), self.admin.public());
+        let sponsor = match (&self.sponsor, &self.args.vouch) {
+            (Some(key), _) => Some(LandSponsor::new(key, world, sim, square, &claimer)),
+            (None, Some(VouchText(sponsor))) => Some(*sponsor),
+            (None, None) => None,
+        };
+        let mut beacons = Vec::new();
+        for index in 0..local.servers().len() {
+            let folder = OverlayFolder::at(&server_path(&self.args.dir, index));
+            let key = folder.beacon_key().map_err(|error| Failure::failed(error.to_string()))?;
+            beacons.extend(key.map(|key| key.public()));
+        }
+        let order = LandOrder::Claim { head: local.genesis().head(), beacons, sponsor };
+        let blob = order.blob();
+        let act = Act::Land { order: blob.id() };
+        let act = driver.submit(act, vec![blob]).await?.act;
+        let places = decide_in_time(driver, &[act]).await?;
+        let place = places.get(&act).copied().unwrap_or_default();
+        Ok((place.0.0, prove(driver, place, act).await?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Digest;
+
+    use super::*;
+
+    #[test]
+    fn a_claim_and_a_word_for_it_are_texts_that_are_read_back() {
+        let key = SigningKey::from_seed([3; 32]);
+        let sim = SimId(Digest::of("a test", b"sim"));
+        let square = "8:-4:128".parse::<WrittenSquare>().unwrap().0;
+        let claim = ClaimText { sim, square, claimer: key.public() };
+        assert_eq!(claim.to_string().parse::<ClaimText>(), Ok(claim.clone()));
+
+        let sponsor = LandSponsor::new(&key, sim, sim, square, &claim.claimer);
+        let text = hex(&wire::encode(&sponsor));
+        assert_eq!(text.parse::<VouchText>().unwrap().0, sponsor);
+        for text in ["", "00", "what"] {
+            assert!(text.parse::<VouchText>().is_err(), "{text}");
+            assert!(text.parse::<ClaimText>().is_err(), "{text}");
+        }
+    }
+}

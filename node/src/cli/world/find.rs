@@ -1,0 +1,242 @@
+//! `world find` finds who owns a point, and checks the proof.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use clap::Args;
+use metatopia_client::text::printable;
+use metatopia_client_driver::{HttpError, NodeUrl, http};
+use metatopia_types::{LandGrant, SimId, Square, TilePoint};
+use serde::Serialize;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep},
+};
+
+use super::{
+    learned::{LearnedWorld, check, unanswered},
+    member,
+    square::WrittenSquare,
+};
+use crate::{
+    cli::{console::Console, exit::Exit, failure::Failure, session::NODE},
+    clock::SystemClock,
+    overlay::{
+        WorldPlace,
+        answers::{EndpointEntry, FindAnswer, MapEntry},
+    },
+};
+
+/// The time after which a map is old.
+const OLD_MS: u64 = 24 * 3_600_000;
+
+/// The time that a member which just started has to find a proof.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The time that it has, of these, to find a server of the owner.
+const SERVER_PATIENCE: Duration = Duration::from_secs(6);
+
+/// The time between two tries meanwhile.
+const AGAIN: Duration = Duration::from_millis(200);
+
+/// Where a command asks about a world.
+#[derive(Debug, Args)]
+pub(super) struct AskArgs {
+    /// The node that is asked.
+    #[arg(long, value_name = "URL", default_value = NODE, conflicts_with = "data_dir")]
+    pub(super) node: NodeUrl,
+    /// Ask the world itself, as the member of this directory of `metatopia world join`.
+    #[arg(long, value_name = "DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
+    #[arg(long, value_name = "ID")]
+    pub(super) world: Option<SimId>,
+}
+
+/// Arguments of `metatopia world find`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FindArgs {
+    /// Tiles of 32 m eastwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    x: i32,
+    /// Tiles of 32 m northwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    y: i32,
+    #[command(flatten)]
+    ask: AskArgs,
+}
+
+/// Who owns a point, as the command prints it. All but the servers is proved.
+#[derive(Debug, Serialize)]
+struct FoundLine {
+    x: i32,
+    y: i32,
+    owned: bool,
+    sim: Option<String>,
+    square: Option<String>,
+    holder: Option<String>,
+    until: Option<u64>,
+    servers: Vec<EndpointEntry>,
+    map: Option<MapEntry>,
+    /// How old the map is, in seconds.
+    age: u64,
+    old: bool,
+    hops: u32,
+    one_door: bool,
+    disagreements: u32,
+    ms: u64,
+    proven: bool,
+}
+
+impl fmt::Display for FoundLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { x, y, age, hops, ms, .. } = self;
+        match (&self.sim, &self.square, &self.holder) {
+            (Some(sim), Some(square), Some(holder)) => {
+                writeln!(f, "{x} {y} is in square {square} of sim {sim}")?;
+                writeln!(f, "held by {holder}")?;
+            }
+            _ => writeln!(f, "{x} {y} is nobody's")?,
+        }
+        if let Some(MapEntry { height, .. }) = self.map {
+            let old = if self.old { ", so it may have changed" } else { "" };
+            writeln!(f, "proved by the map of height {height}, {age} s old{old}")?;
+        }
+        for server in &self.servers {
+            let http = server.http.as_deref().unwrap_or("nobody is let in there");
+            writeln!(f, "  {}  ({})", printable(http), printable(&server.overlay))?;
+        }
+        if self.owned && self.servers.is_empty() {
+            writeln!(f, "  no server of it was found: it is down, or far away")?;
+        }
+        if self.one_door {
+            writeln!(f, "through one door: all members that were asked are in one network")?;
+        }
+        write!(f, "asked {hops} sites in {ms} ms")
+    }
+}
+
+pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure> {
+    let point = TilePoint { x: args.x, y: args.y };
+    let began = Instant::now();
+    let (answer, grant) = locate(&args.ask, point).await?;
+    let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
+    let now = SystemClock::default().now().wall;
+    let age = answer.map.map_or(0, |map| now.0.saturating_sub(map.time));
+    let is_owned = grant.is_some();
+    let square = |grant: &LandGrant| WrittenSquare(grant.square).to_string();
+    console.show(&FoundLine {
+        x: args.x,
+        y: args.y,
+        owned: is_owned,
+        sim: grant.as_ref().map(|grant| grant.sim.to_string()),
+        square: grant.as_ref().map(square),
+        holder: grant.as_ref().map(|grant| grant.holder.to_string()),
+        until: grant.as_ref().map(|grant| grant.until.0),
+        servers: answer.endpoints,
+        map: answer.map,
+        age: age / 1_000,
+        old: age > OLD_MS,
+        hops: answer.hops,
+        one_door: answer.one_door,
+        disagreements: answer.disagreements,
+        ms,
+        proven: true,
+    })?;
+    if is_owned { Ok(()) } else { Err(Failure::quiet(Exit::NotFound)) }
+}
+
+/// Finds who owns a point, and checks the proof.
+///
+/// # Errors
+/// When nobody proves it.
+pub(super) async fn locate(
+    ask: &AskArgs,
+    point: TilePoint,
+) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+    match &ask.data_dir {
+        Some(dir) => by_member(dir, ask.world, point).await,
+        None => by_node(&ask.node, ask.world, point).await,
+    }
+}
+
+/// Asks a node, and checks its proof.
+async fn by_node(
+    node: &NodeUrl,
+    world: Option<SimId>,
+    point: TilePoint,
+) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+    let learned = LearnedWorld::from(node, world).await?;
+    let TilePoint { x, y } = point;
+    let path = format!("/api/world/find?x={x}&y={y}");
+    let until = Instant::now() + SERVER_PATIENCE;
+    let answer: FindAnswer = loop {
+        let answer: Result<FindAnswer, HttpError> = http::get(node.join(&path)).await;
+        // A node that just started fetches the map, and a busy one has room again soon.
+        let is_early = match &answer {
+            Ok(answer) => answer.proof.is_empty(),
+            Err(error) => matches!(error, HttpError::Status { code: 503, .. }),
+        };
+        if !is_early || Instant::now() >= until {
+            break answer.map_err(|error| unanswered(node, &error))?;
+        }
+        sleep(AGAIN).await;
+    };
+    if (answer.x, answer.y) != (x, y) {
+        return Err(Failure::unverified(format!("{node} answers about another point")));
+    }
+    let grant = check(&learned.sets, &answer)?;
+    Ok((answer, grant))
+}
+
+/// Asks the world as a member of it. A member that just started needs a moment to find its way, so it
+/// asks again until somebody proves who owns the point and, if somebody does, tells a server.
+async fn by_member(
+    dir: &std::path::Path,
+    world: Option<SimId>,
+    point: TilePoint,
+) -> Result<(FindAnswer, Option<LandGrant>), Failure> {
+    let (stop, stopped) = watch::channel(false);
+    let place = member::start(dir, None, point, stopped).await?;
+    let own = place.sets().world();
+    if let Some(world) = world.filter(|world| *world != own) {
+        let message = format!("{} is of world {own}, not of {world}", dir.display());
+        return Err(Failure::unverified(message));
+    }
+    let answer = ask(&place, point).await?;
+    let found = check(place.sets(), &answer).map(|grant| (answer, grant));
+    stop.send_replace(true);
+    // Until the loop has said goodbye and written its contacts.
+    let _ended = tokio::time::timeout(Duration::from_secs(2), stop.closed()).await;
+    found
+}
+
+/// Asks a member about a point, until somebody proves who owns it and a server of the owner is found, or
+/// until it took too long.
+///
+/// # Errors
+/// When the member does not answer.
+pub(super) async fn ask(place: &WorldPlace, point: TilePoint) -> Result<FindAnswer, Failure> {
+    let began = Instant::now();
+    loop {
+        let answer = place.find(point).await;
+        let answer = answer.ok_or_else(|| Failure::timed_out("the world does not answer"))?;
+        let is_whole = answer.grant.is_none() || !answer.endpoints.is_empty();
+        let patience = match (answer.proof.is_empty(), is_whole) {
+            (true, _) => PATIENCE,
+            (false, false) => SERVER_PATIENCE,
+            (false, true) => return Ok(answer),
+        };
+        if began.elapsed() >= patience {
+            return Ok(answer);
+        }
+        sleep(AGAIN).await;
+    }
+}
+
+/// Returns a square of the map as it is written on the command line.
+pub(super) fn written(x: i32, y: i32, side: u32) -> String {
+    let doublings = (0..=metatopia_types::limits::SQUARE_DOUBLINGS_MAX)
+        .find(|doublings| (64 << u32::from(*doublings)) == side)
+        .unwrap_or_default();
+    WrittenSquare(Square { x, y, doublings }).to_string()
+}

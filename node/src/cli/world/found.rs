@@ -1,0 +1,156 @@
+//! `world new` founds a world.
+
+use std::{
+    fmt,
+    path::{Path, PathBuf},
+};
+
+use clap::Args;
+use metatopia_audit::tools;
+use metatopia_scenarios::{Place, plaza};
+use metatopia_sim::{Area, FirstLogin, Publishers, World};
+use metatopia_types::{OfficeFounding, SimId, Square, TilePoint};
+use serde::Serialize;
+
+use super::square::{WrittenSquare, around, side};
+use crate::cli::{
+    console::Console,
+    failure::Failure,
+    place::folder::PlaceFolder,
+    up::{
+        self,
+        world::{ADMIN_KEY, Beginning, Founders, LocalWorld},
+    },
+};
+
+/// What a sim of a world is founded from.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct FoundingArgs {
+    /// The folder of the place that the sim is founded of [default: plaza, which is part of the program].
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) place: Option<PathBuf>,
+    /// How many servers the sim has.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub(in crate::cli) servers: u32,
+    /// The side of its square in metres: 64, 128, 256, 512 or 1024.
+    #[arg(long, default_value = "256", value_name = "METRES", value_parser = side)]
+    pub(in crate::cli) side: u8,
+    /// Whom the sim lets in: open, work, invite or closed [default: what the place says, or open].
+    #[arg(long, value_name = "RULE", value_parser = up::first_login)]
+    pub(in crate::cli) first_login: Option<FirstLogin>,
+    /// The name of the sim [default: that of the place].
+    #[arg(long)]
+    pub(in crate::cli) name: Option<String>,
+}
+
+impl FoundingArgs {
+    /// Reads the place.
+    ///
+    /// # Errors
+    /// When the folder is no place.
+    pub(super) fn place(&self) -> Result<Place, Failure> {
+        match &self.place {
+            None => Ok(plaza::place()),
+            Some(dir) => PlaceFolder::read(dir)?.place().map_err(|mistakes| up::wrong(&mistakes)),
+        }
+    }
+
+    /// Returns the genesis of a sim of this place on this square, which names no world yet.
+    pub(super) fn genesis(
+        &self,
+        place: &Place,
+        founders: &Founders,
+        square: Square,
+    ) -> metatopia_sim::Genesis {
+        let admins = [founders.admin].into();
+        let mut genesis = place.genesis(founders.validators.clone(), admins);
+        genesis.parameters.ground = Area::of_square(square);
+        let rule = self.first_login.or(place.first_login()).unwrap_or(FirstLogin::Open);
+        genesis.parameters.first_login = rule;
+        genesis.parameters.publishers = place.publishers().unwrap_or(Publishers::Seen);
+        if let Some(name) = &self.name {
+            genesis.name.clone_from(name);
+        }
+        genesis
+    }
+}
+
+/// Checks that a sim can begin with this genesis.
+///
+/// # Errors
+/// When it breaks a rule: what stands on the place is outside of the square, say.
+pub(super) fn check(genesis: &metatopia_sim::Genesis) -> Result<(), Failure> {
+    World::genesis(genesis, &tools())
+        .map(drop)
+        .map_err(|error| Failure::usage(format!("this place cannot lie there: {error}")))
+}
+
+/// Arguments of `metatopia world new`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct NewWorldArgs {
+    /// The new directory of the world's first sim.
+    dir: PathBuf,
+    #[command(flatten)]
+    founding: FoundingArgs,
+    /// Squares that one key may hold [default: 2].
+    #[arg(long, value_name = "COUNT")]
+    land_per_key: Option<u32>,
+}
+
+/// A world that was founded, as the command prints it.
+#[derive(Debug, Serialize)]
+struct FoundedWorld {
+    world: String,
+    name: String,
+    square: String,
+    servers: u32,
+    data_dir: String,
+}
+
+impl fmt::Display for FoundedWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { world, name, square, servers, data_dir } = self;
+        writeln!(f, "{name} founds world {world}")?;
+        writeln!(f, "its own square is {square}\n")?;
+        writeln!(f, "run its {servers} servers with: metatopia up --data-dir {data_dir}")?;
+        write!(f, "the key of its admin is {data_dir}/{ADMIN_KEY}")
+    }
+}
+
+pub(super) fn run(args: &NewWorldArgs, console: Console) -> Result<(), Failure> {
+    let (world, name, square) = found(&args.dir, &args.founding, args.land_per_key)?;
+    console.show(&FoundedWorld {
+        world: world.to_string(),
+        name,
+        square: WrittenSquare(square).to_string(),
+        servers: args.founding.servers,
+        data_dir: args.dir.display().to_string(),
+    })
+}
+
+/// Founds a world in a new directory. Returns its id, the name of its land office, and that one's square.
+///
+/// # Errors
+/// When the directory is not empty, or the place cannot lie there.
+pub(in crate::cli) fn found(
+    dir: &Path,
+    founding: &FoundingArgs,
+    land_per_key: Option<u32>,
+) -> Result<(SimId, String, Square), Failure> {
+    let place = founding.place()?;
+    let square = around(TilePoint::default(), founding.side);
+    let mut founded = None;
+    let make = |founders: Founders| {
+        let mut genesis = founding.genesis(&place, &founders, square);
+        let Founders { admin, beacons, .. } = founders;
+        genesis.office = Some(OfficeFounding { square, holder: admin, beacons });
+        if let Some(count) = land_per_key {
+            genesis.parameters.land_per_key = count;
+        }
+        check(&genesis)?;
+        founded = Some((genesis.id(), genesis.name.clone(), square));
+        Ok(Beginning { genesis, state: None })
+    };
+    LocalWorld::create_in_world(dir, founding.servers as usize, make)?;
+    Ok(founded.expect("what was made was founded"))
+}

@@ -1,0 +1,116 @@
+//! What is learned of a world by the address of one of its nodes, and checked.
+
+use metatopia_client_driver::{HttpError, NodeUrl, http};
+use metatopia_raynet::TilePoint;
+use metatopia_types::{GenesisHead, LandGrant, Link, ProvedLand, SimId, wire};
+
+use crate::{
+    cli::{failure::Failure, session::http_exit},
+    overlay::{
+        OfficeSets, OverlayFolder,
+        answers::{EndpointEntry, FindAnswer, WorldAnswer, unhex},
+        folder::HEAD_BYTES_MAX,
+    },
+};
+
+/// The most bytes of links that are read: what an answer by HTTP may have.
+const LINKS_BYTES_MAX: usize = 1 << 20;
+
+/// A world as one of its nodes tells of it. Its land office is checked; contacts are worth a try.
+#[derive(Debug)]
+pub(super) struct LearnedWorld {
+    pub(super) answer: WorldAnswer,
+    pub(super) sets: OfficeSets,
+}
+
+/// Returns the failure of a question to a node.
+pub(super) fn unanswered(node: &NodeUrl, error: &HttpError) -> Failure {
+    Failure::new(http_exit(error), format!("{node} {error}"))
+}
+
+impl LearnedWorld {
+    /// Asks a node which world it takes part in, and checks the land office.
+    ///
+    /// # Errors
+    /// When it does not answer, takes part in none or in another one, or tells what is not so.
+    pub(super) async fn from(node: &NodeUrl, world: Option<SimId>) -> Result<Self, Failure> {
+        let answer: WorldAnswer =
+            http::get(node.join("/api/world")).await.map_err(|error| unanswered(node, &error))?;
+        let not_so = |what: &str| Failure::unverified(format!("{node} tells {what}"));
+        let told: SimId = answer.world.parse().map_err(|_| not_so("no id of a world"))?;
+        if let Some(world) = world.filter(|world| *world != told) {
+            let message = format!("{node} takes part in world {told}, not in {world}");
+            return Err(Failure::unverified(message));
+        }
+        let head: GenesisHead = unhex(&answer.office)
+            .and_then(|bytes| wire::decode(&bytes, HEAD_BYTES_MAX).ok())
+            .ok_or_else(|| not_so("no head of a land office"))?;
+        let sets = OfficeSets::new(told, head).map_err(|error| not_so(&error.to_string()))?;
+        let links: Vec<Link> = unhex(&answer.links)
+            .and_then(|bytes| wire::decode(&bytes, LINKS_BYTES_MAX).ok())
+            .ok_or_else(|| not_so("changes of validators that are none"))?;
+        sets.follow(&links).map_err(|error| not_so(&error.to_string()))?;
+        Ok(Self { answer, sets })
+    }
+
+    /// Returns where the servers of the land office let clients in, as far as that node knows.
+    pub(super) fn office_urls(&self) -> Vec<NodeUrl> {
+        let servers = self.answer.office_servers.iter();
+        servers.filter_map(|server| server.http.as_deref()?.parse().ok()).collect()
+    }
+
+    /// Writes what a member needs into its folder.
+    ///
+    /// # Errors
+    /// When the disk fails.
+    pub(super) fn keep(&self, folder: &OverlayFolder) -> Result<(), Failure> {
+        let failed = |error: &dyn std::fmt::Display| Failure::failed(error.to_string());
+        folder.keep_office(&self.sets).map_err(|error| failed(&error))?;
+        for (file, entries) in [
+            (folder.contacts(), &self.answer.contacts),
+            (folder.office_servers(), &self.answer.office_servers),
+        ] {
+            let endpoints: Vec<_> = entries.iter().filter_map(EndpointEntry::endpoint).collect();
+            file.replace(&endpoints).map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns what a proof shows, if it is about that point.
+///
+/// # Errors
+/// When it proves nothing about it.
+pub(super) fn prove(
+    sets: &OfficeSets,
+    point: TilePoint,
+    proof: &str,
+) -> Result<ProvedLand, Failure> {
+    let not_so = |why: String| Failure::unverified(format!("the proof does not hold: {why}"));
+    let bytes = unhex(proof).ok_or_else(|| not_so("it is no text of bytes".to_owned()))?;
+    let proved = sets.prove(&bytes).map_err(|error| not_so(error.to_string()))?;
+    if !proved.block.contains(point) {
+        return Err(not_so("it is about other land".to_owned()));
+    }
+    Ok(proved)
+}
+
+/// Checks an answer about a point against its proof, and returns the grant that the proof shows.
+///
+/// # Errors
+/// When there is no proof, it does not hold, or it says something else than the answer.
+pub(super) fn check(sets: &OfficeSets, answer: &FindAnswer) -> Result<Option<LandGrant>, Failure> {
+    if answer.proof.is_empty() {
+        let message = format!("nobody proves who owns {} {}", answer.x, answer.y);
+        return Err(Failure::unverified(message)
+            .hint("its land office may be away and nobody near has the map; ask again"));
+    }
+    let point = TilePoint { x: answer.x, y: answer.y };
+    let proved = prove(sets, point, &answer.proof)?;
+    let grant = proved.grant_at(point).cloned();
+    let told = answer.grant.as_ref().map(|grant| grant.sim.clone());
+    if told != grant.as_ref().map(|grant| grant.sim.to_string()) {
+        return Err(Failure::unverified("the answer says something else than its proof"));
+    }
+    Ok(grant)
+}

@@ -1,0 +1,151 @@
+//! `world join` learns a world, and `world member` takes part in it without a sim.
+
+use std::{fmt, path::PathBuf, time::Duration};
+
+use clap::Args;
+use libp2p::Multiaddr;
+use metatopia_client_driver::NodeUrl;
+use metatopia_types::{SimId, TilePoint};
+use serde::Serialize;
+use tokio::{signal::unix::SignalKind, sync::watch};
+
+use super::learned::LearnedWorld;
+use crate::{
+    cli::{console::Console, failure::Failure},
+    overlay::{OverlayFolder, WorldPlace, WorldPlaceSetup},
+};
+
+/// Arguments of `metatopia world join`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct JoinWorldArgs {
+    /// The address of a node that takes part in the world, such as http://127.0.0.1:8080.
+    node: NodeUrl,
+    /// The directory that keeps a key, the land office and contacts.
+    dir: PathBuf,
+    /// The world that it must be: 64 hexadecimal digits [default: the one that the node names].
+    #[arg(long, value_name = "ID")]
+    world: Option<SimId>,
+}
+
+/// A world that was joined.
+#[derive(Debug, Serialize)]
+struct JoinedWorld {
+    world: String,
+    member: String,
+    contacts: usize,
+    data_dir: String,
+}
+
+impl fmt::Display for JoinedWorld {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { world, member, contacts, data_dir } = self;
+        writeln!(f, "joined world {world} as {member}")?;
+        writeln!(f, "{contacts} contacts are kept in {data_dir}\n")?;
+        write!(f, "find who owns a point with: metatopia world find 0 0 --data-dir {data_dir}")
+    }
+}
+
+pub(super) async fn join(args: JoinWorldArgs, console: Console) -> Result<(), Failure> {
+    use metatopia_types::Sign as _;
+    let learned = LearnedWorld::from(&args.node, args.world).await?;
+    let folder = OverlayFolder::at(&args.dir);
+    let known = folder.office().map_err(|error| Failure::failed(error.to_string()))?;
+    let world = learned.sets.world();
+    if let Some(other) = known.filter(|known| known.world() != world) {
+        let message = format!("{} is of world {}", args.dir.display(), other.world());
+        return Err(Failure::refused(message).hint("name another directory"));
+    }
+    let key = folder.member_key().map_err(|error| Failure::failed(error.to_string()))?;
+    learned.keep(&folder)?;
+    console.show(&JoinedWorld {
+        world: world.to_string(),
+        member: key.public().to_string(),
+        contacts: folder.contacts().read().len(),
+        data_dir: args.dir.display().to_string(),
+    })
+}
+
+/// Arguments of `metatopia world member`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MemberArgs {
+    /// The directory of `metatopia world join`.
+    dir: PathBuf,
+    /// Where the overlay is spoken, such as /ip4/0.0.0.0/tcp/8083 [default: any port, on loopback if all
+    /// contacts are there].
+    #[arg(long, value_name = "MULTIADDRESS")]
+    listen: Option<Multiaddr>,
+    /// The point that it looks from, in tiles of 32 m.
+    #[arg(long, num_args = 2, value_names = ["X", "Y"], allow_negative_numbers = true)]
+    near: Option<Vec<i32>>,
+}
+
+/// Starts a member without a site in a directory of `world join`.
+///
+/// # Errors
+/// When the directory is of no world, or the address cannot be listened on.
+pub(super) async fn start(
+    dir: &std::path::Path,
+    listen: Option<Multiaddr>,
+    vantage: TilePoint,
+    stop: watch::Receiver<bool>,
+) -> Result<WorldPlace, Failure> {
+    let folder = OverlayFolder::at(dir);
+    let sets = folder.office().map_err(|error| Failure::failed(error.to_string()))?;
+    let Some(sets) = sets else {
+        let message = format!("{} holds no world", dir.display());
+        return Err(Failure::not_found(message).hint("`metatopia world join URL DIR` makes one"));
+    };
+    let contacts = folder.contacts().read();
+    let is_here =
+        |address: &str| address.starts_with("/ip4/127.") || address.starts_with("/ip6/::1/");
+    let any = match contacts.iter().all(|contact| is_here(&contact.address)) {
+        true => "/ip4/127.0.0.1/tcp/0",
+        false => "/ip4/0.0.0.0/tcp/0",
+    };
+    let listen = listen.unwrap_or_else(|| any.parse().expect("a constant"));
+    let refresh = Duration::from_secs(60);
+    let setup = WorldPlaceSetup { listen, clients: None, site: None, vantage, refresh };
+    WorldPlace::start(setup, sets, &folder, Vec::new(), stop)
+        .await
+        .map_err(|error| Failure::failed(error.to_string()))
+}
+
+/// A member that runs.
+#[derive(Debug, Serialize)]
+struct MemberLine {
+    world: String,
+    member: String,
+    overlay: String,
+}
+
+impl fmt::Display for MemberLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { world, member, overlay } = self;
+        write!(f, "{member} takes part in world {world} at {overlay}; Ctrl-C stops it")
+    }
+}
+
+pub(super) async fn run(args: MemberArgs, console: Console) -> Result<(), Failure> {
+    let failed = |error| Failure::failed(format!("cannot wait for signals: {error}"));
+    let mut interrupt = tokio::signal::unix::signal(SignalKind::interrupt()).map_err(failed)?;
+    let mut terminate = tokio::signal::unix::signal(SignalKind::terminate()).map_err(failed)?;
+    let (stop, stopped) = watch::channel(false);
+    let vantage = match args.near.as_deref() {
+        Some([x, y]) => TilePoint { x: *x, y: *y },
+        _ => TilePoint::default(),
+    };
+    let place = start(&args.dir, args.listen, vantage, stopped).await?;
+    console.show(&MemberLine {
+        world: place.sets().world().to_string(),
+        member: place.member().key.to_string(),
+        overlay: place.member().address.to_string(),
+    })?;
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+    stop.send_replace(true);
+    // Until the loop has said goodbye and written its contacts.
+    let _ended = tokio::time::timeout(Duration::from_secs(2), stop.closed()).await;
+    Ok(())
+}

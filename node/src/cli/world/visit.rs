@@ -1,0 +1,102 @@
+//! `world visit` goes to the sim that owns a point.
+
+use clap::Args;
+use metatopia_client_driver::{NodeUrl, http};
+use metatopia_types::TilePoint;
+use tokio::{task::JoinSet, time::Instant};
+
+use super::{
+    find::{AskArgs, locate},
+    square::WrittenSquare,
+};
+use crate::{
+    cli::{
+        client::{self, ClientArgs},
+        console::Console,
+        exit::Exit,
+        failure::Failure,
+        session::{NodeArgs, PlayerArgs},
+        ticket::TicketSecret,
+    },
+    overlay::answers::EndpointEntry,
+};
+
+/// The most servers of a sim that are measured.
+const MEASURED_MAX: usize = 4;
+
+/// Arguments of `metatopia world visit`.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VisitArgs {
+    /// Tiles of 32 m eastwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    x: i32,
+    /// Tiles of 32 m northwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    y: i32,
+    #[command(flatten)]
+    ask: AskArgs,
+    /// Your key file; `metatopia keys new` makes one.
+    #[arg(long, value_name = "FILE")]
+    key: std::path::PathBuf,
+    /// Your name in the sim [default: the first digits of your key].
+    #[arg(long)]
+    name: Option<String>,
+    /// A ticket or its link, for a key that is new to the sim.
+    #[arg(long, value_name = "TICKET")]
+    ticket: Option<TicketSecret>,
+    /// Agree to the house rules of the sim, if it has any, without being asked.
+    #[arg(long)]
+    accept_rules: bool,
+}
+
+pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure> {
+    let point = TilePoint { x: args.x, y: args.y };
+    let (answer, grant) = locate(&args.ask, point).await?;
+    let Some(grant) = grant else {
+        let message = format!("{} {} is nobody's: there is no sim", args.x, args.y);
+        return Err(Failure::new(Exit::NotFound, message));
+    };
+    let urls = answer.endpoints.iter().filter_map(|EndpointEntry { http, .. }| {
+        http.as_deref()?.parse::<NodeUrl>().ok().map(|url| url.of(grant.sim))
+    });
+    let node = nearest(urls.take(MEASURED_MAX).collect()).await;
+    if node.is_empty() {
+        let message = format!("no server of sim {} answers", grant.sim);
+        return Err(Failure::timed_out(message).hint("it is down, or far away; ask again"));
+    }
+    let square = WrittenSquare(grant.square);
+    console.note(&format!("going to square {square} of sim {}", grant.sim));
+    // The client believes no genesis but the one of this id, which the land office's map proves.
+    let at = NodeArgs { node, sim: Some(grant.sim) };
+    let VisitArgs { key, name, ticket, accept_rules, .. } = args;
+    let player = PlayerArgs { at, key, name, ticket };
+    client::run(ClientArgs { player, accept_rules }, console).await
+}
+
+/// Asks these servers at once whether they are ready, and returns those that are, the fastest first.
+async fn nearest(urls: Vec<NodeUrl>) -> Vec<NodeUrl> {
+    let mut asking = JoinSet::new();
+    for url in urls {
+        asking.spawn(async move {
+            let began = Instant::now();
+            let ready = http::get_text(url.join("/health/ready")).await;
+            ready.is_ok().then(|| (began.elapsed(), url))
+        });
+    }
+    let mut ready: Vec<_> = asking.join_all().await.into_iter().flatten().collect();
+    ready.sort();
+    ready.into_iter().map(|(_, url)| url).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn servers_that_do_not_answer_are_left_out() {
+        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+        let gone: NodeUrl = format!("http://{free}").parse().unwrap();
+        assert_eq!(nearest(vec![gone.clone(), gone]).await, []);
+        assert_eq!(nearest(Vec::new()).await, []);
+    }
+}

@@ -1,0 +1,41 @@
+//! A node's place in the overlay of its world: the machine of [`metatopia_raynet`] with clocks, sockets
+//! and files.
+//!
+//! [`start`] opens the overlay's own swarm and runs an [`Overlay`](metatopia_raynet::Overlay) in a task.
+//! Whoever asks does it by an [`OverlayMember`]: who owns a point, what the map says, who is known. What
+//! the machine cannot do by itself is done here:
+//!
+//! | what | where |
+//! | --- | --- |
+//! | the loop, its clocks and timers | [`member`] |
+//! | proofs of the map, checked by the validators of the land office | [`office`] |
+//! | shelves of the map, fetched from the land office | [`shelves`] |
+//! | keys and what is kept of the land office | [`folder`] |
+//! | a sim's server as a member | [`place`] |
+//! | what is said by HTTP | [`answers`] |
+//! | renewals of the grant | [`renewal`] |
+//! | the record of the own site, signed by a beacon | [`speaker`] |
+//! | addresses of sites, for the overlay and for clients | [`address`] |
+//! | the last good contacts, on the disk | [`contacts`] |
+//!
+//! The overlay is on no hot path: nothing that servers agree on depends on it.
+
+pub mod address;
+pub mod answers;
+pub mod contacts;
+pub mod folder;
+pub mod member;
+pub mod office;
+pub mod place;
+pub mod renewal;
+pub mod shelves;
+pub mod speaker;
+pub mod trial;
+
+pub use folder::OverlayFolder;
+pub use member::{MapView, MemberSetup, OverlayMember, start};
+pub use office::OfficeSets;
+pub use place::{WorldPlace, WorldPlaceSetup};
+
+#[cfg(test)]
+mod tests;

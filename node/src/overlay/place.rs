@@ -1,0 +1,283 @@
+//! A server's place in its world: starts the member of a sim that lies on a square, or founds a world.
+
+use std::{net::SocketAddr, sync::Arc, time::Duration};
+
+use libp2p::Multiaddr;
+use metatopia_client_driver::NodeUrl;
+use metatopia_raynet::{Extent, OverlayConfig, ProveLand, SiteEndpoint, TilePoint};
+use metatopia_sim::Genesis;
+use metatopia_transport::peers::StartPeersError;
+use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
+use tokio::sync::{mpsc, watch};
+
+use super::{
+    MemberSetup, OverlayMember,
+    address::SiteAddress,
+    answers::{EndpointEntry, FindAnswer, MapAnswer, WorldAnswer, hex},
+    folder::{OverlayFolder, OverlayFolderError},
+    member::{MakeSpeaker, SHELVES_UNDER_WAY_MAX},
+    office::{OfficeSets, OfficeSetsError},
+    renewal::{GrantRenewal, NewestHeight},
+    shelves::ShelfFetcher,
+    speaker::{CountClients, SiteSpeaker},
+    start,
+};
+
+/// The cycle of a member: how often it speaks after a change. At rest it speaks four times less.
+pub const CYCLE: Duration = Duration::from_secs(2);
+
+/// Says why a member of a world does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldPlaceError {
+    /// Its files are of no use.
+    #[error(transparent)]
+    Folder(#[from] OverlayFolderError),
+    /// Its world's land office is not known.
+    #[error("the land office of world {0} is not known here; `metatopia world claim` writes it")]
+    NoOffice(SimId),
+    /// Its files are of another world.
+    #[error("the folder `overlay` is of world {found}, and the sim lies in {world}")]
+    OtherWorld {
+        /// The world of the sim.
+        world: SimId,
+        /// The world of the folder.
+        found: SimId,
+    },
+    /// The head of the land office is not right.
+    #[error(transparent)]
+    Office(#[from] OfficeSetsError),
+    /// Its address cannot be listened on.
+    #[error(transparent)]
+    Start(#[from] StartPeersError),
+}
+
+/// The place of a node in its world.
+#[derive(Debug, Clone)]
+pub struct WorldPlace {
+    member: OverlayMember,
+    sets: Arc<OfficeSets>,
+    /// The sim that the node serves, if it serves one, and its square.
+    site: Option<(SimId, Square)>,
+    /// Servers of the land office that are known from the beginning.
+    office: Vec<SiteEndpoint>,
+}
+
+/// What a member of a world begins with, besides its folder.
+#[derive(Clone)]
+pub struct WorldPlaceSetup {
+    /// Where the overlay is spoken.
+    pub listen: Multiaddr,
+    /// Where clients are let in, if they are.
+    pub clients: Option<NodeUrl>,
+    /// The sim that it serves and where that lies, the licence of what is built there, and how many
+    /// people are there.
+    pub site: Option<(SimId, Square, String, CountClients)>,
+    /// Where a member without a site looks from.
+    pub vantage: TilePoint,
+    /// The time after which the map about the own square is fetched again.
+    pub refresh: Duration,
+}
+
+impl std::fmt::Debug for WorldPlaceSetup {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "WorldPlaceSetup at {}", self.listen)
+    }
+}
+
+/// Returns the land office of the world that a sim lies in, or founds; none if it lies in none.
+///
+/// # Errors
+/// When the folder does not know it.
+pub fn office_of(
+    genesis: &Genesis,
+    folder: &OverlayFolder,
+) -> Result<Option<(OfficeSets, Square)>, WorldPlaceError> {
+    let kept = folder.office()?;
+    if let Some(founding) = &genesis.office {
+        let own = genesis.id();
+        let sets = match kept.filter(|kept| kept.world() == own) {
+            Some(kept) => kept,
+            None => OfficeSets::new(own, genesis.head())?,
+        };
+        return Ok(Some((sets, founding.square)));
+    }
+    let Some(Site { world, square }) = genesis.site else { return Ok(None) };
+    let sets = kept.ok_or(WorldPlaceError::NoOffice(world))?;
+    if sets.world() != world {
+        return Err(WorldPlaceError::OtherWorld { world, found: sets.world() });
+    }
+    Ok(Some((sets, square)))
+}
+
+/// Returns the address of this machine for HTTP, as clients of this machine write it.
+#[must_use]
+pub fn url_of(http: SocketAddr) -> Option<NodeUrl> {
+    (!http.ip().is_unspecified()).then(|| format!("http://{http}").parse().ok())?
+}
+
+/// Returns these endpoints, each member once.
+fn distinct<'a>(endpoints: impl IntoIterator<Item = &'a SiteEndpoint>) -> Vec<EndpointEntry> {
+    let mut entries: Vec<EndpointEntry> = Vec::new();
+    for entry in endpoints.into_iter().map(EndpointEntry::from) {
+        if entries.iter().all(|other| other.member != entry.member) {
+            entries.push(entry);
+        }
+    }
+    entries
+}
+
+impl WorldPlace {
+    /// Starts a member with the keys and contacts of its folder. `first` are servers of the land office
+    /// to ask first.
+    ///
+    /// # Errors
+    /// See [`WorldPlaceError`].
+    pub async fn start(
+        setup: WorldPlaceSetup,
+        sets: OfficeSets,
+        folder: &OverlayFolder,
+        first: Vec<NodeUrl>,
+        stop: watch::Receiver<bool>,
+    ) -> Result<Self, WorldPlaceError> {
+        let WorldPlaceSetup { listen, clients, site, vantage, refresh } = setup;
+        let (world, sets) = (sets.world(), Arc::new(sets));
+        let key = folder.member_key()?;
+        let peer = key.public();
+        let beacon = folder.beacon_key()?;
+        let mut seed = [0; 32];
+        getrandom::fill(&mut seed).expect("the operating system gives random bytes");
+        let config = OverlayConfig {
+            world,
+            peer,
+            vantage,
+            extent: Extent::PLANE,
+            seed,
+            cycle: CYCLE,
+            map_from: Height(0),
+            scheme: Arc::new(Ed25519),
+            land: Arc::clone(&sets) as Arc<dyn ProveLand>,
+        };
+        let place = site.as_ref().map(|(sim, square, ..)| (*sim, *square));
+        let others = folder.endpoints().read();
+        let speaker = site.zip(beacon).map(|((sim, square, licence, count), beacon)| {
+            let make = move |at: &Multiaddr| {
+                let address = SiteAddress { overlay: at.clone(), clients }.to_string();
+                let own = SiteEndpoint { peer, address };
+                let mut endpoints: Vec<SiteEndpoint> =
+                    others.into_iter().filter(|other| other.peer != peer).collect();
+                endpoints.insert(0, own);
+                endpoints.truncate(metatopia_raynet::limits::SITE_ENDPOINTS_MAX);
+                SiteSpeaker::new((world, sim, square), endpoints, licence, beacon, count)
+            };
+            Box::new(make) as MakeSpeaker
+        });
+        let (want, wanted) = mpsc::channel(SHELVES_UNDER_WAY_MAX);
+        let (found, proofs) = mpsc::channel(SHELVES_UNDER_WAY_MAX);
+        let office = folder.office_servers().read();
+        let urls =
+            office.iter().filter_map(|server| server.address.parse::<SiteAddress>().ok()?.clients);
+        let urls = first.into_iter().chain(urls).collect();
+        tokio::spawn(ShelfFetcher::new(Arc::clone(&sets), urls, wanted, found).run());
+        let member = start(
+            MemberSetup {
+                config,
+                key,
+                listen,
+                contacts: folder.endpoints().read(),
+                file: Some(folder.contacts()),
+                speaker,
+                shelves: Some((want, proofs)),
+                refresh,
+            },
+            stop,
+        )
+        .await?;
+        folder.keep_office(&sets)?;
+        Ok(Self { member, sets, site: place, office })
+    }
+
+    /// Renews the grant of the sim's square from time to time, if this server has a beacon.
+    ///
+    /// # Errors
+    /// When the beacon's key cannot be read.
+    pub fn renew(
+        &self,
+        folder: &OverlayFolder,
+        own: NodeUrl,
+        (newest, turns_per_second): (NewestHeight, u64),
+    ) -> Result<(), WorldPlaceError> {
+        let (Some((sim, square)), Some(beacon)) = (self.site, folder.beacon_key()?) else {
+            return Ok(());
+        };
+        let servers = folder.endpoints().read();
+        let place = servers.iter().position(|server| server.peer == self.member.key);
+        let office = self
+            .office
+            .iter()
+            .filter_map(|server| server.address.parse::<SiteAddress>().ok()?.clients);
+        let renewal = GrantRenewal {
+            world: self.sets.world(),
+            sim,
+            square,
+            own,
+            office: office.collect(),
+            beacon: (beacon, u32::try_from(place.unwrap_or_default()).unwrap_or_default()),
+            newest,
+            turns_per_second,
+            member: self.member.clone(),
+        };
+        tokio::spawn(renewal.run());
+        Ok(())
+    }
+
+    /// Returns the member.
+    #[must_use]
+    pub const fn member(&self) -> &OverlayMember {
+        &self.member
+    }
+
+    /// Returns the land office of the world.
+    #[must_use]
+    pub fn sets(&self) -> &OfficeSets {
+        &self.sets
+    }
+
+    /// Says what this node is in which world.
+    pub async fn facts(&self) -> Option<WorldAnswer> {
+        let view = self.member.map().await?;
+        let world = self.sets.world();
+        let is_office = self.site.is_some_and(|(sim, _)| sim == world);
+        let own = view.own.iter().filter(|_| is_office);
+        let known = view.sites.iter().filter(|site| site.record.sim == world);
+        let told = known.flat_map(|site| &site.record.endpoints);
+        let office_servers = distinct(own.chain(told).chain(&self.office));
+        let here = SiteEndpoint {
+            peer: self.member.key,
+            address: SiteAddress { overlay: self.member.address.clone(), clients: None }
+                .to_string(),
+        };
+        let contacts = distinct(view.own.iter().chain([&here]).chain(&view.contacts));
+        Some(WorldAnswer {
+            world: world.to_string(),
+            office: hex(&metatopia_types::wire::encode(self.sets.head())),
+            links: hex(&metatopia_types::wire::encode(&self.sets.links())),
+            sim: self.site.map(|(sim, _)| sim.to_string()).unwrap_or_default(),
+            square: self.site.map(|(_, square)| square.into()),
+            member: self.member.key.to_string(),
+            up: view.up,
+            contacts,
+            office_servers,
+        })
+    }
+
+    /// Says who owns a point.
+    pub async fn find(&self, point: TilePoint) -> Option<FindAnswer> {
+        self.member.find(point).await.as_ref().map(FindAnswer::from)
+    }
+
+    /// Returns the map as far as it is known here.
+    pub async fn map(&self) -> Option<MapAnswer> {
+        let view = self.member.map().await?;
+        Some(MapAnswer::of(self.sets.world().to_string(), &view))
+    }
+}

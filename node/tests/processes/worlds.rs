@@ -1,0 +1,268 @@
+//! Worlds of several sims: founded, claimed, found, and what is left when their land office dies.
+
+use std::{
+    io::{BufRead as _, BufReader},
+    path::Path,
+    process::{Child, Command, Output, Stdio},
+    time::Instant,
+};
+
+use serde_json::Value;
+
+use crate::plaza::{Folder, PATIENCE, PROGRAM, Person, Plaza, interrupt, json, key, run};
+
+fn text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+fn words(value: &Value) -> &str {
+    value.as_str().expect("a text")
+}
+
+/// Founds a world of one server in this directory.
+fn found(dir: &Path) -> Value {
+    json(&["world", "new", &text(dir), "--json", "--name", "the office"])
+}
+
+/// The arguments of a claim by way of this node, for which an admin of the land office vouches.
+fn claim_of<'a>(dir: &'a str, node: &'a str, side: &'a str, sponsor: &'a str) -> Vec<&'a str> {
+    vec!["world", "claim", dir, "--json", "--node", node, "--beside", side, "--sponsor", sponsor]
+}
+
+fn ended(output: &Output, code: i32, told: &str) {
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{errors}");
+    assert!(errors.contains(told), "no `{told}` in: {errors}");
+}
+
+/// Asks who owns a point until the answer is like this.
+fn find_until(arguments: &[&str], is_right: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let output = run(&[&["world", "find", "--json"], arguments].concat());
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        if is_right(&answer) {
+            return answer;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(began.elapsed() < PATIENCE, "{arguments:?}: {answer} {errors}");
+    }
+}
+
+fn has_server(answer: &Value, sim: &str) -> bool {
+    let servers = answer["servers"].as_array();
+    answer["sim"] == sim && servers.is_some_and(|servers| !servers.is_empty())
+}
+
+/// A running `up --grid`.
+struct Grid {
+    process: Child,
+    ready: Value,
+}
+
+impl Grid {
+    fn start(dir: &Path, size: &str) -> Self {
+        let mut process = Command::new(PROGRAM)
+            .args(["up", "--json", "--servers", "1", "--http-port", "0", "--grid", size])
+            .arg("--data-dir")
+            .arg(dir)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        let mut output = BufReader::new(process.stdout.take().expect("piped"));
+        output.read_line(&mut line).expect("a line");
+        Self { process, ready: serde_json::from_str(&line).expect("the ready line") }
+    }
+
+    /// Stops as Ctrl-C does, and waits for a clean end.
+    fn stop(mut self) {
+        interrupt(&self.process);
+        assert!(self.process.wait().expect("it ends").success());
+    }
+}
+
+impl Drop for Grid {
+    fn drop(&mut self) {
+        // What is over cannot be killed again.
+        drop(self.process.kill());
+        drop(self.process.wait());
+    }
+}
+
+/// Logs in at a sim and hears what is said there.
+fn enter(url: &str, key: &str) {
+    let mut person = Person::enter(url, key);
+    person.types("say I came by the map");
+    person.sees("I came by the map");
+    person.leaves();
+}
+
+#[test]
+fn sims_are_found_proved_and_entered_when_the_land_office_of_their_world_is_dead() {
+    let folder = Folder::new("worlds");
+    let [office, east, north] = ["office", "east", "north"].map(|name| folder.join(name));
+    let world = found(&office);
+    let world = words(&world["world"]).to_owned();
+    let plaza = Plaza::start(&office, 1);
+    assert_eq!(plaza.sim, world, "the land office is the world's first sim");
+    let (url, sponsor) = (plaza.servers[0].url.clone(), text(&office.join("admin.key")));
+
+    let mut sims = Vec::new();
+    for (dir, side, square) in [(&east, "east", "8:0:256"), (&north, "north", "0:8:256")] {
+        let claimed = json(&claim_of(&text(dir), &url, side, &sponsor));
+        assert_eq!((words(&claimed["square"]), &claimed["world"]), (square, &Value::from(&*world)));
+        sims.push(words(&claimed["sim"]).to_owned());
+    }
+    let [at_east, at_north] = [&east, &north].map(|dir| Plaza::start(dir, 1));
+    assert_eq!([&at_east.sim, &at_north.sim], [&sims[0], &sims[1]]);
+
+    // All three have met once each knows a server of the others.
+    let urls = [&url, &at_east.servers[0].url, &at_north.servers[0].url];
+    for node in urls {
+        for (point, sim) in [(["3", "3"], &world), (["9", "3"], &sims[0]), (["3", "9"], &sims[1])] {
+            let asked = [point[0], point[1], "--node", node];
+            let found = find_until(&asked, |answer| has_server(answer, sim));
+            assert_eq!(found["proven"], true);
+        }
+    }
+
+    plaza.kill(0);
+    drop(plaza);
+
+    // Somebody comes who knows one address.
+    let me = text(&folder.join("me"));
+    let joined = json(&["world", "join", &at_east.servers[0].url, &me, "--json"]);
+    assert_eq!(joined["world"], *world);
+    let ada = key(&folder, "ada");
+    for (point, sim) in [(["9", "3"], &sims[0]), (["3", "9"], &sims[1])] {
+        let asked = [point[0], point[1], "--data-dir", &me, "--world", &world];
+        let found = find_until(&asked, |answer| has_server(answer, sim));
+        assert_eq!((&found["proven"], &found["owned"]), (&true.into(), &true.into()));
+        enter(words(&found["servers"][0]["http"]), &ada);
+    }
+    // The land office is found and proved as well, and nobody claims land meanwhile.
+    let asked = ["3", "3", "--data-dir", &me];
+    find_until(&asked, |answer| answer["sim"] == *world && answer["proven"] == true);
+    let map = json(&["world", "map", "--json", "--node", &at_north.servers[0].url]);
+    let squares: Vec<&str> =
+        map["sites"].as_array().expect("a list").iter().map(|site| words(&site["sim"])).collect();
+    for sim in [&world, &sims[0], &sims[1]] {
+        assert!(squares.contains(&sim.as_str()), "{map}");
+    }
+    let late = text(&folder.join("late"));
+    let node = at_east.servers[0].url.as_str();
+    let claim = run(&claim_of(&late, node, "west", &sponsor));
+    assert_ne!(claim.status.code(), Some(0), "nobody grants land");
+    at_east.stop();
+    at_north.stop();
+}
+
+#[test]
+fn who_loses_the_race_for_a_square_is_told_by_whom_and_goes_on_with_the_next() {
+    let folder = Folder::new("claims");
+    let office = folder.join("office");
+    let world = words(&found(&office)["world"]).to_owned();
+    let plaza = Plaza::start(&office, 1);
+    let (url, sponsor) = (plaza.servers[0].url.clone(), text(&office.join("admin.key")));
+    let small = ["--side", "128"];
+    let dir = |name: &str| text(&folder.join(name));
+    let claim = |dir: &str, more: &[&str]| {
+        run(&[&claim_of(dir, &url, "east", &sponsor)[..], &small, more].concat())
+    };
+    let square = |output: &Output| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        let claimed: Value = serde_json::from_slice(&output.stdout).expect(&errors);
+        (words(&claimed["square"]).to_owned(), words(&claimed["sim"]).to_owned())
+    };
+
+    // One makes a directory for the first square, and somebody else is faster.
+    let [slow, fast] = ["slow", "fast"].map(dir);
+    let asked = claim(&slow, &["--ask"]);
+    assert!(String::from_utf8_lossy(&asked.stdout).contains(":8:0:128:"), "{asked:?}");
+    let (first, winner) = square(&claim(&fast, &[]));
+    assert_eq!(first, "8:0:128");
+    let late = claim(&slow, &[]);
+    ended(&late, 0, &format!("taken by {winner}"));
+    assert_eq!(square(&late).0, "8:4:128");
+    let only = claim(&dir("only"), &["--only"]);
+    ended(&only, 4, &format!("taken by {winner}"));
+
+    // Without a word of anybody beside it nobody gets land; by a word that came as a text, one does.
+    let (alone, node) = (dir("alone"), url.as_str());
+    let bare = ["world", "claim", &alone, "--json", "--node", node, "--beside", "south"];
+    ended(&run(&bare), 4, "vouches for the claim");
+    let asked = json(&[&bare[..], &["--ask"]].concat());
+    let vouched = json(&[
+        "world",
+        "vouch",
+        "--json",
+        "--key",
+        &sponsor,
+        "--world",
+        &world,
+        "--claim",
+        words(&asked["claim"]),
+    ]);
+    let granted = json(&[&bare[..], &["--vouch", words(&vouched["vouch"])]].concat());
+    assert_eq!(words(&granted["square"]), "0:-8:256");
+    // The same claim again is no second square.
+    let again = json(&[&bare[..], &["--vouch", words(&vouched["vouch"])]].concat());
+    assert_eq!((&again["sim"], &again["square"]), (&granted["sim"], &granted["square"]));
+    plaza.stop();
+}
+
+#[test]
+fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
+    let folder = Folder::new("grid");
+    let dir = folder.join("grid");
+    let mut worlds = Vec::new();
+    for _ in 0..2 {
+        let grid = Grid::start(&dir, "2x1");
+        let sims = grid.ready["sims"].as_array().expect("a list");
+        let (node, east) = (words(&sims[0]["http"]), words(&sims[1]["sim"]));
+        let found = find_until(&["9", "3", "--node", node], |answer| has_server(answer, east));
+        assert!(words(&found["servers"][0]["http"]).ends_with(&format!("/w/{east}")), "{found}");
+        let ada = key(&folder, &format!("ada-{}", worlds.len()));
+        let gone = run(&["world", "visit", "9", "3", "--node", node, "--key", &ada]);
+        ended(&gone, 0, &format!("going to square 8:0:256 of sim {east}"));
+        let nowhere = run(&["world", "visit", "99", "3", "--node", node, "--key", &ada]);
+        ended(&nowhere, 3, "there is no sim");
+        // Its servers show the land office that it runs, so the square stays its own.
+        let began = Instant::now();
+        loop {
+            let map = json(&["world", "map", "--json", "--node", node]);
+            let sites = map["sites"].as_array().expect("a list");
+            let site = sites.iter().find(|site| site["sim"] == *east).expect("its square");
+            if site["shown"].as_u64().is_some_and(|height| height > 0) {
+                break;
+            }
+            assert!(began.elapsed() < PATIENCE, "{map}");
+        }
+        worlds.push(grid.ready["world"].clone());
+        grid.stop();
+    }
+    assert_eq!(worlds[0], worlds[1]);
+}
+
+#[test]
+fn a_sim_that_lies_in_no_world_says_so_and_a_node_of_another_world_is_told_apart() {
+    let folder = Folder::new("no-world");
+    let plaza = Plaza::start(&folder.join("plaza"), 1);
+    let url = plaza.servers[0].url.as_str();
+    ended(&run(&["world", "find", "0", "0", "--node", url]), 3, "takes part in no world");
+    ended(&run(&["world", "map", "--node", url]), 3, "takes part in no world");
+    plaza.stop();
+
+    let office = folder.join("office");
+    found(&office);
+    let plaza = Plaza::start(&office, 1);
+    let (url, other) = (plaza.servers[0].url.as_str(), "ab".repeat(32));
+    let asked = run(&["world", "find", "0", "0", "--node", url, "--world", &other]);
+    ended(&asked, 5, "takes part in world");
+    let nobody = run(&["world", "find", "500", "-500", "--node", url, "--json"]);
+    let answer: Value = serde_json::from_slice(&nobody.stdout).expect("JSON");
+    assert_eq!((nobody.status.code(), &answer["proven"]), (Some(3), &true.into()), "{answer}");
+    plaza.stop();
+}

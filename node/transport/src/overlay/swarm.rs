@@ -1,0 +1,278 @@
+//! The overlay's swarm: its settings, and the task that runs it.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    io,
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::StreamExt as _;
+use libp2p::{
+    Multiaddr, PeerId, Swarm, SwarmBuilder, TransportError,
+    connection_limits::{self, ConnectionLimits},
+    identity::Keypair,
+    noise,
+    swarm::{
+        ConnectionId, DialError, NetworkBehaviour, SwarmEvent,
+        dial_opts::{DialOpts, PeerCondition},
+    },
+    tcp, yamux,
+};
+use metatopia_types::PublicKey;
+use tokio::{
+    sync::mpsc,
+    task::JoinSet,
+    time::{Instant, timeout_at},
+};
+
+use super::{
+    KnownMembers,
+    limits::{CONNECTIONS_PER_MEMBER_MAX, DIALS_MAX, ORDERS_MAX, SESSION, SESSIONS_IN_MAX},
+    names::{key_of, peer_id_of},
+    sessions::{OverlaySession, SessionsBehaviour, is_loopback},
+};
+use crate::{
+    bind::BindError,
+    figures::TransportFigures,
+    peers::{
+        StartPeersError,
+        frame::{Pump, SessionNumber, SessionTaskEvent, SessionTaskEventKind},
+        handshakes::HandshakeBehaviour,
+        outbox::SendQueue,
+    },
+};
+
+/// The substreams of one connection: a stream of frames each way, and spare.
+const SUBSTREAMS_MAX: usize = 8;
+
+/// The time that a connection has for its handshake, and that a dial has for everything.
+const HANDSHAKE: Duration = Duration::from_secs(3);
+
+/// An order to dial a member. Without an address it fails.
+#[derive(Debug)]
+pub(super) struct DialOrder {
+    pub(super) member: PublicKey,
+    pub(super) address: Option<Multiaddr>,
+}
+
+#[derive(NetworkBehaviour)]
+struct OverlayBehaviour {
+    // This comes first, so that a connection that it refuses costs nothing more.
+    handshakes: HandshakeBehaviour,
+    limits: connection_limits::Behaviour,
+    sessions: SessionsBehaviour,
+}
+
+/// The channels of the swarm's task: orders, events of sessions, and failed dials.
+type SwarmChannels =
+    (mpsc::Receiver<DialOrder>, mpsc::Sender<SessionTaskEvent>, mpsc::Sender<PublicKey>);
+
+/// Everything that the swarm's task owns.
+pub(super) struct OverlaySwarm {
+    swarm: Swarm<OverlayBehaviour>,
+    orders: mpsc::Receiver<DialOrder>,
+    items: mpsc::Sender<SessionTaskEvent>,
+    fail: mpsc::Sender<PublicKey>,
+    /// Members that are being dialled, until a session opened or it failed.
+    dialling: BTreeMap<PeerId, PublicKey>,
+    /// Members whose dial failed and of whom the owner has not been told.
+    failed: VecDeque<PublicKey>,
+    /// Whether this member is on this machine alone. Another one dials no address of its own machine,
+    /// whatever a record says: strangers must not reach what listens there.
+    is_local: bool,
+    known: KnownMembers,
+    figures: Arc<TransportFigures>,
+    sessions: SessionNumber,
+    pumps: JoinSet<()>,
+}
+
+/// Returns the addresses of this machine alone.
+fn loopback() -> [Multiaddr; 2] {
+    ["/ip4/127.0.0.1", "/ip6/::1"].map(|text| text.parse().expect("a constant"))
+}
+
+impl OverlaySwarm {
+    pub(super) fn new(
+        keypair: Keypair,
+        listen: &Multiaddr,
+        (orders, items, fail): SwarmChannels,
+        (known, figures): (KnownMembers, Arc<TransportFigures>),
+    ) -> Result<Self, StartPeersError> {
+        let limits = ConnectionLimits::default()
+            .with_max_established_per_peer(Some(CONNECTIONS_PER_MEMBER_MAX))
+            .with_max_established_incoming(Some(SESSIONS_IN_MAX));
+        let mut handshakes = HandshakeBehaviour::default();
+        // Members on this machine do not count as strangers in their handshakes.
+        handshakes.allow(keypair.public().to_peer_id(), &loopback());
+        let behaviour = OverlayBehaviour {
+            handshakes,
+            limits: connection_limits::Behaviour::new(limits),
+            sessions: SessionsBehaviour::new(),
+        };
+        let multiplexing = || {
+            let mut config = yamux::Config::default();
+            config.set_max_num_streams(SUBSTREAMS_MAX);
+            config
+        };
+        let swarm = SwarmBuilder::with_existing_identity(keypair)
+            .with_tokio()
+            .with_tcp(tcp::Config::default(), noise::Config::new, multiplexing)
+            .map_err(|error| StartPeersError::Noise(error.to_string()))?
+            .with_behaviour(|_| behaviour)
+            .expect("the behaviour is ready made")
+            .with_swarm_config(|swarm| swarm.with_max_negotiating_inbound_streams(SUBSTREAMS_MAX))
+            .with_connection_timeout(HANDSHAKE)
+            .build();
+        Ok(Self {
+            swarm,
+            orders,
+            items,
+            fail,
+            dialling: BTreeMap::new(),
+            failed: VecDeque::new(),
+            is_local: is_loopback(listen),
+            known,
+            figures,
+            sessions: 0,
+            pumps: JoinSet::new(),
+        })
+    }
+
+    /// Opens the listener and returns its address.
+    pub(super) async fn listen(
+        &mut self,
+        address: &Multiaddr,
+    ) -> Result<Multiaddr, StartPeersError> {
+        let bind =
+            |source| StartPeersError::Bind(BindError { address: address.to_string(), source });
+        match self.swarm.listen_on(address.clone()) {
+            Ok(_) => {}
+            Err(TransportError::MultiaddrNotSupported(address)) => {
+                return Err(StartPeersError::Address(address));
+            }
+            Err(TransportError::Other(error)) => return Err(bind(error)),
+        }
+        let deadline = Instant::now() + HANDSHAKE;
+        loop {
+            match timeout_at(deadline, self.swarm.select_next_some()).await {
+                Ok(SwarmEvent::NewListenAddr { address, .. }) => return Ok(address),
+                Ok(SwarmEvent::ListenerError { error, .. }) => return Err(bind(error)),
+                Ok(SwarmEvent::ListenerClosed { reason: Err(error), .. }) => {
+                    return Err(bind(error));
+                }
+                Ok(_) => {}
+                Err(_) => return Err(bind(io::ErrorKind::TimedOut.into())),
+            }
+        }
+    }
+
+    /// Runs until the handle, or the receiver of events, is gone. It never waits for that receiver, so
+    /// neither of the two can wait for the other.
+    pub(super) async fn run(mut self) {
+        let (ended, mut endings) = mpsc::channel(ORDERS_MAX);
+        let (items, fail) = (self.items.clone(), self.fail.clone());
+        loop {
+            tokio::select! {
+                order = self.orders.recv() => match order {
+                    Some(order) => self.dial(order),
+                    None => return,
+                },
+                () = items.closed() => return,
+                Some((peer, connection)) = endings.recv() => {
+                    self.swarm.behaviour_mut().sessions.close(peer, connection);
+                }
+                Ok(permit) = fail.reserve(), if !self.failed.is_empty() => {
+                    if let Some(member) = self.failed.pop_front() {
+                        permit.send(member);
+                    }
+                }
+                Some(_) = self.pumps.join_next() => {}
+                event = self.swarm.select_next_some() => self.handle(event, &ended),
+            }
+        }
+    }
+
+    fn dial(&mut self, order: DialOrder) {
+        let DialOrder { member, address } = order;
+        let is_allowed = |address: &Multiaddr| self.is_local || !is_loopback(address);
+        let address = address.filter(is_allowed);
+        let (Some(peer), Some(address)) = (peer_id_of(&member), address) else {
+            return self.failed.push_back(member);
+        };
+        if self.dialling.len() >= DIALS_MAX {
+            return self.failed.push_back(member);
+        }
+        self.dialling.insert(peer, member);
+        let opts = DialOpts::peer_id(peer)
+            .condition(PeerCondition::DisconnectedAndNotDialing)
+            .addresses(vec![address])
+            // From the port that is listened on, two that dial each other at once would have one
+            // connection that each of them began, and no handshake.
+            .allocate_new_port()
+            .build();
+        match self.swarm.dial(opts) {
+            Ok(()) => {}
+            // A connection is there or on its way, and tells what becomes of it.
+            Err(DialError::DialPeerConditionFalse(_)) => {}
+            Err(_) => self.dial_failed(peer),
+        }
+    }
+
+    fn dial_failed(&mut self, peer: PeerId) {
+        self.failed.extend(self.dialling.remove(&peer));
+    }
+
+    fn handle(
+        &mut self,
+        event: SwarmEvent<OverlayBehaviourEvent>,
+        ended: &mpsc::Sender<(PeerId, ConnectionId)>,
+    ) {
+        match event {
+            SwarmEvent::Behaviour(OverlayBehaviourEvent::Sessions(opened)) => {
+                self.dialling.remove(&opened.peer);
+                self.open(opened, ended.clone());
+            }
+            // The last connection ended before a session opened on it.
+            SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
+                self.dial_failed(peer_id);
+            }
+            SwarmEvent::OutgoingConnectionError { peer_id: Some(peer), error, .. } => {
+                tracing::debug!(%peer, %error, "dial failed");
+                if !self.swarm.is_connected(&peer) {
+                    self.dial_failed(peer);
+                }
+            }
+            SwarmEvent::IncomingConnectionError { send_back_addr, error, .. } => {
+                tracing::debug!(address = %send_back_addr, %error, "connection refused");
+            }
+            _ => {}
+        }
+    }
+
+    fn open(&mut self, opened: OverlaySession, ended: mpsc::Sender<(PeerId, ConnectionId)>) {
+        let OverlaySession { peer, connection, read, write } = opened;
+        self.sessions += 1;
+        self.figures.lane_sessions_opened_total.inc();
+        let outbox = Arc::new(SendQueue::new(&SESSION));
+        if let Some(member) = key_of(&peer) {
+            self.known.flush(member, &outbox);
+        }
+        let pump = Pump {
+            peer,
+            session: self.sessions,
+            outbox,
+            items: self.items.clone(),
+            limits: SESSION,
+            metrics: Arc::clone(&self.figures),
+        };
+        self.pumps.spawn(async move {
+            let end = pump.run(read, write).await;
+            tracing::debug!(%peer, %end, "session ended");
+            // The connection is closed first, because the receiver of events may be slow to read
+            // this.
+            let _ = ended.send((peer, connection)).await;
+            pump.tell(SessionTaskEventKind::Ended(end)).await;
+        });
+    }
+}
