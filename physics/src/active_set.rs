@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
-use crate::bounds::Bounds;
-use crate::broad_phase::{self, PairKey, PairKind, classify, pair_key};
+use crate::broad_phase::{self, PairKey, PairKind, SweepMemory, classify, pair_key};
 use crate::contact::Contact;
 use crate::grid::Grid;
 use crate::limits::{PARTNERS_MAX, SUBSTEPS};
 use crate::mass_props::MassProps;
-use crate::solver_body::{BodyVelocity, SolverBody};
+use crate::narrow_phase::Hull;
+use crate::solver_body::{Aabb, BodyVelocity, SolverBody};
+use crate::surroundings::Surroundings;
 
 #[cfg(test)]
 mod tests;
@@ -35,8 +36,8 @@ const LOOKS_MIN: usize = 4_096;
 
 /// The parts of a region that a step reads.
 pub(crate) struct RegionView<'a> {
-    /// The ground that the bodies keep to.
-    pub(crate) bounds: Bounds,
+    /// What acts on all bodies.
+    pub(crate) surroundings: Surroundings,
     /// All bodies, in id order. Indices below are indices into this list.
     pub(crate) bodies: &'a [Body],
     /// The mass properties of each body.
@@ -50,32 +51,47 @@ pub(crate) struct RegionView<'a> {
     pub(crate) grid: &'a Grid,
 }
 
-/// The bodies that take part in a step, and their pairs.
+/// The bodies that take part in a step, and their pairs. A region keeps it for the sake of its memory.
+#[derive(Debug, Default)]
 pub(crate) struct ActiveSet {
     /// The indices of the bodies in the region, in order.
     pub(crate) indices: Vec<u32>,
     pub(crate) bodies: Vec<SolverBody>,
     pub(crate) velocities: Vec<BodyVelocity>,
+    /// The hulls of the bodies that are no circles and no rectangles.
+    pub(crate) hulls: Vec<Hull>,
     /// The pairs to solve, in order, by indices into this set.
     pub(crate) keys: Vec<PairKey>,
     /// The bodies whose contacts the step makes anew, in order; `None` for all bodies.
     pub(crate) renewed: Option<Vec<ObjectId>>,
+    sweep: SweepMemory,
 }
 
 impl RegionView<'_> {
-    /// Returns the set of all bodies.
-    pub(crate) fn all_bodies(&self) -> ActiveSet {
-        let all = self.bodies.iter().zip(self.mass_props);
-        let (bodies, velocities): (Vec<_>, Vec<_>) =
-            all.map(|(body, mass_props)| SolverBody::new(body, mass_props)).unzip();
-        let keys = broad_phase::pairs(&bodies);
-        let indices = (0..bodies.len() as u32).collect();
-        ActiveSet { indices, bodies, velocities, keys, renewed: None }
+    /// Makes it the set of all bodies.
+    pub(crate) fn all_bodies(&self, set: &mut ActiveSet) {
+        set.indices.clear();
+        set.indices.extend(0..self.bodies.len() as u32);
+        self.prepare(set);
+        broad_phase::find_pairs(&set.bodies, &set.hulls, &mut set.sweep, &mut set.keys);
+        set.renewed = None;
     }
 
-    /// Returns the set of the bodies that something can happen to, or `None` if they are so many
+    /// Prepares the bodies of a set for the solver.
+    fn prepare(&self, set: &mut ActiveSet) {
+        set.bodies.clear();
+        set.velocities.clear();
+        set.hulls.clear();
+        for &index in &set.indices {
+            let (body, velocity) = self.prepared(index, &mut set.hulls);
+            set.bodies.push(body);
+            set.velocities.push(velocity);
+        }
+    }
+
+    /// Makes it the set of the bodies that something can happen to. Returns `None` if they are so many
     /// that a step of all bodies costs less.
-    pub(crate) fn active_bodies(&self) -> Option<ActiveSet> {
+    pub(crate) fn active_bodies(&self, set: &mut ActiveSet) -> Option<()> {
         let max = self.bodies.len() / ACTIVE_SHARE;
         if self.awake.len() > max {
             return None;
@@ -118,18 +134,24 @@ impl RegionView<'_> {
             let (a, b) = broad_phase::indices(key);
             pair_key(index_in_set(a), index_in_set(b))
         };
-        let keys = keys.into_iter().map(local).collect();
-        let (bodies, velocities) = indices.iter().map(|index| self.prepared(*index)).unzip();
-        Some(ActiveSet { bodies, velocities, keys, renewed: Some(renewed), indices })
+        set.keys.clear();
+        set.keys.extend(keys.into_iter().map(local));
+        set.renewed = Some(renewed);
+        set.indices = indices;
+        self.prepare(set);
+        Some(())
     }
 
     /// Prepares a body for the solver.
-    fn prepared(&self, index: u32) -> (SolverBody, BodyVelocity) {
-        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize])
+    fn prepared(&self, index: u32, hulls: &mut Vec<Hull>) -> (SolverBody, BodyVelocity) {
+        SolverBody::new(&self.bodies[index as usize], &self.mass_props[index as usize], hulls)
     }
 
-    fn solver_body(&self, index: u32) -> SolverBody {
-        self.prepared(index).0
+    /// Returns a body, and the box that it stays in during this step.
+    fn boxed(&self, index: u32) -> (SolverBody, Aabb) {
+        let mut hulls = Vec::new();
+        let body = self.prepared(index, &mut hulls).0;
+        (body, body.aabb(&hulls))
     }
 
     /// Returns the bodies whose boxes overlap that of a body, with their indices, in order, and takes
@@ -137,16 +159,15 @@ impl RegionView<'_> {
     fn overlapping(
         &self,
         index: u32,
-        body: &SolverBody,
+        aabb: Aabb,
         looks: &mut usize,
     ) -> Option<Vec<(u32, SolverBody)>> {
-        let aabb = body.aabb();
         let candidates: Vec<ObjectId> = self.grid.query(aabb).take(*looks + 1).collect();
         *looks = looks.checked_sub(candidates.len())?;
         let near = candidates.into_iter().filter_map(|id| {
             let other = self.bodies.binary_search_by_key(&id, |body| body.id).ok()? as u32;
-            let other_body = self.solver_body(other);
-            let overlaps = other != index && other_body.aabb().overlaps(&aabb);
+            let (other_body, other_box) = self.boxed(other);
+            let overlaps = other != index && other_box.overlaps(&aabb);
             overlaps.then_some((other, other_body))
         });
         let mut near: Vec<(u32, SolverBody)> = near.collect();
@@ -211,9 +232,9 @@ impl PairFinder<'_> {
     }
 
     fn find_neighbours(&mut self, index: u32) -> Option<BodyNeighbours> {
-        let body = self.view.solver_body(index);
+        let (body, aabb) = self.view.boxed(index);
         let (mut all, mut counted) = (Vec::new(), [const { Vec::new() }; PairKind::COUNT]);
-        for (other, other_body) in self.view.overlapping(index, &body, &mut self.looks)? {
+        for (other, other_body) in self.view.overlapping(index, aabb, &mut self.looks)? {
             // The same order of the two as in the sweep, so that both count a pair alike.
             let classified = if index < other {
                 classify((index, &body), (other, &other_body))
@@ -245,7 +266,7 @@ impl PairFinder<'_> {
             .along_x
             .get_or_insert_with(|| broad_phase::sweeps_along_x(bodies.iter().map(|b| b.position)));
         let begins = |index: u32| {
-            let low = self.view.solver_body(index).aabb().low;
+            let low = self.view.boxed(index).1.low;
             (if along_x { low.x.0 } else { low.y.0 }, index)
         };
         let own = begins(index);

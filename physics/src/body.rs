@@ -10,7 +10,7 @@ use crate::limits::{
     SPIN_MAX, STEPS_PER_SECOND, SUBSTEPS,
 };
 use crate::motion::Motion;
-use crate::shape::{Geometry, Shape, SizeError};
+use crate::shape::{Geometry, Shape, ShapeError};
 
 const BOUND: Q20 = Q20::constant(COORDINATE_MAX);
 
@@ -102,9 +102,40 @@ pub struct Body {
     pub(crate) slow_steps: u8,
 }
 
+/// The part of a body that a step changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MovedBody {
+    pub(crate) position: Vector,
+    pub(crate) facing: Unit,
+    pub(crate) velocity: Vector,
+    pub(crate) spin: Q20,
+    pub(crate) slow_steps: u8,
+}
+
+impl MovedBody {
+    pub(crate) const fn of(body: &Body) -> Self {
+        Self {
+            position: body.position,
+            facing: body.facing,
+            velocity: body.velocity,
+            spin: body.spin,
+            slow_steps: body.slow_steps,
+        }
+    }
+}
+
 impl Body {
+    /// Takes over what a step made of the body.
+    pub(crate) const fn take(&mut self, moved: &MovedBody) {
+        self.position = moved.position;
+        self.facing = moved.facing;
+        self.velocity = moved.velocity;
+        self.spin = moved.spin;
+        self.slow_steps = moved.slow_steps;
+    }
+
     /// Makes a body of a spec, rounded and clamped to the limits.
-    pub(crate) fn new(id: ObjectId, spec: &BodySpec) -> Result<Self, SizeError> {
+    pub(crate) fn new(id: ObjectId, spec: &BodySpec) -> Result<Self, ShapeError> {
         let factor = |value: Fx, max: Fx| Q20::clamped(value, Q20::ZERO, Q20::constant(max));
         let mass = spec.mass.clamp(MASS_MIN, MASS_MAX).to_bits();
         let mut body = Self {

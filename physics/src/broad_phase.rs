@@ -4,6 +4,7 @@
 use crate::fixed::{Q20, Vector};
 use crate::limits::PARTNERS_MAX;
 use crate::motion::Motion;
+use crate::narrow_phase::Hull;
 use crate::solver_body::{Aabb, SolverBody};
 
 /// Two bodies by their indices in id order, the lower first, as `a << 32 | b`.
@@ -20,7 +21,7 @@ pub(crate) fn pair_key(a: u32, b: u32) -> PairKey {
 }
 
 /// The bounding box of a body by the axis to sweep along and the other one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct SweepEntry {
     low: i32,
     high: i32,
@@ -29,24 +30,44 @@ struct SweepEntry {
     index: u32,
 }
 
-/// Returns all pairs whose boxes overlap and whose kinds concern each other, in id order, without
+/// The memory of a sweep, which the next one uses again.
+#[derive(Debug, Default)]
+pub(crate) struct SweepMemory {
+    unsorted: Vec<SweepEntry>,
+    order: Vec<i64>,
+    sorted: Vec<SweepEntry>,
+    partners: Vec<[u8; PairKind::COUNT]>,
+}
+
+/// Finds all pairs whose boxes overlap and whose kinds concern each other, in id order, without
 /// those beyond [`PARTNERS_MAX`] of a body.
 ///
 /// This is sweep and prune. Bodies are sorted by the lower end of their boxes along the axis on
 /// which they are spread further, and each is compared with those that begin before it ends.
-pub(crate) fn pairs(bodies: &[SolverBody]) -> Vec<PairKey> {
+pub(crate) fn find_pairs(
+    bodies: &[SolverBody],
+    hulls: &[Hull],
+    memory: &mut SweepMemory,
+    found: &mut Vec<PairKey>,
+) {
     let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
-    let entries: Vec<SweepEntry> =
-        (0_u32..).zip(bodies).map(|(index, body)| entry(index, &body.aabb(), along_x)).collect();
+    let SweepMemory { unsorted, order, sorted, .. } = memory;
+    let entries = (0_u32..).zip(bodies);
+    refill(unsorted, entries.map(|(index, body)| entry(index, &body.aabb(hulls), along_x)));
     // By the lower end, and by index where that is the same: in one number, which sorts fast.
     let key = |entry: &SweepEntry| (i64::from(entry.low) << 32) | i64::from(entry.index);
-    let mut order: Vec<i64> = entries.iter().map(key).collect();
+    refill(order, unsorted.iter().map(key));
     order.sort_unstable();
-    let entries: Vec<SweepEntry> =
-        order.into_iter().map(|key| entries[(key & 0xFFFF_FFFF) as usize]).collect();
-    let mut found = sweep(&entries, bodies);
+    refill(sorted, order.iter().map(|key| unsorted[(key & 0xFFFF_FFFF) as usize]));
+    found.clear();
+    sweep(memory, bodies, found);
     found.sort_unstable();
-    found
+}
+
+/// Replaces the content of a list, whose memory stays.
+fn refill<T>(list: &mut Vec<T>, content: impl Iterator<Item = T>) {
+    list.clear();
+    list.extend(content);
 }
 
 fn entry(index: u32, aabb: &Aabb, along_x: bool) -> SweepEntry {
@@ -57,9 +78,10 @@ fn entry(index: u32, aabb: &Aabb, along_x: bool) -> SweepEntry {
     SweepEntry { low, high, other_low, other_high, index }
 }
 
-fn sweep(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> {
-    let mut found = Vec::new();
-    let mut partners = vec![[0_u8; PairKind::COUNT]; bodies.len()];
+fn sweep(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) {
+    let SweepMemory { sorted: entries, partners, .. } = memory;
+    partners.clear();
+    partners.resize(bodies.len(), [0; PairKind::COUNT]);
     for (position, first) in entries.iter().enumerate() {
         for second in &entries[position + 1..] {
             if second.low > first.high {
@@ -82,7 +104,6 @@ fn sweep(entries: &[SweepEntry], bodies: &[SolverBody]) -> Vec<PairKey> {
             }
         }
     }
-    found
 }
 
 /// The kind of a pair, as the body sees it that the pair counts for.

@@ -212,6 +212,11 @@ impl Vector {
         self.rotated(facing.conjugate())
     }
 
+    /// Returns the sum of both coordinates' magnitudes: no less than the length.
+    pub(crate) fn extent(self) -> Q20 {
+        self.x.abs() + self.y.abs()
+    }
+
     /// Returns the square of the length, in units of 2^-40.
     pub(crate) const fn length_squared(self) -> u64 {
         let (x, y) = (self.x.0.unsigned_abs() as u64, self.y.0.unsigned_abs() as u64);
@@ -287,6 +292,12 @@ impl Unit {
     /// Returns the vector of this length in this direction.
     pub(crate) fn scaled(self, length: Q20) -> Vector {
         Vector::new(self.x * length, self.y * length)
+    }
+
+    /// Returns the direction times a ratio of at most one.
+    pub(crate) fn shortened(self, ratio: Q30) -> Self {
+        let part = |side: Q30| Q30(narrow(rounded(i64::from(side.0) * i64::from(ratio.0), 30)));
+        Self { x: part(self.x), y: part(self.y) }
     }
 
     /// Rotates the direction by the angle of `facing`.

@@ -36,6 +36,12 @@ impl Cell {
         Self::at(level, line(level, position.x.0.into()), line(level, position.y.0.into()))
     }
 
+    /// Returns the cell of the same level at another centre.
+    pub(crate) fn moved(self, position: Vector) -> Self {
+        let level = self.level();
+        Self::at(level, line(level, position.x.0.into()), line(level, position.y.0.into()))
+    }
+
     const fn at(level: usize, column: u32, row: u32) -> Self {
         Self(((level as u32) << (2 * BITS)) | (column << BITS) | row)
     }
@@ -66,10 +72,6 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    pub(crate) const fn new() -> Self {
-        Self { cells: BTreeSet::new(), counts: [0; LEVELS.len()] }
-    }
-
     /// Adds a body to a cell.
     pub(crate) fn insert(&mut self, cell: Cell, id: ObjectId) {
         if self.cells.insert((cell, id)) {

@@ -1,14 +1,15 @@
-//! Rigid bodies in one region of ground, seen from above, in integer arithmetic: the same commands
-//! give the same bits on every machine.
+//! Rigid bodies in one region, in integer arithmetic: the same commands give the same bits on every
+//! machine.
 //!
 //! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them and apply impulses.
 //! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended.
-//! Queries find the bodies near a point, and the first one on a straight way. There is no gravity:
-//! damping is the friction of the ground.
+//! Queries find the bodies near a point, and the first one on a straight way. Without
+//! [gravity](Region::with_gravity) the region is ground that is seen from above, and damping is its
+//! friction.
 //!
 //! # What it promises
 //!
-//! - A step is a pure function of the bodies and the [`Contact`]s. A region
+//! - A step is a pure function of the bodies, the [`Contact`]s and the region's parameters. A region
 //!   [restored](Region::restore) from both goes on exactly as the one that they were taken from.
 //!   Every other structure follows from them.
 //! - The order of commands on different bodies makes no difference.
@@ -20,20 +21,20 @@
 //!
 //! # What it cannot do
 //!
-//! It has circles and rectangles only, no joints, no shape casts and no ghosts of neighbour regions.
-//! No body is faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic
-//! body crushes it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after
-//! half a second. A box that slides along a wall made of several rectangles can catch on their
-//! seams; a circle does not. [`Region::set_pose`] does not push the bodies on the way: only a
-//! velocity does.
+//! It has no joints, no compounds, no shape casts and no ghosts of neighbour regions. No body is
+//! faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic body crushes
+//! it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after half a second.
+//! A box that slides along a wall made of several rectangles can catch on their seams; a circle does
+//! not. [`Region::set_pose`] does not push the bodies on the way: only a velocity does.
 //!
 //! # How a step works
 //!
 //! `active_set` selects the bodies that something can happen to. For them `broad_phase` finds the
 //! pairs whose boxes overlap, and each pair becomes a `contact_pair` with the impulses of its
-//! contact. `solver` goes through four substeps; in each, `narrow_phase` computes a manifold per
-//! pair, and the solver solves friction and non-penetration and integrates the positions. `step`
-//! turns the result into the changed bodies, the new contacts and the touch events.
+//! contact. `narrow_phase` computes a manifold per pair, once a step, and again for bodies that move
+//! far against each other. `solver` goes through four substeps; in each, it solves friction and
+//! non-penetration and integrates the positions. `step` turns the result into the changed bodies, the
+//! new contacts and the touch events.
 //!
 //! # Formats
 //!
@@ -42,7 +43,32 @@
 //! solver measures an impulse by the change of relative speed that it makes, so that the numbers
 //! have one size whether it pushes a marble or a lorry.
 //!
-//! # Example
+//! # Examples
+//!
+//! A wedge falls onto the floor and comes to rest:
+//!
+//! ```
+//! use metatopia_math::{Fx, Vec2};
+//! use metatopia_physics::{BodySpec, Motion, Polygon, Region, Shape};
+//! use metatopia_types::ObjectId;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let point = |x, y| Vec2::new(Fx::from_int(x), Fx::from_int(y));
+//! let mut region = Region::new().with_gravity(point(0, -10));
+//! let floor = Shape::Rect { half: point(20, 1) };
+//! region.insert(ObjectId(1), &BodySpec::new(floor, Motion::Static, point(0, -1)))?;
+//! let wedge = Shape::Polygon(Polygon::new(&[point(0, 0), point(3, 0), point(0, 3)])?);
+//! region.insert(ObjectId(2), &BodySpec::new(wedge, Motion::Dynamic, point(0, 4)))?;
+//!
+//! while !region.is_asleep() {
+//!     region.step();
+//! }
+//! // The centre of mass of a triangle is at a third of its height.
+//! let height = region.body(ObjectId(2)).map(|body| body.position().y);
+//! assert!(height.is_some_and(|height| height > Fx::from_ratio(95, 100) && height < Fx::ONE));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! A ball rolls against a crate, which it pushes away:
 //!
@@ -77,6 +103,7 @@ mod active_set;
 mod body;
 mod bounds;
 mod broad_phase;
+mod constraint;
 mod contact;
 mod contact_pair;
 mod fixed;
@@ -88,6 +115,7 @@ mod movement;
 mod narrow_phase;
 #[cfg(test)]
 mod overflow;
+mod polygon;
 mod query;
 mod ray;
 mod region;
@@ -96,6 +124,7 @@ mod shape;
 mod solver;
 mod solver_body;
 mod step;
+mod surroundings;
 mod touch;
 
 pub use body::{Body, BodySpec, Pose};
@@ -103,6 +132,7 @@ pub use bounds::{Bounds, BoundsError};
 pub use contact::Contact;
 pub use motion::Motion;
 pub use movement::OutOfRange;
+pub use polygon::{Polygon, PolygonError};
 pub use query::NearbyBody;
 pub use ray::RayHit;
 pub use region::{
@@ -110,5 +140,5 @@ pub use region::{
     ReshapeError, RevertError, VelocityError,
 };
 pub use restore::RestoreRegionError;
-pub use shape::{Shape, SizeError};
+pub use shape::{Shape, ShapeError, SizeError};
 pub use touch::Touch;

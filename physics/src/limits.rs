@@ -27,7 +27,7 @@ pub const PAIRS_MAX: usize = 3 * PARTNERS_MAX as usize * BODIES_MAX;
 /// A body that gets there stops there.
 pub const COORDINATE_MAX: Fx = Fx::from_int(1_024);
 
-/// Smallest radius or half width, in metres.
+/// Smallest radius or half width, and least distance from a polygon's centre to a side, in metres.
 pub const SIZE_MIN: Fx = Fx::from_ratio(1, 16);
 
 /// Largest radius or half width of a kinematic or dynamic body, in metres.
@@ -35,6 +35,9 @@ pub const MOVING_SIZE_MAX: Fx = Fx::from_int(16);
 
 /// Largest radius or half width of a static body, in metres.
 pub const STATIC_SIZE_MAX: Fx = Fx::from_int(256);
+
+/// Corners of a polygon.
+pub const CORNERS_MAX: usize = 8;
 
 /// Smallest mass, in kilograms.
 pub const MASS_MIN: Fx = Fx::from_ratio(1, 16);
@@ -50,6 +53,9 @@ pub const SPEED_MAX: Fx = Fx::from_int(32);
 /// Greatest spin, in radians a second. The outermost point of a large body still obeys
 /// [`SPEED_MAX`].
 pub const SPIN_MAX: Fx = Fx::from_int(32);
+
+/// Greatest gravity, in metres a second squared.
+pub const GRAVITY_MAX: Fx = Fx::from_int(64);
 
 /// Greatest coefficient of friction.
 pub const FRICTION_MAX: Fx = Fx::from_int(2);
@@ -85,7 +91,7 @@ pub const NEARBY_MAX: usize = 256;
 pub const RAY_LENGTH_MAX: i32 = 128;
 
 /// Longest encoding of a body (postcard), which bounds the leaves of bodies.
-pub const BODY_BYTES_MAX: usize = 96;
+pub const BODY_BYTES_MAX: usize = 176;
 
 /// Longest encoding of a contact (postcard), which bounds the leaves of contacts.
 pub const CONTACT_BYTES_MAX: usize = 48;

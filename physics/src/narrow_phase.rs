@@ -1,10 +1,17 @@
 //! The narrow phase: where two shapes meet, or are about to.
 
-use crate::fixed::{Q20, Unit, Vector};
-use crate::shape::Geometry;
-use crate::solver_body::SolverBody;
+use metatopia_math::Fx;
 
+use crate::fixed::{Q20, Unit, Vector, narrow, rounded};
+use crate::solver_body::{BodyOutline, SolverBody};
+
+mod hull;
 mod rects;
+
+pub(crate) use hull::Hull;
+
+/// A later axis must be better by this much, so that equal ones do not take turns.
+const AXIS_TOLERANCE: Q20 = Q20::constant(Fx::from_ratio(1, 2_048));
 
 /// A contact manifold: a normal from the first body to the second, and up to two points.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,16 +63,17 @@ impl Manifold {
 
 /// Returns the manifold of `a` and `b`, with points up to a separation of `margin`. The bounding
 /// circles of both are no further apart than that.
-pub(crate) fn collide(a: &SolverBody, b: &SolverBody, margin: Q20) -> Manifold {
-    match (a.geometry, b.geometry) {
-        (Geometry::Circle(ra), Geometry::Circle(rb)) => collide_circles(a, ra, b, rb),
-        (Geometry::Rect(half), Geometry::Circle(radius)) => {
+pub(crate) fn collide(a: &SolverBody, b: &SolverBody, hulls: &[Hull], margin: Q20) -> Manifold {
+    match (a.outline, b.outline) {
+        (BodyOutline::Circle(ra), BodyOutline::Circle(rb)) => collide_circles(a, ra, b, rb),
+        (BodyOutline::Rect(half), BodyOutline::Circle(radius)) => {
             collide_rect_and_circle(a, half, b, radius, margin)
         }
-        (Geometry::Circle(radius), Geometry::Rect(half)) => {
+        (BodyOutline::Circle(radius), BodyOutline::Rect(half)) => {
             collide_rect_and_circle(b, half, a, radius, margin).flipped()
         }
-        (Geometry::Rect(ha), Geometry::Rect(hb)) => rects::collide((a, ha), (b, hb), margin),
+        (BodyOutline::Rect(ha), BodyOutline::Rect(hb)) => rects::collide((a, ha), (b, hb), margin),
+        (of_a, of_b) => hull::collide((a, &of_a.hull(hulls)), (b, &of_b.hull(hulls)), margin),
     }
 }
 
@@ -119,4 +127,11 @@ fn nearest_side(local: Vector, half: Vector, radius: Q20) -> (Unit, Vector, Q20)
         let surface = Vector::new(local.x, y);
         (sign(Unit::Y, below), surface, -depth_y - radius)
     }
+}
+
+/// Returns `vector * part / whole`, for a part of zero to one whole.
+fn scaled_by_ratio(vector: Vector, part: Q20, whole: Q20) -> Vector {
+    let ratio = (i64::from(part.0) << 30) / i64::from(whole.0);
+    let scaled = |side: Q20| Q20(narrow(rounded(i64::from(side.0) * ratio, 30)));
+    Vector::new(scaled(vector.x), scaled(vector.y))
 }

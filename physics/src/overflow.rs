@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
-use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
-use crate::{BodySpec, Contact, Motion, Pose, Region, Shape};
+use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
+use crate::{BodySpec, Contact, Motion, Polygon, Pose, Region, Shape};
 
 /// Draws any number, often an extreme one, and often one of everyday size.
 fn number() -> impl Strategy<Value = Fx> + Clone {
@@ -49,7 +49,24 @@ fn shape(motion: Motion) -> impl Strategy<Value = Shape> {
     prop_oneof![
         size(motion).prop_map(|radius| Shape::Circle { radius }),
         (size(motion), size(motion)).prop_map(|(x, y)| Shape::Rect { half: Vec2::new(x, y) }),
+        (size(motion), size(motion)).prop_map(|(half, radius)| Shape::Capsule { half, radius }),
+        (size(motion), any::<u32>(), 3..=CORNERS_MAX).prop_map(|(size, turn, corners)| {
+            polygon(size, turn, corners).unwrap_or(Shape::Circle { radius: size })
+        }),
     ]
+}
+
+/// Returns a polygon with corners at random places on a circle, if it is one.
+fn polygon(size: Fx, turn: u32, corners: usize) -> Option<Shape> {
+    let mut angle = Angle::from_bits(turn);
+    let corner = |n: usize| {
+        // From even steps to most of them in one half.
+        let step = (u32::MAX / corners as u32).wrapping_sub((turn >> (n % 8)) % (1 << 26));
+        angle = Angle::from_bits(angle.to_bits().wrapping_add(step));
+        Vec2::new(size, Fx::ZERO).rotate(angle).scale(Fx::from_ratio(3, 4))
+    };
+    let corners: Vec<Vec2> = (0..corners).map(corner).collect();
+    Polygon::new(&corners).ok().map(Shape::Polygon)
 }
 
 /// Draws positions close together, so that bodies meet; sometimes exactly in one place, sometimes
@@ -94,6 +111,7 @@ fn steps_and_stays_restorable(region: &mut Region, steps: usize) -> Result<(), T
     for _ in 0..steps {
         region.step();
         let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
+        let again = again.map(|again| again.with_gravity(region.gravity()));
         prop_assert_eq!(again.as_ref(), Ok(&*region));
     }
     Ok(())
@@ -106,8 +124,9 @@ proptest! {
     fn no_scene_overflows_and_each_step_makes_a_state(
         specs in prop::collection::vec(spec(), 1..25),
         commands in prop::collection::vec((0_u64..25, vector(), number(), 0..5_u8), 0..40),
+        gravity in vector(),
     ) {
-        let mut region = Region::new();
+        let mut region = Region::new().with_gravity(gravity);
         for (id, spec) in (0..).zip(&specs) {
             prop_assert_eq!(region.insert(ObjectId(id), spec), Ok(()));
         }

@@ -70,6 +70,20 @@ impl Region {
         ids
     }
 
+    /// Returns the bodies, in id order, of which a point is at most `radius` metres from a point. There are
+    /// at most [`BODIES_MAX`](crate::limits::BODIES_MAX); none for a radius below zero.
+    #[must_use]
+    pub fn overlapping(&self, center: Vec2, radius: Fx) -> Vec<ObjectId> {
+        let overlaps = |body: &&Body| {
+            let own = body.own_frame(center);
+            body.shape().nearest(own).distance(own) <= radius
+        };
+        let mut ids: Vec<ObjectId> =
+            self.around(center, radius).filter(overlaps).map(Body::id).collect();
+        ids.sort_unstable();
+        ids
+    }
+
     /// Returns all bodies that overlap the circle of this radius around a point, and some more near
     /// it, in no meaningful order.
     pub fn around(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &Body> {

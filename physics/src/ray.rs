@@ -6,6 +6,7 @@ use metatopia_types::ObjectId;
 use crate::body::Body;
 use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::RAY_LENGTH_MAX;
+use crate::polygon::Polygon;
 use crate::region::Region;
 use crate::shape::Shape;
 use crate::solver_body::Aabb;
@@ -64,19 +65,21 @@ impl Region {
 }
 
 impl Body {
+    /// Returns a point of the region in the body's own frame.
+    pub(crate) fn own_frame(&self, point: Vec2) -> Vec2 {
+        let (facing, offset) = (axis(self.facing), point.saturating_sub(self.position()));
+        Vec2::new(offset.dot(facing), facing.cross(offset))
+    }
+
     /// Returns the part of a short way at which it comes into the body; 0 if it begins inside.
     fn met_by_ray(&self, from: Vec2, to: Vec2) -> Option<Fx> {
-        let facing = axis(self.facing);
-        // The ends of the way in the body's own frame.
-        let own = |point: Vec2| {
-            let offset = point.saturating_sub(self.position());
-            Vec2::new(offset.dot(facing), facing.cross(offset))
-        };
-        let (from, to) = (own(from), own(to));
+        let (from, to) = (self.own_frame(from), self.own_frame(to));
         let way = to.saturating_sub(from);
         match self.shape() {
             Shape::Circle { radius } => circle_met(from, way, radius),
             Shape::Rect { half } => rect_met(from, way, half),
+            Shape::Capsule { half, radius } => capsule_met(from, way, half, radius),
+            Shape::Polygon(polygon) => polygon_met(from, way, &polygon),
         }
     }
 }
@@ -119,6 +122,43 @@ fn rect_met(from: Vec2, way: Vec2, half: Vec2) -> Option<Fx> {
         let (one, other) = (cross(half.saturating_neg()), cross(half));
         enter = enter.max(one.min(other));
         leave = leave.min(one.max(other));
+    }
+    (enter <= leave).then_some(enter)
+}
+
+/// Returns where a way comes into a capsule: into the first of its two discs and the rectangle between.
+fn capsule_met(from: Vec2, way: Vec2, half: Fx, radius: Fx) -> Option<Fx> {
+    let end = Vec2::new(half, Fx::ZERO);
+    let parts = [
+        circle_met(from.saturating_sub(end), way, radius),
+        circle_met(from.saturating_add(end), way, radius),
+        rect_met(from, way, Vec2::new(half, radius)),
+    ];
+    parts.into_iter().flatten().min()
+}
+
+/// Returns where a way comes into a polygon: the last of the sides that it crosses inwards, if it crosses
+/// none outwards before.
+fn polygon_met(from: Vec2, way: Vec2, polygon: &Polygon) -> Option<Fx> {
+    let (mut enter, mut leave) = (Fx::ZERO, Fx::ONE);
+    let corners: Vec<Vec2> = polygon.corners().collect();
+    for (corner, next) in corners.iter().zip(corners.iter().cycle().skip(1)) {
+        let side = next.saturating_sub(*corner);
+        // What is to the left of a side is inside of it.
+        let inside = side.cross(from.saturating_sub(*corner));
+        let step = side.cross(way);
+        if step == Fx::ZERO {
+            if inside < Fx::ZERO {
+                return None;
+            }
+            continue;
+        }
+        let cross = inside.saturating_neg().saturating_div(step);
+        if step > Fx::ZERO {
+            enter = enter.max(cross);
+        } else {
+            leave = leave.min(cross);
+        }
     }
     (enter <= leave).then_some(enter)
 }

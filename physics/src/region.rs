@@ -1,14 +1,17 @@
 //! A region: its bodies and contacts, and the step.
 
+use metatopia_math::Vec2;
 use metatopia_types::ObjectId;
 
 use crate::active_set::{ActiveSet, RegionView};
-use crate::body::Body;
+use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
 use crate::contact::Contact;
 use crate::grid::{Cell, Grid};
 use crate::mass_props::MassProps;
+use crate::solver::Solver;
 use crate::step::step;
+use crate::surroundings::Surroundings;
 use crate::touch::Touch;
 
 mod commands;
@@ -25,7 +28,7 @@ pub use errors::{
 /// are.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
-    bounds: Bounds,
+    surroundings: Surroundings,
     /// The bodies, in id order.
     bodies: Vec<Body>,
     /// The mass properties of each body, at the body's index.
@@ -43,6 +46,8 @@ pub struct Region {
     asleep: bool,
     /// How many bodies the last step looked at.
     active_bodies: usize,
+    /// The memory of steps; nothing of what is in it counts.
+    solver: Solver,
 }
 
 /// What a region notes of a body, so that it need not look at all bodies.
@@ -52,12 +57,15 @@ struct BodyFlags {
     awake: bool,
     /// Whether the body may have changed since the changes were last taken.
     changed: bool,
+    /// The cell of the grid that the body is in.
+    cell: Cell,
 }
 
 impl BodyFlags {
     /// Returns the flags of a new body, or of one that was replaced.
-    fn of(body: &Body) -> Self {
-        Self { awake: !body.is_asleep(), changed: true }
+    fn of(body: &Body, props: &MassProps) -> Self {
+        let cell = Cell::of(body.position, props.bounding_radius);
+        Self { awake: !body.is_asleep(), changed: true, cell }
     }
 }
 
@@ -72,7 +80,7 @@ pub struct Changes {
 
 impl PartialEq for Region {
     fn eq(&self, other: &Self) -> bool {
-        self.bounds == other.bounds
+        self.surroundings == other.surroundings
             && self.bodies == other.bodies
             && self.contacts == other.contacts
     }
@@ -83,35 +91,24 @@ impl Eq for Region {}
 impl Region {
     /// Creates an empty region with the largest bounds.
     #[must_use]
-    pub const fn new() -> Self {
-        Self {
-            bounds: Bounds::MAX,
-            bodies: Vec::new(),
-            mass_props: Vec::new(),
-            flags: Vec::new(),
-            grid: Grid::new(),
-            contacts: Vec::new(),
-            contacts_changed: false,
-            removed: Vec::new(),
-            asleep: false,
-            active_bodies: 0,
-        }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Creates a region of a state that the caller has checked.
     pub(crate) fn from_state(bodies: Vec<Body>, contacts: Vec<Contact>) -> Self {
         let mass_props: Vec<MassProps> = bodies.iter().map(MassProps::of).collect();
-        let flags = bodies.iter().map(BodyFlags::of).collect();
-        let mut grid = Grid::new();
-        for (body, props) in bodies.iter().zip(&mass_props) {
-            grid.insert(Cell::of(body.position, props.bounding_radius), body.id);
+        let flags = bodies.iter().zip(&mass_props).map(|(body, props)| BodyFlags::of(body, props));
+        let flags: Vec<BodyFlags> = flags.collect();
+        let mut grid = Grid::default();
+        for (body, flags) in bodies.iter().zip(&flags) {
+            grid.insert(flags.cell, body.id);
         }
         // A state may be taken between a command and a step, so contacts may name removed bodies.
         let ends = contacts.iter().flat_map(|contact| [contact.a, contact.b]);
         let removed = ends.filter(|id| bodies.binary_search_by_key(id, |body| body.id).is_err());
         let removed = removed.collect();
         Self {
-            bounds: Bounds::MAX,
             bodies,
             mass_props,
             flags,
@@ -119,8 +116,7 @@ impl Region {
             contacts,
             contacts_changed: true,
             removed,
-            asleep: false,
-            active_bodies: 0,
+            ..Self::default()
         }
     }
 
@@ -128,18 +124,46 @@ impl Region {
     ///
     /// # Errors
     /// Returns [`OutOfBounds`] with the first body that is outside of them.
-    pub fn with_bounds(self, bounds: Bounds) -> Result<Self, OutOfBounds> {
+    pub fn with_bounds(mut self, bounds: Bounds) -> Result<Self, OutOfBounds> {
         let is_outside = |body: &&Body| bounds.clamp(body.position) != body.position;
         match self.bodies.iter().find(is_outside) {
             Some(body) => Err(OutOfBounds(body.id)),
-            None => Ok(Self { bounds, ..self }),
+            None => {
+                self.surroundings.bounds = bounds;
+                Ok(self)
+            }
         }
     }
 
     /// Returns the bounds that the positions of all bodies keep to.
     #[must_use]
     pub const fn bounds(&self) -> Bounds {
-        self.bounds
+        self.surroundings.bounds
+    }
+
+    /// Returns this region with a gravity in metres a second squared, shortened to
+    /// [`GRAVITY_MAX`](crate::limits::GRAVITY_MAX). It pulls on dynamic bodies that are awake.
+    ///
+    /// The default is none, as for ground that is seen from above. Gravity is no part of the bodies'
+    /// and contacts' state: whoever restores a region sets it again.
+    #[must_use]
+    pub fn with_gravity(mut self, gravity: Vec2) -> Self {
+        self.surroundings.set_gravity(gravity);
+        self
+    }
+
+    /// Returns the gravity in metres a second squared, exactly.
+    #[must_use]
+    pub const fn gravity(&self) -> Vec2 {
+        self.surroundings.gravity.vec2()
+    }
+
+    /// Returns this region with or without sleep: without it, no body falls asleep from now on, and
+    /// steps look at all bodies. Whoever restores a region sets it again.
+    #[must_use]
+    pub const fn with_sleeping(mut self, sleeping: bool) -> Self {
+        self.surroundings.sleeping = sleeping;
+        self
     }
 
     /// Returns all bodies, in id order. With [`contacts`](Self::contacts) they are the complete
@@ -195,17 +219,22 @@ impl Region {
             self.active_bodies = 0;
             return Vec::new();
         }
-        self.step_of(|view| view.active_bodies().unwrap_or_else(|| view.all_bodies()))
+        self.step_of(|view, set| {
+            if view.active_bodies(set).is_none() {
+                view.all_bodies(set);
+            }
+        })
     }
 
     /// Simulates a step of the bodies that `select` selects.
     pub(crate) fn step_of(
         &mut self,
-        select: impl FnOnce(&RegionView<'_>) -> ActiveSet,
+        select: impl FnOnce(&RegionView<'_>, &mut ActiveSet),
     ) -> Vec<Touch> {
+        let mut solver = core::mem::take(&mut self.solver);
         let awake = (0..).zip(&self.flags).filter(|(_, flags)| flags.awake);
         let view = RegionView {
-            bounds: self.bounds,
+            surroundings: self.surroundings,
             bodies: &self.bodies,
             mass_props: &self.mass_props,
             contacts: &self.contacts,
@@ -215,10 +244,12 @@ impl Region {
         };
         let none_awake = view.awake.is_empty();
         // Everything that can panic is here, before the first change of the region.
-        let result = step(&view, select(&view));
-        self.active_bodies = result.active_bodies;
-        for (index, body) in result.bodies {
-            self.replace(index, body, None);
+        select(&view, &mut solver.set);
+        let result = step(&view, &mut solver);
+        self.active_bodies = solver.set.indices.len();
+        self.solver = solver;
+        for (index, moved) in &result.moved {
+            self.settle(*index as usize, moved);
         }
         // Sleeping bodies stay as they are. If their contacts did as well, this state leads to
         // itself, and it will until a command changes it.
@@ -231,46 +262,52 @@ impl Region {
         result.touches
     }
 
+    /// Takes over what a step made of a body.
+    fn settle(&mut self, index: usize, moved: &MovedBody) {
+        let body = &mut self.bodies[index];
+        body.take(moved);
+        let (id, awake) = (body.id, !body.is_asleep());
+        let before = self.flags[index].cell;
+        let cell = before.moved(moved.position);
+        self.flags[index] = BodyFlags { awake, changed: true, cell };
+        if cell != before {
+            self.grid.remove(before, id);
+            self.grid.insert(cell, id);
+        }
+    }
+
     /// Returns the index of a body in the list, or where it would be inserted.
     fn index(&self, id: ObjectId) -> Result<usize, usize> {
         self.bodies.binary_search_by_key(&id, |body| body.id)
     }
 
-    /// Returns the grid cell of a body.
-    fn cell(&self, index: usize) -> Cell {
-        Cell::of(self.bodies[index].position, self.mass_props[index].bounding_radius)
-    }
-
     /// Inserts a body at its index.
     fn insert_at(&mut self, index: usize, body: Body) {
         let mass_props = MassProps::of(&body);
-        self.grid.insert(Cell::of(body.position, mass_props.bounding_radius), body.id);
+        let flags = BodyFlags::of(&body, &mass_props);
+        self.grid.insert(flags.cell, body.id);
         self.mass_props.insert(index, mass_props);
-        self.flags.insert(index, BodyFlags::of(&body));
+        self.flags.insert(index, flags);
         self.bodies.insert(index, body);
         self.asleep = false;
     }
 
-    /// Replaces a body by its next state, with its mass properties if they changed.
-    fn replace(&mut self, index: usize, body: Body, mass_props: Option<MassProps>) {
-        // The cell follows from the old body, so it must be found before the body changes.
-        let before = self.cell(index);
-        self.flags[index] = BodyFlags::of(&body);
+    /// Replaces a body by its next state.
+    fn replace(&mut self, index: usize, body: Body) {
+        let mass_props = MassProps::of(&body);
+        let flags = BodyFlags::of(&body, &mass_props);
+        self.grid.remove(self.flags[index].cell, body.id);
+        self.grid.insert(flags.cell, body.id);
+        self.flags[index] = flags;
+        self.mass_props[index] = mass_props;
         self.bodies[index] = body;
-        if let Some(mass_props) = mass_props {
-            self.mass_props[index] = mass_props;
-        }
-        let (after, id) = (self.cell(index), self.bodies[index].id);
-        if after != before {
-            self.grid.remove(before, id);
-            self.grid.insert(after, id);
-        }
     }
 
     /// Wakes a body.
     fn wake(&mut self, index: usize) {
         self.bodies[index].slow_steps = 0;
-        self.flags[index] = BodyFlags { awake: true, changed: true };
+        let flags = &mut self.flags[index];
+        (flags.awake, flags.changed) = (true, true);
         self.asleep = false;
     }
 

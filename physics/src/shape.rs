@@ -1,11 +1,12 @@
 //! The shapes of bodies.
 
-use metatopia_math::{Fx, Vec2};
+use metatopia_math::{Angle, Fx, Vec2};
 use serde::{Deserialize, Serialize};
 
 use crate::fixed::{Q20, Vector};
 use crate::limits::{MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
 use crate::motion::Motion;
+use crate::polygon::{Polygon, PolygonError};
 
 /// The shape of a body around its position, in metres.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,108 @@ pub enum Shape {
         /// Half the width and half the height, each in the range of a radius.
         half: Vec2,
     },
+    /// A capsule: all points no further than `radius` from a segment, which has its middle at the
+    /// position and lies along the body's own x axis.
+    Capsule {
+        /// Half the length of the segment, in the range of a radius.
+        half: Fx,
+        /// The radius, in the range of that of a circle.
+        radius: Fx,
+    },
+    /// A convex polygon. The distances of its corners from its centre of mass, which is the position,
+    /// are at most the largest radius for the kind of motion.
+    Polygon(Polygon),
+}
+
+impl Shape {
+    /// Returns the area in square metres, rounded.
+    #[must_use]
+    pub fn area(&self) -> Fx {
+        let four = Fx::from_int(4);
+        let disc = |radius: Fx| radius.saturating_mul(radius).saturating_mul(Fx::PI);
+        match self {
+            Self::Circle { radius } => disc(*radius),
+            Self::Rect { half } => half.x.saturating_mul(half.y).saturating_mul(four),
+            Self::Capsule { half, radius } => {
+                disc(*radius).saturating_add(half.saturating_mul(*radius).saturating_mul(four))
+            }
+            Self::Polygon(polygon) => polygon.area(),
+        }
+    }
+
+    /// Returns the distance from the position to the furthest point, in metres.
+    #[must_use]
+    pub fn reach(&self) -> Fx {
+        match self {
+            Self::Circle { radius } => *radius,
+            Self::Rect { half } => half.length(),
+            Self::Capsule { half, radius } => half.saturating_add(*radius),
+            Self::Polygon(polygon) => polygon.bounding_radius().fx(),
+        }
+    }
+
+    /// Returns the point of the shape that is nearest to a point, both in the body's own frame; the
+    /// point itself if it is inside.
+    #[must_use]
+    pub fn nearest(&self, point: Vec2) -> Vec2 {
+        let clamped = |value: Fx, half: Fx| value.clamp(half.saturating_neg(), half);
+        match self {
+            Self::Circle { radius } => nearest_of_disc(Vec2::ZERO, *radius, point),
+            Self::Rect { half } => Vec2::new(clamped(point.x, half.x), clamped(point.y, half.y)),
+            Self::Capsule { half, radius } => {
+                let middle = Vec2::new(clamped(point.x, *half), Fx::ZERO);
+                nearest_of_disc(middle, *radius, point)
+            }
+            Self::Polygon(polygon) => polygon.nearest(point),
+        }
+    }
+
+    /// Returns half the width and half the height of the smallest box, with its middle at the position
+    /// and its sides along the axes, that holds the shape turned by an angle.
+    #[must_use]
+    pub fn half_extents(&self, angle: Angle) -> Vec2 {
+        let (sine, cosine) = angle.sin_cos();
+        let (sine, cosine) = (sine.saturating_abs(), cosine.saturating_abs());
+        let sum = |half: Vec2, a: Fx, b: Fx| {
+            half.x.saturating_mul(a).saturating_add(half.y.saturating_mul(b))
+        };
+        match self {
+            Self::Circle { radius } => Vec2::new(*radius, *radius),
+            Self::Rect { half } => Vec2::new(sum(*half, cosine, sine), sum(*half, sine, cosine)),
+            Self::Capsule { half, radius } => {
+                let segment = Vec2::new(*half, Fx::ZERO);
+                Vec2::new(sum(segment, cosine, sine), sum(segment, sine, cosine))
+                    .saturating_add(Vec2::new(*radius, *radius))
+            }
+            Self::Polygon(polygon) => polygon.corners().fold(Vec2::ZERO, |most, corner| {
+                let turned = corner.rotate(angle);
+                let (x, y) = (turned.x.saturating_abs(), turned.y.saturating_abs());
+                Vec2::new(most.x.max(x), most.y.max(y))
+            }),
+        }
+    }
+}
+
+/// Returns the point of a disc that is nearest to a point; the point itself if it is inside.
+fn nearest_of_disc(centre: Vec2, radius: Fx, point: Vec2) -> Vec2 {
+    let offset = point.saturating_sub(centre);
+    match offset.normalize() {
+        Some(direction) if offset.length() > radius => {
+            centre.saturating_add(direction.scale(radius))
+        }
+        _ => point,
+    }
+}
+
+/// A reason why a body cannot have a shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ShapeError {
+    /// A size is out of range.
+    #[error(transparent)]
+    Size(#[from] SizeError),
+    /// The corners are no polygon.
+    #[error(transparent)]
+    Polygon(#[from] PolygonError),
 }
 
 /// A radius or half width outside the range for this kind of motion.
@@ -40,6 +143,9 @@ pub struct SizeError {
 pub(crate) enum Geometry {
     Circle(Q20),
     Rect(Vector),
+    /// Half the length of the segment, and the radius.
+    Capsule(Q20, Q20),
+    Polygon(Polygon),
 }
 
 /// Returns the largest radius or half width for a kind of motion.
@@ -52,7 +158,7 @@ fn size_max(motion: Motion) -> Fx {
 
 impl Geometry {
     /// Rounds a shape, if its sizes are in the range for `motion`.
-    pub(crate) fn new(shape: Shape, motion: Motion) -> Result<Self, SizeError> {
+    pub(crate) fn new(shape: Shape, motion: Motion) -> Result<Self, ShapeError> {
         let limit = size_max(motion);
         let fit = |size: Fx| {
             if size < SIZE_MIN || size > limit {
@@ -63,6 +169,14 @@ impl Geometry {
         Ok(match shape {
             Shape::Circle { radius } => Self::Circle(fit(radius)?),
             Shape::Rect { half } => Self::Rect(Vector::new(fit(half.x)?, fit(half.y)?)),
+            Shape::Capsule { half, radius } => Self::Capsule(fit(half)?, fit(radius)?),
+            Shape::Polygon(polygon) => {
+                polygon.check()?;
+                // The last bit is that of rounding up.
+                let reach = Q20(polygon.bounding_radius().0 - 1);
+                fit(reach.fx())?;
+                Self::Polygon(polygon)
+            }
         })
     }
 
@@ -71,11 +185,13 @@ impl Geometry {
         match self {
             Self::Circle(radius) => Shape::Circle { radius: radius.fx() },
             Self::Rect(half) => Shape::Rect { half: half.vec2() },
+            Self::Capsule(half, radius) => Shape::Capsule { half: half.fx(), radius: radius.fx() },
+            Self::Polygon(polygon) => Shape::Polygon(polygon),
         }
     }
 
     /// Checks that the sizes are in the range for `motion`.
-    pub(crate) fn check(self, motion: Motion) -> Result<(), SizeError> {
+    pub(crate) fn check(self, motion: Motion) -> Result<(), ShapeError> {
         Self::new(self.shape(), motion).map(|_| ())
     }
 
@@ -84,6 +200,8 @@ impl Geometry {
         match self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.x.min(half.y),
+            Self::Capsule(_, radius) => radius,
+            Self::Polygon(polygon) => polygon.inscribed_radius(),
         }
     }
 
@@ -92,6 +210,8 @@ impl Geometry {
         match self {
             Self::Circle(radius) => radius,
             Self::Rect(half) => half.length() + Q20(1),
+            Self::Capsule(half, radius) => half + radius,
+            Self::Polygon(polygon) => polygon.bounding_radius(),
         }
     }
 
@@ -102,6 +222,8 @@ impl Geometry {
         let squared = match self {
             Self::Circle(radius) => i64::from(radius.0) * i64::from(radius.0) / 2,
             Self::Rect(half) => half.length_squared() as i64 / 3,
+            Self::Capsule(half, radius) => capsule_gyration_squared(half.fx(), radius.fx()),
+            Self::Polygon(polygon) => polygon.gyration_squared(),
         };
         // 2^24 / (squared / 2^40), without leaving 63 bits: sizes of 2^16 and more square to 2^31.
         (1 << 62) / (squared >> 2).max(1)
@@ -112,6 +234,27 @@ impl Geometry {
         match self {
             Self::Circle(radius) => !point.is_longer_than(radius),
             Self::Rect(half) => point.x.abs() <= half.x && point.y.abs() <= half.y,
+            Self::Capsule(half, radius) => {
+                let middle = Vector::new(point.x.bounded(half), Q20::ZERO);
+                !(point - middle).is_longer_than(radius)
+            }
+            Self::Polygon(polygon) => polygon.contains(point),
         }
     }
+}
+
+/// Returns the squared radius of gyration of a capsule that moves, with 40 fraction bits.
+fn capsule_gyration_squared(half: Fx, radius: Fx) -> i64 {
+    // A rectangle of 2 h times 2 r, and a disc whose halves are h away: the mass of each times its own.
+    let square = |side: Fx| side.saturating_mul(side);
+    let (four, third) = (Fx::from_int(4), Fx::from_ratio(1, 3));
+    let rect_mass = half.saturating_mul(radius).saturating_mul(four);
+    let rect = square(half).saturating_add(square(radius)).saturating_mul(third);
+    let disc_mass = square(radius).saturating_mul(Fx::PI);
+    // The centre of a half disc is 4 r / (3 pi) from the whole one's: 8 h r / (3 pi) in the square.
+    let lever = half.saturating_mul(radius).saturating_mul(Fx::from_int(8)).saturating_mul(third);
+    let disc = square(radius).saturating_mul(Fx::HALF).saturating_add(square(half));
+    let disc = disc.saturating_add(lever.saturating_div(Fx::PI));
+    let sum = rect_mass.saturating_mul(rect).saturating_add(disc_mass.saturating_mul(disc));
+    sum.saturating_div(rect_mass.saturating_add(disc_mass)).to_bits() << 8
 }

@@ -1,237 +1,203 @@
 //! The solver: soft contacts in four substeps with warm starting ("soft step", as in Box2D 3).
 //!
-//! Each substep detects the contacts anew and applies the impulses of the last one again. It solves
-//! each contact with a soft push out of penetration, integrates the positions, and solves each
-//! contact once more without that push, so that the push leaves no velocity behind. At last it
-//! applies restitution to what came in fast enough.
+//! Contacts are found once, at the beginning of the step, and again only between bodies that move far
+//! against each other. Each substep applies the impulses of the last one again. It solves each contact
+//! with a soft push out of penetration, integrates the positions, and solves each contact once more
+//! without that push, so that the push leaves no velocity behind. At last it applies restitution to
+//! what came in fast enough. The separation of a contact in a substep follows from how far its bodies
+//! have moved and turned since the step began.
 
-use metatopia_math::Fx;
+use crate::active_set::{ActiveSet, RegionView};
+use crate::constraint::ConstraintPoint;
+use crate::contact_pair::{ContactPair, PairView};
+use crate::limits::SUBSTEPS;
+use crate::motion::Motion;
+use crate::solver_body::BodyShift;
+use crate::surroundings::Surroundings;
 
-use crate::bounds::Bounds;
-use crate::contact_pair::{ConstraintPoint, ContactPair, ContactSurface};
-use crate::fixed::{Q20, Q30, Unit, narrow};
-use crate::limits::{LINEAR_SLOP, RESTITUTION_SPEED_MIN, STEPS_PER_SECOND, SUBSTEPS};
-use crate::solver_body::{BodyVelocity, SolverBody};
+mod iteration;
 
-/// The greatest normal impulse, as a change of relative speed: as much as the two fastest bodies
-/// can need.
-pub(crate) const NORMAL_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(128));
-/// The greatest impulse of friction, in the same measure: four times the greatest normal impulse.
-pub(crate) const TANGENT_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(512));
-/// The greatest speed of the push out of penetration.
-const PUSHOUT_SPEED_MAX: Q20 = Q20::constant(Fx::from_int(3));
-/// Deeper penetration than this pushes no harder, so that products stay small.
-const PENETRATION_MAX: Q20 = Q20::constant(Fx::ONE);
-const SLOP: Q20 = Q20::constant(LINEAR_SLOP);
-const RESTITUTION_SPEED: Q20 = Q20::constant(RESTITUTION_SPEED_MIN);
+use iteration::{
+    CONTACT_SOFTNESS, ContactConstraint, PairMotion, STATIC_SOFTNESS, apply_restitution, solve,
+    warm_start,
+};
+pub(crate) use iteration::{NORMAL_IMPULSE_MAX, TANGENT_IMPULSE_MAX};
 
-/// A contact as a spring of angular frequency w and damping ratio z over a substep h.
-struct Softness {
-    /// w / (2 z + h w): how fast penetration is to vanish, per second.
-    bias_rate: Q20,
-    /// a / (1 + a) with a = h w (2 z + h w): how much of an impulse counts.
-    mass_scale: Q30,
-    /// 1 / (1 + a): how much of the accumulated impulse is taken back.
-    impulse_scale: Q30,
-}
-
-/// The softness between two bodies of finite mass: 30 Hz (w = 60 pi) with z = 10, so h w = pi / 4.
-const CONTACT_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 4);
-/// The softness against an infinite mass: 60 Hz, so h w = pi / 2.
-const STATIC_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 2);
-
-/// Computes the softness for `h w` with 32 fraction bits and a damping ratio of ten.
-const fn softness(hw: i64) -> Softness {
-    let one = 1_i64 << 32;
-    let damped = 20 * one + hw;
-    // With 32 fraction bits again: below 2^38.
-    let a = ((hw >> 8) * (damped >> 8)) >> 16;
-    let bias_rate = ((hw * (STEPS_PER_SECOND * SUBSTEPS) as i64) << 18) / (damped >> 2);
-    let impulse_scale = (one << 28) / ((one + a) >> 2);
-    Softness {
-        bias_rate: Q20(narrow(bias_rate)),
-        mass_scale: Q30(narrow((1 << 30) - impulse_scale)),
-        impulse_scale: Q30(narrow(impulse_scale)),
-    }
-}
-
-/// The bodies and pairs of one step.
+/// The bodies and pairs of one step. A region keeps it for the sake of its memory.
+#[derive(Debug, Default)]
 pub(crate) struct Solver {
-    bounds: Bounds,
-    pub(crate) bodies: Vec<SolverBody>,
-    pub(crate) velocities: Vec<BodyVelocity>,
+    surroundings: Surroundings,
+    /// The bodies, which the solver moves.
+    pub(crate) set: ActiveSet,
+    shifts: Vec<BodyShift>,
     pub(crate) pairs: Vec<ContactPair>,
-    /// The pairs with a constraint in this substep, in id order.
-    constrained: Vec<usize>,
+    /// The points of all pairs, see [`ContactPair::first`].
+    pub(crate) points: Vec<ConstraintPoint>,
+    /// The pairs that have had a constraint in this step, in the order in which they first had it; in one
+    /// substep, in id order.
+    constraints: Vec<ContactConstraint>,
+}
+
+/// What is kept for the sake of its memory is no part of what a copy is a copy of.
+impl Clone for Solver {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 impl Solver {
-    pub(crate) const fn new(
-        bounds: Bounds,
-        bodies: Vec<SolverBody>,
-        velocities: Vec<BodyVelocity>,
-        pairs: Vec<ContactPair>,
-    ) -> Self {
-        Self { bounds, bodies, velocities, pairs, constrained: Vec::new() }
-    }
-
     /// Simulates one step.
-    pub(crate) fn step(&mut self) {
+    ///
+    /// The set and the pairs are those of this step.
+    pub(crate) fn step(&mut self, surroundings: Surroundings) {
+        self.surroundings = surroundings;
+        self.constraints.clear();
+        self.shifts.clear();
+        self.shifts.extend(self.set.bodies.iter().map(BodyShift::new));
         for _ in 0..SUBSTEPS {
-            for (body, velocity) in self.bodies.iter().zip(&mut self.velocities) {
-                body.apply_damping(velocity);
-            }
-            self.detect();
+            self.begin_substep();
+            self.apply_forces();
             self.each_constraint(warm_start);
-            self.each_constraint(|surface, points, a, b| solve(surface, points, a, b, true));
-            for (body, velocity) in self.bodies.iter_mut().zip(&mut self.velocities) {
-                body.integrate_position(velocity, &self.bounds);
-            }
+            self.each_constraint(|constraint, points, motion| {
+                let softness =
+                    if constraint.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
+                solve(constraint, points, motion, Some(softness));
+            });
+            self.integrate_positions();
             // Without the push: the positions have taken it, and the velocities must not keep it.
-            self.each_constraint(|surface, points, a, b| solve(surface, points, a, b, false));
+            self.each_constraint(|constraint, points, motion| {
+                solve(constraint, points, motion, None);
+                for point in points {
+                    point.total_impulse += point.normal_impulse;
+                }
+            });
             self.each_constraint(apply_restitution);
-            self.store_impulses();
         }
-        for (body, velocity) in self.bodies.iter().zip(&mut self.velocities) {
+        for (body, velocity) in self.set.bodies.iter().zip(&mut self.set.velocities) {
             body.clamp_velocity(velocity);
         }
+        for index in 0..self.pairs.len() {
+            let pair = &self.pairs[index];
+            let view = view(pair, &self.set, &self.shifts);
+            self.pairs[index].finish(view, &self.points);
+        }
     }
 
-    /// Detects the contacts of this substep.
-    fn detect(&mut self) {
-        self.constrained.clear();
-        for (index, pair) in self.pairs.iter_mut().enumerate() {
-            if pair.detect(&self.bodies, &self.velocities) {
-                self.constrained.push(index);
+    /// Looks at the pairs whose bodies have moved too far, and lists those with a constraint.
+    fn begin_substep(&mut self) {
+        for (shift, velocity) in self.shifts.iter_mut().zip(&self.set.velocities) {
+            shift.begin_substep(velocity);
+        }
+        let falls = !self.surroundings.gravity.is_zero();
+        for pair in &mut self.pairs {
+            let view = view(pair, &self.set, &self.shifts);
+            let solved = pair.refresh(view, &mut self.points);
+            if solved && falls {
+                for body in [pair.a, pair.b] {
+                    self.shifts[body as usize].stirred = true;
+                }
+            }
+            match pair.listed {
+                Some(place) => self.constraints[place as usize].follow(pair, solved),
+                None if solved => {
+                    pair.listed = Some(self.constraints.len() as u32);
+                    self.constraints.push(ContactConstraint::new(pair));
+                }
+                None => {}
             }
         }
     }
 
-    /// Adds the impulses of this substep to the totals of their pairs.
-    fn store_impulses(&mut self) {
-        for &index in &self.constrained {
-            self.pairs[index].store_impulses();
+    /// Applies damping and gravity to the bodies that are awake.
+    fn apply_forces(&mut self) {
+        let fall = self.surroundings.fall();
+        for ((body, velocity), shift) in
+            self.set.bodies.iter().zip(&mut self.set.velocities).zip(&self.shifts)
+        {
+            if !shift.asleep || shift.stirred {
+                body.apply_forces(velocity, fall);
+            }
         }
     }
 
-    /// Runs `work` on each pair with a constraint. The id order decides the result, because each
-    /// pair sees the velocities that the pairs before it left.
+    fn integrate_positions(&mut self) {
+        for ((body, velocity), shift) in
+            self.set.bodies.iter_mut().zip(&mut self.set.velocities).zip(&mut self.shifts)
+        {
+            body.integrate_position(velocity, shift, &self.surroundings.bounds);
+        }
+    }
+
+    /// Returns for how many steps each body has been slow, with this one. Under gravity, bodies that lean on
+    /// each other share the least count, so that all of them fall asleep at once: one that slept alone
+    /// would be held by its neighbours' impulses without its own weight.
+    pub(crate) fn slow_steps(&self, view: &RegionView<'_>) -> Vec<u8> {
+        let set = &self.set;
+        let solved = set.indices.iter().zip(set.bodies.iter().zip(&set.velocities));
+        let counts = solved.map(|(index, (body, velocity))| {
+            let before = view.bodies[*index as usize].slow_steps;
+            body.slow_steps(velocity, self.surroundings.sleeping, before)
+        });
+        let mut counts: Vec<u8> = counts.collect();
+        if self.surroundings.gravity.is_zero() {
+            return counts;
+        }
+        let mut parents: Vec<u32> = (0..counts.len() as u32).collect();
+        for constraint in self.constraints.iter().filter(|constraint| constraint.count > 0) {
+            let ends = [constraint.a, constraint.b];
+            let rests = |end: &u32| set.bodies[*end as usize].motion == Motion::Static;
+            if !ends.iter().any(rests) {
+                let [a, b] = ends.map(|end| root(&mut parents, end));
+                parents[a.max(b) as usize] = a.min(b);
+            }
+        }
+        for body in 0..counts.len() {
+            let root = root(&mut parents, body as u32) as usize;
+            counts[root] = counts[root].min(counts[body]);
+        }
+        (0..counts.len() as u32).map(|body| counts[root(&mut parents, body) as usize]).collect()
+    }
+
+    /// Runs `work` on each constraint. Their order decides the result, because each one sees the
+    /// velocities that those before it left.
     fn each_constraint(
         &mut self,
-        work: impl Fn(ContactSurface, &mut [ConstraintPoint], &mut BodyVelocity, &mut BodyVelocity),
+        work: impl Fn(&ContactConstraint, &mut [ConstraintPoint], &mut PairMotion<'_>),
     ) {
-        for &index in &self.constrained {
-            let pair = &mut self.pairs[index];
-            let (index_a, index_b) = (pair.a, pair.b);
-            let (surface, points) = pair.constraint();
-            let (mut a, mut b) = (self.velocities[index_a], self.velocities[index_b]);
-            work(surface, points, &mut a, &mut b);
-            self.velocities[index_a] = a;
-            self.velocities[index_b] = b;
+        for constraint in &self.constraints {
+            let (index_a, index_b) = (constraint.a as usize, constraint.b as usize);
+            let first = constraint.first as usize;
+            let points = &mut self.points[first..first + usize::from(constraint.count)];
+            let mut motion = PairMotion {
+                a: self.set.velocities[index_a],
+                b: self.set.velocities[index_b],
+                shifts: [&self.shifts[index_a], &self.shifts[index_b]],
+            };
+            work(constraint, points, &mut motion);
+            (self.set.velocities[index_a], self.set.velocities[index_b]) = (motion.a, motion.b);
         }
     }
 }
 
-/// Applies the impulses of the last substep again: a good first guess for a contact that lasts.
-fn warm_start(
-    surface: ContactSurface,
-    points: &mut [ConstraintPoint],
-    a: &mut BodyVelocity,
-    b: &mut BodyVelocity,
-) {
-    for point in points {
-        point.normal.apply_impulse(surface.normal, point.normal_impulse, a, b);
-        point.tangent.apply_impulse(surface.normal.right_perp(), point.tangent_impulse, a, b);
+/// Returns the least body of an island, and shortens the way to it.
+fn root(parents: &mut [u32], body: u32) -> u32 {
+    let mut at = body;
+    while parents[at as usize] != at {
+        let next = parents[at as usize];
+        parents[at as usize] = parents[next as usize];
+        at = next;
     }
+    at
 }
 
-/// Solves the constraint of a pair: friction first, because non-penetration matters more and has
-/// the last word.
-fn solve(
-    surface: ContactSurface,
-    points: &mut [ConstraintPoint],
-    a: &mut BodyVelocity,
-    b: &mut BodyVelocity,
-    use_bias: bool,
-) {
-    let softness = if surface.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
-    for point in &mut *points {
-        solve_friction(point, surface.normal.right_perp(), a, b);
-    }
-    // The two points of a side pull on each other. Going over them twice leaves a hundredth of the
-    // difference that one round leaves, which would turn a crate that is pushed against a wall.
-    for _ in 0..points.len() {
-        for point in &mut *points {
-            solve_normal(point, surface.normal, use_bias.then_some(softness), a, b);
-        }
-    }
-}
-
-/// Stops the sliding, with an impulse of at most the friction times the normal impulse.
-fn solve_friction(
-    point: &mut ConstraintPoint,
-    tangent: Unit,
-    a: &mut BodyVelocity,
-    b: &mut BodyVelocity,
-) {
-    let max_friction = point.friction * point.normal_impulse;
-    let sliding = point.tangent.relative_speed(tangent, a, b);
-    let total = (point.tangent_impulse - sliding).bounded(max_friction);
-    let impulse = total - point.tangent_impulse;
-    point.tangent_impulse = total;
-    point.tangent.apply_impulse(tangent, impulse, a, b);
-}
-
-/// Stops the approach of the bodies. Lets a gap close in one substep, and with `softness` pushes
-/// the bodies out of penetration.
-fn solve_normal(
-    point: &mut ConstraintPoint,
-    normal: Unit,
-    softness: Option<&Softness>,
-    a: &mut BodyVelocity,
-    b: &mut BodyVelocity,
-) {
-    let speed = point.normal.relative_speed(normal, a, b);
-    let impulse = match softness {
-        _ if point.separation > Q20::ZERO => -(speed + closing_speed(point.separation)),
-        Some(soft) => {
-            let penetration = (point.separation + SLOP).min(Q20::ZERO).max(-PENETRATION_MAX);
-            let bias = (soft.bias_rate * penetration).max(-PUSHOUT_SPEED_MAX);
-            -(soft.mass_scale * (speed + bias)) - soft.impulse_scale * point.normal_impulse
-        }
-        None => -speed,
-    };
-    // Clamped as a total, not one by one: an iteration may take back what another one gave.
-    let total = (point.normal_impulse + impulse).max(Q20::ZERO).min(NORMAL_IMPULSE_MAX);
-    let impulse = total - point.normal_impulse;
-    point.normal_impulse = total;
-    point.normal.apply_impulse(normal, impulse, a, b);
-}
-
-/// Returns the speed that closes a gap in one substep.
-fn closing_speed(separation: Q20) -> Q20 {
-    Q20(narrow(i64::from(separation.0) * i64::from(STEPS_PER_SECOND * SUBSTEPS)))
-}
-
-/// Applies restitution: turns an approach around once the substep has stopped it. That ends the
-/// contact, so its impulses are no guess at those of the next substep.
-fn apply_restitution(
-    surface: ContactSurface,
-    points: &mut [ConstraintPoint],
-    a: &mut BodyVelocity,
-    b: &mut BodyVelocity,
-) {
-    if surface.restitution.is_zero() {
-        return;
-    }
-    for point in points {
-        if point.normal_impulse > Q20::ZERO && point.relative_speed < -RESTITUTION_SPEED {
-            let wanted = -(surface.restitution * point.relative_speed);
-            let speed = point.normal.relative_speed(surface.normal, a, b);
-            let impulse = (wanted - speed).max(Q20::ZERO);
-            point.normal.apply_impulse(surface.normal, impulse, a, b);
-            point.bounce_impulse = (point.normal_impulse + impulse).min(NORMAL_IMPULSE_MAX);
-            (point.normal_impulse, point.tangent_impulse) = (Q20::ZERO, Q20::ZERO);
-        }
+/// Returns what a pair reads of its bodies.
+fn view<'a>(pair: &ContactPair, set: &'a ActiveSet, shifts: &'a [BodyShift]) -> PairView<'a> {
+    let (a, b) = (pair.a as usize, pair.b as usize);
+    let ActiveSet { bodies, velocities, hulls, .. } = set;
+    PairView {
+        bodies: [&bodies[a], &bodies[b]],
+        velocities: [&velocities[a], &velocities[b]],
+        shifts: [&shifts[a], &shifts[b]],
+        hulls,
     }
 }

@@ -2,7 +2,7 @@
 
 use metatopia_math::Fx;
 
-use crate::body::Body;
+use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
@@ -10,6 +10,7 @@ use crate::limits::{
 };
 use crate::mass_props::{MassProps, SUBSTEP_RATE};
 use crate::motion::Motion;
+use crate::narrow_phase::Hull;
 use crate::shape::Geometry;
 
 /// The length of a substep in seconds, with 32 fraction bits.
@@ -45,10 +46,99 @@ impl BodyVelocity {
     }
 }
 
+/// How far a body has moved since the step began. The solver finds the separation of a contact point
+/// by it, without looking at the shapes again.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BodyShift {
+    pub(crate) linear: Vector,
+    /// The angle that the body has turned by, in radians.
+    pub(crate) turn: Q20,
+    /// How far any point of the body is from where it was, at most, when this substep ends.
+    pub(crate) reach: Q20,
+    /// The distance to the furthest point that turning moves; zero for a disc.
+    pub(crate) arm: Q20,
+    /// Whether the body has been asleep from the start of the step until now.
+    pub(crate) asleep: bool,
+    /// Whether gravity pulls on the body although it slept: something that it may lean on is awake.
+    pub(crate) stirred: bool,
+}
+
+impl BodyShift {
+    /// Returns what a body begins a step with.
+    pub(crate) fn new(body: &SolverBody) -> Self {
+        let round = body.outline.is_circle();
+        let arm = if round { Q20::ZERO } else { body.mass_props.bounding_radius };
+        Self { arm, asleep: body.was_asleep, ..Self::default() }
+    }
+
+    /// Notes how far the body gets in this substep with the velocity that it has.
+    pub(crate) fn begin_substep(&mut self, velocity: &BodyVelocity) {
+        self.asleep &= !self.stirred && velocity.is_zero();
+        self.reach = if self.asleep || velocity.is_zero() {
+            self.linear.extent() + self.turn.abs() * self.arm
+        } else {
+            (self.linear.extent() + substep_distance(velocity.linear.extent()))
+                + self.turning(velocity)
+        };
+    }
+
+    /// Returns how far turning has moved any point of the body, at most, when this substep ends.
+    fn turning(&self, velocity: &BodyVelocity) -> Q20 {
+        (self.turn.abs() + substep_distance(velocity.spin.abs())) * self.arm
+    }
+
+    /// Returns how far any point of one body is from where it was as another body sees it, at most,
+    /// when this substep ends.
+    pub(crate) fn relative_reach(
+        [a, b]: [&Self; 2],
+        [velocity_a, velocity_b]: [&BodyVelocity; 2],
+    ) -> Q20 {
+        let moved = (b.linear - a.linear).extent();
+        let moving = substep_distance((velocity_b.linear - velocity_a.linear).extent());
+        moved + moving + a.turning(velocity_a) + b.turning(velocity_b)
+    }
+}
+
+/// The outline of a body in the form that is met with others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BodyOutline {
+    Circle(Q20),
+    Rect(Vector),
+    /// A capsule or a polygon, by its index in the list of hulls.
+    Hull(u32),
+}
+
+impl BodyOutline {
+    /// Returns the outline of a shape, and appends its hull to the list if it needs one.
+    fn new(geometry: &Geometry, hulls: &mut Vec<Hull>) -> Self {
+        let hull = match geometry {
+            Geometry::Circle(radius) => return Self::Circle(*radius),
+            Geometry::Rect(half) => return Self::Rect(*half),
+            Geometry::Capsule(half, radius) => Hull::capsule(*half, *radius),
+            Geometry::Polygon(polygon) => Hull::polygon(polygon),
+        };
+        hulls.push(hull);
+        Self::Hull(hulls.len() as u32 - 1)
+    }
+
+    /// Returns the outline as a hull.
+    pub(crate) fn hull(self, hulls: &[Hull]) -> Hull {
+        match self {
+            Self::Circle(radius) => Hull::disc(radius),
+            Self::Rect(half) => Hull::rect(half),
+            Self::Hull(index) => hulls[index as usize],
+        }
+    }
+
+    fn is_circle(self) -> bool {
+        matches!(self, Self::Circle(_))
+    }
+}
+
 /// All of a body that the solver reads, and the position that it integrates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SolverBody {
-    pub(crate) geometry: Geometry,
+    pub(crate) outline: BodyOutline,
     pub(crate) position: Vector,
     pub(crate) facing: Unit,
     pub(crate) mass_props: MassProps,
@@ -56,6 +146,8 @@ pub(crate) struct SolverBody {
     pub(crate) sensor: bool,
     /// Whether the body was asleep when the step began.
     was_asleep: bool,
+    /// Whether the body has any damping.
+    damped: bool,
     /// The position at the start of the step.
     start_position: Vector,
     start_facing: Unit,
@@ -83,19 +175,24 @@ impl Aabb {
 
 impl SolverBody {
     /// Prepares a body for a step.
-    pub(crate) fn new(body: &Body, mass_props: &MassProps) -> (Self, BodyVelocity) {
+    pub(crate) fn new(
+        body: &Body,
+        mass_props: &MassProps,
+        hulls: &mut Vec<Hull>,
+    ) -> (Self, BodyVelocity) {
         let travel_max = |speed: Q20| match body.motion {
             Motion::Static => Q20::ZERO,
             _ => Q20(speed.abs().0 / STEPS_PER_SECOND as i32) + TRAVEL_MARGIN,
         };
         let solver_body = Self {
-            geometry: body.geometry,
+            outline: BodyOutline::new(&body.geometry, hulls),
             position: body.position,
             facing: body.facing,
             mass_props: *mass_props,
             motion: body.motion,
             sensor: body.sensor,
             was_asleep: body.is_asleep(),
+            damped: !body.linear_damping.is_zero() || !body.angular_damping.is_zero(),
             start_position: body.position,
             start_facing: body.facing,
             travel_max: Vector::new(travel_max(body.velocity.x), travel_max(body.velocity.y)),
@@ -106,11 +203,6 @@ impl SolverBody {
             spin_bound: mass_props.spin_bound,
         };
         (solver_body, velocity)
-    }
-
-    /// Returns whether the body has been asleep from the start of the step until now.
-    pub(crate) fn is_still_asleep(&self, velocity: &BodyVelocity) -> bool {
-        self.was_asleep && velocity.is_zero()
     }
 
     /// Returns whether no impulse moves the body: it is static or kinematic.
@@ -125,11 +217,14 @@ impl SolverBody {
     }
 
     /// Returns the box that the body stays in during this step.
-    pub(crate) fn aabb(&self) -> Aabb {
-        let half = match self.geometry {
-            Geometry::Rect(half) if self.motion == Motion::Static => {
+    pub(crate) fn aabb(&self, hulls: &[Hull]) -> Aabb {
+        let half = match self.outline {
+            BodyOutline::Rect(half) if self.motion == Motion::Static => {
                 let (c, s) = (self.facing.x.abs(), self.facing.y.abs());
                 Vector::new(c * half.x + s * half.y, s * half.x + c * half.y)
+            }
+            BodyOutline::Hull(index) if self.motion == Motion::Static => {
+                hulls[index as usize].half_extents(self.facing)
             }
             // A moving body may turn, so the box must hold it at every angle.
             _ => Vector::new(self.mass_props.bounding_radius, self.mass_props.bounding_radius),
@@ -143,17 +238,24 @@ impl SolverBody {
         if velocity.is_zero() {
             return MARGIN.half();
         }
-        let turning = match self.geometry {
-            Geometry::Circle(_) => Q20::ZERO,
-            Geometry::Rect(_) => velocity.spin.abs() * self.mass_props.bounding_radius,
+        let turning = if self.outline.is_circle() {
+            Q20::ZERO
+        } else {
+            velocity.spin.abs() * self.mass_props.bounding_radius
         };
         let speed = velocity.linear.x.abs() + velocity.linear.y.abs() + turning;
         MARGIN.half() + substep_distance(speed)
     }
 
-    /// Damps the velocity of a dynamic body for one substep.
-    pub(crate) fn apply_damping(&self, velocity: &mut BodyVelocity) {
-        if !self.has_infinite_mass() && !velocity.is_zero() {
+    /// Applies damping and gravity to a dynamic body for one substep.
+    pub(crate) fn apply_forces(&self, velocity: &mut BodyVelocity, fall: Vector) {
+        if self.has_infinite_mass() {
+            return;
+        }
+        if !fall.is_zero() {
+            velocity.add(fall, Q20::ZERO);
+        }
+        if self.damped && !velocity.is_zero() {
             velocity.linear.x = self.mass_props.linear_damping_factor * velocity.linear.x;
             velocity.linear.y = self.mass_props.linear_damping_factor * velocity.linear.y;
             velocity.spin = self.mass_props.angular_damping_factor * velocity.spin;
@@ -161,7 +263,12 @@ impl SolverBody {
     }
 
     /// Integrates the position and the facing over one substep.
-    pub(crate) fn integrate_position(&mut self, velocity: &mut BodyVelocity, bounds: &Bounds) {
+    pub(crate) fn integrate_position(
+        &mut self,
+        velocity: &mut BodyVelocity,
+        shift: &mut BodyShift,
+        bounds: &Bounds,
+    ) {
         if velocity.is_zero() {
             return;
         }
@@ -172,7 +279,9 @@ impl SolverBody {
         self.position.x = within(x, self.start_position.x, self.travel_max.x);
         self.position.y = within(y, self.start_position.y, self.travel_max.y);
         self.stop_at_the_edge(velocity, bounds);
+        shift.linear = self.position - self.start_position;
         if !velocity.spin.is_zero() {
+            shift.turn += substep_distance(velocity.spin);
             self.facing = self.facing.rotated(substep_rotation(velocity.spin)).normalised();
         }
     }
@@ -194,22 +303,26 @@ impl SolverBody {
         self.position = inside;
     }
 
-    /// Writes the result of the step into the body, and puts a body to sleep that was slow for
-    /// long enough.
-    pub(crate) fn finalize(&self, velocity: &BodyVelocity, body: &mut Body) {
-        body.position = self.position;
-        body.facing = self.facing;
-        body.velocity = velocity.linear;
-        body.spin = velocity.spin;
-        body.slow_steps = match self.motion {
-            Motion::Dynamic if !self.is_slow(velocity) => 0,
-            Motion::Dynamic => (body.slow_steps + 1).min(SLEEP_STEPS),
+    /// Returns for how many steps the body has been slow, with this one.
+    pub(crate) fn slow_steps(&self, velocity: &BodyVelocity, sleeping: bool, before: u8) -> u8 {
+        match self.motion {
+            Motion::Dynamic if !sleeping || !self.is_slow(velocity) => 0,
+            Motion::Dynamic => (before + 1).min(SLEEP_STEPS),
             _ if velocity.is_zero() => SLEEP_STEPS,
             _ => 0,
-        };
-        if self.motion == Motion::Dynamic && body.slow_steps == SLEEP_STEPS {
-            body.velocity = Vector::ZERO;
-            body.spin = Q20::ZERO;
+        }
+    }
+
+    /// Returns what the step made of the body, and puts a body to sleep that was slow for long enough.
+    pub(crate) fn finalize(&self, velocity: &BodyVelocity, slow_steps: u8) -> MovedBody {
+        let moves = self.motion == Motion::Dynamic;
+        let sleeps = moves && slow_steps == SLEEP_STEPS;
+        MovedBody {
+            position: self.position,
+            facing: self.facing,
+            velocity: if sleeps { Vector::ZERO } else { velocity.linear },
+            spin: if sleeps { Q20::ZERO } else { velocity.spin },
+            slow_steps,
         }
     }
 

@@ -1,65 +1,72 @@
 //! One step of a region: from its state to the changes and events of the step.
 
+use std::borrow::Cow;
+
 use metatopia_types::ObjectId;
 
-use crate::active_set::{ActiveSet, RegionView};
-use crate::body::Body;
-use crate::broad_phase::{PairKey, indices};
+use crate::active_set::RegionView;
+use crate::body::MovedBody;
+use crate::broad_phase::indices;
 use crate::contact::Contact;
 use crate::contact_pair::ContactPair;
 use crate::solver::Solver;
-use crate::solver_body::SolverBody;
 use crate::touch::Touch;
 
 /// The result of a step.
 pub(crate) struct StepResult {
-    /// How many bodies took part.
-    pub(crate) active_bodies: usize,
-    /// The bodies that changed, with their indices, in order.
-    pub(crate) bodies: Vec<(usize, Body)>,
+    /// The bodies that changed, by their indices in the region, in order.
+    pub(crate) moved: Vec<(u32, MovedBody)>,
     /// The contacts, in id order, if any changed.
     pub(crate) contacts: Option<Vec<Contact>>,
     /// The beginnings of touches, then the ends, each in id order.
     pub(crate) touches: Vec<Touch>,
 }
 
-/// Simulates one step of the bodies of an active set.
-pub(crate) fn step(view: &RegionView<'_>, active: ActiveSet) -> StepResult {
-    let ActiveSet { indices, bodies, velocities, keys, renewed } = active;
-    let ids: Vec<ObjectId> = indices.iter().map(|index| view.bodies[*index as usize].id).collect();
-    let (before, unaffected) = split(view.contacts, renewed.as_deref());
-    let (pairs, unpaired) = make_pairs(&ids, &bodies, keys, &before);
-    let mut solver = Solver::new(view.bounds, bodies, velocities, pairs);
-    solver.step();
-    let mut changed = Vec::new();
-    for (index, (solved, velocity)) in
-        indices.iter().zip(solver.bodies.iter().zip(&solver.velocities))
-    {
-        let index = *index as usize;
-        let mut body = view.bodies[index].clone();
-        solved.finalize(velocity, &mut body);
-        if body != view.bodies[index] {
-            changed.push((index, body));
-        }
-    }
-    let pair_ids = |pair: &ContactPair| [ids[pair.a], ids[pair.b]];
-    let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair)));
+/// Simulates one step of the bodies of the solver's active set.
+pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
+    let set = &solver.set;
+    let id = |index: &u32| view.bodies[*index as usize].id;
+    let ids: Vec<ObjectId> = set.indices.iter().map(id).collect();
+    let (before, unaffected) = split(view.contacts, set.renewed.as_deref());
+    let unpaired = make_pairs(&ids, solver, &before);
+    solver.step(view.surroundings);
+    let moved = moved(view, solver);
+    let pair_ids = |pair: &ContactPair| [ids[pair.a as usize], ids[pair.b as usize]];
+    let points = &solver.points;
+    let began = solver.pairs.iter().filter_map(|pair| pair.began(pair_ids(pair), points));
     let mut touches: Vec<Touch> = began.collect();
-    let after = solver.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair)));
+    let after = solver.pairs.iter().filter_map(|pair| pair.contact(pair_ids(pair), points));
     let mut after: Vec<Contact> = after.collect();
     after = merged(after, asleep(view, unpaired));
     touches.extend(ended(&before, &after));
-    let contacts = (before != after).then(|| merged(unaffected, after));
-    StepResult { active_bodies: indices.len(), bodies: changed, contacts, touches }
+    let contacts = (*before != *after).then(|| merged(unaffected, after));
+    StepResult { moved, contacts, touches }
+}
+
+/// Returns what the step makes of the bodies that it changed.
+fn moved(view: &RegionView<'_>, solver: &Solver) -> Vec<(u32, MovedBody)> {
+    let (set, slow) = (&solver.set, solver.slow_steps(view));
+    let solved = set.indices.iter().zip(set.bodies.iter().zip(&set.velocities)).zip(slow);
+    solved
+        .filter_map(|((index, (solved, velocity)), slow)| {
+            let moved = solved.finalize(velocity, slow);
+            (moved != MovedBody::of(&view.bodies[*index as usize])).then_some((*index, moved))
+        })
+        .collect()
 }
 
 /// Splits the contacts into those that the step makes anew and those that it leaves, each in order.
-fn split(contacts: &[Contact], renewed: Option<&[ObjectId]>) -> (Vec<Contact>, Vec<Contact>) {
+fn split<'a>(
+    contacts: &'a [Contact],
+    renewed: Option<&[ObjectId]>,
+) -> (Cow<'a, [Contact]>, Vec<Contact>) {
     let Some(renewed) = renewed else {
-        return (contacts.to_vec(), Vec::new());
+        return (Cow::Borrowed(contacts), Vec::new());
     };
     let is_renewed = |id: ObjectId| renewed.binary_search(&id).is_ok();
-    contacts.iter().partition(|contact| is_renewed(contact.a) || is_renewed(contact.b))
+    let (before, unaffected): (Vec<Contact>, _) =
+        contacts.iter().partition(|contact| is_renewed(contact.a) || is_renewed(contact.b));
+    (Cow::Owned(before), unaffected)
 }
 
 /// Merges two lists of contacts, each in order.
@@ -86,29 +93,26 @@ fn asleep(view: &RegionView<'_>, mut contacts: Vec<Contact>) -> Vec<Contact> {
     contacts
 }
 
-/// Makes the pairs of this step, each with its contact of the last one. Returns the pairs, and the
-/// contacts that are of none of them.
-fn make_pairs(
-    ids: &[ObjectId],
-    bodies: &[SolverBody],
-    keys: Vec<PairKey>,
-    contacts: &[Contact],
-) -> (Vec<ContactPair>, Vec<Contact>) {
+/// Makes the solver's pairs of this step, each with its contact of the last one. Returns the contacts
+/// that are of none of them.
+fn make_pairs(ids: &[ObjectId], solver: &mut Solver, contacts: &[Contact]) -> Vec<Contact> {
+    let Solver { set, pairs, points, .. } = solver;
     let mut unpaired = Vec::new();
     let mut old = contacts.iter().peekable();
-    let mut pairs = Vec::with_capacity(keys.len());
-    for key in keys {
-        let (a, b) = indices(key);
+    pairs.clear();
+    points.clear();
+    for key in &set.keys {
+        let (a, b) = indices(*key);
         let ids: (ObjectId, ObjectId) = (ids[a], ids[b]);
         // Both lists are in id order, so one pass over the contacts finds each pair's own.
         while let Some(contact) = old.next_if(|contact| contact.pair() < ids) {
             unpaired.push(*contact);
         }
         let before = old.next_if(|contact| contact.pair() == ids);
-        pairs.push(ContactPair::new(key, bodies, before));
+        pairs.push(ContactPair::new(*key, &set.bodies, before, points));
     }
     unpaired.extend(old);
-    (pairs, unpaired)
+    unpaired
 }
 
 /// Returns the ends of the contacts that are no longer there. Both lists are in id order.

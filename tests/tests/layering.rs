@@ -171,6 +171,7 @@ fn normal() -> BTreeMap<String, BTreeSet<String>> {
         .iter()
         .map(|package| {
             let uses = package.dependencies.iter().filter(|d| d.kind == DependencyKind::Normal);
+            let uses = uses.filter(|used| !used.optional || used.name.starts_with("metatopia"));
             (short(&package.name).to_owned(), uses.map(|d| d.name.clone()).collect())
         })
         .collect()
@@ -223,6 +224,32 @@ fn pure_crates_name_only_foreign_crates_that_are_on_the_list() {
     }
     let idle: Vec<_> = listed.difference(&met).collect();
     assert!(idle.is_empty(), "no pure crate uses {idle:?} any more");
+}
+
+/// What only a feature brings that nothing turns on but a person who measures, and why.
+const OPTIONAL: &[(&str, &str, &str)] = &[
+    ("physics", "rapier2d", "what the example compare measures our physics against"),
+    ("physics", "rustix", "the clock of a thread's own time, for that example"),
+];
+
+#[test]
+fn what_is_optional_is_on_the_list_and_no_crate_of_ours_turns_it_on() {
+    let metadata = metadata();
+    let mut met = BTreeSet::new();
+    for package in metadata.workspace_packages() {
+        for used in package.dependencies.iter().filter(|used| used.optional) {
+            met.insert((short(&package.name).to_owned(), used.name.clone()));
+        }
+        let compares = package.dependencies.iter().find(|used| {
+            used.name == "metatopia-physics" && used.features.iter().any(|on| on == "compare")
+        });
+        assert!(compares.is_none(), "{} turns the measurement on", package.name);
+        assert!(!package.features.get("default").is_some_and(|on| on.contains(&"compare".into())));
+    }
+    let physics: BTreeSet<_> = met.iter().filter(|(package, _)| package == "physics").collect();
+    let listed: BTreeSet<_> =
+        OPTIONAL.iter().map(|(package, name, _)| (package.to_string(), name.to_string())).collect();
+    assert_eq!(physics, listed.iter().collect());
 }
 
 #[test]

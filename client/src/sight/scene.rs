@@ -145,6 +145,10 @@ impl Sight {
         let (half, round) = match body.shape() {
             Shape::Circle { radius } => (Vec2::new(radius, radius), true),
             Shape::Rect { half } => (half, false),
+            // Shown as the boxes around them.
+            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
+                (shape.half_extents(Angle::ZERO), false)
+            }
         };
         let emote = self.gestures.get(&entry.id).copied();
         SceneObject {

@@ -2,7 +2,7 @@
 
 use metatopia_client::Sight;
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, Bounds, Pose, Region, Shape};
+use metatopia_physics::{Body, Bounds, Pose, Region};
 use metatopia_sim::{Parameters, heading_of};
 use metatopia_types::ObjectId;
 
@@ -133,10 +133,7 @@ fn surroundings(sight: &Sight, parameters: &Parameters) -> Option<(ObjectId, Reg
     let me = sight.me()?;
     let bodies: Vec<Body> = sight.things().map(|(_, body, _)| body).collect();
     let center = bodies.iter().find(|body| body.id() == me)?.position();
-    let reach = |body: &Body| match body.shape() {
-        Shape::Circle { radius } => radius,
-        Shape::Rect { half } => half.length(),
-    };
+    let reach = |body: &Body| body.shape().reach();
     let gap = |body: &Body| body.position().distance(center).saturating_sub(reach(body));
     let far = parameters.avatar.speed.saturating_add(MARGIN);
     let mut near: Vec<(Fx, Body)> = bodies

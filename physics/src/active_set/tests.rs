@@ -84,7 +84,7 @@ fn a_step_of_the_active_bodies_equals_a_step_of_all_bodies() {
             let touches = few.step();
             let active = few.active_bodies();
             partial_steps += u32::from(0 < active && active < few.bodies().len());
-            let whole = all.step_of(|view| view.all_bodies());
+            let whole = all.step_of(|view, set| view.all_bodies(set));
             assert_eq!(touches, whole, "{note}");
             assert!(few == all, "{note}");
             let again = Region::restore(few.bodies().to_vec(), few.contacts().to_vec());

@@ -1,14 +1,9 @@
 //! Two rectangles: the separating axis with the greatest separation selects the reference face, and
 //! the incident edge of the other rectangle is clipped to it.
 
-use metatopia_math::Fx;
-
-use super::{Manifold, ManifoldPoint};
-use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
+use super::{AXIS_TOLERANCE, Manifold, ManifoldPoint, scaled_by_ratio};
+use crate::fixed::{Q20, Q30, Unit, Vector};
 use crate::solver_body::SolverBody;
-
-/// A later axis must be better by this much, so that equal ones do not take turns.
-const AXIS_TOLERANCE: Q20 = Q20::constant(Fx::from_ratio(1, 2_048));
 
 /// A rectangle in the frame of the other one.
 struct LocalRect {
@@ -146,11 +141,4 @@ fn clip_segment(ends: [Vector; 2], limit: Q20, along_y: bool) -> Option<[Vector;
         from + scaled_by_ratio(to - from, bound - at, span)
     };
     Some([cut(ends[0], ends[1]), cut(ends[1], ends[0])])
-}
-
-/// Returns `vector * part / whole`, for a part of zero to one whole.
-fn scaled_by_ratio(vector: Vector, part: Q20, whole: Q20) -> Vector {
-    let ratio = (i64::from(part.0) << 30) / i64::from(whole.0);
-    let scaled = |side: Q20| Q20(narrow(rounded(i64::from(side.0) * ratio, 30)));
-    Vector::new(scaled(vector.x), scaled(vector.y))
 }

@@ -23,7 +23,7 @@ impl Region {
             return Err(InsertError::Full);
         }
         let mut body = Body::new(id, spec)?;
-        body.position = self.bounds.clamp(body.position);
+        body.position = self.surroundings.bounds.clamp(body.position);
         self.insert_at(index, body);
         Ok(())
     }
@@ -35,7 +35,7 @@ impl Region {
     /// Returns [`MissingBody`] if there is no such body.
     pub fn remove(&mut self, id: ObjectId) -> Result<Body, MissingBody> {
         let index = self.index(id).map_err(|_| MissingBody(id))?;
-        self.grid.remove(self.cell(index), id);
+        self.grid.remove(self.flags[index].cell, id);
         let body = self.bodies.remove(index);
         self.mass_props.remove(index);
         self.flags.remove(index);

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use super::{InsertError, MissingBody, Region, ReshapeError, RevertError};
 use crate::body::{Body, BodySpec, Pose};
 use crate::limits::BODIES_MAX;
-use crate::mass_props::MassProps;
 use crate::restore::check;
 use crate::shape::Shape;
 
@@ -79,7 +78,7 @@ impl Region {
             return Err(InsertError::Full);
         }
         check(body).map_err(InsertError::Field)?;
-        let position = self.bounds.clamp(body.position);
+        let position = self.surroundings.bounds.clamp(body.position);
         self.insert_at(index, Body { slow_steps: 0, position, ..body.clone() });
         Ok(())
     }
@@ -93,11 +92,10 @@ impl Region {
         let index = self.index(id).map_err(|_| MissingBody(id))?;
         let mut body = self.bodies[index].clone();
         change(&mut body);
-        body.position = self.bounds.clamp(body.position);
+        body.position = self.surroundings.bounds.clamp(body.position);
         if body != self.bodies[index] {
             body.slow_steps = 0;
-            let mass_props = MassProps::of(&body);
-            self.replace(index, body, Some(mass_props));
+            self.replace(index, body);
             self.wake_touching(id);
         }
         Ok(())

@@ -4,7 +4,7 @@ use metatopia_types::ObjectId;
 
 use crate::limits::BODIES_MAX;
 use crate::motion::Motion;
-use crate::shape::SizeError;
+use crate::shape::ShapeError;
 
 /// A reason why a body cannot be inserted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -15,9 +15,9 @@ pub enum InsertError {
     /// The region is full.
     #[error("the region holds {BODIES_MAX} bodies already")]
     Full,
-    /// The shape is too small or too large.
+    /// The shape is none that a body can have.
     #[error(transparent)]
-    Size(#[from] SizeError),
+    Shape(#[from] ShapeError),
     /// The body that was to be put back is none: this field is out of range.
     #[error("the {0} is out of range")]
     Field(&'static str),
@@ -66,9 +66,9 @@ pub enum MotionError {
     /// There is no body of this id.
     #[error(transparent)]
     Missing(#[from] MissingBody),
-    /// The shape is too large for that kind of motion.
+    /// The shape is none for that kind of motion.
     #[error(transparent)]
-    Size(#[from] SizeError),
+    Shape(#[from] ShapeError),
 }
 
 /// A reason why a body cannot get another shape.
@@ -77,9 +77,9 @@ pub enum ReshapeError {
     /// There is no body of this id.
     #[error(transparent)]
     Missing(#[from] MissingBody),
-    /// The shape is too small or too large.
+    /// The shape is none that a body can have.
     #[error(transparent)]
-    Size(#[from] SizeError),
+    Shape(#[from] ShapeError),
 }
 
 /// A reason why a body cannot return to an older state.

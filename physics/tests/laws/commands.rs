@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
     BodySpec, ImpulseError, InsertError, MissingBody, Motion, MotionError, Pose, Region, Shape,
-    SizeError, VelocityError, limits,
+    ShapeError, SizeError, VelocityError, limits,
 };
 use metatopia_types::ObjectId;
 
@@ -89,7 +89,9 @@ fn sizes_out_of_range_are_refused_and_sizes_at_the_limits_are_accepted() {
             assert_eq!(first, second);
             first
         };
-        let refusal = |size| InsertError::Size(SizeError { size, limit: greatest, motion });
+        let refusal = |size| {
+            InsertError::Shape(ShapeError::Size(SizeError { size, limit: greatest, motion }))
+        };
         for size in [least, greatest] {
             assert_eq!(insert(size), Ok(()));
         }
@@ -203,7 +205,10 @@ fn a_wall_that_is_too_large_cannot_become_dynamic() {
         limit: limits::MOVING_SIZE_MAX,
         motion: Motion::Dynamic,
     };
-    assert_eq!(region.set_motion(ONE, Motion::Dynamic), Err(MotionError::Size(error)));
+    assert_eq!(
+        region.set_motion(ONE, Motion::Dynamic),
+        Err(MotionError::Shape(ShapeError::Size(error)))
+    );
     assert_eq!(body(&region, 1).motion(), Motion::Static);
 }
 

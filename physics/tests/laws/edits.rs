@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::{
     Aspect, Body, BodySpec, InsertError, MissingBody, Motion, Pose, Region, ReshapeError,
-    RevertError, Shape, SizeError, limits,
+    RevertError, Shape, ShapeError, SizeError, limits,
 };
 use metatopia_types::{Movement, ObjectId};
 
@@ -53,7 +53,7 @@ fn set_shape_changes_the_mass_and_the_bounds_of_velocity_and_spin() {
     let refused = region.set_shape(ONE, Shape::Circle { radius: size }, Fx::ONE);
     let limit = limits::MOVING_SIZE_MAX;
     let expected = SizeError { size, limit, motion: Motion::Dynamic };
-    assert_eq!(refused, Err(ReshapeError::Size(expected)));
+    assert_eq!(refused, Err(ReshapeError::Shape(ShapeError::Size(expected))));
     assert_eq!(
         region.set_shape(GONE, shape, Fx::ONE),
         Err(ReshapeError::Missing(MissingBody(GONE)))

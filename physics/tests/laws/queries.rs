@@ -1,7 +1,7 @@
 //! Queries of bodies near a point and at a point.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_physics::{BodySpec, Pose, Region, Shape, limits};
+use metatopia_physics::{BodySpec, Pose, Region, limits};
 use metatopia_types::ObjectId;
 
 use crate::scenes::{at, circle, cm, fixed, moving, put, rect};
@@ -130,10 +130,7 @@ fn queries_find_bodies_of_all_sizes() {
     let reach = |least: i64| region.reaching(cm(least)).map(|body| body.id());
     let far: Vec<ObjectId> = reach(5_000).collect();
     for body in region.bodies() {
-        let large = match body.shape() {
-            Shape::Circle { radius } => radius >= cm(5_000),
-            Shape::Rect { half } => half.x >= cm(5_000),
-        };
+        let large = body.shape().reach() >= cm(5_001);
         assert!(!large || far.contains(&body.id()), "{} is left out", body.id());
     }
     assert!(far.len() < 400 && reach(99_999).count() == 0);

@@ -1,7 +1,7 @@
 //! The scenes that several tests share, each with the commands that it gets in every step.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Pose, Region, Shape, Touch};
+use metatopia_physics::{Body, BodySpec, Motion, Polygon, Pose, Region, Shape, Touch};
 use metatopia_types::ObjectId;
 
 /// Returns `value / 100`.
@@ -20,6 +20,16 @@ pub(crate) fn circle(radius: i64) -> Shape {
 
 pub(crate) fn rect(half_x: i64, half_y: i64) -> Shape {
     Shape::Rect { half: at(half_x, half_y) }
+}
+
+pub(crate) fn capsule(half: i64, radius: i64) -> Shape {
+    Shape::Capsule { half: cm(half), radius: cm(radius) }
+}
+
+/// Returns a polygon that must be one.
+pub(crate) fn polygon(corners: &[(i64, i64)]) -> Shape {
+    let corners: Vec<Vec2> = corners.iter().map(|(x, y)| at(*x, *y)).collect();
+    Shape::Polygon(Polygon::new(&corners).expect("a scene's polygons are convex"))
 }
 
 pub(crate) fn fixed(shape: Shape, position: Vec2) -> BodySpec {
@@ -61,12 +71,13 @@ pub(crate) struct Scene {
     pub(crate) command: fn(&mut Region, u64),
 }
 
-pub(crate) const SCENES: [Scene; 5] = [
+pub(crate) const SCENES: [Scene; 6] = [
     Scene { name: "billiards", build: billiards, command: nothing },
     Scene { name: "bulldozer", build: bulldozer, command: nothing },
     Scene { name: "turntable", build: turntable, command: nothing },
     Scene { name: "crowd", build: crowd, command: walk },
     Scene { name: "workshop", build: workshop, command: rearrange },
+    Scene { name: "quarry", build: quarry, command: rearrange },
 ];
 
 impl Scene {
@@ -183,6 +194,30 @@ fn workshop() -> Region {
             spin: cm(index * 53 % 300),
             linear_damping: Fx::HALF,
             ..moving(shape, at(index % 5 * 150 - 300, index / 5 * 180 - 270))
+        };
+        put(&mut region, 10 + index as u64, spec);
+    }
+    region
+}
+
+/// Builds a pile of all shapes that gravity pulls into a trough.
+fn quarry() -> Region {
+    let mut region = Region::new().with_gravity(at(100, -1_000));
+    yard(&mut region, 300);
+    put(&mut region, 5, fixed(polygon(&[(-150, -50), (150, -50), (0, 60)]), at(0, -240)));
+    for index in 0..60_i64 {
+        let shape = match index % 5 {
+            0 => circle(12 + index / 4),
+            1 => rect(20, 10 + index / 3),
+            2 => capsule(10 + index / 3, 15),
+            3 => polygon(&[(-20, -20), (30, -15), (25, 20), (-5, 35)]),
+            _ => polygon(&[(0, -22), (20, -10), (22, 12), (0, 25), (-19, 14), (-24, -12)]),
+        };
+        let spec = BodySpec {
+            mass: cm(100 + index % 7 * 100),
+            restitution: cm(index % 3 * 20),
+            spin: cm(index * 31 % 200),
+            ..moving(shape, at(index % 8 * 65 - 230, index / 8 * 70 - 100))
         };
         put(&mut region, 10 + index as u64, spec);
     }

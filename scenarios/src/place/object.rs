@@ -243,6 +243,11 @@ impl ObjectFile {
         let (rect, disc) = match body.shape {
             Shape::Rect { half } => (Some(half.scale(Fx::from_int(2)).into()), None),
             Shape::Circle { radius } => (None, Some(Number(radius))),
+            // A place file has no word for them: what is built there are rectangles and discs.
+            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
+                let around = shape.half_extents(Angle::ZERO);
+                (Some(around.scale(Fx::from_int(2)).into()), None)
+            }
         };
         let (degrees, turn) = shown_angle(body.pose.angle);
         Self {

@@ -297,6 +297,9 @@ fn check_shape(rules: &BuildingParameters, shape: Shape) -> Result<(), Refusal> 
     let (least, most) = match shape {
         Shape::Circle { radius } => (radius, radius),
         Shape::Rect { half } => (half.x.min(half.y), half.x.max(half.y)),
+        Shape::Capsule { half, radius } => (radius, half.saturating_add(radius)),
+        // Physics knows no thinner polygon.
+        Shape::Polygon(_) => (SIZE_MIN, shape.reach()),
     };
     if least < SIZE_MIN || most > rules.size_max.saturating_mul(Fx::HALF) {
         return Err(Refusal::BadSize);
@@ -322,9 +325,5 @@ fn drawn(outline: Outline) -> BodyShape {
 
 /// Returns the mass of what builders make with this shape, in kilograms.
 fn mass(shape: Shape) -> Fx {
-    let area = match shape {
-        Shape::Circle { radius } => radius.saturating_mul(radius).saturating_mul(Fx::PI),
-        Shape::Rect { half } => half.x.saturating_mul(half.y).saturating_mul(Fx::from_int(4)),
-    };
-    area.saturating_mul(DENSITY)
+    shape.area().saturating_mul(DENSITY)
 }

@@ -148,7 +148,7 @@ impl TurnCounts {
 fn body_refusal(error: InsertError) -> Refusal {
     match error {
         InsertError::Full | InsertError::Occupied(_) => Refusal::Full,
-        InsertError::Size(_) | InsertError::Field(_) => Refusal::BadSize,
+        InsertError::Shape(_) | InsertError::Field(_) => Refusal::BadSize,
     }
 }
 

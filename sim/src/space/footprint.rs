@@ -21,24 +21,9 @@ impl Footprint {
     /// Returns the point of it that is nearest to `from`; `from` itself if it is inside.
     pub(super) fn nearest(&self, from: Vec2) -> Vec2 {
         let Pose { position: center, angle } = self.pose;
-        let offset = from.saturating_sub(center);
-        match self.shape {
-            Shape::Circle { radius } => match offset.normalize() {
-                Some(direction) if offset.length() > radius => {
-                    center.saturating_add(direction.scale(radius))
-                }
-                _ => from,
-            },
-            Shape::Rect { half } => {
-                let own = offset.rotate(angle.wrapping_neg());
-                let within = |value: Fx, half: Fx| value.clamp(half.saturating_neg(), half);
-                let nearest = Vec2::new(within(own.x, half.x), within(own.y, half.y));
-                if nearest == own {
-                    return from;
-                }
-                center.saturating_add(nearest.rotate(angle))
-            }
-        }
+        let own = from.saturating_sub(center).rotate(angle.wrapping_neg());
+        let nearest = self.shape.nearest(own);
+        if nearest == own { from } else { center.saturating_add(nearest.rotate(angle)) }
     }
 
     /// Returns the metres from a point to the nearest point of it; 0 inside.
@@ -48,17 +33,7 @@ impl Footprint {
 
     /// Returns the smallest area that holds it.
     pub(crate) fn area(&self) -> Area {
-        let half = match self.shape {
-            Shape::Circle { radius } => Vec2::new(radius, radius),
-            Shape::Rect { half } => {
-                let (sine, cosine) = self.pose.angle.sin_cos();
-                let (sine, cosine) = (sine.saturating_abs(), cosine.saturating_abs());
-                let sum = |a: Fx, b: Fx| {
-                    half.x.saturating_mul(a).saturating_add(half.y.saturating_mul(b))
-                };
-                Vec2::new(sum(cosine, sine), sum(sine, cosine))
-            }
-        };
+        let half = self.shape.half_extents(self.pose.angle);
         let center = self.pose.position;
         Area { low: center.saturating_sub(half), high: center.saturating_add(half) }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Body, Shape};
+use metatopia_physics::Body;
 use metatopia_types::{Emote, Movement, ObjectId};
 
 use super::{placed::PlacedTiles, tile::Tile};
@@ -62,10 +62,7 @@ impl World {
     /// Returns the objects that reach at least `reach` metres in some direction from their centre, by id, with
     /// their centre and reach.
     pub fn large(&self, reach: Fx) -> impl Iterator<Item = (ObjectId, Vec2, Fx)> {
-        let of = |body: &Body| match body.shape() {
-            Shape::Circle { radius } => radius,
-            Shape::Rect { half } => half.length(),
-        };
+        let of = |body: &Body| body.shape().reach();
         let mut large: Vec<_> = self
             .state
             .bodies

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_client::Sight;
+use metatopia_math::Angle;
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
 use metatopia_types::{Emote, ObjectId, Origin, PackageId, ScriptId};
@@ -156,6 +157,11 @@ impl Picture {
         let (round, hx, hy) = match body.shape() {
             Shape::Circle { radius } => (true, radius, radius),
             Shape::Rect { half } => (false, half.x, half.y),
+            // Drawn as the boxes around them.
+            shape @ (Shape::Capsule { .. } | Shape::Polygon(_)) => {
+                let half = shape.half_extents(Angle::ZERO);
+                (false, half.x, half.y)
+            }
         };
         let script = |script: &ScriptId| {
             let package = self.packages.get(script).map(ToString::to_string);

@@ -1,0 +1,235 @@
+//! What the solver does with one contact in one iteration.
+
+use metatopia_math::Fx;
+
+use crate::constraint::{ConstraintPoint, Coupling};
+use crate::contact_pair::ContactPair;
+use crate::fixed::{Q20, Q30, Unit, narrow};
+use crate::limits::{LINEAR_SLOP, RESTITUTION_SPEED_MIN, STEPS_PER_SECOND, SUBSTEPS};
+use crate::solver_body::{BodyShift, BodyVelocity};
+
+/// The greatest normal impulse, as a change of relative speed: as much as the two fastest bodies
+/// can need.
+pub(crate) const NORMAL_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(128));
+/// The greatest impulse of friction, in the same measure: four times the greatest normal impulse.
+pub(crate) const TANGENT_IMPULSE_MAX: Q20 = Q20::constant(Fx::from_int(512));
+/// The greatest speed of the push out of penetration.
+const PUSHOUT_SPEED_MAX: Q20 = Q20::constant(Fx::from_int(3));
+/// Deeper penetration than this pushes no harder, so that products stay small.
+const PENETRATION_MAX: Q20 = Q20::constant(Fx::ONE);
+/// The greatest gap that a substep closes, more than bodies travel in one; so that products stay small.
+const GAP_MAX: Q20 = Q20::constant(Fx::from_int(2));
+const SLOP: Q20 = Q20::constant(LINEAR_SLOP);
+const RESTITUTION_SPEED: Q20 = Q20::constant(RESTITUTION_SPEED_MIN);
+
+/// A contact as a spring of angular frequency w and damping ratio z over a substep h.
+pub(super) struct Softness {
+    /// w / (2 z + h w): how fast penetration is to vanish, per second.
+    bias_rate: Q20,
+    /// a / (1 + a) with a = h w (2 z + h w): how much of an impulse counts.
+    mass_scale: Q30,
+    /// 1 / (1 + a): how much of the accumulated impulse is taken back.
+    impulse_scale: Q30,
+}
+
+/// The softness between two bodies of finite mass: 30 Hz (w = 60 pi) with z = 10, so h w = pi / 4.
+pub(super) const CONTACT_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 4);
+/// The softness against an infinite mass: 60 Hz, so h w = pi / 2.
+pub(super) const STATIC_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 2);
+
+/// Computes the softness for `h w` with 32 fraction bits and a damping ratio of ten.
+const fn softness(hw: i64) -> Softness {
+    let one = 1_i64 << 32;
+    let damped = 20 * one + hw;
+    // With 32 fraction bits again: below 2^38.
+    let a = ((hw >> 8) * (damped >> 8)) >> 16;
+    let bias_rate = ((hw * (STEPS_PER_SECOND * SUBSTEPS) as i64) << 18) / (damped >> 2);
+    let impulse_scale = (one << 28) / ((one + a) >> 2);
+    Softness {
+        bias_rate: Q20(narrow(bias_rate)),
+        mass_scale: Q30(narrow((1 << 30) - impulse_scale)),
+        impulse_scale: Q30(narrow(impulse_scale)),
+    }
+}
+
+/// What the solver reads of a pair in every iteration.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContactConstraint {
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) first: u32,
+    pub(super) count: u8,
+    pub(super) infinite_mass: bool,
+    restitution: Q20,
+    coupling: Coupling,
+    /// The unit vector from the first body to the second.
+    normal: Unit,
+}
+
+impl ContactConstraint {
+    /// Returns the constraint of a pair.
+    pub(super) const fn new(pair: &ContactPair) -> Self {
+        Self {
+            a: pair.a,
+            b: pair.b,
+            first: pair.first,
+            count: pair.count,
+            infinite_mass: pair.infinite_mass,
+            restitution: pair.restitution,
+            coupling: pair.coupling,
+            normal: pair.normal,
+        }
+    }
+
+    /// Takes over what a pair knows now. There is nothing to solve if it is not to be solved.
+    pub(super) const fn follow(&mut self, pair: &ContactPair, solved: bool) {
+        self.first = pair.first;
+        self.count = if solved { pair.count } else { 0 };
+        self.normal = pair.normal;
+        self.coupling = pair.coupling;
+    }
+}
+
+/// The motion of the two bodies of a constraint.
+pub(super) struct PairMotion<'a> {
+    pub(super) a: BodyVelocity,
+    pub(super) b: BodyVelocity,
+    pub(super) shifts: [&'a BodyShift; 2],
+}
+
+/// Finds how far the surfaces are from each other now, and applies the impulses of the last substep
+/// again: a good first guess for a contact that lasts.
+pub(super) fn warm_start(
+    constraint: &ContactConstraint,
+    points: &mut [ConstraintPoint],
+    motion: &mut PairMotion<'_>,
+) {
+    let (normal, PairMotion { a, b, shifts }) = (constraint.normal, motion);
+    for point in points {
+        point.separation = point.separation_now(normal, *shifts);
+        point.normal.apply_impulse(point.normal_impulse, a, b);
+        point.tangent.apply_impulse(point.tangent_impulse, a, b);
+    }
+}
+
+/// Solves the constraint of a pair: friction first, because non-penetration matters more and has
+/// the last word.
+pub(super) fn solve(
+    constraint: &ContactConstraint,
+    points: &mut [ConstraintPoint],
+    motion: &mut PairMotion<'_>,
+    softness: Option<&Softness>,
+) {
+    let normal = constraint.normal;
+    for point in &mut *points {
+        solve_friction(point, normal.right_perp(), motion);
+    }
+    if let [one, other] = points
+        && constraint.coupling.is_regular()
+        && solve_both(one, other, constraint, softness, motion)
+    {
+        return;
+    }
+    for point in points {
+        let wanted = wanted_impulse(point, normal, softness, motion);
+        apply_normal(point, point.normal_impulse + wanted, motion);
+    }
+}
+
+/// Solves two points at once, whose impulses act on each other. Returns whether both push: where one
+/// does not, the other one is on its own.
+///
+/// One after the other would leave a difference between both, which turns crates in a stack.
+fn solve_both(
+    one: &mut ConstraintPoint,
+    other: &mut ConstraintPoint,
+    constraint: &ContactConstraint,
+    softness: Option<&Softness>,
+    motion: &mut PairMotion<'_>,
+) -> bool {
+    let normal = constraint.normal;
+    let wanted = [
+        wanted_impulse(one, normal, softness, motion),
+        wanted_impulse(other, normal, softness, motion),
+    ];
+    let [first, second] = constraint.coupling.impulses(wanted);
+    let totals = [one.normal_impulse + first, other.normal_impulse + second];
+    let allowed = |total: Q20| total >= Q20::ZERO && total <= NORMAL_IMPULSE_MAX;
+    if !(allowed(totals[0]) && allowed(totals[1])) {
+        return false;
+    }
+    apply_normal(one, totals[0], motion);
+    apply_normal(other, totals[1], motion);
+    true
+}
+
+/// Stops the sliding, with an impulse of at most the friction times the normal impulse.
+fn solve_friction(point: &mut ConstraintPoint, tangent: Unit, motion: &mut PairMotion<'_>) {
+    let PairMotion { a, b, .. } = motion;
+    let max_friction = point.friction * point.normal_impulse;
+    let sliding = point.tangent.relative_speed(tangent, a, b);
+    let total = (point.tangent_impulse - sliding).bounded(max_friction);
+    let impulse = total - point.tangent_impulse;
+    point.tangent_impulse = total;
+    point.tangent.apply_impulse(impulse, a, b);
+}
+
+/// Returns the impulse that stops the approach of the bodies at a point. It lets a gap close in one
+/// substep, and with `softness` pushes the bodies out of penetration.
+#[inline(always)]
+fn wanted_impulse(
+    point: &ConstraintPoint,
+    normal: Unit,
+    softness: Option<&Softness>,
+    motion: &PairMotion<'_>,
+) -> Q20 {
+    let speed = point.normal.relative_speed(normal, &motion.a, &motion.b);
+    match softness {
+        _ if point.separation > Q20::ZERO => -(speed + closing_speed(point.separation)),
+        Some(soft) => {
+            let penetration = (point.separation + SLOP).min(Q20::ZERO).max(-PENETRATION_MAX);
+            let bias = (soft.bias_rate * penetration).max(-PUSHOUT_SPEED_MAX);
+            -(soft.mass_scale * (speed + bias)) - soft.impulse_scale * point.normal_impulse
+        }
+        None => -speed,
+    }
+}
+
+/// Makes the normal impulse of a point this one in total. It is clamped as a total: an iteration may
+/// take back what another one gave.
+#[inline(always)]
+fn apply_normal(point: &mut ConstraintPoint, total: Q20, motion: &mut PairMotion<'_>) {
+    let total = total.max(Q20::ZERO).min(NORMAL_IMPULSE_MAX);
+    let impulse = total - point.normal_impulse;
+    point.normal_impulse = total;
+    point.normal.apply_impulse(impulse, &mut motion.a, &mut motion.b);
+}
+
+/// Returns the speed that closes a gap in one substep.
+fn closing_speed(separation: Q20) -> Q20 {
+    let gap = separation.min(GAP_MAX);
+    Q20(narrow(i64::from(gap.0) * i64::from(STEPS_PER_SECOND * SUBSTEPS)))
+}
+
+/// Applies restitution: turns an approach around once the substep has stopped it. That ends the
+/// contact, so its impulses are no guess at those of the next substep.
+pub(super) fn apply_restitution(
+    constraint: &ContactConstraint,
+    points: &mut [ConstraintPoint],
+    motion: &mut PairMotion<'_>,
+) {
+    if constraint.restitution.is_zero() {
+        return;
+    }
+    let (normal, PairMotion { a, b, .. }) = (constraint.normal, motion);
+    for point in points {
+        if point.normal_impulse > Q20::ZERO && point.relative_speed < -RESTITUTION_SPEED {
+            let wanted = -(constraint.restitution * point.relative_speed);
+            let speed = point.normal.relative_speed(normal, a, b);
+            let impulse = (wanted - speed).max(Q20::ZERO);
+            point.normal.apply_impulse(impulse, a, b);
+            point.total_impulse += impulse.min(NORMAL_IMPULSE_MAX);
+            (point.normal_impulse, point.tangent_impulse) = (Q20::ZERO, Q20::ZERO);
+        }
+    }
+}
