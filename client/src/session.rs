@@ -115,6 +115,8 @@ pub enum SessionEvent {
     Servers,
     /// What is heard.
     Heard(ChatMessage),
+    /// What was said before one came, and was not heard yet.
+    HeardEarlier(ChatMessage),
     /// A thing asks something.
     Form(FormMessage),
     /// A thing makes a sound.
@@ -139,6 +141,17 @@ pub enum SessionEvent {
     Distrusted(Distrust),
     /// The node sent what is no frame of this protocol. Leave it.
     BadFrame(DecodeError),
+}
+
+/// Which lines of chat were heard, and which are of before.
+#[derive(Clone, Copy, Debug, Default)]
+struct Earshot {
+    /// The height at which the connection opened. Lines up to it were said before.
+    came: Height,
+    /// The newest line that was heard on an earlier connection.
+    before: Height,
+    /// The newest line that was heard.
+    newest: Height,
 }
 
 /// A session. Frames go in by [`Session::handle`], come out by [`Session::poll`].
@@ -170,6 +183,7 @@ pub struct Session {
     unchecked: Vec<(ProvenTiles, Box<ViewProof>)>,
     watching: Option<Watching>,
     attendance: Attendance,
+    earshot: Earshot,
     sight: Sight,
     proven: Option<Box<ProvenSight>>,
     /// It was said already that proofs are late.
@@ -217,6 +231,7 @@ impl Session {
             unchecked: Vec::new(),
             watching: None,
             attendance: Attendance::default(),
+            earshot: Earshot::default(),
             sight: Sight::of(key.public()),
             key,
             proven: None,
@@ -368,7 +383,7 @@ impl Session {
                 self.ruled(act, outcome);
                 self.event(SessionEvent::Outcome { act, height, outcome });
             }
-            ServerMessage::Heard(line) => self.event(SessionEvent::Heard(line)),
+            ServerMessage::Heard(line) => self.heard(line),
             ServerMessage::Form(asked) => self.event(SessionEvent::Form(asked)),
             ServerMessage::Sound(made) => self.event(SessionEvent::Sound(made)),
             ServerMessage::Answer { id, answer } => self.answered(id, answer),
@@ -378,7 +393,20 @@ impl Session {
         }
     }
 
+    /// Tells of a line, unless it is one that was heard before the connection broke.
+    fn heard(&mut self, line: ChatMessage) {
+        let Earshot { came, before, newest } = self.earshot;
+        self.earshot.newest = newest.max(line.height);
+        if line.height > came {
+            self.event(SessionEvent::Heard(line));
+        } else if line.height > before {
+            self.event(SessionEvent::HeardEarlier(line));
+        }
+    }
+
     fn welcome(&mut self, now: Duration, welcome: &Welcome) {
+        let newest = self.earshot.newest;
+        self.earshot = Earshot { came: welcome.height, before: newest, newest };
         self.open = true;
         self.welcomed = true;
         self.turns_per_second = welcome.turns_per_second;

@@ -40,6 +40,8 @@ pub enum TextCommand {
     Shout(String),
     /// Reply to the last form that was shown.
     Reply(String),
+    /// Take back all that things were allowed to do.
+    Forbid,
     /// Make a gesture.
     Emote(Emote),
     /// Who is here?
@@ -93,7 +95,8 @@ stop            stand still
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
 say WORDS       to whoever is near; `shout` to everybody
-reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line
+reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
+forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
 who             who is here
 rules           who decides, and which changes of who votes wait
@@ -143,6 +146,7 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "say" => TextCommand::Say(words(need("say", "words")?)?),
         "shout" => TextCommand::Shout(words(need("shout", "words")?)?),
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
+        "forbid" => TextCommand::Forbid,
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
         "who" => TextCommand::Who,
         "rules" => TextCommand::Rules,

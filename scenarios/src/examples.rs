@@ -36,7 +36,7 @@ macro_rules! examples {
 
 impl ExamplePackage {
     /// All examples, by name.
-    pub const ALL: [Self; 14] = examples! {
+    pub const ALL: [Self; 16] = examples! {
         "arena", "a match of two teams, with walls that break";
         "bell", "rings when it is touched, and strikes the hours";
         "door", "slides open for whoever touches it, and closes again";
@@ -46,7 +46,9 @@ impl ExamplePackage {
         "guide", "welcomes newcomers, and answers what they want to know";
         "lift", "goes to and fro between stops, by touch or on call";
         "music-box", "plays songs, in notes and colours";
+        "pad", "takes people to the next pad, once they agree";
         "race", "times laps past gates, and shows the best";
+        "shop", "sells lamps for tokens, by offers that people accept";
         "tag", "the game of tag, for whoever touches the post";
         "turntable", "turns for ever, and the other way when it is touched";
         "vending", "lets people choose a drink, and puts it beside it";

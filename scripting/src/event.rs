@@ -78,6 +78,15 @@ pub enum Event {
         /// The line that was filled in, or an empty text.
         text: String,
     },
+    /// Somebody accepted or declined what the script offered.
+    Answer {
+        /// The avatar of who answered.
+        who: ObjectId,
+        /// What the script called the offer; the word of the permission, if it asked for one.
+        tag: String,
+        /// Whether the person agreed. What was offered has happened then.
+        accepted: bool,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -105,11 +114,13 @@ pub enum EventKind {
     Enter,
     /// It calls `on_leave`.
     Leave,
+    /// It calls `on_answer`.
+    Answer,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -121,6 +132,7 @@ impl EventKind {
         Self::Ui,
         Self::Enter,
         Self::Leave,
+        Self::Answer,
     ];
 
     /// The name of the function that handles it.
@@ -138,6 +150,7 @@ impl EventKind {
             Self::Ui => "on_ui",
             Self::Enter => "on_enter",
             Self::Leave => "on_leave",
+            Self::Answer => "on_answer",
         }
     }
 
@@ -154,6 +167,7 @@ impl EventKind {
             Self::Spawn => &["thing", "tag"],
             Self::Ui => &["who", "tag", "choice", "text"],
             Self::Enter | Self::Leave => &["other"],
+            Self::Answer => &["who", "tag", "accepted"],
         }
     }
 
@@ -171,6 +185,7 @@ impl EventKind {
             Self::Spawn => &[K::Any, K::Text],
             Self::Ui => &[K::Object, K::Text, K::Int, K::Text],
             Self::Enter | Self::Leave => &[K::Object],
+            Self::Answer => &[K::Object, K::Text, K::Bool],
         }
     }
 }
@@ -191,6 +206,7 @@ impl Event {
             Self::Ui { .. } => EventKind::Ui,
             Self::Enter { .. } => EventKind::Enter,
             Self::Leave { .. } => EventKind::Leave,
+            Self::Answer { .. } => EventKind::Answer,
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_types::{Blueprint, Form, ObjectId, Outline, Sound};
+use metatopia_types::{Blueprint, Form, ObjectId, Offer, Outline, Sound};
 use serde::{Deserialize, Serialize};
 
 use crate::{ScriptState, Value};
@@ -137,5 +137,30 @@ pub enum ScriptEffect {
         who: ObjectId,
         /// What the person sees.
         form: Box<Form>,
+    },
+    /// Offers a person something, or asks for a permission.
+    Offer {
+        /// The avatar of the person; it may be gone by then.
+        who: ObjectId,
+        /// What the person is to agree to.
+        terms: Box<Offer>,
+        /// What the script says about it; at most `CHAT_BYTES_MAX` bytes.
+        text: String,
+        /// What the script calls it; at most `FORM_TAG_BYTES_MAX` bytes.
+        tag: String,
+    },
+    /// Puts a person who allowed it somewhere else.
+    Carry {
+        /// The avatar of the person; it may be gone by then.
+        who: ObjectId,
+        /// Where to, in metres.
+        to: Vec2,
+    },
+    /// Changes the colour of a person who allowed it.
+    Dress {
+        /// The avatar of the person; it may be gone by then.
+        who: ObjectId,
+        /// The colour as 0xRRGGBB.
+        color: u32,
     },
 }

@@ -3,6 +3,7 @@
 mod effects;
 mod fields;
 mod form;
+mod offer;
 mod own;
 mod spawn;
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::{
-    AssetLicence, Digest, ObjectId, Origin, PublicKey, Tick, limits::TICKS_PER_SECOND,
+    AssetLicence, Digest, ObjectId, Origin, Permission, PublicKey, Tick, limits::TICKS_PER_SECOND,
 };
 
 /// The world at the start of a tick, the same for every script and unchanging while they run.
@@ -24,6 +24,12 @@ pub trait WorldView: Send + Sync {
 
     /// The first object that the straight way between two points meets, apart from `skip`.
     fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay;
+
+    /// Whether the person whose avatar `who` is lets a thing do something. Where nobody keeps what people
+    /// allow, nothing is.
+    fn allows(&self, _thing: ObjectId, _who: ObjectId, _permission: Permission) -> bool {
+        false
+    }
 
     /// The tick that is being computed.
     fn tick(&self) -> Tick;

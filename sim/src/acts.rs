@@ -14,6 +14,7 @@ mod executor;
 mod history;
 mod interaction;
 mod land;
+mod offers;
 mod placement;
 mod publish;
 mod quota;

@@ -128,8 +128,8 @@ pub use rules::{
     Tickets, TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
 };
 pub use scripts::{
-    Fallback, ForkJoin, Inbox, MadeSound, QueuedEvent, Script, Sender, Serial, ShownForm,
-    SpeechRate, Zone, gas, group_key,
+    Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
+    SpeechRate, StandingOffer, Zone, gas, group_key,
 };
 pub use space::{
     AdjacentLeaf, Area, CopiedLeaf, CopyError, FloorPlan, FloorPlanError, FloorPlanFault,

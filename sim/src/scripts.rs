@@ -10,6 +10,7 @@ pub mod gas;
 mod hearing;
 mod inbox;
 mod merge;
+mod offers;
 mod programs;
 mod script;
 mod script_run;
@@ -19,6 +20,7 @@ mod zone;
 
 pub use fork_join::{ForkJoin, Serial};
 pub use inbox::{Inbox, QueuedEvent, Sender, group_key};
+pub use offers::{Permit, StandingOffer};
 pub use script::{Fallback, Script, SpeechRate};
 pub use shown::{MadeSound, ShownForm};
 pub use zone::Zone;

@@ -58,6 +58,8 @@ pub enum DriverEvent {
     Proof(Box<Result<ProvenSight, UnprovenSight>>),
     /// What is heard.
     Heard(ChatMessage),
+    /// What was said before one came.
+    HeardEarlier(ChatMessage),
     /// A thing asks something.
     Form(FormMessage),
     /// A thing makes a sound.
@@ -69,7 +71,7 @@ pub enum DriverEvent {
 impl DriverEvent {
     /// Says whether this is words or a sound of somebody or something, of which the oldest may be lost.
     pub(super) const fn is_heard(&self) -> bool {
-        matches!(self, Self::Heard(_) | Self::Form(_) | Self::Sound(_))
+        matches!(self, Self::Heard(_) | Self::HeardEarlier(_) | Self::Form(_) | Self::Sound(_))
     }
 
     /// Does this news make older news worthless?

@@ -7,7 +7,7 @@ use alloc::{
 };
 
 use metatopia_protocol::FormMessage;
-use metatopia_types::{Act, Form, limits};
+use metatopia_types::{Act, Form, Permission, ShownOffer, limits};
 
 use super::printable;
 
@@ -26,6 +26,9 @@ pub enum ReplyError {
     /// The words are too many for one act.
     #[error("{0} bytes are too many for a reply; at most {max}", max = limits::CHAT_BYTES_MAX)]
     TooLong(usize),
+    /// It is an offer, which is accepted or declined.
+    #[error("this is an offer: `reply yes` or `reply no`")]
+    Offer,
     /// The form only tells something.
     #[error("this asks for no reply")]
     Nothing,
@@ -34,7 +37,10 @@ pub enum ReplyError {
 /// Returns what a form says, a line each, and how to reply.
 #[must_use]
 pub fn form_lines(asked: &FormMessage) -> Vec<String> {
-    let Form { title, text, choices, field, .. } = &asked.form;
+    let Form { title, text, choices, field, offer, .. } = &asked.form;
+    if let Some(offer) = offer {
+        return offer_lines(&asked.name, text, offer);
+    }
     let words = [title, text].map(|words| printable(words));
     let words: Vec<String> = words.into_iter().filter(|words| !words.is_empty()).collect();
     let mut lines = Vec::from([format!("{} asks: {}", printable(&asked.name), words.join(" - "))]);
@@ -54,12 +60,48 @@ pub fn form_lines(asked: &FormMessage) -> Vec<String> {
     lines
 }
 
+/// Returns what an offer says, a line each, and how to answer.
+fn offer_lines(name: &str, text: &str, offer: &ShownOffer) -> Vec<String> {
+    let name = printable(name);
+    let asks = if text.is_empty() { String::new() } else { format!(": {}", printable(text)) };
+    let mut lines = Vec::from([format!("{name} makes you an offer{asks}")]);
+    let ShownOffer { terms, given, taken } = offer;
+    if terms.give.is_some() {
+        lines.push(format!("  You get {}.", printable(given)));
+    }
+    if terms.take.is_some() {
+        lines.push(format!("  You hand over {}.", printable(taken)));
+    }
+    for permission in &terms.allow {
+        let may = match permission {
+            Permission::Move => "put you somewhere else",
+            Permission::Dress => "draw you in other colours",
+        };
+        lines.push(format!("  {name} may {may}, until you leave or say `forbid`."));
+    }
+    lines.push("Answer with `reply yes` or `reply no`.".to_string());
+    lines
+}
+
+/// Reads a typed line as the answer to an offer.
+fn answer(asked: &FormMessage, offer: &ShownOffer, typed: &str) -> Result<Act, ReplyError> {
+    let accepts = match typed.trim().to_lowercase().as_str() {
+        "yes" | "y" | "1" | "accept" => true,
+        "no" | "n" | "2" | "decline" => false,
+        _ => return Err(ReplyError::Offer),
+    };
+    Ok(Act::Answer { object: asked.object, terms: offer.terms.clone(), accepts })
+}
+
 /// Reads a typed line as the reply to a form.
 ///
 /// # Errors
 /// See [`ReplyError`].
 pub fn reply(asked: &FormMessage, typed: &str) -> Result<Act, ReplyError> {
-    let Form { tag, choices, field, .. } = &asked.form;
+    let Form { tag, choices, field, offer, .. } = &asked.form;
+    if let Some(offer) = offer {
+        return answer(asked, offer, typed);
+    }
     if choices.is_empty() && field.is_none() {
         return Err(ReplyError::Nothing);
     }
@@ -87,7 +129,7 @@ pub fn reply(asked: &FormMessage, typed: &str) -> Result<Act, ReplyError> {
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Height, ObjectId};
+    use metatopia_types::{Height, ObjectId, Offer};
 
     use super::*;
 
@@ -102,6 +144,7 @@ mod tests {
                 text: String::new(),
                 choices: choices.iter().map(ToString::to_string).collect(),
                 field: field.map(Into::into),
+                offer: None,
             },
         }
     }
@@ -147,5 +190,36 @@ mod tests {
         let long = "x".repeat(limits::CHAT_BYTES_MAX + 1);
         assert_eq!(replied(&line, &long), Err(ReplyError::TooLong(513)));
         assert_eq!(replied(&none, "1"), Err(ReplyError::Nothing));
+    }
+
+    #[test]
+    fn an_offer_says_what_changes_hands_and_is_taken_or_left() {
+        let mut asked = asked(&[], None);
+        let terms = Offer {
+            give: Some(ObjectId(8)),
+            take: Some(ObjectId(9)),
+            allow: [Permission::Move].into(),
+        };
+        let (given, taken) = ("lamp".into(), "coin\u{1b}".into());
+        asked.form = Form {
+            text: "A good one.".into(),
+            offer: Some(ShownOffer { terms: terms.clone(), given, taken }.into()),
+            ..Form::default()
+        };
+
+        let lines = form_lines(&asked);
+        assert_eq!(lines[0], "kiosk makes you an offer: A good one.");
+        assert_eq!(lines[1], "  You get lamp.");
+        assert!(lines[2].starts_with("  You hand over coin") && !lines[2].contains('\u{1b}'));
+        assert!(lines[3].contains("kiosk may put you somewhere else"));
+        assert_eq!(lines[4], "Answer with `reply yes` or `reply no`.");
+
+        for (typed, accepts) in
+            [("yes", true), (" Y ", true), ("1", true), ("no", false), ("2", false)]
+        {
+            let wanted = Act::Answer { object: ObjectId(7), terms: terms.clone(), accepts };
+            assert_eq!(reply(&asked, typed), Ok(wanted), "{typed:?}");
+        }
+        assert_eq!(reply(&asked, "perhaps"), Err(ReplyError::Offer));
     }
 }

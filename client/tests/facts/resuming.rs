@@ -49,6 +49,38 @@ fn a_new_connection_goes_on_from_the_copies_that_it_has() {
 }
 
 #[test]
+fn what_was_said_before_is_told_once_and_apart_from_what_is_said_now() {
+    let mut talk = Talk::of_one_server();
+    let line = |height: u64| ChatMessage {
+        height: Height(height),
+        channel: 0,
+        speaker: ObjectId(9),
+        name: "Eve".to_owned(),
+        text: format!("line {height}"),
+    };
+    let hear = |talk: &mut Talk, heights: &[u64]| -> Vec<(bool, u64)> {
+        heights.iter().for_each(|height| talk.tell(&ServerMessage::Heard(line(*height))));
+        let told = |event| match event {
+            SessionEvent::Heard(line) => Some((false, line.height.0)),
+            SessionEvent::HeardEarlier(line) => Some((true, line.height.0)),
+            _ => None,
+        };
+        talk.events().into_iter().filter_map(told).collect()
+    };
+
+    talk.connect(Height(10));
+    // Two lines of one turn are two lines.
+    let told = hear(&mut talk, &[4, 4, 9, 11]);
+    assert_eq!(told, [(true, 4), (true, 4), (true, 9), (false, 11)]);
+
+    // On the next connection only what was missed is told.
+    talk.session.disconnected();
+    talk.connect(Height(20));
+    let told = hear(&mut talk, &[4, 9, 11, 15, 21]);
+    assert_eq!(told, [(true, 15), (false, 21)]);
+}
+
+#[test]
 fn a_server_that_is_behind_shows_whole_tiles_of_an_earlier_height() {
     let (mut stand, mut talk, mut watcher) = setting();
     let tiles = stand.tiles();

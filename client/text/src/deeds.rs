@@ -193,6 +193,11 @@ pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), Text
     conclude(room, fate, &format!("You reply to {}.", printable(&asked.name)))
 }
 
+pub(super) async fn forbid(room: &mut TextClient) -> Result<(), TextClientError> {
+    let fate = room.perform(Act::Forbid, Vec::new()).await?;
+    conclude(room, fate, "Nothing may move or dress you any more.")
+}
+
 pub(super) async fn emote(room: &mut TextClient, emote: Emote) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Emote(emote), Vec::new()).await?;
     conclude(room, fate, words::gesture(emote))

@@ -200,6 +200,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Say(words) => deeds::speak(room, false, &words).await?,
         TextCommand::Shout(words) => deeds::speak(room, true, &words).await?,
         TextCommand::Reply(typed) => deeds::reply(room, &typed).await?,
+        TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
         TextCommand::Who => deeds::who(room).await?,
         TextCommand::Rules => rules::rules(room).await?,

@@ -222,6 +222,9 @@ impl TextClient {
             // One's own words are told by the command that said them.
             DriverEvent::Heard(line) if self.me() == Some(line.speaker) => Ok(()),
             DriverEvent::Heard(line) => self.tell(LineKind::Heard, &heard(&line)),
+            DriverEvent::HeardEarlier(line) => {
+                self.tell(LineKind::Heard, &format!("Earlier: {}", heard(&line)))
+            }
             DriverEvent::Sound(made) => {
                 // A melody is told once, or nothing else would be read.
                 let last = self.sounded.replace((made.object, made.sound));

@@ -27,6 +27,7 @@ mod workshop;
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use metatopia_client::{Output, Session, SessionEvent};
+use metatopia_protocol::ChatMessage;
 use metatopia_sim::Genesis;
 use metatopia_types::{Height, Millis, PublicKey, SigningKey, SimId};
 use serde::Serialize;
@@ -232,12 +233,8 @@ impl ClientCore {
             SessionEvent::Unproven(why) => self.badge.unproven(&why),
             SessionEvent::Pong { after } => self.gauges.pong(after),
             SessionEvent::Servers => self.tell_servers(),
-            SessionEvent::Heard(line) => self.tell(&json!({
-                "type": "heard", "height": line.height.0, "channel": line.channel,
-                "speaker": line.speaker.0, "name": line.name, "text": line.text,
-                // No question gives a proof of the leaf that holds what was said.
-                "proven": null,
-            })),
+            SessionEvent::Heard(line) => self.tell_line(&line, false),
+            SessionEvent::HeardEarlier(line) => self.tell_line(&line, true),
             SessionEvent::Form(asked) => self.tell(&json!({
                 "type": "form", "height": asked.height.0, "object": asked.object.0,
                 "name": asked.name, "form": asked.form,
@@ -251,6 +248,16 @@ impl ClientCore {
             SessionEvent::Distrusted(why) => self.distrusted(&why),
             SessionEvent::BadFrame(_) => self.leave("bad-frame"),
         }
+    }
+
+    /// Tells the page of what is heard, or was said before one came.
+    fn tell_line(&mut self, line: &ChatMessage, is_earlier: bool) {
+        self.tell(&json!({
+            "type": "heard", "height": line.height.0, "channel": line.channel,
+            "speaker": line.speaker.0, "name": line.name, "text": line.text, "earlier": is_earlier,
+            // No question gives a proof of the leaf that holds what was said.
+            "proven": null,
+        }));
     }
 
     /// Has the page leave this server.

@@ -7,7 +7,7 @@ mod news;
 
 use metatopia_sim::{Applied, ENGINE, Serial, World};
 use metatopia_types::{
-    Act, Blob, Build, Envelope, Header, HeaderId, Height, Lane, Millis, ObjectId, Outcome,
+    Act, Blob, Build, Envelope, Header, HeaderId, Height, Lane, Millis, ObjectId, Offer, Outcome,
     PackageId, PublicKey, Round, ScriptId, Seq, Signature, SignedEnvelope, Turn, TurnBody,
     limits::TICKS_PER_SECOND,
 };
@@ -53,6 +53,8 @@ enum TrialCommand {
     Say { text: String },
     /// Has the author reply to a form.
     Reply { object: ObjectId, tag: String, choice: u8, text: String },
+    /// Has the author accept an offer or decline it.
+    Answer { object: ObjectId, terms: Offer, accepts: bool },
 }
 
 /// A draft that runs on a copy of the state.
@@ -143,6 +145,9 @@ impl ScriptTrial {
             }
             TrialCommand::Reply { object, tag, choice, text } => {
                 self.act("reply", Act::Reply { object, tag, choice, text }, None);
+            }
+            TrialCommand::Answer { object, terms, accepts } => {
+                self.act("answer", Act::Answer { object, terms, accepts }, None);
             }
         }
         Ok(())

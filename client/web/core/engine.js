@@ -257,6 +257,9 @@ export class Engine extends EventTarget {
 
   /** Replies to a form. @param {number} object @param {string} tag @param {number} choice @param {string} text @returns {Promise<Result>} */
   reply = (object, tag, choice, text) => this.port.ask('reply', { object, tag, choice, text });
+  /** @param {number} object @param {any} terms @param {boolean} accepts */
+  answer = (object, terms, accepts) => this.port.ask('answer', { object, terms, accepts });
+  forbid = () => this.port.ask('forbid');
 
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });

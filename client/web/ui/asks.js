@@ -14,14 +14,37 @@ const BYTES_MAX = 512;
  * @typedef {object} Asked
  * @property {number} object the thing that asks
  * @property {string} name
- * @property {{tag: string, title: string, text: string, choices: string[], field: string | null}} form
+ * @property {{tag: string, title: string, text: string, choices: string[], field: string | null, offer: Offered | null}} form
  */
+
+/**
+ * @typedef {object} Offered what a person agrees to by accepting; the names are the sim's, not the script's
+ * @property {{give: number | null, take: number | null, allow: ('Move' | 'Dress')[]}} terms
+ * @property {string} given
+ * @property {string} taken
+ */
+
+const ALLOWS = { Move: 'ask.allow.move', Dress: 'ask.allow.dress' };
+
+/** What an offer says, a line each. @param {string} name @param {Offered} offer */
+export const offered = (name, { terms, given, taken }) => [
+  terms.give === null ? '' : t('ask.give', { thing: given }), terms.take === null ? '' : t('ask.take', { thing: taken }),
+  ...terms.allow.map((what) => t(ALLOWS[what], { name })),
+].filter(Boolean);
+
+/** What an offer says, and its two answers. @param {string} name @param {Offered} offer @param {(accepts: boolean) => void} answer */
+export const offer = (name, offer, answer) => [
+  el('ul', { class: 'terms' }, ...offered(name, offer).map((line) => el('li', null, line))),
+  el('p', { class: 'row' }, button({ text: t('ask.accept'), class: 'button primary', click: () => answer(true) }), button({ text: t('ask.decline'), class: 'button', click: () => answer(false) })),
+];
 
 export class Asks {
   /** @param {import('../main.js').Page} page */
   constructor(page) {
     this.page = page;
     this.element = el('div', { class: 'asks', 'aria-live': 'polite' });
+    /** Says that things may do something to the person, and takes it back. @type {HTMLElement | null} */
+    this.allowed = null;
     /** The cards by the things that ask. @type {Map<number, any>} */
     this.cards = new Map();
     /** Things that ask no more, until the page is opened again. @type {Set<number>} */
@@ -43,11 +66,28 @@ export class Asks {
     const card = el('section', { class: 'ask', 'aria-label': t('ask.from', { name }) },
       el('header', null, el('small', { class: 'quiet' }, t('ask.from', { name }), word()), button({ icon: 'close', label: t('close'), class: 'icon-button', click: () => this.close(object) })),
       form.title && el('h2', null, form.title), form.text && el('p', null, form.text),
+      ...(form.offer ? offer(name, form.offer, (accepts) => this.answer(asked, accepts)) : []),
       line && field(form.field ?? '', line), choices.length > 0 && el('div', { class: 'row' }, ...choices),
       button({ text: t('ask.mute'), class: 'link', click: () => this.mute(object) }));
     this.cards.set(object, card);
     this.element.append(card);
     for (const old of [...this.cards.keys()].slice(0, -CARDS_MAX)) this.close(old);
+  }
+
+  /** @param {Asked} asked @param {boolean} accepts */
+  async answer({ object, form }, accepts) {
+    this.close(object);
+    this.page.canvas.focus({ preventScroll: true });
+    const outcome = await this.page.toasts.watch('answer', this.page.client.answer(object, form.offer?.terms, accepts));
+    if (outcome?.ok && accepts && form.offer?.terms.allow.length) this.allow();
+  }
+
+  /** Shows that things may do something to the person, until that is taken back. */
+  allow() {
+    this.allowed?.remove();
+    const forbid = async () => (await this.page.toasts.watch('forbid', this.page.client.forbid()))?.ok && this.allowed?.remove();
+    this.allowed = el('section', { class: 'ask allowed' }, el('p', null, t('ask.allowed')), button({ text: t('ask.forbid'), class: 'link', click: forbid }));
+    this.element.prepend(this.allowed);
   }
 
   /** @param {number} object */

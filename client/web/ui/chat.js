@@ -67,16 +67,16 @@ export class Chat {
     if (!outcome?.ok && !this.input.value) this.input.value = text;
   }
 
-  /** @param {{channel: number, speaker: number, name: string, text: string, proven?: boolean|null}} line */
-  heard({ channel, speaker, name, text, proven }) {
+  /** @param {{channel: number, speaker: number, name: string, text: string, earlier: boolean, proven?: boolean|null}} line */
+  heard({ channel, speaker, name, text, earlier, proven }) {
     const { page } = this;
     const now = performance.now();
     const until = now + Math.min(12_000, 3500 + text.length * 70);
-    page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until });
+    if (!earlier) page.picture.bubbles.set(speaker, { text, everywhere: channel === 1, from: now, until });
     const thing = page.client.sight.objects.get(speaker);
     const who = el('b', null, name);
     if (thing) who.style.setProperty('--who', toHex(thing.look.color));
-    const to = [null, t('chat.all'), t('chat.you'), t('chat.far')][channel];
+    const to = earlier ? t('chat.earlier') : [null, t('chat.all'), t('chat.you'), t('chat.far')][channel];
     const line = el('p', { class: ['', 'all', 'own', 'all'][channel] }, who, to && el('small', null, ` ${to}`), ' ', text, proven === true ? null : word());
     const follows = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 40;
     this.log.append(line);

@@ -2,6 +2,7 @@
 /** Trying a script: what it does on a copy of the sim, in this tab alone, before anybody else sees it. */
 
 import { refusal, t, why } from '../strings.js';
+import { offer, offered } from './asks.js';
 import { button, el, field, fill, put } from './dom.js';
 
 /** Simulated seconds after a touch or a word. */
@@ -24,7 +25,7 @@ const WORDS = {
   logged: ({ text }) => t('try.logged', { text }),
   failed: ({ file, line, column, why }) => (line > 0 ? t('try.failed.at', { file, line, column, why }) : t('try.failed', { why })),
   sound: ({ name, sound, pitch }) => t('try.sound', { name, sound: pitch ? `${sound} ${pitch > 0 ? '+' : ''}${pitch}` : sound }),
-  form: ({ name, form }) => t('try.form', { name, title: form.title || form.text || form.field || '' }),
+  form: ({ name, form }) => t('try.form', { name, title: form.offer ? offered(name, form.offer).join(' ') : form.title || form.text || form.field || '' }),
   look: ({ color, text }) => t(text ? 'try.look.text' : 'try.look', { color: `#${color.toString(16).padStart(6, '0')}`, text }),
   place: ({ x, y }) => t('try.place', { x: x.toFixed(1), y: y.toFixed(1) }),
   made: ({ name }) => t('try.made', { name }),
@@ -124,7 +125,11 @@ export function trialOf(page, draftOf, goTo) {
   }
 
   /** The answers to a form, and what goes back. @param {any} line */
-  function form({ object, form: { tag, title, text, choices, field: label } }) {
+  function form({ object, name, form: { tag, title, text, choices, field: label, offer: terms } }) {
+    if (terms) return el('section', { class: 'ask', 'aria-label': t('ask.from', { name }) }, text && el('p', null, text), ...offer(name, terms, (accepts) => {
+      fill(asked);
+      trial?.go({ do: 'answer', object, terms: terms.terms, accepts }, ANSWER_SECONDS);
+    }));
     const typed = label === null ? null : el('input', { type: 'text', autocomplete: 'off', maxlength: BYTES_MAX });
     const reply = (/** @type {number} */ choice) => {
       fill(asked);

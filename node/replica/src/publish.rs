@@ -4,6 +4,7 @@
 mod answers;
 pub(crate) mod facts;
 mod questions;
+mod recent_lines;
 pub mod views;
 
 use std::collections::BTreeMap;
@@ -11,15 +12,16 @@ use std::collections::BTreeMap;
 use metatopia_consensus::Decision;
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
-    Answer, ChatMessage, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
+    Answer, FormMessage, GovernanceEntry, ReceiptAnswer, ServerMessage, SoundMessage,
     SubmitRefusal, Watching,
 };
-use metatopia_sim::{Applied, ShownForm, World};
+use metatopia_sim::{Applied, ShownForm, SpokenLine, World};
 use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
 
 pub(crate) use self::answers::answer_peer;
 use self::{
     questions::Questions,
+    recent_lines::RecentLines,
     views::{ViewFault, Views},
 };
 use crate::{ActStage, ClientId, Config, Effect, context::ReplicaContext, ingress::ReceiptDue};
@@ -36,6 +38,7 @@ pub(crate) struct Publisher {
     questions: Questions,
     /// The last answer about who governs the sim.
     governance: Option<(Height, GovernanceEntry)>,
+    recent: RecentLines,
 }
 
 impl Publisher {
@@ -46,6 +49,7 @@ impl Publisher {
             awaiting_outcome: BTreeMap::new(),
             questions: Questions::default(),
             governance: None,
+            recent: RecentLines::default(),
         }
     }
 
@@ -78,7 +82,9 @@ impl Publisher {
         }
         // On a server that lags, the header that proves this turn is decided already.
         self.publish_proofs(ctx, result.height);
+        self.publish_recent(ctx, world, sessions);
         publish_chat(ctx, world, result, sessions);
+        self.recent.remember(result.height, &result.chat);
         publish_sounds(ctx, world, result, sessions);
         publish_forms(ctx, result, sessions);
     }
@@ -107,6 +113,24 @@ impl Publisher {
     /// Forgets the views of a client that is gone.
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.views.forget(client);
+        self.recent.forget(client);
+    }
+
+    /// Publishes what was said of late to those whose avatar has just come.
+    fn publish_recent(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        world: &World,
+        sessions: &[(ClientId, PublicKey)],
+    ) {
+        for (client, key) in sessions {
+            let Some(avatar) = world.avatar(key) else { continue };
+            if self.recent.is_new(*client, avatar) {
+                for line in self.recent.heard(|line| reaches(world, key, line)) {
+                    ctx.send(*client, &ServerMessage::Heard(line));
+                }
+            }
+        }
     }
 
     /// Publishes the receipts of a decided turn to the clients that handed in its acts.
@@ -212,6 +236,17 @@ fn hears(world: &World, key: &PublicKey, place: Vec2, reach: Fx) -> bool {
     avatar.is_some_and(|seen| seen.position.distance(place) <= reach)
 }
 
+/// Says whether somebody hears a line.
+fn reaches(world: &World, key: &PublicKey, line: &SpokenLine) -> bool {
+    match line.hearer {
+        Some(hearer) => hearer == *key,
+        None => {
+            let reach = line.reach(world.parameters().hearing);
+            reach.is_none_or(|reach| hears(world, key, line.place, reach))
+        }
+    }
+}
+
 /// Publishes the chat of a turn to every session whose avatar can hear it.
 fn publish_chat(
     ctx: &mut ReplicaContext<'_>,
@@ -220,19 +255,8 @@ fn publish_chat(
     sessions: &[(ClientId, PublicKey)],
 ) {
     for line in &result.chat {
-        let reach = line.reach(world.parameters().hearing);
-        let reaches = |key: &PublicKey| match line.hearer {
-            Some(hearer) => hearer == *key,
-            None => reach.is_none_or(|reach| hears(world, key, line.place, reach)),
-        };
-        let message = ServerMessage::Heard(ChatMessage {
-            height: line.height,
-            channel: line.channel,
-            speaker: line.speaker,
-            name: line.name.clone(),
-            text: line.text.clone(),
-        });
-        for (client, _) in sessions.iter().filter(|(_, key)| reaches(key)) {
+        let message = ServerMessage::Heard(recent_lines::message(line));
+        for (client, _) in sessions.iter().filter(|(_, key)| reaches(world, key, line)) {
             ctx.send(*client, &message);
         }
     }
@@ -311,6 +335,7 @@ mod tests {
                 text: String::new(),
                 choices: Vec::new(),
                 field: None,
+                offer: None,
             },
         };
         let forms: Vec<_> = (0..100).map(|n| form(1, n)).chain([form(2, 100)]).collect();

@@ -31,8 +31,8 @@ pub(super) enum ScriptCommand {
         metatopia script new lamp\n  \
         metatopia script new lamp --license GPL-3.0-or-later --author Ada\n  \
         metatopia script new my-door --example door\n\n\
-        Examples are arena, bell, door, garden, greeter, lift, music-box, race, tag, turntable, vending\n\
-        and vote-box: docs/cookbook.md says what they do.\n\n\
+        Examples are arena, bell, door, garden, goal, greeter, guide, lift, music-box, pad, race, shop,\n\
+        tag, turntable, vending and vote-box: docs/cookbook.md says what they do.\n\n\
         A package needs a licence that allows a copyleft choice. docs/scripting.md shows the way from\n\
         here to a script that runs.")]
     New(new::ScriptNewArgs),

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "48deeb7d41c2a2a00c9ae8a328e9c528e00328b4e6dd48141d3c1314298a7782"),
-    (Height(1), "3b0aa58e3ad0fbb00dda827fab83e7ff0e040feafe31859441c3fb1a88b64c80"),
-    (Height(2), "6282786c1c8cfc77b502f8dae5431b3ff1bbfe78cb009e789df477591ceb97c7"),
-    (Height(10), "efc8d961222af2385deac0f01977dfeff9db9c3616bfc1a55003fbd78780eea8"),
-    (Height(50), "5b60264ff7072b19a93240722504460241a63904740e4d5d1473078680698ad1"),
-    (Height(100), "73a98b916965eece6d4f9eb7072e7cad11046d595e9e84f7e7b3ba6b03031e5f"),
-    (Height(200), "6f3d0b1ee3aef1c991f085c21b4690f529990f292f20ab08c62bffa636f197d3"),
-    (Height(300), "fda527cd7358f76682c74fe22e2c6a6c92c388dfda2ef0d47f2ab99702fede05"),
-    (Height(499), "031686a1721ed4e1de05ca50f44eaa74833bedcc4830f47d9c64de743a1ab1c6"),
-    (Height(500), "14797c4a3f14046ac10293b9b301d1e5856e7d6298f943ed4f4f79726bd0f842"),
+    (Height(0), "c3fe8353b949d9f74fc67d504a1748e2f80171e470854021e6051e110c810003"),
+    (Height(1), "deacb4384c79cf0c75d80b4e205b00b4ba15851980145d54292bfafac3dd8441"),
+    (Height(2), "cbddcac5e8831ba02b6ee1070d1e903f0257ef7b0ef4b05165b8fb1371475a61"),
+    (Height(10), "47804b6c3df3810f43b36d7169f83229e41619c07ffd53d2c82e65542be8e482"),
+    (Height(50), "3ce8c66da93d34906c17629b0f092f927891277f650745ddbc5c7c0f4572067b"),
+    (Height(100), "a824d3a749d694ea371754607236f083db6750b2473086a634ba20b5e2318c1b"),
+    (Height(200), "2b234ae34df180242b527e12b9297378bf4392ee94c5fa801cc8547219bb6873"),
+    (Height(300), "7dbc7d514a18d65bb57e3aa6c66ae7af582a57ceac85cf6f068482ffafaffad2"),
+    (Height(499), "dd21b2a74e063fda2a03c59c2e9cfe48ace129af21ad0a41102bf952b4ef5c71"),
+    (Height(500), "3eecafc16cbea5f8f126c97e03ffe049db881d0ac8bfdc5e85f90d604f9539f0"),
 ];

@@ -123,6 +123,8 @@ impl RehearsalStage {
         self.asked.clear();
         self.logged.clear();
         match what {
+            "accept" => self.agree(true)?,
+            "decline" => self.agree(false)?,
             "touch" => self.act(Act::Touch { object: THING }, None)?,
             "touch_thing" => self.touch_thing(with)?,
             "ball" => self.ball(with)?,

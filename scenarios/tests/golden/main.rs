@@ -93,6 +93,8 @@ fn the_story_visits_every_kind_of_act_and_most_refusals() {
         "Undo",
         "Publish",
         "Reply",
+        "Answer",
+        "Forbid",
         "Upgrade",
         "Resume",
     ];

@@ -9,9 +9,9 @@ use metatopia_scripting::{Draft, Package, PackageAuthor};
 use metatopia_sim::{ENGINE, Serial, Tools, World, WorldObject};
 use metatopia_types::{
     Act, AssetLicence, Blob, Blueprint, BodyShape, Build, Digest, Ed25519, Emote, Envelope,
-    Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Outcome,
-    Outline, PackageId, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope, SigningKey,
-    TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
+    Evidence, Header, HeaderId, Height, Lane, Look, Millis, NodeContact, ObjectId, Offer, Outcome,
+    Outline, PackageId, PublicKey, Root, Round, ScriptId, Seq, SetChange, Sign, SignedEnvelope,
+    SigningKey, TicketOrder, Turn, TurnBody, ValidatorSet, Vote, VoteKind, wire,
 };
 
 /// Turns of the log.
@@ -55,6 +55,7 @@ pub(crate) fn play() -> Played {
         lanes: [1; VISITORS as usize],
         acts: Vec::new(),
         blobs: Vec::new(),
+        offers: BTreeMap::new(),
     };
     for height in (1..=TURNS).map(Height) {
         let mut dice = Stream::new(&[4; 32], "golden plaza", &[height.0]);
@@ -74,6 +75,8 @@ struct Teller {
     lanes: [u64; VISITORS as usize],
     acts: Vec<SignedEnvelope>,
     blobs: Vec<Blob>,
+    /// The last offer that each visitor was shown.
+    offers: BTreeMap<PublicKey, (ObjectId, Offer)>,
 }
 
 impl Teller {
@@ -108,6 +111,13 @@ impl Teller {
         }
     }
 
+    /// Answers the last offer, or one that nobody made.
+    fn answer(&mut self, visitor: u8, target: ObjectId, dice: &mut Stream) -> Act {
+        let offered = self.offers.remove(&visitor_key(visitor).public());
+        let (object, terms) = offered.unwrap_or_else(|| (target, Offer::default()));
+        Act::Answer { object, terms, accepts: dice.below(4) != 0 }
+    }
+
     fn login(&mut self, visitor: u8, dice: &mut Stream) {
         self.lanes[usize::from(visitor)] += 1;
         let name = if dice.below(20) == 0 { "" } else { NAMES[usize::from(visitor)] };
@@ -120,7 +130,9 @@ impl Teller {
         let near = self.world.scene(here, Fx::from_int(6), 5);
         let target = dice.pick(&near).map_or(ObjectId(999), |seen| seen.id);
         let movable = near.iter().find(|seen| seen.movable).map_or(target, |seen| seen.id);
+        let is_asked = self.offers.contains_key(&visitor_key(visitor).public());
         let act = match dice.below(36) {
+            _ if is_asked && dice.below(2) == 0 => self.answer(visitor, target, dice),
             0..=8 => Act::Walk { heading: self.heading(here, dice) },
             9 => Act::Walk { heading: Vec2::ZERO },
             10 if dice.below(5) == 0 => Act::Walk { heading: Vec2::new(Fx::MAX, Fx::ZERO) },
@@ -128,6 +140,7 @@ impl Teller {
             12..=13 => Act::Push { object: movable },
             14..=16 => Act::Touch { object: target },
             17..=18 => return self.say(visitor, dice),
+            19 if dice.below(3) == 0 => self.answer(visitor, target, dice),
             19 => {
                 let choice = u8::try_from(dice.below(4)).expect("a few");
                 let text = NAMES[usize::from(visitor)].to_owned();
@@ -135,6 +148,7 @@ impl Teller {
             }
             20 => Act::Emote(*dice.pick(&EMOTES).expect("there are some")),
             21 => Act::SetLook(look(dice)),
+            22 if dice.below(4) == 0 => Act::Forbid,
             22 => Act::Heartbeat,
             24..=33 => Act::Build(self.build(visitor, here, dice)),
             34.. => return self.publish(visitor, dice),
@@ -264,15 +278,19 @@ impl Teller {
                  fn on_timer(name) {{ on_touch(self_); }}
                  fn on_enter(other) {{
                      sound(\"pop\", {n});
-                     if other.player != () {{ whisper(other, \"psst\"); }}
+                     if other.player != () {{ whisper(other, \"psst\"); ask(other, \"move\"); }}
                      let met = ray(self_.pos, other.pos);
                      if met != () && met.object != other {{ shout(\"who is there?\"); }}
                  }}
                  fn on_leave(other) {{ state.left = other; zone(4); }}
+                 fn on_answer(who, tag, accepted) {{ state[tag] = accepted; }}
                  fn on_ui(who, tag, choice, text) {{ state[tag + choice] = text; }}
                  fn on_touch(other) {{
                      say(\"ouch {n} {}\");
-                     if other.player != () {{ ui(other, #{{ tag: \"chip\", title: \"Another?\" }}); }}
+                     if other.player != () {{
+                         ui(other, #{{ tag: \"chip\", title: \"Another?\" }});
+                         if allowed(other, \"move\") {{ carry(other, other.pos + vec2(0, 1)); }}
+                     }}
                      if self_.spawner != () {{ despawn(self_); return; }}
                      let place = self_.pos + vec2(random(-2, 2), 2);
                      spawn(#{{ name: \"chip\", pos: place, scripted: {}, movable: {}, tag: \"chip\" }});
@@ -389,6 +407,10 @@ impl Teller {
         let turn = Turn::of(header, body);
         let applied = self.world.apply(&turn, &Serial);
         self.roots.push(applied.root);
+        for shown in &applied.forms {
+            let offer = shown.form.offer.as_ref().map(|offer| offer.terms.clone());
+            self.offers.extend(offer.map(|terms| (shown.player, (shown.object, terms))));
+        }
         for (act, outcome) in turn.body.acts().iter().zip(&applied.outcomes) {
             let outcome = match outcome {
                 Outcome::Ok | Outcome::Made(_) => "ok".to_owned(),
@@ -439,6 +461,8 @@ fn kind(act: &Act) -> &'static str {
         Act::Publish { .. } => "Publish",
         Act::Reply { .. } => "Reply",
         Act::Land { .. } => "Land",
+        Act::Answer { .. } => "Answer",
+        Act::Forbid => "Forbid",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

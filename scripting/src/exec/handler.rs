@@ -178,6 +178,9 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
             let (tag, text) = (Datum::text(tag.as_str()), Datum::text(text.as_str()));
             stack.extend([Datum::Object(*who), tag, Datum::Int((*choice).into()), text]);
         }
+        Event::Answer { who, tag, accepted } => {
+            stack.extend([Datum::Object(*who), Datum::text(tag.as_str()), Datum::Bool(*accepted)]);
+        }
     }
 }
 

@@ -204,6 +204,16 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "the same for a box of a width and a height, which turns with the object";
     "ui"(who: Object, form: Map) -> Unit, 6000 ns, Writes(world::ui),
         "shows a form to a person in hearing; on_ui(who, tag, choice, text) tells the reply";
+    "offer"(who: Object, offer: Map) -> Unit, 6000 ns, Writes(world::offer),
+        "offers a person in hearing a thing (give), for another one (take); on_answer(who, tag, accepted) tells";
+    "ask"(who: Object, what: Text) -> Unit, 6000 ns, Writes(world::ask),
+        "asks a person in hearing to allow \"move\" or \"dress\"; on_answer(who, what, accepted) tells";
+    "allowed"(who: Object, what: Text) -> Bool, 500 ns, Reads(world::allowed),
+        "does the person allow it? It lasts until they leave or take it back";
+    "carry"(who: Object, to: Vec2) -> Unit, 24_000 ns, Writes(world::carry),
+        "puts a person who allows \"move\" somewhere else";
+    "dress"(who: Object, color: Int) -> Unit, 2000 ns, Writes(world::dress),
+        "draws a person who allows \"dress\" in a colour, until they change their looks or come back";
     "send"(to: Object, topic: Text, data: Any) -> Unit, 3200 ns, Writes(world::send),
         "sends a message to the scripts on an object";
     "impulse"(impulse: Vec2) -> Unit, 2000 ns, Writes(world::impulse),

@@ -140,6 +140,41 @@ pub(super) fn ui(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     }
 }
 
+pub(super) fn offer(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Map(offer)] => done(scene.offer(*who, offer)),
+        _ => Err(wrong_types("offer", args)),
+    }
+}
+
+pub(super) fn ask(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Text(what)] => done(scene.ask(*who, what)),
+        _ => Err(wrong_types("ask", args)),
+    }
+}
+
+pub(super) fn allowed(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Text(what)] => scene.allowed(*who, what).map(Value::Bool),
+        _ => Err(wrong_types("allowed", args)),
+    }
+}
+
+pub(super) fn carry(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Vec2(to)] => done(scene.carry(*who, *to)),
+        _ => Err(wrong_types("carry", args)),
+    }
+}
+
+pub(super) fn dress(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(who), Value::Int(color)] => done(scene.dress(*who, *color)),
+        _ => Err(wrong_types("dress", args)),
+    }
+}
+
 pub(super) fn send(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(to), Value::Text(topic), data] => done(scene.send(*to, topic, data.clone())),

@@ -3,7 +3,7 @@
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_types::Outline;
+use metatopia_types::{ObjectId, Outline};
 
 use super::short;
 use crate::{ErrorKind, HostFault, Value, suggest::closest};
@@ -88,6 +88,14 @@ impl<'a> Fields<'a> {
             None => Ok(None),
             Some(Value::Vec2(vector)) => Ok(Some(*vector)),
             Some(other) => Err(wrong_kind(name, "a vec2", other)),
+        }
+    }
+
+    pub(super) fn object(&self, name: &str) -> Result<Option<ObjectId>, HostFault> {
+        match self.said(name) {
+            None => Ok(None),
+            Some(Value::Object(object)) => Ok(Some(*object)),
+            Some(other) => Err(wrong_kind(name, "an object", other)),
         }
     }
 

@@ -33,6 +33,7 @@ impl ScriptContext {
             text: fields.text("text", CHAT_BYTES_MAX)?.unwrap_or_default(),
             choices: fields.texts("choices", FORM_CHOICES_MAX, FORM_LABEL_BYTES_MAX)?,
             field: fields.text("field", FORM_LABEL_BYTES_MAX)?,
+            offer: None,
         };
         if form.words().all(str::is_empty) {
             return Err(refused(

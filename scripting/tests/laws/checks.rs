@@ -34,7 +34,7 @@ fn syntax_errors_have_line_and_column() {
 #[test]
 fn unknown_handlers_are_errors_with_a_suggestion() {
     let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade, \
-               on_spawn, on_ui, on_enter, on_leave";
+               on_spawn, on_ui, on_enter, on_leave, on_answer";
     let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
     assert_eq!(first("fn on_tuch(who) {}"), expected);
     assert_eq!(first("fn on_xyzzy() {}"), format!("1:15: there is no event for on_xyzzy; {all}"));
@@ -292,12 +292,14 @@ fn sample(name: &str, kind: ValueKind) -> &'static str {
         ValueKind::Bool => "true",
         ValueKind::Int | ValueKind::Number => "1",
         ValueKind::Fixed => "0.5",
+        ValueKind::Text if name == "what" => "\"dress\"",
         ValueKind::Text if name == "sound" => "\"bell\"",
         ValueKind::Text => "\"1\"",
         ValueKind::Vec2 => "vec2(1, 0)",
         ValueKind::Object => "self_",
         ValueKind::Array => "[1, 2, 3]",
         ValueKind::Map if name == "thing" => "#{}",
+        ValueKind::Map if name == "offer" => "#{give: nearby(5)[0]}",
         ValueKind::Map if name == "form" => "#{title: \"a\"}",
         ValueKind::Map => "#{a: 1}",
         ValueKind::Range => "(1..3)",
@@ -321,8 +323,10 @@ fn every_function_of_the_table_can_be_called() {
         let result = match function.name {
             // Only what was spawned can be removed.
             "despawn" => crate::spawning::touched(crate::spawning::spawned(1, 4), &source),
-            // Only people are shown forms and whispered to.
-            "ui" | "whisper" => crate::stage::start(&source.replace("self_", "nearby(5)[1]")),
+            // Only people are shown forms and whispered to, are offered things, and allow something.
+            "ui" | "whisper" | "offer" | "ask" | "allowed" | "carry" | "dress" => {
+                crate::stage::start(&source.replace("self_", "nearby(5)[1]"))
+            }
             _ => crate::stage::start(&source),
         };
         let log = result.unwrap_or_else(|error| panic!("{call}: {error}")).log;

@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{ErrorKind, ScriptEffect, limits::ZONE_REACH};
 use metatopia_types::{
-    Form, ObjectId, Outline, Sound,
+    Form, ObjectId, Offer, Outline, Permission, Sound,
     limits::{CHAT_BYTES_MAX, FORM_CHOICES_MAX, FORM_LABEL_BYTES_MAX, SOUND_PITCH_MAX},
 };
 
@@ -26,6 +26,7 @@ fn a_form_is_as_its_fields_say() {
         text: String::new(),
         choices: vec!["Green".into(), "Black".into()],
         field: Some("For".into()),
+        offer: None,
     };
     let wanted = ScriptEffect::Ui { who: ObjectId(3), form: Box::new(form) };
     assert_eq!(part.unwrap().effects, [wanted]);
@@ -68,6 +69,55 @@ fn a_form_is_shown_to_people_only() {
     small.things.truncate(1);
     let error = touched(small, "ui(other, #{title: \"a\"});").unwrap_err();
     assert_eq!(error.kind, ErrorKind::Gone);
+}
+
+#[test]
+fn an_offer_is_as_its_fields_say_and_a_question_asks_for_a_permission() {
+    let call = "offer(ada, #{ give: self_, take: other, text: \"a swap\", tag: \"s\" }); ask(ada, \"move\");";
+    let part = touched(world(), &format!("{PERSON} {call}")).unwrap();
+    let who = ObjectId(3);
+    let swap = Offer { give: Some(ObjectId(1)), take: Some(ObjectId(2)), ..Offer::default() };
+    let moves = Offer { allow: [Permission::Move].into(), ..Offer::default() };
+    let offered = |terms: Offer, text: &str, tag: &str| {
+        let (terms, text, tag) = (Box::new(terms), text.into(), tag.into());
+        ScriptEffect::Offer { who, terms, text, tag }
+    };
+    assert_eq!(part.effects, [offered(swap, "a swap", "s"), offered(moves, "", "move")]);
+}
+
+#[test]
+fn an_offer_that_cannot_be_meant_is_refused() {
+    for (call, kind, words) in [
+        ("offer(ada, #{})", ErrorKind::Argument, "an offer gives a thing, takes one, or both"),
+        ("offer(ada, #{gives: other})", ErrorKind::Argument, "no field gives: did you mean give?"),
+        ("offer(ada, #{give: 7})", ErrorKind::Type, "give is an object"),
+        ("offer(ada, #{give: ada})", ErrorKind::Argument, "Ada is a person, and no thing to give"),
+        ("offer(other, #{give: self_})", ErrorKind::Argument, "and no avatar"),
+        ("ask(other, \"move\")", ErrorKind::Argument, "and no avatar"),
+        ("ask(ada, \"mvoe\")", ErrorKind::Argument, "no permission \"mvoe\": did you mean move?"),
+        ("allowed(ada, \"fly\")", ErrorKind::Argument, "there are move and dress"),
+        ("dress(ada, -1)", ErrorKind::Argument, "a color is 0 to 0xFFFFFF"),
+    ] {
+        let error = touched(world(), &format!("{PERSON} {call};")).unwrap_err();
+        assert_eq!(error.kind, kind, "{call}: {error}");
+        assert!(error.report.message.contains(words), "{call}: {error}");
+    }
+}
+
+#[test]
+fn who_has_not_allowed_it_is_neither_carried_nor_dressed() {
+    let calls = ["carry(ada, vec2(1, 0))", "dress(ada, 0xff0000)"];
+    let done = touched(world(), &format!("{PERSON} {}; {};", calls[0], calls[1])).unwrap();
+    let who = ObjectId(3);
+    let carried = ScriptEffect::Carry { who, to: Vec2::new(Fx::ONE, Fx::ZERO) };
+    assert_eq!(done.effects, [carried, ScriptEffect::Dress { who, color: 0x00ff_0000 }]);
+    for (call, word) in calls.into_iter().zip(["move", "dress"]) {
+        let mut shy = world();
+        shy.allowed.clear();
+        let error = touched(shy, &format!("{PERSON} {call};")).unwrap_err();
+        let told = format!("Ada has not allowed \"{word}\": ask(who, \"{word}\") first");
+        assert!(error.report.message.contains(&told), "{error}");
+    }
 }
 
 #[test]

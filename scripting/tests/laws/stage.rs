@@ -8,7 +8,7 @@ use metatopia_scripting::{
     PackageAuthor, ScriptError, ScriptHandler, ScriptOutput, ScriptState, Value, WorldView,
     limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, Permission, ScriptId, SimId, Tick};
 
 /// The object that scripts run on here.
 pub(crate) const ME: ObjectId = ObjectId(1);
@@ -28,6 +28,8 @@ pub(crate) struct World {
     pub seed: Digest,
     /// An object that nobody may look at: the view panics.
     pub cursed: Option<ObjectId>,
+    /// What the players let things do.
+    pub allowed: Vec<Permission>,
 }
 
 pub(crate) fn fx(text: &str) -> Fx {
@@ -54,6 +56,7 @@ pub(crate) fn world() -> World {
         tick: Tick(90),
         seed: Digest([7; 32]),
         cursed: None,
+        allowed: vec![Permission::Move, Permission::Dress],
     }
 }
 
@@ -104,6 +107,10 @@ impl WorldView for World {
         objects.sort();
         objects.truncate(max as usize);
         Nearby { objects, looked: self.things.len() }
+    }
+
+    fn allows(&self, _: ObjectId, _: ObjectId, permission: Permission) -> bool {
+        self.allowed.contains(&permission)
     }
 
     /// Each thing is a point on the way, or is not met.

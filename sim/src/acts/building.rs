@@ -123,14 +123,9 @@ impl State {
                 Inverse::SetText(core::mem::replace(&mut object.text, text))
             }
             ObjectEdit::Give(to) => {
-                let object = self.objects.get_mut(&id)?;
-                let before = object.owner.replace(to);
+                self.objects.get(&id)?;
                 // What is given away stays with whom it was given to.
-                let spawner = object.spawner.take();
-                self.forget_spawned(spawner, id);
-                self.free_spawned(id);
-                self.disown(before, id);
-                self.own(to, id);
+                self.hand_over(id, Some(to), None);
                 Inverse::Nothing
             }
             ObjectEdit::Attach(package) => Inverse::Detach(self.attach(id, None, package)?),

@@ -13,6 +13,7 @@ use super::{
     building::BuildStep,
     chat::SpokenLine,
     land::{LandChange, apply_land_change},
+    offers::Settlement,
     publish::NewPackage,
 };
 use crate::{
@@ -72,6 +73,8 @@ pub(super) enum StateChange {
     Publish(Box<NewPackage>),
     /// Changes the register of a land office.
     Land(Box<LandChange>),
+    /// Ends an offer, and does what the author agreed to.
+    Settle(Box<Settlement>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
     Undo(u8),
 }
@@ -226,6 +229,7 @@ pub(super) fn apply_change(
         }
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Land(change) => apply_land_change(state, *change),
+        StateChange::Settle(settled) => state.settle(author, *settled),
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
             state.byte_budget.take(BUILD_BYTES_MAX);

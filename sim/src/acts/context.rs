@@ -44,6 +44,8 @@ impl<'a> ActContext<'a> {
             Act::Publish { source } => self.publish(*source),
             Act::Reply { object, tag, choice, text } => self.reply(*object, tag, *choice, text),
             Act::Land { order } => self.land(*order),
+            Act::Answer { object, terms, accepts } => self.answer(*object, terms, *accepts),
+            Act::Forbid => self.forbid(),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

@@ -105,7 +105,7 @@ impl ActContext<'_> {
     }
 
     /// Returns the author's avatar and the body of an object, if the object is so near to the avatar.
-    fn within(&self, reach: Fx, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
+    pub(super) fn within(&self, reach: Fx, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
         let bodies = &self.state.bodies;
         let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
         let avatar = own.ok_or(Refusal::NoSeat)?;

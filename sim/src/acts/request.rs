@@ -29,7 +29,9 @@ impl ActContext<'_> {
             | Act::Push { .. }
             | Act::Emote(_)
             | Act::SetLook(_)
-            | Act::Reply { .. } => (Right::Attend, ActTarget::SIM),
+            | Act::Reply { .. }
+            | Act::Answer { .. }
+            | Act::Forbid => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),

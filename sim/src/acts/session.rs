@@ -62,6 +62,7 @@ impl ActContext<'_> {
                 // A new session must not shorten the wait between two pushes.
                 pushed: before.and_then(|session| session.pushed),
                 gesture: None,
+                permits: Vec::new(),
             }),
         };
         player.seen(now, height, self.state.charter.parameters.seen_days);

@@ -73,7 +73,7 @@ impl State {
     }
 
     /// Returns the things that the scripts of an object have spawned, oldest first.
-    fn spawned_by(&self, spawner: ObjectId) -> impl Iterator<Item = ObjectId> {
+    pub(super) fn spawned_by(&self, spawner: ObjectId) -> impl Iterator<Item = ObjectId> {
         let all = (spawner, ObjectId(0))..=(spawner, ObjectId(u64::MAX));
         self.spawned.range(all).map(|(_, id)| *id)
     }

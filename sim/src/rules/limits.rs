@@ -69,6 +69,18 @@ pub const ZONE_THINGS_MAX: usize = 8;
 /// Bytes that a new zone takes of the budget: its outline, and the number of each of its members.
 pub const ZONE_BYTES: usize = 32 + 8 * ZONE_MEMBERS_MAX;
 
+/// Offers of one script that wait for an answer.
+pub const OFFERS_MAX: usize = 4;
+
+/// Simulated seconds that an offer stands.
+pub const OFFER_SECONDS: u64 = 60;
+
+/// Permissions that one player gives things at once.
+pub const PERMITS_MAX: usize = 4;
+
+/// Bytes that a permission takes of the budget: the number of the thing, and its kind.
+pub const PERMIT_BYTES: usize = 11;
+
 /// Lines that one script may say in [`VOICE_TICKS`]. Whispers, sounds and forms count with them.
 pub const VOICE_LINES_MAX: u32 = 5;
 

@@ -73,7 +73,14 @@ fn is_sound(effect: &ScriptEffect) -> bool {
         ScriptEffect::Sound { pitch, .. } => pitch.unsigned_abs() <= SOUND_PITCH_MAX.unsigned_abs(),
         ScriptEffect::Zone { outline } => outline.is_none_or(is_sound_zone),
         ScriptEffect::Spawn { tag, .. } => tag.len() <= TOPIC_BYTES_MAX,
-        ScriptEffect::Push { .. } | ScriptEffect::Despawn { .. } => true,
+        ScriptEffect::Offer { terms, text, tag, .. } => {
+            let asks = terms.give.is_some() || terms.take.is_some() || !terms.allow.is_empty();
+            asks && text.len() <= CHAT_BYTES_MAX && tag.len() <= FORM_TAG_BYTES_MAX
+        }
+        ScriptEffect::Push { .. }
+        | ScriptEffect::Despawn { .. }
+        | ScriptEffect::Carry { .. }
+        | ScriptEffect::Dress { .. } => true,
         ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
         ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
     }
@@ -92,7 +99,9 @@ fn is_sound_zone(outline: Outline) -> bool {
 /// Says whether a form breaks no limit.
 fn is_sound_form(form: &Form) -> bool {
     let labels = form.choices.iter().chain([&form.title]).chain(&form.field);
-    form.tag.len() <= FORM_TAG_BYTES_MAX
+    // Only an offer has terms, and those are kept.
+    form.offer.is_none()
+        && form.tag.len() <= FORM_TAG_BYTES_MAX
         && form.text.len() <= CHAT_BYTES_MAX
         && form.choices.len() <= FORM_CHOICES_MAX
         && labels.into_iter().all(|label| label.len() <= FORM_LABEL_BYTES_MAX)

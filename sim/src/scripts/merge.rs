@@ -38,6 +38,8 @@ pub(crate) fn merge(
     runs.iter_mut().for_each(|run| apply_private_changes(state, run, tick));
     let mut impulses: BTreeMap<ObjectId, ImpulseSum> = BTreeMap::new();
     let (mut shown, mut changes) = (ShownToPeople::default(), Vec::new());
+    // Of those who would put a person somewhere, the last one does.
+    let mut carried = BTreeMap::new();
     // Then what scripts do to others, by script and in each script's own order: who comes first finds
     // room in an inbox and in the byte budget.
     for (place, run) in runs.iter_mut().enumerate() {
@@ -67,6 +69,13 @@ pub(crate) fn merge(
                     set_timer(state, run, name, tick.plus(ticks));
                 }
                 ScriptEffect::Cancel { name } => cancel_timer(state, run.script, &name),
+                ScriptEffect::Offer { who, terms, text, tag } => {
+                    shown.make_offer(state, run, (tick, who), (*terms, text, tag));
+                }
+                ScriptEffect::Carry { who, to } => {
+                    carried.insert(who, (place, to));
+                }
+                ScriptEffect::Dress { who, color } => state.dress(run, who, color),
                 effect @ (ScriptEffect::Spawn { .. } | ScriptEffect::Despawn { .. }) => {
                     changes.push((place, index, effect));
                 }
@@ -75,6 +84,9 @@ pub(crate) fn merge(
     }
     // Velocities that scripts write come before impulses, which add to them.
     write_objects(state, runs, tick);
+    for (who, (place, to)) in carried {
+        state.carry(&runs[place], who, to);
+    }
     for (object, sum) in impulses {
         let impulse = Vec2::new(clamp_impulse(sum.x), clamp_impulse(sum.y));
         // An object may be gone, or be one that nothing moves: then the impulse changes nothing.
@@ -180,6 +192,7 @@ impl State {
         let waiting = core::mem::take(&mut script.inbox).waiting().count() as u64;
         script.dropped = script.dropped.saturating_add(waiting);
         script.suspended = Some(tick);
+        script.offers.clear();
         alarm.map(|tick| self.alarms.remove(&(tick, id)));
         self.waiting.remove(&id);
         self.script_changes.push((id, ScriptChange::Suspends));

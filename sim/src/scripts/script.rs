@@ -6,7 +6,7 @@ use metatopia_scripting::{ErrorKind, ScriptState};
 use metatopia_types::{ObjectId, PackageId, Tick, wire};
 use serde::{Deserialize, Serialize};
 
-use super::{gas::GasPool, inbox::Inbox, zone::Zone};
+use super::{gas::GasPool, inbox::Inbox, offers::StandingOffer, zone::Zone};
 use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS, ZONE_BYTES};
 
 /// A script on an object.
@@ -40,6 +40,8 @@ pub struct Script {
     pub voice: SpeechRate,
     /// All gas that it has used.
     pub gas_used: u64,
+    /// What it offered to people who have not answered yet.
+    pub offers: Vec<StandingOffer>,
     /// What it was before an upgrade that has not ended well yet.
     pub fallback: Option<Box<Fallback>>,
 }
@@ -140,6 +142,7 @@ impl Script {
             dropped: 0,
             voice: SpeechRate::default(),
             gas_used: 0,
+            offers: Vec::new(),
             fallback: None,
         }
     }

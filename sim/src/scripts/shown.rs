@@ -4,9 +4,13 @@
 //! that has used it up cannot go on in another way.
 
 use metatopia_math::Vec2;
-use metatopia_types::{Form, Height, ObjectId, PublicKey, Sound, Tick};
+use metatopia_types::{Form, Height, ObjectId, Offer, PublicKey, Sound, Tick};
 
-use super::{script::SpeechRate, script_run::ScriptRun};
+use super::{
+    offers::{StandingOffer, over_at},
+    script::SpeechRate,
+    script_run::ScriptRun,
+};
 use crate::{
     acts::{NEARBY, SHOUTED, SpokenLine, WHISPERED},
     space::distance_to,
@@ -131,6 +135,36 @@ impl ShownToPeople {
             let (height, name, object) = (state.clock.height, thing.name.clone(), run.object);
             self.forms.push(ShownForm { height, tick, object, name, player, form });
         }
+    }
+}
+
+impl ShownToPeople {
+    /// Offers something to a person in hearing: shows it, and keeps it until it is answered.
+    pub(super) fn make_offer(
+        &mut self,
+        state: &mut State,
+        run: &ScriptRun,
+        (tick, who): (Tick, ObjectId),
+        (terms, text, tag): (Offer, String, String),
+    ) {
+        if !has_voice(state, run, tick, SpeechRate::SIGN, is_line(&tag) && is_line(&text)) {
+            return;
+        }
+        let Some(player) = in_hearing(state, run.object, who) else { return };
+        let Some(name) = state.objects.get(&run.object).map(|thing| thing.name.clone()) else {
+            return;
+        };
+        let offer = Some(Box::new(state.shown_offer(terms.clone())));
+        let standing = StandingOffer { who: player, tag, terms, until: over_at(tick) };
+        let tag = standing.tag.clone();
+        if !state.keep_offer(run.script, standing, tick) {
+            let script = state.scripts.get_mut(&run.script).expect("a script that ran");
+            script.dropped = script.dropped.saturating_add(1);
+            return;
+        }
+        let (height, object) = (state.clock.height, run.object);
+        let form = Form { tag, text, offer, ..Form::default() };
+        self.forms.push(ShownForm { height, tick, object, name, player, form });
     }
 }
 

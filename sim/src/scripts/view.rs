@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{AlongRay, Nearby, ObjectView, WorldView};
-use metatopia_types::{Digest, ObjectId, Tick};
+use metatopia_types::{Digest, ObjectId, Permission, Tick};
 
 use crate::{
     limits::NAMED_LOOKED_MAX,
@@ -56,6 +56,10 @@ impl WorldView for State {
     fn along_ray(&self, from: Vec2, to: Vec2, skip: ObjectId) -> AlongRay {
         let (hit, looked) = self.bodies.ray_cast(from, to, skip);
         AlongRay { first: hit.map(|hit| (hit.id, hit.fraction)), looked }
+    }
+
+    fn allows(&self, thing: ObjectId, who: ObjectId, permission: Permission) -> bool {
+        self.is_allowed(thing, who, permission)
     }
 
     fn tick(&self) -> Tick {

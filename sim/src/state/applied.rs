@@ -120,6 +120,8 @@ pub fn describe(event: &Event) -> String {
         Event::Enter { other } => format!("{other} enters"),
         Event::Leave { other } => format!("{other} leaves"),
         Event::Ui { tag, choice, .. } => format!("reply to {tag:?}, choice {choice}"),
+        Event::Answer { tag, accepted: true, .. } => format!("{tag:?} is accepted"),
+        Event::Answer { tag, accepted: false, .. } => format!("{tag:?} is declined"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }
 }

@@ -5,7 +5,7 @@ use metatopia_types::{Emote, Height, Lane, Look, Tick, limits::NAME_BYTES_MAX};
 use serde::{Deserialize, Serialize};
 
 use super::presence::Presence;
-use crate::rules::DAY_MS;
+use crate::{rules::DAY_MS, scripts::Permit};
 
 /// Somebody who has logged in at least once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +70,8 @@ pub struct PlayerSession {
     pub pushed: Option<Tick>,
     /// The last gesture, and when it was made.
     pub gesture: Option<(Emote, Tick)>,
+    /// What the player lets things do, in the order in which it was allowed.
+    pub permits: Vec<Permit>,
 }
 
 /// Says whether this is a name that others may see: not empty, not long, without control characters and

@@ -64,6 +64,7 @@ fn a_form_is_shown_to_the_one_who_is_asked_and_the_reply_reaches_the_script() {
         text: "It is hot.".to_owned(),
         choices: ["Green", "Black"].map(str::to_owned).to_vec(),
         field: Some("For whom?".to_owned()),
+        offer: None,
     };
     assert_eq!(asked.form, wanted);
     assert_eq!(yard.try_act(2, reply(kiosk, "drink", 1, "my aunt")), Outcome::Ok);

@@ -18,6 +18,7 @@ mod land_renewals;
 mod large;
 mod leaves;
 mod movable;
+mod offers;
 mod order;
 mod publishing;
 mod seat_model;

@@ -6,8 +6,8 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, Pass, PublicKey, Seq, Sign,
-    Signature, SimId, TicketOrder, Verify, wire,
+    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, Offer, Pass, PublicKey, Seq,
+    Sign, Signature, SimId, TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -100,6 +100,17 @@ pub enum Act {
         /// A blob of the same turn: a [`LandOrder`](crate::LandOrder).
         order: BlobId,
     },
+    /// Accepts or declines what a thing offered: its script gets `on_answer`.
+    Answer {
+        /// The thing that made the offer.
+        object: ObjectId,
+        /// What was offered, as it was shown.
+        terms: Offer,
+        /// Whether the author agrees.
+        accepts: bool,
+    },
+    /// Takes back all that the author allowed things to do.
+    Forbid,
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

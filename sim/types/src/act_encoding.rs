@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 18] = [
+pub const ACT_NUMBERS: [(&str, u16); 20] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -30,6 +30,8 @@ pub const ACT_NUMBERS: [(&str, u16); 18] = [
     ("Publish", 15),
     ("Reply", 16),
     ("Land", 17),
+    ("Answer", 18),
+    ("Forbid", 19),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -58,6 +60,8 @@ impl Act {
             Self::Publish { .. } => 15,
             Self::Reply { .. } => 16,
             Self::Land { .. } => 17,
+            Self::Answer { .. } => 18,
+            Self::Forbid => 19,
             Self::Unknown { number, .. } => *number,
         }
     }

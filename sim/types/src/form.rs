@@ -1,8 +1,10 @@
 //! Forms: what a thing asks one person, in a few words.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
+
+use crate::ShownOffer;
 
 /// What a thing shows to one person: words, choices, and perhaps a line to fill in. No state keeps it, so a
 /// reply may come that nobody asked for.
@@ -18,6 +20,9 @@ pub struct Form {
     pub choices: Vec<String>,
     /// The label of a line to fill in, if there is one.
     pub field: Option<String>,
+    /// What the person may agree to, if this is more than a question. The choices are to accept and to decline
+    /// then, and none of its own stand here.
+    pub offer: Option<Box<ShownOffer>>,
 }
 
 impl Form {

@@ -214,6 +214,9 @@ pub enum Refusal {
     /// The land office keeps its own square.
     #[error("the land office keeps its own square")]
     OfficeStays,
+    /// The thing made no such offer, or it is over.
+    #[error("the thing made no such offer, or it is over")]
+    NoOffer,
 }
 
 impl core::fmt::Display for Outcome {

@@ -39,6 +39,19 @@ fn samples() -> Vec<(&'static str, Act)> {
             Act::Reply { object: ObjectId(7), tag: "tea".into(), choice: 1, text: "Ada".into() },
         ),
         ("Land", Act::Land { order: BlobId(Digest([8; 32])) }),
+        (
+            "Answer",
+            Act::Answer {
+                object: ObjectId(7),
+                terms: Offer {
+                    give: Some(ObjectId(8)),
+                    take: None,
+                    allow: [Permission::Dress].into(),
+                },
+                accepts: true,
+            },
+        ),
+        ("Forbid", Act::Forbid),
     ]
 }
 
@@ -111,7 +124,7 @@ fn each_number_keeps_its_refusal() {
                 NotPermanent NoParameter SimEnded NotPublisher BadPackage TooManyPackages \
                 NoLandOffice BadOrder LandTaken BadSquare NoClaims Untouched NoSponsor SponsorUsed \
                 TooManySquares NoSquaresLeft NotOfWorld NotItsAdmin BadBeacons NoGrant NotCertified \
-                OldHeader NotSuccessor SimRuns OfficeStays";
+                OldHeader NotSuccessor SimRuns OfficeStays NoOffer";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
         // All but one are their numbers; that one names a sim behind its number.

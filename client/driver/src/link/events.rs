@@ -63,6 +63,7 @@ impl SessionTask {
             SessionEvent::Servers => self.learn_nodes(),
             SessionEvent::Pong { .. } => {}
             SessionEvent::Heard(line) => self.tell(DriverEvent::Heard(line)),
+            SessionEvent::HeardEarlier(line) => self.tell(DriverEvent::HeardEarlier(line)),
             SessionEvent::Form(asked) => self.tell(DriverEvent::Form(asked)),
             SessionEvent::Sound(made) => self.tell(DriverEvent::Sound(made)),
             SessionEvent::Answer { id, answer } => self.answered(id, *answer),

@@ -1,7 +1,7 @@
 //! Commands of the page.
 
 use metatopia_protocol::Question;
-use metatopia_types::{Act, BodyShape, Emote, Height, Look, ObjectId, PackageId, ScriptId};
+use metatopia_types::{Act, BodyShape, Emote, Height, Look, ObjectId, Offer, PackageId, ScriptId};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -44,6 +44,10 @@ enum PageCommand {
         #[serde(default)]
         text: String,
     },
+    /// Accepts an offer or declines it.
+    Answer { object: ObjectId, terms: Offer, accepts: bool },
+    /// Takes back all that things were allowed to do.
+    Forbid,
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -236,6 +240,10 @@ impl ClientCore {
             PageCommand::Reply { object, tag, choice, text } => {
                 self.act(plain(Act::Reply { object, tag, choice, text }));
             }
+            PageCommand::Answer { object, terms, accepts } => {
+                self.act(plain(Act::Answer { object, terms, accepts }));
+            }
+            PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
                 None => self.failed(id, BAD_NAME, &kind.into()),

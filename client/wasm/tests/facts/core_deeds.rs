@@ -329,13 +329,44 @@ fn words_are_said_with_their_blob_and_heard_as_hearsay() {
 
     let text = "hello".to_owned();
     let name = "Eve".to_owned();
-    let line = ChatMessage { height: Height(3), channel: 0, speaker: ObjectId(9), name, text };
-    page.tell(&ServerMessage::Heard(line));
-    let heard = json!({
-        "type": "heard", "height": 3, "channel": 0, "speaker": 9, "name": "Eve", "text": "hello",
-        "proven": null,
-    });
-    assert_eq!(page.events_of("heard"), [heard]);
+    let line = ChatMessage { height: Height(1), channel: 0, speaker: ObjectId(9), name, text };
+    page.tell(&ServerMessage::Heard(line.clone()));
+    page.tell(&ServerMessage::Heard(ChatMessage { height: Height(3_000), ..line }));
+    // What was said before one came is told as such.
+    let heard = |height: u64, is_earlier: bool| {
+        json!({
+            "type": "heard", "height": height, "channel": 0, "speaker": 9, "name": "Eve",
+            "text": "hello", "earlier": is_earlier, "proven": null,
+        })
+    };
+    assert_eq!(page.events_of("heard"), [heard(1, true), heard(3_000, false)]);
+}
+
+#[test]
+fn an_offer_is_told_to_the_page_and_its_answer_repeats_it() {
+    let mut page = Page::new();
+    page.log_in();
+    let terms =
+        Offer { take: Some(ObjectId(8)), allow: [Permission::Dress].into(), ..Offer::default() };
+    let offer = ShownOffer { terms: terms.clone(), given: String::new(), taken: "coin".to_owned() };
+    let form = Form { offer: Some(offer.into()), ..Form::default() };
+    let asked =
+        FormMessage { height: Height(3), object: ObjectId(9), name: "kiosk".to_owned(), form };
+    page.tell(&ServerMessage::Form(asked));
+    let told = page.events_of("form")[0]["form"]["offer"].clone();
+    let wanted = json!({ "give": null, "take": 8, "allow": ["Dress"] });
+    assert_eq!(told, json!({ "terms": wanted, "given": "", "taken": "coin" }));
+
+    page.command(json!({ "do": "answer", "object": 9, "terms": told["terms"], "accepts": true }));
+    let said = page.said();
+    let [ClientMessage::Submit(submission)] = &said[..] else { panic!("{said:?}") };
+    let answer = Act::Answer { object: ObjectId(9), terms, accepts: true };
+    assert_eq!(submission.act.envelope.act, answer);
+
+    page.command(json!({ "do": "forbid" }));
+    let said = page.said();
+    let [ClientMessage::Submit(submission)] = &said[..] else { panic!("{said:?}") };
+    assert_eq!(submission.act.envelope.act, Act::Forbid);
 }
 
 #[test]
@@ -348,13 +379,15 @@ fn a_form_is_told_to_the_page_and_its_reply_is_an_act() {
         text: String::new(),
         choices: vec!["Green".to_owned()],
         field: None,
+        offer: None,
     };
     let name = "kiosk".to_owned();
     let asked = FormMessage { height: Height(3), object: ObjectId(9), name, form };
     page.tell(&ServerMessage::Form(asked));
     let told = json!({
         "type": "form", "height": 3, "object": 9, "name": "kiosk",
-        "form": { "tag": "drink", "title": "Tea?", "text": "", "choices": ["Green"], "field": null },
+        "form": { "tag": "drink", "title": "Tea?", "text": "", "choices": ["Green"], "field": null,
+            "offer": null },
     });
     assert_eq!(page.events_of("form"), [told]);
 

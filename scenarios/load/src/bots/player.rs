@@ -144,6 +144,7 @@ impl BotPlayer {
             | DriverEvent::Broken { .. }
             | DriverEvent::Outcome { .. }
             | DriverEvent::Heard(_)
+            | DriverEvent::HeardEarlier(_)
             | DriverEvent::Form(_)
             | DriverEvent::Sound(_)
             | DriverEvent::Proof(_) => {}

@@ -479,7 +479,9 @@ impl Person {
             | SessionEvent::Frame { .. }
             | SessionEvent::Form(_)
             | SessionEvent::Sound(_) => {}
-            SessionEvent::Heard(line) => self.heard.push(format!("{}: {}", line.name, line.text)),
+            SessionEvent::Heard(line) | SessionEvent::HeardEarlier(line) => {
+                self.heard.push(format!("{}: {}", line.name, line.text));
+            }
             SessionEvent::Answer { id, answer } => self.answered(now, id, *answer),
             SessionEvent::Distrusted(why) => self.leave_liar(why),
             SessionEvent::BadFrame(_) => {

@@ -81,6 +81,7 @@ reasons! {
         Refusal::NotSuccessor => "not-successor",
         Refusal::SimRuns => "sim-runs",
         Refusal::OfficeStays => "office-stays",
+        Refusal::NoOffer => "no-offer",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

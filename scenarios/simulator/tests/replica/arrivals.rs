@@ -213,3 +213,21 @@ fn what_nobody_keeps_any_more_was_in_every_log_and_is_played_again_all_the_same(
     assert_eq!(all.first(), Some(&1), "all turns are told of");
     assert!(account.people.iter().all(|person| person.receipted().count() > 10));
 }
+
+#[test]
+fn who_comes_into_a_silent_room_hears_what_was_said_before() {
+    let (setting, _) = plaza(7);
+    let mut stage = ReplicaStage::new(setting, Conditions::calm(10));
+    people(&mut stage, 3 * SECOND);
+    stage.run_until(5 * SECOND);
+    let said: Vec<String> = stage.people[0].heard.clone();
+    assert!(!said.is_empty(), "lively people talk");
+
+    let person = Person::new(stage.setting(), 8, 3, PersonProfile::lively(5 * SECOND));
+    let newcomer = stage.invite(Duration::from_millis(5_100), person);
+    stage.run_until(8 * SECOND);
+
+    let heard = &stage.people[newcomer].heard;
+    assert!(!heard.is_empty() && heard.len() <= 30, "{heard:?}");
+    assert!(heard.iter().all(|line| said.contains(line)), "{heard:?} of {said:?}");
+}

@@ -6,8 +6,9 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_scripting::Value;
 use metatopia_sim::{ShownForm, WorldObject, is_name};
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, Envelope, Form, Height, Lane, Look, Outline, PublicKey,
-    Seq, Sign as _, SignedEnvelope, SigningKey, SimId, limits::TICKS_PER_SECOND,
+    Act, AssetLicence, Blueprint, Build, Envelope, Form, Height, Lane, Look, Outline, Permission,
+    PublicKey, Seq, ShownOffer, Sign as _, SignedEnvelope, SigningKey, SimId,
+    limits::TICKS_PER_SECOND,
 };
 
 use super::{RehearsalStage, StageFault, THING};
@@ -120,6 +121,9 @@ impl RehearsalStage {
         let visitor = self.visitors.get(self.acting).expect("somebody acts");
         let nothing = || StageFault::Step(format!("nothing has asked {} anything", visitor.name));
         let shown = self.open.get(&visitor.key).ok_or_else(nothing)?;
+        if shown.form.offer.is_some() {
+            return Err(StageFault::Step("that is an offer: accept or decline it".to_owned()));
+        }
         let (choice, text) = with.split_once(' ').unwrap_or((with, ""));
         // A form without choices is answered with the first.
         let count = shown.form.choices.len().max(1);
@@ -130,14 +134,23 @@ impl RehearsalStage {
         self.act(Act::Reply { object, tag, choice, text }, None)
     }
 
+    /// Has who acts accept the offer that they were shown last, or decline it.
+    pub(super) fn agree(&mut self, accepts: bool) -> Result<(), StageFault> {
+        let visitor = self.visitors.get(self.acting).expect("somebody acts");
+        let nothing = || StageFault::Step(format!("nothing has offered {} anything", visitor.name));
+        let shown = self.open.get(&visitor.key).ok_or_else(nothing)?;
+        let terms = shown.form.offer.as_ref().ok_or_else(nothing)?.terms.clone();
+        self.act(Act::Answer { object: shown.object, terms, accepts }, None)
+    }
+
     /// Returns the forms that were shown since the last deed.
     pub(super) fn asked(&self) -> Value {
         let told = |shown: &ShownForm| {
             let to = self.visitors.iter().find(|visitor| visitor.key == shown.player);
             let to = to.map_or(Value::Unit, |visitor| Value::Text(visitor.name.clone()));
-            let Form { tag, title, text, choices, field } = shown.form.clone();
+            let Form { tag, title, text, choices, field, offer } = shown.form.clone();
             let choices = choices.into_iter().map(Value::Text).collect();
-            let fields = [
+            let mut fields = vec![
                 ("to", to),
                 ("tag", Value::Text(tag)),
                 ("title", Value::Text(title)),
@@ -145,7 +158,8 @@ impl RehearsalStage {
                 ("choices", Value::Array(choices)),
                 ("field", field.map_or(Value::Unit, Value::Text)),
             ];
-            Value::Map(fields.map(|(name, value)| (name.to_owned(), value)).into())
+            fields.extend(offer.iter().flat_map(|offer| offered(offer)));
+            Value::Map(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
         };
         Value::Array(self.asked.iter().map(told).collect())
     }
@@ -185,6 +199,15 @@ impl RehearsalStage {
         let avatar = avatar.ok_or_else(|| StageFault::Step("the visitor has left".to_owned()));
         Ok(avatar?.position)
     }
+}
+
+/// Returns what an offer says, as a test is told.
+fn offered(offer: &ShownOffer) -> [(&'static str, Value); 3] {
+    let ShownOffer { terms, given, taken } = offer;
+    let words = Permission::ALL.iter().filter(|(_, asked)| terms.allow.contains(asked));
+    let allow = words.map(|(word, _)| Value::Text((*word).to_owned())).collect();
+    let (given, taken) = (Value::Text(given.clone()), Value::Text(taken.clone()));
+    [("give", given), ("take", taken), ("allow", Value::Array(allow))]
 }
 
 /// Reads a place, `"x y"` in metres.

@@ -68,6 +68,8 @@ fn player() -> Player {
         acted: FAR,
         pushed: Some(FAR),
         gesture: Some((Emote::Wave, FAR)),
+        // Permits take of the budget.
+        permits: Vec::new(),
     };
     Player {
         name: "x".repeat(NAME_BYTES_MAX),

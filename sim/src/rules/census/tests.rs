@@ -54,7 +54,16 @@ fn player(days: u32, first_seen: u64, last_login: u64) -> Player {
 
 fn session(presence: Presence, acted: Tick) -> PlayerSession {
     let (lane, heading, lease) = (Lane(1), Vec2::ZERO, Tick(u64::MAX / 2));
-    PlayerSession { lane, presence, heading, lease, acted, pushed: None, gesture: None }
+    PlayerSession {
+        lane,
+        presence,
+        heading,
+        lease,
+        acted,
+        pushed: None,
+        gesture: None,
+        permits: Vec::new(),
+    }
 }
 
 /// Who gives up a seat, by a look at everybody.

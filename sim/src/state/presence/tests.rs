@@ -41,6 +41,7 @@ fn world(presence: Presence) -> World {
         acted: Tick(0),
         pushed: None,
         gesture: None,
+        permits: Vec::new(),
     };
     let ada = Player {
         name: "Ada".to_owned(),

@@ -189,9 +189,19 @@ fn people() -> Vec<Recipe> {
          fn on_tick(dt) {{ if state.who != () {{ for n in 0..7 {{ ui(state.who, F); }} }} sound(\"bell\"); }}",
         "q".repeat(512),
     );
+    let offers = format!(
+        "fn on_start() {{ zone(16); }}
+         fn on_enter(other) {{ state.who = other; }}
+         fn on_tick(dt) {{
+             if state.who == () {{ return; }}
+             for n in 0..7 {{ offer(state.who, #{{ give: self_, tag: `${{n}}`, text: \"{}\" }}); }}
+         }}",
+        "q".repeat(512),
+    );
     vec![
         Recipe::new("zones that come and go", &[&zones]),
         Recipe { movable: true, ..Recipe::new("zones around a heap", &[KICKS, &stays]) },
         Recipe::new("forms and sounds", &[&asks]),
+        Recipe::new("offers", &[&offers]),
     ]
 }
