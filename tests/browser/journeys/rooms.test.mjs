@@ -55,6 +55,9 @@ journey('from outside one sees no room, and inside the room that one is in', asy
 
   const door = await ada.thing('front door');
   await ada.walkTo(door.id);
+  // From the side of a doorway the jamb hides the middle of the hall.
+  await ada.read((page) => page.input.walkToPlace({ x: 0, y: -10.7 }));
+  await ada.until('she stands before the door', (page) => page.input.goal === null);
   await ada.read((page, id) => page.touch(id), door.id);
   await ada.until('the open door shows the hall', (page) => page.renderer.rooms.shows({ x: 0, y: -5 }));
   await ada.page.keyboard.down('w');
