@@ -216,6 +216,19 @@ fn a_thing_that_gives_itself_away_leaves_what_it_took_with_its_owner() {
 }
 
 #[test]
+fn what_a_thing_took_goes_with_it() {
+    let mut market = Market::open();
+    let coin = market.coin(2);
+    let terms = market.offered(2, "beg");
+    assert_eq!(market.answer(2, &terms, true), Outcome::Ok);
+    let delete = Build::Delete { object: market.market };
+    assert_eq!(built(&mut market.yard, 1, delete), Outcome::Ok);
+    market.yard.idle(2);
+    assert!(market.yard.world.object(coin).is_none());
+    assert_eq!(market.yard.world.root(), market.yard.world.rehash());
+}
+
+#[test]
 fn a_gift_needs_room_with_its_receiver_and_a_toll_with_the_owner_of_the_thing() {
     let mut builder = Builder::new();
     builder.genesis.parameters.building.objects_per_player = 3;
