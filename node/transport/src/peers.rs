@@ -75,6 +75,7 @@ pub(crate) mod frame;
 pub(crate) mod handler;
 pub(crate) mod handshakes;
 mod limits;
+pub(crate) mod listen;
 mod mesh;
 pub(crate) mod outbox;
 mod swarm;

@@ -369,7 +369,14 @@ impl ClaimDesk<'_> {
             let taken = matches!(why, Refusal::LandTaken(_));
             let next = left.pop_front().filter(|_| taken && !self.args.only);
             let Some(next) = next else {
-                return Err(Failure::refused(format!("square {named} was refused: {why}")));
+                let refused = Failure::refused(format!("square {named} was refused: {why}"));
+                return Err(match why {
+                    Refusal::LandTaken(_) => refused
+                        .hint("`metatopia world map` shows what is free: try another --beside"),
+                    Refusal::NoSponsor => refused
+                        .hint("somebody beside it vouches by `metatopia world vouch`: see --ask"),
+                    _ => refused,
+                });
             };
             self.console.warn(&format!(
                 "square {named} was refused: {why}; going on with {}",

@@ -52,15 +52,29 @@ pub(super) struct AskArgs {
     pub(super) world: Option<SimId>,
 }
 
+/// A point of a world's plane, as people write it.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct PointArgs {
+    /// Tiles of 32 m eastwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    pub(super) x: i32,
+    /// Tiles of 32 m northwards from the origin.
+    #[arg(allow_negative_numbers = true)]
+    pub(super) y: i32,
+}
+
+impl PointArgs {
+    /// Returns the point.
+    pub(super) const fn point(self) -> TilePoint {
+        TilePoint { x: self.x, y: self.y }
+    }
+}
+
 /// Arguments of `metatopia world find`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FindArgs {
-    /// Tiles of 32 m eastwards from the origin.
-    #[arg(allow_negative_numbers = true)]
-    x: i32,
-    /// Tiles of 32 m northwards from the origin.
-    #[arg(allow_negative_numbers = true)]
-    y: i32,
+    #[command(flatten)]
+    at: PointArgs,
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -116,7 +130,7 @@ impl fmt::Display for FoundLine {
 }
 
 pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure> {
-    let point = TilePoint { x: args.x, y: args.y };
+    let point = args.at.point();
     let began = Instant::now();
     let (answer, grant) = locate(&args.ask, point).await?;
     let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -125,8 +139,8 @@ pub(super) async fn run(args: FindArgs, console: Console) -> Result<(), Failure>
     let is_owned = grant.is_some();
     let square = |grant: &LandGrant| WrittenSquare(grant.square).to_string();
     console.show(&FoundLine {
-        x: args.x,
-        y: args.y,
+        x: args.at.x,
+        y: args.at.y,
         owned: is_owned,
         sim: grant.as_ref().map(|grant| grant.sim.to_string()),
         square: grant.as_ref().map(square),

@@ -2,11 +2,10 @@
 
 use clap::Args;
 use metatopia_client_driver::{NodeUrl, http};
-use metatopia_types::TilePoint;
 use tokio::{task::JoinSet, time::Instant};
 
 use super::{
-    find::{AskArgs, locate},
+    find::{AskArgs, PointArgs, locate},
     square::WrittenSquare,
 };
 use crate::{
@@ -27,12 +26,8 @@ const MEASURED_MAX: usize = 4;
 /// Arguments of `metatopia world visit`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct VisitArgs {
-    /// Tiles of 32 m eastwards from the origin.
-    #[arg(allow_negative_numbers = true)]
-    x: i32,
-    /// Tiles of 32 m northwards from the origin.
-    #[arg(allow_negative_numbers = true)]
-    y: i32,
+    #[command(flatten)]
+    point: PointArgs,
     #[command(flatten)]
     ask: AskArgs,
     /// Your key file; `metatopia keys new` makes one.
@@ -50,10 +45,10 @@ pub(in crate::cli) struct VisitArgs {
 }
 
 pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure> {
-    let point = TilePoint { x: args.x, y: args.y };
-    let (answer, grant) = locate(&args.ask, point).await?;
+    let (answer, grant) = locate(&args.ask, args.point.point()).await?;
+    let PointArgs { x, y } = args.point;
     let Some(grant) = grant else {
-        let message = format!("{} {} is nobody's: there is no sim", args.x, args.y);
+        let message = format!("{x} {y} is nobody's: there is no sim");
         return Err(Failure::new(Exit::NotFound, message));
     };
     let urls = answer.endpoints.iter().filter_map(|EndpointEntry { http, .. }| {

@@ -2,14 +2,13 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io,
     sync::Arc,
     time::Duration,
 };
 
 use futures::StreamExt as _;
 use libp2p::{
-    Multiaddr, PeerId, Swarm, SwarmBuilder, TransportError,
+    Multiaddr, PeerId, Swarm, SwarmBuilder,
     connection_limits::{self, ConnectionLimits},
     identity::Keypair,
     noise,
@@ -20,11 +19,7 @@ use libp2p::{
     tcp, yamux,
 };
 use metatopia_types::PublicKey;
-use tokio::{
-    sync::mpsc,
-    task::JoinSet,
-    time::{Instant, timeout_at},
-};
+use tokio::{sync::mpsc, task::JoinSet};
 
 use super::{
     KnownMembers,
@@ -33,12 +28,12 @@ use super::{
     sessions::{OverlaySession, SessionsBehaviour, is_loopback},
 };
 use crate::{
-    bind::BindError,
     figures::TransportFigures,
     peers::{
         StartPeersError,
         frame::{Pump, SessionNumber, SessionTaskEvent, SessionTaskEventKind},
         handshakes::HandshakeBehaviour,
+        listen::listen,
         outbox::SendQueue,
     },
 };
@@ -144,27 +139,7 @@ impl OverlaySwarm {
         &mut self,
         address: &Multiaddr,
     ) -> Result<Multiaddr, StartPeersError> {
-        let bind =
-            |source| StartPeersError::Bind(BindError { address: address.to_string(), source });
-        match self.swarm.listen_on(address.clone()) {
-            Ok(_) => {}
-            Err(TransportError::MultiaddrNotSupported(address)) => {
-                return Err(StartPeersError::Address(address));
-            }
-            Err(TransportError::Other(error)) => return Err(bind(error)),
-        }
-        let deadline = Instant::now() + HANDSHAKE;
-        loop {
-            match timeout_at(deadline, self.swarm.select_next_some()).await {
-                Ok(SwarmEvent::NewListenAddr { address, .. }) => return Ok(address),
-                Ok(SwarmEvent::ListenerError { error, .. }) => return Err(bind(error)),
-                Ok(SwarmEvent::ListenerClosed { reason: Err(error), .. }) => {
-                    return Err(bind(error));
-                }
-                Ok(_) => {}
-                Err(_) => return Err(bind(io::ErrorKind::TimedOut.into())),
-            }
-        }
+        listen(&mut self.swarm, address, HANDSHAKE).await
     }
 
     /// Runs until the handle, or the receiver of events, is gone. It never waits for that receiver, so

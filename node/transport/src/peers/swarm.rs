@@ -1,29 +1,27 @@
 //! The libp2p swarm: its settings, and the task that runs it.
 
-use std::{io, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use futures::StreamExt as _;
 use libp2p::{
-    Multiaddr, PeerId, StreamProtocol, Swarm, SwarmBuilder, TransportError,
+    Multiaddr, PeerId, StreamProtocol, Swarm, SwarmBuilder,
     connection_limits::{self, ConnectionLimits},
     identity::Keypair,
     noise, ping,
     swarm::{ConnectionId, NetworkBehaviour, SwarmEvent},
     tcp, yamux,
 };
-use tokio::{
-    sync::mpsc,
-    task::JoinSet,
-    time::{Instant, timeout_at},
-};
+use tokio::{sync::mpsc, task::JoinSet};
 
 use super::{
     PeersConfig, StartPeersError, Trips,
     frame::{Pump, SessionNumber, SessionTaskEvent, SessionTaskEventKind},
-    handshakes, mesh,
+    handshakes,
+    listen::listen,
+    mesh,
     outbox::SendQueue,
 };
-use crate::{bind::BindError, figures::TransportFigures};
+use crate::figures::TransportFigures;
 
 /// The protocol of frames between servers. Another number means another, incompatible framing.
 const PROTOCOL: StreamProtocol = StreamProtocol::new("/metatopia/lane/1");
@@ -112,27 +110,7 @@ impl PeerSwarm {
         &mut self,
         address: &Multiaddr,
     ) -> Result<Multiaddr, StartPeersError> {
-        let bind =
-            |source| StartPeersError::Bind(BindError { address: address.to_string(), source });
-        match self.swarm.listen_on(address.clone()) {
-            Ok(_) => {}
-            Err(TransportError::MultiaddrNotSupported(address)) => {
-                return Err(StartPeersError::Address(address));
-            }
-            Err(TransportError::Other(error)) => return Err(bind(error)),
-        }
-        let deadline = Instant::now() + HANDSHAKE;
-        loop {
-            match timeout_at(deadline, self.swarm.select_next_some()).await {
-                Ok(SwarmEvent::NewListenAddr { address, .. }) => return Ok(address),
-                Ok(SwarmEvent::ListenerError { error, .. }) => return Err(bind(error)),
-                Ok(SwarmEvent::ListenerClosed { reason: Err(error), .. }) => {
-                    return Err(bind(error));
-                }
-                Ok(_) => {}
-                Err(_) => return Err(bind(io::ErrorKind::TimedOut.into())),
-            }
-        }
+        listen(&mut self.swarm, address, HANDSHAKE).await
     }
 
     /// Runs until the handle, or the receiver of events, is gone.
