@@ -9,6 +9,7 @@
 //! * [`LightClient`] follows the validator set from genesis and checks receipts, outcomes and what
 //!   was in sight. A [`TrustCheckpoint`] lets it begin from what somebody knew later than genesis.
 //! * [`SnapshotDownload`] fetches the whole state, and checks it.
+//! * [`border_shift`] and [`border_gap`] say where a neighbour's ground lies.
 //! * [`text`] turns typed lines into acts, and scenes into sentences; [`build`] those of builders.
 //!
 //! ```
@@ -21,18 +22,24 @@
 
 extern crate alloc;
 
+mod border;
 pub mod build;
 mod checkpoint;
 mod download;
 mod light;
+mod office;
+mod orders;
 mod prove;
 mod session;
 mod sight;
 pub mod text;
 
+pub use border::{border_gap, border_shift, edge_gap};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
 pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};
+pub use office::{LandOffice, LandOfficeError, OFFICE_LINKS_MAX, ProvedMap};
+pub use orders::ProvenOrders;
 pub use prove::{LATE_TURNS, ProvenSight, UnprovenSight};
 pub use session::{
     ENTRANCES_MAX, HEADER_FRESH, Output, PENDING_MAX, PINGS_MAX, QUESTIONS_MAX, Session,

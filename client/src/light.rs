@@ -85,6 +85,9 @@ pub enum Distrust {
         /// The point asked about.
         point: TilePoint,
     },
+    /// The leaves hold no orders, or not those that were asked for.
+    #[error("the leaves hold no orders, or not the last ones below {0}")]
+    NotOrders(u64),
     /// What is shown does not fit together.
     #[error("what is in sight: {0}")]
     View(#[from] SightError),

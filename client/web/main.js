@@ -2,7 +2,7 @@
 /** Puts the page together: module, key, client, picture, panels. */
 
 import { Engine } from './core/engine.js';
-import { checkpointOf, ticketOf } from './core/fragment.js';
+import { checkpointOf, placeOf, ticketOf } from './core/fragment.js';
 import { Identity } from './core/keys.js';
 import { loadModule } from './core/load.js';
 import { keep, openStore, recall } from './core/store.js';
@@ -18,6 +18,7 @@ import { Badge } from './ui/badge.js';
 import { buildPanel } from './ui/build.js';
 import { Chat } from './ui/chat.js';
 import { Code } from './ui/code.js';
+import { crossing } from './ui/crossing.js';
 import { Dock } from './ui/dock.js';
 import { button, el, fill } from './ui/dom.js';
 import { Elsewhere } from './ui/elsewhere.js';
@@ -26,6 +27,7 @@ import { Group } from './ui/group.js';
 import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
 import { agrees, described } from './ui/introduction.js';
+import { mapPanel } from './ui/map.js';
 import { Announcer, around, inReach, nearPanel } from './ui/near.js';
 import { orderPanel } from './ui/order.js';
 import { peoplePanel } from './ui/people.js';
@@ -42,7 +44,7 @@ import { Tools } from './ui/tools.js';
 import { workshopPanel } from './ui/workshop.js';
 
 const PANELS = {
-  near: nearPanel, people: peoplePanel, build: buildPanel, order: orderPanel, proof: proofPanel, servers: serversPanel,
+  near: nearPanel, people: peoplePanel, map: mapPanel, build: buildPanel, order: orderPanel, proof: proofPanel, servers: serversPanel,
   governance: governancePanel, share: sharePanel, settings: settingsPanel, about: aboutPanel, thing: thingPanel, source: sourcePanel,
   script: workshopPanel,
 };
@@ -53,12 +55,6 @@ const SETTINGS = 'metatopia.settings';
 
 /** Canvas pixels per CSS pixel are not worth more than this. */
 const RATIO_MAX = 2;
-
-/** `x,y` in metres. @param {string | null} text */
-function placeOf(text) {
-  const [x, y] = (text ?? '').split(',').map(Number);
-  return text && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
-}
 
 const query = new URLSearchParams(location.search);
 const config = JSON.parse(document.getElementById('config')?.textContent ?? '{}');
@@ -91,6 +87,8 @@ export class Page {
     const sim = /^\/w\/([0-9a-f]{64})$/.exec(location.pathname)?.[1] ?? null;
     /** The module was made of other sources than the server that brings it. */
     this.stale = config.stale === true || query.get('wasm') === 'stale';
+    /** Files in a folder have no addresses of sims. */
+    this.inFolder = config.origin !== undefined;
     /** The first server to go to: the page's own, but for a page in a folder. */
     this.origin = query.get('node') ?? config.origin ?? location.origin;
     // The world is there to be looked at before anybody enters it.
@@ -129,7 +127,7 @@ export class Page {
     this.about = el('section', { class: 'stack about' });
     this.ambience = new Ambience();
     this.sounds = new Sounds(this);
-    this.steps = new Steps(this);
+    [this.steps, this.border] = [new Steps(this), crossing(this)];
     /** Where one is, for people who are told: the sim, and the room in it. */
     this.where = '';
     /** Whether somebody only looks, and agreed to nothing. */
@@ -253,6 +251,7 @@ export class Page {
     if (!genesis?.floorPlan || this.renderer.rooms.plan === genesis.floorPlan) return;
     this.renderer.rooms.plan = genesis.floorPlan;
     fill(this.about, ...described(genesis.introduction));
+    this.dock.hide('map', genesis.introduction.world === null);
   }
 
   /** Says in which sim and room one is, if it is another one. */
@@ -270,6 +269,7 @@ export class Page {
   }
 
   update() {
+    if (this.entered) this.border.update(performance.now());
     if (document.hidden) return;
     this.tellPlace();
     this.actions.update();

@@ -7,6 +7,7 @@ mod admin;
 mod arguments;
 mod bench;
 mod bisect;
+mod border;
 mod bots;
 mod capsule;
 mod client;
@@ -145,6 +146,11 @@ enum Command {
         #[command(subcommand)]
         command: world::WorldCommand,
     },
+    /// Open, close and list the borders that people walk over into other sims.
+    Border {
+        #[command(subcommand)]
+        command: border::BorderCommand,
+    },
     /// Make places of your own, check them, and write running sims as places.
     Place {
         #[command(subcommand)]
@@ -240,6 +246,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Recover { command } => recover::run(command, console),
         Command::Sim { command } => sim::run(command, console),
         Command::World { command } => world::run(command, console),
+        Command::Border { command } => wait(border::run(command, console)),
         Command::Place { command } => place::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),
         Command::Page { command } => page::run(command, console),

@@ -46,6 +46,8 @@ use metatopia_transport::{
 };
 use serde::Deserialize;
 
+use crate::courier::address_book::NeighbourNodes;
+
 mod host_port;
 mod layer;
 mod peer;
@@ -262,6 +264,8 @@ pub struct Settings {
     pub p2p_listen: Multiaddr,
     /// TCP address for the overlay of the sim's world. Default: the server takes no part in it.
     pub overlay_listen: Option<Multiaddr>,
+    /// Nodes of neighbours, besides those that the data directory and the overlay name. Default: none.
+    pub neighbours: NeighbourNodes,
     /// Other servers, besides those that the genesis names.
     pub peers: Vec<PeerConfig>,
     /// Says whether all turns since genesis are kept. Default: no.
@@ -395,6 +399,7 @@ pub fn settle(layers: impl IntoIterator<Item = Layer>) -> Result<Settings, Confi
         tls: both_or_none(layer.tls_cert, layer.tls_key)?,
         p2p_listen,
         overlay_listen: layer.overlay_listen,
+        neighbours: layer.neighbours.unwrap_or_default(),
         peers,
         archive: layer.archive.unwrap_or(false),
         snapshot_turns: layer.snapshot_turns.unwrap_or(SNAPSHOT_TURNS),

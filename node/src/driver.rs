@@ -28,7 +28,7 @@ use metatopia_transport::{
     http::Allowed,
     peers::{PeerEvent, PeerEvents, PeersHandle},
 };
-use metatopia_types::{ActId, Height, NodeContact, PublicKey};
+use metatopia_types::{ActId, Height, NodeContact, PublicKey, SimId};
 use tokio::{
     sync::{mpsc, watch},
     time::MissedTickBehavior,
@@ -41,6 +41,7 @@ use self::{
 };
 use crate::{
     clock::SystemClock,
+    courier::{CourierNews, Couriers},
     diagnostics::Diagnostics,
     executor,
     joining::{self, JoinAnswer, JoinRequests},
@@ -132,6 +133,8 @@ pub struct Driver {
     pub followers: FollowerFile,
     /// The requests to be let in by this node's invite; none if it has no invite.
     pub join_requests: Option<JoinRequests>,
+    /// The couriers that ask the sim's neighbours.
+    pub couriers: Couriers,
 }
 
 /// The state that the loop keeps from one pass to the next.
@@ -212,6 +215,7 @@ impl Driver {
                     Some(input) => input,
                     None => continue,
                 },
+                Some(news) = self.couriers.news.recv() => courier_input(news),
                 came = outside(
                     self.peer_events.recv(),
                     self.gateway_events.recv(),
@@ -334,6 +338,8 @@ impl Driver {
                     state.answer(token, answer, newest.unwrap_or_default());
                 }
                 Effect::Servers(known) => self.update_servers(state, known),
+                Effect::DispatchRefused { neighbour, why } => not_heard(neighbour, &why),
+                Effect::Borders(borders) => drop(self.couriers.borders.send_replace(borders)),
                 Effect::Contacts(contacts) => {
                     state.peer_set.contacts = contacts;
                     self.connect(state).await;
@@ -531,6 +537,17 @@ impl LoopState {
         if matches!(stage, ActStage::Applied { .. } | ActStage::Refused(_)) {
             self.acts.remove(&act);
         }
+    }
+}
+
+fn not_heard(neighbour: SimId, why: &str) {
+    tracing::warn!(%neighbour, why, "what a neighbour said counts for nothing");
+}
+
+fn courier_input(news: CourierNews) -> Input {
+    match news {
+        CourierNews::Dispatch { neighbour, dispatch } => Input::Dispatch { neighbour, dispatch },
+        CourierNews::Nodes { neighbour, nodes } => Input::NeighbourNodes { neighbour, nodes },
     }
 }
 

@@ -23,6 +23,7 @@ pub mod certificate_file;
 pub mod cli;
 pub mod clock;
 pub mod config;
+pub mod courier;
 pub mod diagnostics;
 pub mod disk;
 pub mod disk_thread;

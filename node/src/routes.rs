@@ -74,8 +74,8 @@ pub use query::{Busy, QUERY, Query, Reply, RootUnknown};
 pub use servers::ServerEntry;
 pub use source::SourceOffer;
 pub use status::{
-    Carriers, DelayedChangeStatus, FollowStatus, MissingTurns, ParentAnswer, RefusingServer,
-    SessionAnswer, StatusAnswer,
+    AdminsStatus, Carriers, DelayedChangeStatus, FollowStatus, MissingTurns, NamedKey,
+    ParentAnswer, RefusingServer, SessionAnswer, StatusAnswer,
 };
 
 /// What programs of this machine ask without TLS. Pages, and what they are made of, are not there.

@@ -11,6 +11,7 @@ use std::{collections::BTreeMap, fs, io, net::SocketAddr, sync::Arc, thread, tim
 use libp2p::Multiaddr;
 use metatopia_consensus as consensus;
 use metatopia_protocol::{Applicant, Grant, JoinRequest};
+use metatopia_raynet::SiteAbout;
 use metatopia_replica::{
     Config, OwnEndpoint, PEER_FRAME_BYTES_MAX,
     keeper::{Done, HISTORY_TURNS, History, Order},
@@ -38,6 +39,10 @@ use crate::{
     certificate_file::CertificateFile,
     clock::SystemClock,
     config::{PeerConfig, Settings},
+    courier::{
+        Couriers,
+        address_book::{AddressBook, NeighbourFile},
+    },
     diagnostics::Diagnostics,
     disk::RealDisk,
     disk_thread::{self, ORDERS_MAX},
@@ -186,8 +191,10 @@ pub(crate) async fn start(
     let (asked, queries) = mpsc::channel(QUERIES_MAX);
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
-    let world = place_in_world(settings, genesis, shared.http, told.clone()).await?;
+    let world =
+        place_in_world(settings, genesis, shared.http, (told.clone(), allowed.clone())).await?;
     let node = node(settings, (told, asked), said, &gateway, figures);
+    let couriers = couriers(settings, sim, world.as_ref());
     let node = routes::Node { world, ..node };
     let join_requests = join_requests(settings, (sim, server), node_key, peers.contact(), clock);
     let driver = Driver {
@@ -214,8 +221,19 @@ pub(crate) async fn start(
         addresses: addresses(settings),
         followers: FollowerFile::open(&settings.data_dir),
         join_requests,
+        couriers,
     };
     Ok(ListeningServer { driver, disk, node })
+}
+
+/// Starts the couriers of a server.
+fn couriers(settings: &Settings, sim: SimId, world: Option<&WorldPlace>) -> Couriers {
+    let book = AddressBook {
+        configured: settings.neighbours.clone(),
+        file: NeighbourFile::at(&settings.data_dir),
+        overlay: world.map(|world| world.member().clone()),
+    };
+    Couriers::start(sim, book)
 }
 
 /// The time after which a server of the land office fetches the map about its own square again.
@@ -230,7 +248,7 @@ async fn place_in_world(
     settings: &Settings,
     genesis: &Genesis,
     http: SocketAddr,
-    status: watch::Receiver<Option<routes::StatusAnswer>>,
+    (status, allowed): (watch::Receiver<Option<routes::StatusAnswer>>, Allowed),
 ) -> Result<Option<WorldPlace>, ServerError> {
     let Some(listen) = settings.overlay_listen.clone() else { return Ok(None) };
     let folder = OverlayFolder::at(&settings.data_dir);
@@ -242,7 +260,8 @@ async fn place_in_world(
     let counted = status.clone();
     let count: CountClients =
         Arc::new(move || counted.borrow().as_ref().map_or(0, |status| status.players));
-    let site = Some((genesis.id(), square, genesis.licence.clone(), count));
+    let about = SiteAbout { label: genesis.name.clone(), licence: genesis.licence.clone() };
+    let site = Some((genesis.id(), square, about, count));
     let own = clients.iter().filter(|_| is_office).cloned().collect();
     let vantage = TilePoint::corner(square);
     // The land office asks itself, and so knows at once of what is granted.
@@ -261,6 +280,14 @@ async fn place_in_world(
             .renew(&folder, own, (newest, TICKS_PER_SECOND / ticks))
             .map_err(ServerError::world)?;
     }
+    let mut met = place.member().met.clone();
+    tokio::spawn(async move {
+        // Ends with the member.
+        while met.changed().await.is_ok() {
+            let urls = met.borrow_and_update().clone();
+            allowed.set_sites(urls.iter().filter_map(|url| url.node().to_string().parse().ok()));
+        }
+    });
     tracing::info!(world = %place.sets().world(), overlay = %place.member().address, "in a world");
     Ok(Some(place))
 }

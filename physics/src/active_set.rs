@@ -14,6 +14,7 @@ use crate::body::Body;
 use crate::broad_phase::{self, PairKey, PairKind, SweepMemory, classify, pair_key};
 use crate::contact::Contact;
 use crate::grid::Grid;
+use crate::joint_store::JointStore;
 use crate::limits::{PARTNERS_MAX, SUBSTEPS};
 use crate::mass_props::MassProps;
 use crate::narrow_phase::Hull;
@@ -49,6 +50,7 @@ pub(crate) struct RegionView<'a> {
     /// The bodies that were removed since the last step and left contacts behind.
     pub(crate) removed: &'a [ObjectId],
     pub(crate) grid: &'a Grid,
+    pub(crate) joints: &'a JointStore,
 }
 
 /// The bodies that take part in a step, and their pairs. A region keeps it for the sake of its memory.
@@ -62,6 +64,8 @@ pub(crate) struct ActiveSet {
     pub(crate) hulls: Vec<Hull>,
     /// The pairs to solve, in order, by indices into this set.
     pub(crate) keys: Vec<PairKey>,
+    /// The indices of the joints to solve, in order.
+    pub(crate) joints: Vec<u32>,
     /// The bodies whose contacts the step makes anew, in order; `None` for all bodies.
     pub(crate) renewed: Option<Vec<ObjectId>>,
     sweep: SweepMemory,
@@ -74,6 +78,8 @@ impl RegionView<'_> {
         set.indices.extend(0..self.bodies.len() as u32);
         self.prepare(set);
         broad_phase::find_pairs(&set.bodies, &set.hulls, &mut set.sweep, &mut set.keys);
+        set.joints.clear();
+        set.joints.extend(0..self.joints.all().len() as u32);
         set.renewed = None;
     }
 
@@ -101,7 +107,7 @@ impl RegionView<'_> {
             PairFinder { view: self, looks, neighbours: BTreeMap::new(), along_x: None };
         let mut members: BTreeSet<u32> = self.awake.iter().copied().collect();
         let mut movers = members.clone();
-        let mut keys = BTreeSet::new();
+        let (mut keys, mut joints) = (BTreeSet::new(), BTreeSet::new());
         let mut ring = self.awake.clone();
         for _ in 0..SUBSTEPS {
             let mut next = Vec::new();
@@ -114,6 +120,15 @@ impl RegionView<'_> {
                     keys.insert(pair_key(index, other));
                     if movable && movers.insert(other) {
                         next.push(other);
+                    }
+                }
+                for (joint, other) in self.joined(index) {
+                    joints.insert(joint);
+                    if let Some((other, movable)) = other {
+                        members.insert(other);
+                        if movable && movers.insert(other) {
+                            next.push(other);
+                        }
                     }
                 }
             }
@@ -136,10 +151,26 @@ impl RegionView<'_> {
         };
         set.keys.clear();
         set.keys.extend(keys.into_iter().map(local));
+        set.joints.clear();
+        set.joints.extend(joints);
         set.renewed = Some(renewed);
         set.indices = indices;
         self.prepare(set);
         Some(())
+    }
+
+    /// Returns the joints that hold a body, by their indices, each with the body at its other end and whether
+    /// that one has a finite mass.
+    fn joined(&self, index: u32) -> impl Iterator<Item = (u32, Option<(u32, bool)>)> {
+        let id = self.bodies[index as usize].id;
+        self.joints.of_body(id).map(move |joint| {
+            let other = self.joints.all()[joint].ends().find(|end| *end != id);
+            let other = other.and_then(|other| {
+                let found = self.bodies.binary_search_by_key(&other, |body| body.id).ok()?;
+                Some((found as u32, self.mass_props[found].inverse_mass != 0))
+            });
+            (joint as u32, other)
+        })
     }
 
     /// Prepares a body for the solver.

@@ -4,6 +4,7 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
+use crate::filter::{ContactRole, Filter};
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
     COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, SLEEP_STEPS, SPEED_MAX,
@@ -11,72 +12,9 @@ use crate::limits::{
 };
 use crate::motion::Motion;
 use crate::shape::{Geometry, Shape, ShapeError};
+use crate::spec::{BodySpec, Pose};
 
 const BOUND: Q20 = Q20::constant(COORDINATE_MAX);
-
-/// A position and a direction.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pose {
-    /// The position, in metres from the region's origin.
-    pub position: Vec2,
-    /// The direction of the body's own x axis.
-    pub angle: Angle,
-}
-
-/// The definition of a new body. Start from [`BodySpec::new`] and change fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BodySpec {
-    /// The shape; the only field that can be refused.
-    pub shape: Shape,
-    /// The kind of motion.
-    pub motion: Motion,
-    /// The pose at the start, clamped to the region.
-    pub pose: Pose,
-    /// The velocity in metres a second, shortened to the body's greatest speed. Zero for a static
-    /// body.
-    pub velocity: Vec2,
-    /// The spin (angular velocity) in radians a second, clamped to the body's greatest spin. Zero
-    /// for a static body.
-    pub spin: Fx,
-    /// The mass in kilograms. It counts while the body is dynamic.
-    pub mass: Fx,
-    /// The coefficient of friction; 0 is ice. The friction of a contact is the geometric mean of
-    /// both bodies' frictions.
-    pub friction: Fx,
-    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing. The restitution of a
-    /// contact is the greater of both bodies' restitutions.
-    pub restitution: Fx,
-    /// The share of the velocity that a dynamic body loses in a second: the friction of the ground.
-    pub linear_damping: Fx,
-    /// The share of the spin that a dynamic body loses in a second.
-    pub angular_damping: Fx,
-    /// Whether the body only notices kinematic and dynamic bodies and pushes nothing.
-    pub sensor: bool,
-    /// Whether contacts do not turn the body, as for a person who walks.
-    pub fixed_rotation: bool,
-}
-
-impl BodySpec {
-    /// Defines a body of one kilogram without velocity, with friction 1/2, no restitution and no
-    /// damping.
-    #[must_use]
-    pub const fn new(shape: Shape, motion: Motion, position: Vec2) -> Self {
-        Self {
-            shape,
-            motion,
-            pose: Pose { position, angle: Angle::ZERO },
-            velocity: Vec2::ZERO,
-            spin: Fx::ZERO,
-            mass: Fx::ONE,
-            friction: Fx::HALF,
-            restitution: Fx::ZERO,
-            linear_damping: Fx::ZERO,
-            angular_damping: Fx::ZERO,
-            sensor: false,
-            fixed_rotation: false,
-        }
-    }
-}
 
 /// The complete state of one body. The encoding has at most
 /// [`BODY_BYTES_MAX`](crate::limits::BODY_BYTES_MAX) bytes.
@@ -85,7 +23,7 @@ pub struct Body {
     pub(crate) id: ObjectId,
     pub(crate) geometry: Geometry,
     pub(crate) motion: Motion,
-    pub(crate) sensor: bool,
+    pub(crate) role: ContactRole,
     pub(crate) fixed_rotation: bool,
     /// The mass in kilograms, with 16 fraction bits.
     pub(crate) mass: u32,
@@ -142,7 +80,7 @@ impl Body {
             id,
             geometry: Geometry::new(spec.shape, spec.motion)?,
             motion: spec.motion,
-            sensor: spec.sensor,
+            role: ContactRole { sensor: spec.sensor, filter: spec.filter },
             fixed_rotation: spec.fixed_rotation,
             mass: rounded(mass, 16) as u32,
             friction: factor(spec.friction, FRICTION_MAX),
@@ -176,8 +114,9 @@ impl Body {
             restitution: self.restitution.fx(),
             linear_damping: self.linear_damping.fx(),
             angular_damping: self.angular_damping.fx(),
-            sensor: self.sensor,
+            sensor: self.role.sensor,
             fixed_rotation: self.fixed_rotation,
+            filter: self.role.filter,
         }
     }
 
@@ -202,7 +141,13 @@ impl Body {
     /// Returns whether the body only notices others and pushes nothing.
     #[must_use]
     pub const fn is_sensor(&self) -> bool {
-        self.sensor
+        self.role.sensor
+    }
+
+    /// Returns which other bodies this one concerns.
+    #[must_use]
+    pub const fn filter(&self) -> Filter {
+        self.role.filter
     }
 
     /// Returns the position in metres from the region's origin, exactly.
@@ -321,7 +266,7 @@ impl Body {
 }
 
 /// Returns the cosine and the sine of an angle, rounded to 30 fraction bits.
-fn facing(angle: Angle) -> Unit {
+pub(crate) fn facing(angle: Angle) -> Unit {
     let (sine, cosine) = angle.sin_cos();
     Unit {
         x: Q30(narrow(rounded(cosine.to_bits(), 2))),

@@ -2,10 +2,13 @@
 //! state.
 
 use crate::fixed::{Q20, Vector};
-use crate::limits::PARTNERS_MAX;
+use crate::limits::{BODIES_MAX, PARTNERS_MAX};
 use crate::motion::Motion;
 use crate::narrow_phase::Hull;
 use crate::solver_body::{Aabb, SolverBody};
+
+#[cfg(test)]
+mod tests;
 
 /// Two bodies by their indices in id order, the lower first, as `a << 32 | b`.
 pub(crate) type PairKey = u64;
@@ -39,11 +42,22 @@ pub(crate) struct SweepMemory {
     partners: Vec<[u8; PairKind::COUNT]>,
 }
 
+/// The height of a strip, as a number of bits: 8 m, a few times the size of most bodies.
+const STRIP_BITS: u32 = 23;
+/// The strips from the lowest coordinate of a box, 2,048 m below the origin, to the highest.
+const STRIPS: u32 = 1 << (32 - STRIP_BITS);
+/// The bits of an index of a body.
+const INDEX_BITS: u32 = BODIES_MAX.ilog2();
+/// So many entries of strips for each body are worth sorting. Large bodies lie in many strips.
+const ENTRIES_PER_BODY: usize = 3;
+
 /// Finds all pairs whose boxes overlap and whose kinds concern each other, in id order, without
 /// those beyond [`PARTNERS_MAX`] of a body.
 ///
 /// This is sweep and prune. Bodies are sorted by the lower end of their boxes along the axis on
-/// which they are spread further, and each is compared with those that begin before it ends.
+/// which they are spread further, and each is compared with those that begin before it ends; first
+/// in strips across that axis. Only where a body has too many partners, which the order of the whole
+/// sweep selects, or where bodies are too large for strips, all are swept as one.
 pub(crate) fn find_pairs(
     bodies: &[SolverBody],
     hulls: &[Hull],
@@ -51,16 +65,12 @@ pub(crate) fn find_pairs(
     found: &mut Vec<PairKey>,
 ) {
     let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
-    let SweepMemory { unsorted, order, sorted, .. } = memory;
     let entries = (0_u32..).zip(bodies);
-    refill(unsorted, entries.map(|(index, body)| entry(index, &body.aabb(hulls), along_x)));
-    // By the lower end, and by index where that is the same: in one number, which sorts fast.
-    let key = |entry: &SweepEntry| (i64::from(entry.low) << 32) | i64::from(entry.index);
-    refill(order, unsorted.iter().map(key));
-    order.sort_unstable();
-    refill(sorted, order.iter().map(|key| unsorted[(key & 0xFFFF_FFFF) as usize]));
-    found.clear();
-    sweep(memory, bodies, found);
+    let entry = |(index, body): (u32, &SolverBody)| entry(index, &body.aabb(hulls), along_x);
+    refill(&mut memory.unsorted, entries.map(entry));
+    if sweep_strips(memory, bodies, found).is_none() {
+        sweep_all(memory, bodies, found);
+    }
     found.sort_unstable();
 }
 
@@ -78,32 +88,120 @@ fn entry(index: u32, aabb: &Aabb, along_x: bool) -> SweepEntry {
     SweepEntry { low, high, other_low, other_high, index }
 }
 
-fn sweep(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) {
-    let SweepMemory { sorted: entries, partners, .. } = memory;
+/// Returns the strip of a coordinate across the axis of the sweep.
+const fn strip(coordinate: i32) -> u32 {
+    ((coordinate >> STRIP_BITS) + (STRIPS / 2).cast_signed()).cast_unsigned()
+}
+
+/// Sweeps each strip for itself. Returns `None` if that does not tell which pairs there are.
+fn sweep_strips(
+    memory: &mut SweepMemory,
+    bodies: &[SolverBody],
+    found: &mut Vec<PairKey>,
+) -> Option<()> {
+    let SweepMemory { unsorted, order, sorted, partners } = memory;
+    order.clear();
+    for entry in &*unsorted {
+        // By the strip, then by the lower end, and by index where that is the same.
+        let begin = ((i64::from(entry.low) + (1 << 31)) << INDEX_BITS) | i64::from(entry.index);
+        let strips = strip(entry.other_low)..=strip(entry.other_high);
+        order.extend(strips.map(|strip| (i64::from(strip) << (32 + INDEX_BITS)) | begin));
+        if order.len() > unsorted.len() * ENTRIES_PER_BODY {
+            return None;
+        }
+    }
+    order.sort_unstable();
+    let index = |key: &i64| (key & ((1 << INDEX_BITS) - 1)) as usize;
+    refill(sorted, order.iter().map(|key| unsorted[index(key)]));
+    found.clear();
     partners.clear();
     partners.resize(bodies.len(), [0; PairKind::COUNT]);
+    let (mut rest, mut entries) = (&order[..], &sorted[..]);
+    while let Some(key) = rest.first() {
+        let strip = (key >> (32 + INDEX_BITS)) as u32;
+        let count = rest.partition_point(|key| (key >> (32 + INDEX_BITS)) as u32 == strip);
+        sweep_strip(&entries[..count], strip, bodies, partners, found)?;
+        (rest, entries) = (&rest[count..], &entries[count..]);
+    }
+    Some(())
+}
+
+/// Sweeps one strip. A pair that lies in several strips counts in the first that both reach. Returns
+/// `None` if a body has more partners than it may have.
+fn sweep_strip(
+    entries: &[SweepEntry],
+    number: u32,
+    bodies: &[SolverBody],
+    partners: &mut [[u8; PairKind::COUNT]],
+    found: &mut Vec<PairKey>,
+) -> Option<()> {
     for (position, first) in entries.iter().enumerate() {
         for second in &entries[position + 1..] {
             if second.low > first.high {
                 break;
             }
-            let apart =
-                (second.other_low > first.other_high) | (first.other_low > second.other_high);
-            if apart {
+            if first.is_apart_across(second)
+                || strip(first.other_low.max(second.other_low)) != number
+            {
                 continue;
             }
-            let (a, b) = (first.index.min(second.index), first.index.max(second.index));
-            let (one, other) = ((a, &bodies[a as usize]), (b, &bodies[b as usize]));
-            let Some((owner, kind)) = classify(one, other) else {
+            let Some((key, owner, kind)) = classified(first, second, bodies) else { continue };
+            let count = &mut partners[owner as usize][kind as usize];
+            if *count == PARTNERS_MAX {
+                return None;
+            }
+            *count += 1;
+            found.push(key);
+        }
+    }
+    Some(())
+}
+
+/// Sweeps all bodies as one.
+fn sweep_all(memory: &mut SweepMemory, bodies: &[SolverBody], found: &mut Vec<PairKey>) {
+    let SweepMemory { unsorted, order, sorted, partners } = memory;
+    // By the lower end, and by index where that is the same: in one number, which sorts fast.
+    let key = |entry: &SweepEntry| (i64::from(entry.low) << 32) | i64::from(entry.index);
+    refill(order, unsorted.iter().map(key));
+    order.sort_unstable();
+    refill(sorted, order.iter().map(|key| unsorted[(key & 0xFFFF_FFFF) as usize]));
+    found.clear();
+    partners.clear();
+    partners.resize(bodies.len(), [0; PairKind::COUNT]);
+    for (position, first) in sorted.iter().enumerate() {
+        for second in &sorted[position + 1..] {
+            if second.low > first.high {
+                break;
+            }
+            if first.is_apart_across(second) {
                 continue;
-            };
+            }
+            let Some((key, owner, kind)) = classified(first, second, bodies) else { continue };
             let count = &mut partners[owner as usize][kind as usize];
             if *count < PARTNERS_MAX {
                 *count += 1;
-                found.push(pair_key(a, b));
+                found.push(key);
             }
         }
     }
+}
+
+impl SweepEntry {
+    /// Returns whether two boxes are apart across the axis of the sweep.
+    const fn is_apart_across(&self, other: &Self) -> bool {
+        (other.other_low > self.other_high) | (self.other_low > other.other_high)
+    }
+}
+
+/// Returns the key of a pair, which body it counts for, and its kind, if the two concern each other.
+fn classified(
+    first: &SweepEntry,
+    second: &SweepEntry,
+    bodies: &[SolverBody],
+) -> Option<(PairKey, u32, PairKind)> {
+    let (a, b) = (first.index.min(second.index), first.index.max(second.index));
+    let (owner, kind) = classify((a, &bodies[a as usize]), (b, &bodies[b as usize]))?;
+    Some((pair_key(a, b), owner, kind))
 }
 
 /// The kind of a pair, as the body sees it that the pair counts for.
@@ -123,7 +221,8 @@ impl PairKind {
 }
 
 /// Returns which of two bodies a pair counts for, and its kind; `None` if the two do not concern
-/// each other. The body with the lower index comes first.
+/// each other: by their kinds, or because the filter of one leaves out the other. The body with the
+/// lower index comes first.
 ///
 /// A sensor notices whatever moves and is no sensor. Other bodies meet if one has a finite mass. A
 /// pair of two finite masses counts for the smaller body: there is little room around it for others
@@ -132,6 +231,9 @@ pub(crate) fn classify(
     (a, first): (u32, &SolverBody),
     (b, second): (u32, &SolverBody),
 ) -> Option<(u32, PairKind)> {
+    if !first.filter.meets(second.filter) {
+        return None;
+    }
     if first.sensor || second.sensor {
         let (sensor, index, other) =
             if first.sensor { (first, b, second) } else { (second, a, first) };

@@ -12,7 +12,7 @@ use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::TOUCH_MARGIN;
 use crate::narrow_phase::{Hull, Manifold, collide};
 use crate::solver_body::{BodyShift, BodyVelocity, SolverBody};
-use crate::touch::Touch;
+use crate::touch::{Hit, Touch};
 
 const MARGIN: Q20 = Q20::constant(TOUCH_MARGIN);
 /// How far bodies may move against each other, in metres, before they are looked at again.
@@ -237,11 +237,31 @@ impl ContactPair {
             a,
             b,
             point: self.touch_point.vec2(),
-            impulse: points[self.range()]
-                .iter()
-                .map(ConstraintPoint::newton_seconds)
-                .fold(Fx::ZERO, Fx::saturating_add),
+            impulse: self.newton_seconds(points),
         })
+    }
+
+    /// Returns the hit of this step, if the two met at no less than a speed. `before` are their velocities at
+    /// its beginning.
+    pub(crate) fn hit(
+        &self,
+        [a, b]: [ObjectId; 2],
+        points: &[ConstraintPoint],
+        [of_a, of_b]: [BodyVelocity; 2],
+        least: Q20,
+    ) -> Option<Hit> {
+        let pushing = points[self.range()].iter().filter(|point| point.total_impulse > Q20::ZERO);
+        let approach =
+            |point: &ConstraintPoint| -point.normal.relative_speed(self.normal, &of_a, &of_b);
+        let speed = pushing.map(approach).max().filter(|speed| *speed >= least)?;
+        let (point, impulse) = (self.touch_point.vec2(), self.newton_seconds(points));
+        Some(Hit { a, b, point, speed: speed.fx(), impulse })
+    }
+
+    /// Returns the impulse along the normal over the whole step.
+    fn newton_seconds(&self, points: &[ConstraintPoint]) -> Fx {
+        let impulses = points[self.range()].iter().map(ConstraintPoint::newton_seconds);
+        impulses.fold(Fx::ZERO, Fx::saturating_add)
     }
 
     /// Returns the contact that the next step starts from, or nothing if the two are apart.

@@ -1,16 +1,17 @@
 //! Rigid bodies in one region, in integer arithmetic: the same commands give the same bits on every
 //! machine.
 //!
-//! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them and apply impulses.
-//! [`Region::step`] simulates a 60th of a second and returns the [`Touch`]es that began and ended.
-//! Queries find the bodies near a point, and the first one on a straight way. Without
+//! A [`Region`] holds [`Body`]s by object id. Commands insert bodies, move them, apply impulses and
+//! hold them together by [`Joint`]s. [`Region::step`] simulates a 60th of a second and returns the
+//! [`Touch`]es that began and ended; [`Region::step_events`] returns hard [`Hit`]s and the ends of joints
+//! as well. Queries find the bodies near a point, and the first one on a straight way. Without
 //! [gravity](Region::with_gravity) the region is ground that is seen from above, and damping is its
 //! friction.
 //!
 //! # What it promises
 //!
-//! - A step is a pure function of the bodies, the [`Contact`]s and the region's parameters. A region
-//!   [restored](Region::restore) from both goes on exactly as the one that they were taken from.
+//! - A step is a pure function of the bodies, the [`Contact`]s, the joints and the region's parameters.
+//!   A region [restored](Region::restore) from them goes on exactly as the one that they were taken from.
 //!   Every other structure follows from them.
 //! - The order of commands on different bodies makes no difference.
 //! - The arguments of a command are rounded and clamped to the [`limits`], or refused. Nothing can
@@ -21,9 +22,9 @@
 //!
 //! # What it cannot do
 //!
-//! It has no joints, no compounds, no shape casts and no ghosts of neighbour regions. No body is
-//! faster than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic body crushes
-//! it against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after half a second.
+//! It has no compounds, no chains of segments and no ghosts of neighbour regions. No body is faster
+//! than [`limits::SPEED_MAX`], so none tunnels through a wall, unless a kinematic body crushes it
+//! against the wall. A drift that is slower than [`limits::SLEEP_SPEED`] ends after half a second.
 //! A box that slides along a wall made of several rectangles can catch on their seams; a circle does
 //! not. [`Region::set_pose`] does not push the bodies on the way: only a velocity does.
 //!
@@ -32,9 +33,9 @@
 //! `active_set` selects the bodies that something can happen to. For them `broad_phase` finds the
 //! pairs whose boxes overlap, and each pair becomes a `contact_pair` with the impulses of its
 //! contact. `narrow_phase` computes a manifold per pair, once a step, and again for bodies that move
-//! far against each other. `solver` goes through four substeps; in each, it solves friction and
+//! far against each other. `solver` goes through four substeps; in each, it solves joints, friction and
 //! non-penetration and integrates the positions. `step` turns the result into the changed bodies, the
-//! new contacts and the touch events.
+//! new contacts, the impulses of joints and the events.
 //!
 //! # Formats
 //!
@@ -97,6 +98,33 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A weight on a hinge swings, and comes to rest below it where something damps it:
+//!
+//! ```
+//! use metatopia_math::{Fx, Vec2};
+//! use metatopia_physics::{BodySpec, JointId, JointKind, Motion, Region, Shape};
+//! use metatopia_types::ObjectId;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut region = Region::new().with_gravity(Vec2::new(Fx::ZERO, Fx::from_int(-10)));
+//! let round = Shape::Circle { radius: Fx::HALF };
+//! let beside = Vec2::new(Fx::from_int(2), Fx::ZERO);
+//! let weight = BodySpec { linear_damping: Fx::ONE, ..BodySpec::new(round, Motion::Dynamic, beside) };
+//! region.insert(ObjectId(1), &weight)?;
+//! let hinge = JointKind::Revolute { limits: None, motor: None };
+//! let joint = region.joint_at(None, ObjectId(1), Vec2::ZERO, hinge)?;
+//! region.insert_joint(JointId(1), &joint)?;
+//!
+//! while !region.is_asleep() {
+//!     region.step();
+//! }
+//! let below = Vec2::new(Fx::ZERO, Fx::from_int(-2));
+//! let rest = region.body(ObjectId(1)).map(|body| body.position());
+//! assert!(rest.is_some_and(|rest| rest.distance(below) < Fx::from_ratio(1, 20)));
+//! # Ok(())
+//! # }
+//! ```
 #![forbid(unsafe_code)]
 
 mod active_set;
@@ -106,8 +134,11 @@ mod broad_phase;
 mod constraint;
 mod contact;
 mod contact_pair;
+mod filter;
 mod fixed;
 mod grid;
+mod joint;
+mod joint_store;
 pub mod limits;
 mod mass_props;
 mod motion;
@@ -121,15 +152,22 @@ mod ray;
 mod region;
 mod restore;
 mod shape;
+mod shape_cast;
 mod solver;
 mod solver_body;
+mod spec;
 mod step;
 mod surroundings;
+mod tier;
 mod touch;
 
-pub use body::{Body, BodySpec, Pose};
+pub use body::Body;
 pub use bounds::{Bounds, BoundsError};
 pub use contact::Contact;
+pub use filter::Filter;
+pub use joint::{
+    Joint, JointEnd, JointEnded, JointError, JointId, JointKind, JointSpec, Motor, Spring,
+};
 pub use motion::Motion;
 pub use movement::OutOfRange;
 pub use polygon::{Polygon, PolygonError};
@@ -141,4 +179,7 @@ pub use region::{
 };
 pub use restore::RestoreRegionError;
 pub use shape::{Shape, ShapeError, SizeError};
-pub use touch::Touch;
+pub use shape_cast::ShapeCast;
+pub use spec::{BodySpec, Pose};
+pub use tier::{BodyMotion, Tier, TierStep, TierView, TooManyForTier, Touching};
+pub use touch::{Hit, StepEvents, Touch};

@@ -84,6 +84,9 @@ pub const SLEEP_STEPS: u8 = 30;
 /// Slower approaches than this, in metres a second, do not bounce.
 pub const RESTITUTION_SPEED_MIN: Fx = Fx::from_ratio(1, 2);
 
+/// Slowest hit that is reported, in metres a second.
+pub const HIT_SPEED_MIN: Fx = Fx::from_ratio(1, 4);
+
 /// Bodies that one query names.
 pub const NEARBY_MAX: usize = 256;
 
@@ -95,3 +98,30 @@ pub const BODY_BYTES_MAX: usize = 176;
 
 /// Longest encoding of a contact (postcard), which bounds the leaves of contacts.
 pub const CONTACT_BYTES_MAX: usize = 48;
+
+/// Joints of one region.
+pub const JOINTS_MAX: usize = 16_384;
+
+/// How far a joint's anchor may be from the position of its body, in metres. A slider that is further
+/// from the position of a moving body has no longer a lever than this.
+pub const JOINT_REACH_MAX: Fx = Fx::from_int(16);
+
+/// Greatest length of a distance joint, and greatest way of a slider, in metres.
+pub const JOINT_LENGTH_MAX: Fx = Fx::from_int(1_024);
+
+/// Greatest angle that limits a hinge, in radians, either sign. An angle has no more than half a turn, so
+/// that a limit near it would be jumped over.
+pub const JOINT_ANGLE_MAX: Fx = Fx::from_int(3);
+
+/// Greatest force of a motor or a target, and the greatest that a joint breaks at, in newtons (or, of a
+/// torque, in newton metres).
+pub const JOINT_FORCE_MAX: Fx = Fx::from_int(1 << 30);
+
+/// Greatest frequency of a spring, in hertz: a quarter of the rate of the substeps.
+pub const SPRING_FREQUENCY_MAX: Fx = Fx::from_int(60);
+
+/// Greatest damping ratio of a spring.
+pub const SPRING_DAMPING_MAX: Fx = Fx::from_int(16);
+
+/// Longest encoding of a joint (postcard), which bounds the leaves of joints.
+pub const JOINT_BYTES_MAX: usize = 176;

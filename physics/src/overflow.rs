@@ -8,7 +8,10 @@ use proptest::prelude::*;
 use crate::contact::ContactPoint;
 use crate::fixed::{Q20, Q30};
 use crate::limits::{CORNERS_MAX, MOVING_SIZE_MAX, SIZE_MIN, STATIC_SIZE_MAX};
-use crate::{BodySpec, Contact, Motion, Polygon, Pose, Region, Shape};
+use crate::{
+    BodySpec, Contact, Filter, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region,
+    Shape, Spring,
+};
 
 /// Draws any number, often an extreme one, and often one of everyday size.
 fn number() -> impl Strategy<Value = Fx> + Clone {
@@ -101,17 +104,88 @@ fn spec() -> impl Strategy<Value = BodySpec> {
                     angular_damping,
                     sensor,
                     fixed_rotation,
+                    filter: Filter::ALL,
                 }
             },
         )
     })
 }
 
+/// Draws a pair of limits that is often in order.
+fn limits() -> impl Strategy<Value = Option<[Fx; 2]>> {
+    prop_oneof![
+        Just(None),
+        (number(), number()).prop_map(|(low, high)| Some([low.min(high), low.max(high)])),
+        (-3_000_i64..3_000, 0_i64..3_000).prop_map(|(low, span)| {
+            Some([low, (low + span).min(3_000)].map(|milli| Fx::from_ratio(milli, 1_000)))
+        }),
+    ]
+}
+
+fn joint_kind() -> impl Strategy<Value = JointKind> {
+    let motor = || {
+        let motor = (number(), number()).prop_map(|(speed, strength)| Motor { speed, strength });
+        prop::option::of(motor)
+    };
+    let spring =
+        || (number(), number()).prop_map(|(frequency, damping)| Spring { frequency, damping });
+    let length = || (0_i64..9_000).prop_map(|milli| Fx::from_ratio(milli, 1_000));
+    prop_oneof![
+        (limits(), motor()).prop_map(|(limits, motor)| JointKind::Revolute { limits, motor }),
+        (length(), length(), prop::option::of((length(), spring()))).prop_map(
+            |(min, more, spring)| {
+                JointKind::Distance { min, max: min.saturating_add(more), spring }
+            }
+        ),
+        length().prop_map(|length| JointKind::Distance { min: length, max: length, spring: None }),
+        prop::option::of(spring()).prop_map(|spring| JointKind::Weld { spring }),
+        (vector(), limits(), motor()).prop_map(|(axis, limits, motor)| {
+            let short = axis.normalize().unwrap_or(axis);
+            JointKind::Prismatic { axis: short, limits, motor }
+        }),
+        (spring(), number()).prop_map(|(spring, force)| JointKind::Target { spring, force }),
+    ]
+}
+
+/// Draws an anchor, often as far away as can be.
+fn anchor() -> impl Strategy<Value = Vec2> {
+    let far = Fx::from_int(16);
+    prop_oneof![
+        Just(Vec2::new(far, Fx::ZERO)),
+        (-11_000_i64..11_000, -11_000_i64..11_000)
+            .prop_map(|(x, y)| Vec2::new(Fx::from_ratio(x, 1_000), Fx::from_ratio(y, 1_000))),
+        position(),
+    ]
+}
+
+fn joint() -> impl Strategy<Value = JointSpec> {
+    let bodies = (prop::option::of(0_u64..12), 0_u64..12);
+    let force = || prop::option::weighted(0.2, number());
+    let rest = (anchor(), anchor(), any::<u32>(), any::<bool>(), force(), force());
+    (bodies, joint_kind(), rest).prop_map(
+        |((a, b), kind, (anchor_a, anchor_b, angle, collide, break_force, break_torque))| {
+            JointSpec {
+                a: a.map(ObjectId),
+                b: ObjectId(b),
+                anchor_a,
+                anchor_b,
+                angle: Angle::from_bits(angle),
+                kind,
+                collide,
+                break_force,
+                break_torque,
+            }
+        },
+    )
+}
+
 fn steps_and_stays_restorable(region: &mut Region, steps: usize) -> Result<(), TestCaseError> {
     for _ in 0..steps {
         region.step();
-        let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec());
-        let again = again.map(|again| again.with_gravity(region.gravity()));
+        let again = Region::restore(region.bodies().to_vec(), region.contacts().to_vec())
+            .and_then(|again| again.with_joints(region.joints().to_vec()));
+        let again =
+            again.map(|again| again.with_gravity(region.gravity()).with_hits(region.hits()));
         prop_assert_eq!(again.as_ref(), Ok(&*region));
     }
     Ok(())
@@ -147,6 +221,42 @@ proptest! {
         }
         steps_and_stays_restorable(&mut region, 12)?;
         prop_assert!(region.nearby(Vec2::new(Fx::MIN, Fx::MAX), Fx::MAX, 9).len() <= 9);
+    }
+
+    #[test]
+    fn no_joint_overflows_and_each_step_makes_a_state(
+        specs in prop::collection::vec(spec(), 2..12),
+        joints in prop::collection::vec(joint(), 1..24),
+        commands in prop::collection::vec((0_u64..24, vector(), number(), 0..6_u8), 0..30),
+        gravity in vector(),
+    ) {
+        let mut region = Region::new().with_gravity(gravity).with_hits(Some(Fx::ZERO));
+        for (id, spec) in (0..).zip(&specs) {
+            prop_assert_eq!(region.insert(ObjectId(id), spec), Ok(()));
+        }
+        for (id, spec) in (0..).zip(&joints) {
+            // Some are refused, as joints of a body to itself.
+            let _accepted = region.insert_joint(JointId(id), spec).is_ok();
+        }
+        for (id, vector, number, kind) in commands {
+            let (body, joint) = (ObjectId(id), JointId(id));
+            let motor = Motor { speed: number, strength: vector.x };
+            let _accepted = match kind {
+                0 => region.set_velocity(body, vector).is_ok(),
+                1 => region.set_spin(body, number).is_ok(),
+                2 => region.set_motor(joint, Some(motor)).is_ok(),
+                3 => {
+                    let pose = Pose { position: vector, angle: Angle::from_radians(number) };
+                    region.set_pose(body, pose).is_ok()
+                }
+                4 => region.move_target(joint, vector).is_ok(),
+                _ => region.remove(body).is_ok(),
+            };
+            let events = region.step_events();
+            prop_assert!(events.joints.windows(2).all(|pair| pair[0].id < pair[1].id));
+            steps_and_stays_restorable(&mut region, 1)?;
+        }
+        steps_and_stays_restorable(&mut region, 20)?;
     }
 
     #[test]

@@ -4,6 +4,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
+use crate::filter::Filter;
 use crate::fixed::{Q20, Vector};
 use crate::limits::NEARBY_MAX;
 use crate::region::Region;
@@ -37,6 +38,18 @@ impl Region {
         radius: Fx,
         max: usize,
     ) -> (Vec<NearbyBody>, usize) {
+        self.nearby_filtered(center, radius, max, Filter::ALL)
+    }
+
+    /// Returns what [`Region::nearby_with_cost`] returns, without what a filter leaves out.
+    #[must_use]
+    pub fn nearby_filtered(
+        &self,
+        center: Vec2,
+        radius: Fx,
+        max: usize,
+        filter: Filter,
+    ) -> (Vec<NearbyBody>, usize) {
         let mut found: Vec<(u64, ObjectId)> = Vec::new();
         let mut looked_at = 0;
         if let Ok(bits) = u64::try_from(radius.to_bits()) {
@@ -44,6 +57,7 @@ impl Region {
             let length = (bits >> 12).min(1 << 32);
             let radius_squared = length.saturating_mul(length);
             let near = self.around(center, radius).inspect(|_| looked_at += 1);
+            let near = near.filter(|body| filter.meets(body.filter()));
             let distances = near.map(|body| (squared(body, center), body.id()));
             found.extend(distances.filter(|(distance, _)| *distance <= radius_squared));
         }

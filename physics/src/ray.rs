@@ -4,9 +4,9 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use crate::body::Body;
+use crate::filter::Filter;
 use crate::fixed::{Q20, Unit, Vector};
 use crate::limits::RAY_LENGTH_MAX;
-use crate::polygon::Polygon;
 use crate::region::Region;
 use crate::shape::Shape;
 use crate::solver_body::Aabb;
@@ -32,6 +32,35 @@ impl Region {
     /// Both results follow from the positions of all bodies.
     #[must_use]
     pub fn ray_cast(&self, from: Vec2, to: Vec2, skip: ObjectId) -> (Option<RayHit>, usize) {
+        self.ray_cast_filtered(from, to, skip, Filter::ALL)
+    }
+
+    /// Returns what [`Region::ray_cast`] returns for a ray that also passes through what a filter leaves
+    /// out.
+    #[must_use]
+    pub fn ray_cast_filtered(
+        &self,
+        from: Vec2,
+        to: Vec2,
+        skip: ObjectId,
+        filter: Filter,
+    ) -> (Option<RayHit>, usize) {
+        let concerns =
+            |body: &Body| body.id() != skip && !body.is_sensor() && filter.meets(body.filter());
+        self.first_met(from, to, Fx::ZERO, concerns, Body::met_by_ray)
+    }
+
+    /// Returns the first body that something on the straight way between two points meets, and how many
+    /// bodies it looked at. `met` says for a short piece of the way where a body is met, and `reach` how
+    /// far from the way.
+    pub(crate) fn first_met(
+        &self,
+        from: Vec2,
+        to: Vec2,
+        reach: Fx,
+        concerns: impl Fn(&Body) -> bool,
+        met: impl Fn(&Body, Vec2, Vec2) -> Option<Fx>,
+    ) -> (Option<RayHit>, usize) {
         let way = to.saturating_sub(from);
         let pieces = way.length().saturating_div(Fx::from_int(PIECE)).ceil_int().max(1);
         let most = i64::from(RAY_LENGTH_MAX / PIECE);
@@ -42,9 +71,9 @@ impl Region {
         let mut looked_at = 0;
         for n in 0..count {
             let (first, last) = (point(n), point(n + 1));
-            let near = self.bodies_in(first, last).inspect(|_| looked_at += 1);
-            let near = near.filter(|body| body.id() != skip && !body.is_sensor());
-            let meets = near.filter_map(|body| Some((body.met_by_ray(first, last)?, body.id())));
+            let near = self.bodies_in(first, last, reach).inspect(|_| looked_at += 1);
+            let near = near.filter(|body| concerns(body));
+            let meets = near.filter_map(|body| Some((met(body, first, last)?, body.id())));
             if let Some((along, id)) = meets.min() {
                 let along = share(n).saturating_add(along.saturating_mul(share(1)));
                 return (Some(RayHit { id, fraction: along.min(Fx::ONE) }), looked_at);
@@ -53,21 +82,25 @@ impl Region {
         (None, looked_at)
     }
 
-    /// Returns all bodies that overlap the box between two corners, and some more near it, in no meaningful
-    /// order.
-    fn bodies_in(&self, a: Vec2, b: Vec2) -> impl Iterator<Item = &Body> {
+    /// Returns all bodies that overlap the box between two corners, or come as close to it as `reach`, and
+    /// some more, in no meaningful order.
+    fn bodies_in(&self, a: Vec2, b: Vec2, reach: Fx) -> impl Iterator<Item = &Body> {
         // No body reaches this far out, so clamping a corner to here leaves none out.
         let far = Q20::constant(Fx::from_int(2_047));
         let corner = |x: Fx, y: Fx| Vector::clamped(Vec2::new(x, y), far);
-        let (low, high) = (corner(a.x.min(b.x), a.y.min(b.y)), corner(a.x.max(b.x), a.y.max(b.y)));
+        let low = |a: Fx, b: Fx| a.min(b).saturating_sub(reach);
+        let high = |a: Fx, b: Fx| a.max(b).saturating_add(reach);
+        let (low, high) =
+            (corner(low(a.x, b.x), low(a.y, b.y)), corner(high(a.x, b.x), high(a.y, b.y)));
         self.grid.query(Aabb { low, high }).filter_map(|id| self.body(id))
     }
 }
 
 impl Body {
-    /// Returns a point of the region in the body's own frame.
-    pub(crate) fn own_frame(&self, point: Vec2) -> Vec2 {
-        let (facing, offset) = (axis(self.facing), point.saturating_sub(self.position()));
+    /// Returns a point of the region in the body's own frame, in metres.
+    #[must_use]
+    pub fn own_frame(&self, point: Vec2) -> Vec2 {
+        let (facing, offset) = (own_axis(self), point.saturating_sub(self.position()));
         Vec2::new(offset.dot(facing), facing.cross(offset))
     }
 
@@ -79,21 +112,24 @@ impl Body {
             Shape::Circle { radius } => circle_met(from, way, radius),
             Shape::Rect { half } => rect_met(from, way, half),
             Shape::Capsule { half, radius } => capsule_met(from, way, half, radius),
-            Shape::Polygon(polygon) => polygon_met(from, way, &polygon),
+            Shape::Polygon(polygon) => {
+                convex_met(from, way, &polygon.corners().collect::<Vec<Vec2>>())
+            }
         }
     }
 }
 
 /// Returns the direction of a body's own x axis in the numbers of the public interface, exactly.
-fn axis(facing: Unit) -> Vec2 {
+pub(crate) fn own_axis(body: &Body) -> Vec2 {
+    let Unit { x, y } = body.facing;
     // From 30 fraction bits to 32.
     let coordinate = |bits: i32| Fx::from_bits(i64::from(bits) << 2);
-    Vec2::new(coordinate(facing.x.0), coordinate(facing.y.0))
+    Vec2::new(coordinate(x.0), coordinate(y.0))
 }
 
 /// Returns where a way comes into the disc around the origin: the lesser solution of a quadratic equation.
-/// A way of 8 m and a radius of 512 m keep each product below 2^25.
-fn circle_met(from: Vec2, way: Vec2, radius: Fx) -> Option<Fx> {
+/// A way of 8 m and centres and radii up to 1,024 m keep each product below 2^28.
+pub(crate) fn circle_met(from: Vec2, way: Vec2, radius: Fx) -> Option<Fx> {
     let outside = from.length_squared().saturating_sub(radius.saturating_mul(radius));
     if outside <= Fx::ZERO {
         return Some(Fx::ZERO);
@@ -137,11 +173,10 @@ fn capsule_met(from: Vec2, way: Vec2, half: Fx, radius: Fx) -> Option<Fx> {
     parts.into_iter().flatten().min()
 }
 
-/// Returns where a way comes into a polygon: the last of the sides that it crosses inwards, if it crosses
-/// none outwards before.
-fn polygon_met(from: Vec2, way: Vec2, polygon: &Polygon) -> Option<Fx> {
+/// Returns where a way comes into a convex outline, whose corners run counter-clockwise: the last of the
+/// sides that it crosses inwards, if it crosses none outwards before.
+pub(crate) fn convex_met(from: Vec2, way: Vec2, corners: &[Vec2]) -> Option<Fx> {
     let (mut enter, mut leave) = (Fx::ZERO, Fx::ONE);
-    let corners: Vec<Vec2> = polygon.corners().collect();
     for (corner, next) in corners.iter().zip(corners.iter().cycle().skip(1)) {
         let side = next.saturating_sub(*corner);
         // What is to the left of a side is inside of it.

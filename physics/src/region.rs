@@ -1,22 +1,27 @@
 //! A region: its bodies and contacts, and the step.
 
-use metatopia_math::Vec2;
+use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use crate::active_set::{ActiveSet, RegionView};
 use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
 use crate::contact::Contact;
+use crate::fixed::Q20;
 use crate::grid::{Cell, Grid};
+use crate::joint_store::JointStore;
+use crate::limits::{HIT_SPEED_MIN, SPEED_MAX};
 use crate::mass_props::MassProps;
 use crate::solver::Solver;
 use crate::step::step;
 use crate::surroundings::Surroundings;
-use crate::touch::Touch;
+use crate::tier::Tier;
+use crate::touch::{StepEvents, Touch};
 
 mod commands;
 mod edits;
 mod errors;
+mod joints;
 
 pub use edits::Aspect;
 pub use errors::{
@@ -24,28 +29,33 @@ pub use errors::{
     VelocityError,
 };
 
-/// An area of ground with its bodies. Two regions are equal if their bounds, bodies and contacts
-/// are.
+/// An area of ground with its bodies. Two regions are equal if their parameters, bodies, contacts,
+/// joints and states of tiers are.
 #[derive(Clone, Debug, Default)]
 pub struct Region {
-    surroundings: Surroundings,
+    pub(crate) surroundings: Surroundings,
+    /// What moves the bodies, if it is not the solver.
+    pub(crate) tier: Option<Box<dyn Tier>>,
+    /// The bodies that the tier froze in the last step.
+    pub(crate) frozen: Vec<ObjectId>,
     /// The bodies, in id order.
-    bodies: Vec<Body>,
+    pub(crate) bodies: Vec<Body>,
     /// The mass properties of each body, at the body's index.
     mass_props: Vec<MassProps>,
     /// The flags of each body, at the body's index.
     flags: Vec<BodyFlags>,
     pub(crate) grid: Grid,
     /// The contacts, in id order.
-    contacts: Vec<Contact>,
-    contacts_changed: bool,
+    pub(crate) contacts: Vec<Contact>,
+    pub(crate) contacts_changed: bool,
     /// The bodies that were removed since the last step and left contacts behind.
-    removed: Vec<ObjectId>,
+    pub(crate) removed: Vec<ObjectId>,
+    pub(crate) joints: JointStore,
     /// Whether a step is known to change nothing. It is only ever set after a step that changed
     /// nothing, so it saves work and decides nothing.
-    asleep: bool,
+    pub(crate) asleep: bool,
     /// How many bodies the last step looked at.
-    active_bodies: usize,
+    pub(crate) active_bodies: usize,
     /// The memory of steps; nothing of what is in it counts.
     solver: Solver,
 }
@@ -76,6 +86,8 @@ pub struct Changes {
     pub bodies: Vec<ObjectId>,
     /// Whether any contact may have changed.
     pub contacts: bool,
+    /// Whether any joint may have changed.
+    pub joints: bool,
 }
 
 impl PartialEq for Region {
@@ -83,6 +95,8 @@ impl PartialEq for Region {
         self.surroundings == other.surroundings
             && self.bodies == other.bodies
             && self.contacts == other.contacts
+            && self.joints == other.joints
+            && self.tier_state() == other.tier_state()
     }
 }
 
@@ -166,8 +180,24 @@ impl Region {
         self
     }
 
-    /// Returns all bodies, in id order. With [`contacts`](Self::contacts) they are the complete
-    /// state.
+    /// Returns this region with the report of hits at no less than a speed, in metres a second, of at least
+    /// [`HIT_SPEED_MIN`]; or without it, as at first. Whoever restores a region sets it again.
+    #[must_use]
+    pub fn with_hits(mut self, least: Option<Fx>) -> Self {
+        let low = Q20::constant(HIT_SPEED_MIN);
+        let high = Q20::constant(SPEED_MAX.saturating_mul(Fx::from_int(2)));
+        self.surroundings.hit_speed = least.map(|speed| Q20::clamped(speed, low, high));
+        self
+    }
+
+    /// Returns the least speed of a hit that is reported, in metres a second; none is, without it.
+    #[must_use]
+    pub fn hits(&self) -> Option<Fx> {
+        self.surroundings.hit_speed.map(Q20::fx)
+    }
+
+    /// Returns all bodies, in id order. With [`contacts`](Self::contacts) and [`joints`](Self::joints)
+    /// they are the complete state.
     #[must_use]
     pub fn bodies(&self) -> &[Body] {
         &self.bodies
@@ -203,21 +233,32 @@ impl Region {
         let bodies = flagged
             .filter_map(|(body, flags)| core::mem::take(&mut flags.changed).then_some(body.id))
             .collect();
-        Changes { bodies, contacts: core::mem::take(&mut self.contacts_changed) }
+        let contacts = core::mem::take(&mut self.contacts_changed);
+        Changes { bodies, contacts, joints: core::mem::take(&mut self.joints.changed) }
     }
 
     /// Marks everything as changed.
     pub fn touch_all(&mut self) {
         self.flags.iter_mut().for_each(|flags| flags.changed = true);
         self.contacts_changed = true;
+        self.joints.changed = true;
     }
 
     /// Simulates a 60th of a second. Returns the beginnings of touches, then the ends, each in id
     /// order. A step that panics has changed nothing.
     pub fn step(&mut self) -> Vec<Touch> {
+        self.step_events().touches
+    }
+
+    /// Simulates a 60th of a second. Returns all that happened. A step that panics has changed nothing.
+    pub fn step_events(&mut self) -> StepEvents {
         if self.asleep {
             self.active_bodies = 0;
-            return Vec::new();
+            self.frozen.clear();
+            return StepEvents::default();
+        }
+        if self.tier.is_some() {
+            return self.step_by_tier();
         }
         self.step_of(|view, set| {
             if view.active_bodies(set).is_none() {
@@ -230,7 +271,7 @@ impl Region {
     pub(crate) fn step_of(
         &mut self,
         select: impl FnOnce(&RegionView<'_>, &mut ActiveSet),
-    ) -> Vec<Touch> {
+    ) -> StepEvents {
         let mut solver = core::mem::take(&mut self.solver);
         let awake = (0..).zip(&self.flags).filter(|(_, flags)| flags.awake);
         let view = RegionView {
@@ -241,6 +282,7 @@ impl Region {
             awake: awake.map(|(index, _)| index).collect(),
             removed: &self.removed,
             grid: &self.grid,
+            joints: &self.joints,
         };
         let none_awake = view.awake.is_empty();
         // Everything that can panic is here, before the first change of the region.
@@ -253,17 +295,21 @@ impl Region {
         }
         // Sleeping bodies stay as they are. If their contacts did as well, this state leads to
         // itself, and it will until a command changes it.
-        self.asleep = none_awake && result.touches.is_empty() && result.contacts.is_none();
+        self.asleep = none_awake
+            && result.touches.is_empty()
+            && result.contacts.is_none()
+            && result.joints.ended.is_empty();
         if let Some(contacts) = result.contacts {
             self.contacts = contacts;
             self.contacts_changed = true;
         }
         self.removed.clear();
-        result.touches
+        let joints = self.settle_joints(result.joints);
+        StepEvents { touches: result.touches, hits: result.hits, joints }
     }
 
     /// Takes over what a step made of a body.
-    fn settle(&mut self, index: usize, moved: &MovedBody) {
+    pub(crate) fn settle(&mut self, index: usize, moved: &MovedBody) {
         let body = &mut self.bodies[index];
         body.take(moved);
         let (id, awake) = (body.id, !body.is_asleep());
@@ -276,8 +322,13 @@ impl Region {
         }
     }
 
+    /// Returns how many bodies are awake.
+    pub(crate) fn awake_bodies(&self) -> usize {
+        self.flags.iter().filter(|flags| flags.awake).count()
+    }
+
     /// Returns the index of a body in the list, or where it would be inserted.
-    fn index(&self, id: ObjectId) -> Result<usize, usize> {
+    pub(crate) fn index(&self, id: ObjectId) -> Result<usize, usize> {
         self.bodies.binary_search_by_key(&id, |body| body.id)
     }
 
@@ -293,7 +344,7 @@ impl Region {
     }
 
     /// Replaces a body by its next state.
-    fn replace(&mut self, index: usize, body: Body) {
+    pub(crate) fn replace(&mut self, index: usize, body: Body) {
         let mass_props = MassProps::of(&body);
         let flags = BodyFlags::of(&body, &mass_props);
         self.grid.remove(self.flags[index].cell, body.id);
@@ -311,8 +362,8 @@ impl Region {
         self.asleep = false;
     }
 
-    /// Drops the impulses of a body's contacts, which no longer fit, and wakes the bodies that it
-    /// touches. Returns whether it touches any.
+    /// Drops the impulses of a body's contacts and joints, which no longer fit, and wakes the bodies that it
+    /// touches or is joined to. Returns whether it touches any.
     fn wake_touching(&mut self, id: ObjectId) -> bool {
         self.asleep = false;
         let mut touching = Vec::new();
@@ -326,6 +377,7 @@ impl Region {
                 self.wake(index);
             }
         }
+        self.wake_joined(id);
         !touching.is_empty()
     }
 }

@@ -6,9 +6,10 @@ use metatopia_types::ObjectId;
 use crate::body::Body;
 use crate::contact::{Contact, ContactPoint};
 use crate::fixed::{Q20, Unit, Vector};
+use crate::joint::JointId;
 use crate::limits::{
-    BODIES_MAX, COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, MASS_MAX, MASS_MIN, PAIRS_MAX,
-    SLEEP_STEPS,
+    BODIES_MAX, COORDINATE_MAX, DAMPING_MAX, FRICTION_MAX, JOINTS_MAX, MASS_MAX, MASS_MIN,
+    PAIRS_MAX, SLEEP_STEPS,
 };
 use crate::motion::Motion;
 use crate::region::Region;
@@ -40,11 +41,25 @@ pub enum RestoreRegionError {
     /// The impulses of a contact are out of range, or its second point is there without a first.
     #[error("the points of the contact of objects {0} and {1} are out of range")]
     Points(ObjectId, ObjectId),
+    /// There are more joints than a region holds.
+    #[error("{0} joints where at most {JOINTS_MAX} are allowed")]
+    Joints(usize),
+    /// The joints are not in strictly increasing id order.
+    #[error("joint {0} is not in order")]
+    JointOrder(JointId),
+    /// A field of a joint is out of range, or names a body that is not there.
+    #[error("the {field} of joint {id} is out of range")]
+    Joint {
+        /// The id of the joint.
+        id: JointId,
+        /// The field's name.
+        field: &'static str,
+    },
 }
 
 impl Region {
-    /// Restores a region from the bodies and contacts of another one, each in order. It goes on
-    /// exactly as the other one does.
+    /// Restores a region from the bodies and contacts of another one, each in order. With its
+    /// [joints](Region::with_joints), if it has any, it goes on exactly as the other one does.
     ///
     /// # Errors
     /// Returns the first [`RestoreRegionError`] that it finds.

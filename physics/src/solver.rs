@@ -12,16 +12,21 @@ use crate::constraint::ConstraintPoint;
 use crate::contact_pair::{ContactPair, PairView};
 use crate::limits::SUBSTEPS;
 use crate::motion::Motion;
-use crate::solver_body::BodyShift;
+use crate::solver_body::{BodyShift, SolverBody};
 use crate::surroundings::Surroundings;
 
+mod hold_block;
 mod iteration;
+mod joint_row;
+mod joints;
+mod softness;
 
-use iteration::{
-    CONTACT_SOFTNESS, ContactConstraint, PairMotion, STATIC_SOFTNESS, apply_restitution, solve,
-    warm_start,
-};
+use iteration::{ContactConstraint, PairMotion, apply_restitution, solve, warm_start};
 pub(crate) use iteration::{NORMAL_IMPULSE_MAX, TANGENT_IMPULSE_MAX};
+pub(crate) use joint_row::JOINT_IMPULSE_MAX;
+pub(crate) use joints::JointConstraint;
+use softness::{CONTACT_SOFTNESS, STATIC_SOFTNESS};
+pub(crate) use softness::{STIFF, Softness};
 
 /// The bodies and pairs of one step. A region keeps it for the sake of its memory.
 #[derive(Debug, Default)]
@@ -36,6 +41,8 @@ pub(crate) struct Solver {
     /// The pairs that have had a constraint in this step, in the order in which they first had it; in one
     /// substep, in id order.
     constraints: Vec<ContactConstraint>,
+    /// The joints of the set, in id order.
+    pub(crate) joints: Vec<JointConstraint>,
 }
 
 /// What is kept for the sake of its memory is no part of what a copy is a copy of.
@@ -48,7 +55,7 @@ impl Clone for Solver {
 impl Solver {
     /// Simulates one step.
     ///
-    /// The set and the pairs are those of this step.
+    /// The set, the pairs and the joints are those of this step.
     pub(crate) fn step(&mut self, surroundings: Surroundings) {
         self.surroundings = surroundings;
         self.constraints.clear();
@@ -57,13 +64,22 @@ impl Solver {
         for _ in 0..SUBSTEPS {
             self.begin_substep();
             self.apply_forces();
+            for joint in &mut self.joints {
+                joint.warm_start(&self.set.bodies, &mut self.set.velocities);
+            }
             self.each_constraint(warm_start);
+            for joint in &mut self.joints {
+                joint.solve(&mut self.set.velocities);
+            }
             self.each_constraint(|constraint, points, motion| {
                 let softness =
                     if constraint.infinite_mass { &STATIC_SOFTNESS } else { &CONTACT_SOFTNESS };
                 solve(constraint, points, motion, Some(softness));
             });
             self.integrate_positions();
+            for joint in &mut self.joints {
+                joint.relax(&self.set.bodies, &mut self.set.velocities);
+            }
             // Without the push: the positions have taken it, and the velocities must not keep it.
             self.each_constraint(|constraint, points, motion| {
                 solve(constraint, points, motion, None);
@@ -93,9 +109,7 @@ impl Solver {
             let view = view(pair, &self.set, &self.shifts);
             let solved = pair.refresh(view, &mut self.points);
             if solved && falls {
-                for body in [pair.a, pair.b] {
-                    self.shifts[body as usize].stirred = true;
-                }
+                stir(&mut self.shifts, &self.set.bodies, [pair.a, pair.b]);
             }
             match pair.listed {
                 Some(place) => self.constraints[place as usize].follow(pair, solved),
@@ -104,6 +118,13 @@ impl Solver {
                     self.constraints.push(ContactConstraint::new(pair));
                 }
                 None => {}
+            }
+        }
+        for joint in &mut self.joints {
+            let solved = joint.begin_substep(&self.shifts);
+            if solved && falls {
+                let ends = joint.a.into_iter().chain([joint.b]);
+                stir(&mut self.shifts, &self.set.bodies, ends);
             }
         }
     }
@@ -128,9 +149,10 @@ impl Solver {
         }
     }
 
-    /// Returns for how many steps each body has been slow, with this one. Under gravity, bodies that lean on
-    /// each other share the least count, so that all of them fall asleep at once: one that slept alone
-    /// would be held by its neighbours' impulses without its own weight.
+    /// Returns for how many steps each body has been slow, with this one. Bodies that a joint holds together
+    /// share the least count, and under gravity also those that lean on each other, so that all of them
+    /// fall asleep at once: one that slept alone would be held by its neighbours' impulses without its own
+    /// weight.
     pub(crate) fn slow_steps(&self, view: &RegionView<'_>) -> Vec<u8> {
         let set = &self.set;
         let solved = set.indices.iter().zip(set.bodies.iter().zip(&set.velocities));
@@ -139,12 +161,15 @@ impl Solver {
             body.slow_steps(velocity, self.surroundings.sleeping, before)
         });
         let mut counts: Vec<u8> = counts.collect();
-        if self.surroundings.gravity.is_zero() {
+        let falls = !self.surroundings.gravity.is_zero();
+        if !falls && self.joints.is_empty() {
             return counts;
         }
         let mut parents: Vec<u32> = (0..counts.len() as u32).collect();
-        for constraint in self.constraints.iter().filter(|constraint| constraint.count > 0) {
-            let ends = [constraint.a, constraint.b];
+        let touching = self.constraints.iter().filter(|constraint| falls && constraint.count > 0);
+        let held = self.joints.iter().filter(|joint| joint.was_active);
+        let held = held.filter_map(|joint| Some([joint.a?, joint.b]));
+        for ends in touching.map(|constraint| [constraint.a, constraint.b]).chain(held) {
             let rests = |end: &u32| set.bodies[*end as usize].motion == Motion::Static;
             if !ends.iter().any(rests) {
                 let [a, b] = ends.map(|end| root(&mut parents, end));
@@ -176,6 +201,14 @@ impl Solver {
             work(constraint, points, &mut motion);
             (self.set.velocities[index_a], self.set.velocities[index_b]) = (motion.a, motion.b);
         }
+    }
+}
+
+/// Lets gravity pull on bodies although they slept. What has an infinite mass does not fall, and stays as
+/// it is: a floor that one body moves on wakes no other one.
+fn stir(shifts: &mut [BodyShift], bodies: &[SolverBody], stirred: impl IntoIterator<Item = u32>) {
+    for body in stirred {
+        shifts[body as usize].stirred |= !bodies[body as usize].has_infinite_mass();
     }
 }
 

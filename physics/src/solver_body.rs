@@ -4,6 +4,7 @@ use metatopia_math::Fx;
 
 use crate::body::{Body, MovedBody};
 use crate::bounds::Bounds;
+use crate::filter::Filter;
 use crate::fixed::{Q20, Q30, Unit, Vector, narrow, rounded};
 use crate::limits::{
     SLEEP_SPEED, SLEEP_SPIN, SLEEP_STEPS, SPEED_MAX, STEPS_PER_SECOND, TOUCH_MARGIN,
@@ -34,6 +35,15 @@ pub(crate) struct BodyVelocity {
 }
 
 impl BodyVelocity {
+    /// The velocity of the ground.
+    pub(crate) const STILL: Self =
+        Self { linear: Vector::ZERO, spin: Q20::ZERO, spin_bound: Q20::ZERO };
+
+    /// Returns the velocity that a body begins a step with.
+    pub(crate) const fn before(body: &Body) -> Self {
+        Self { linear: body.velocity, spin: body.spin, spin_bound: Q20::ZERO }
+    }
+
     /// Returns whether the velocity and the spin are exactly zero.
     pub(crate) fn is_zero(&self) -> bool {
         self.linear.is_zero() && self.spin.is_zero()
@@ -144,6 +154,7 @@ pub(crate) struct SolverBody {
     pub(crate) mass_props: MassProps,
     pub(crate) motion: Motion,
     pub(crate) sensor: bool,
+    pub(crate) filter: Filter,
     /// Whether the body was asleep when the step began.
     was_asleep: bool,
     /// Whether the body has any damping.
@@ -190,7 +201,8 @@ impl SolverBody {
             facing: body.facing,
             mass_props: *mass_props,
             motion: body.motion,
-            sensor: body.sensor,
+            sensor: body.role.sensor,
+            filter: body.role.filter,
             was_asleep: body.is_asleep(),
             damped: !body.linear_damping.is_zero() || !body.angular_damping.is_zero(),
             start_position: body.position,

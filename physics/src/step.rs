@@ -6,11 +6,14 @@ use metatopia_types::ObjectId;
 
 use crate::active_set::RegionView;
 use crate::body::MovedBody;
-use crate::broad_phase::indices;
+use crate::broad_phase::{indices, pair_key};
 use crate::contact::Contact;
 use crate::contact_pair::ContactPair;
-use crate::solver::Solver;
-use crate::touch::Touch;
+use crate::fixed::Q20;
+use crate::joint::{IMPULSES, JointEnd, JointSpec};
+use crate::solver::{JointConstraint, Solver};
+use crate::solver_body::BodyVelocity;
+use crate::touch::{Hit, Touch};
 
 /// The result of a step.
 pub(crate) struct StepResult {
@@ -20,10 +23,23 @@ pub(crate) struct StepResult {
     pub(crate) contacts: Option<Vec<Contact>>,
     /// The beginnings of touches, then the ends, each in id order.
     pub(crate) touches: Vec<Touch>,
+    pub(crate) joints: JointChanges,
+    /// The hard hits, in id order, if they are asked for.
+    pub(crate) hits: Vec<Hit>,
+}
+
+/// What a step makes of the joints, by their indices in the region.
+#[derive(Default)]
+pub(crate) struct JointChanges {
+    /// The joints that last and have other impulses.
+    pub(crate) updated: Vec<(u32, [Q20; IMPULSES])>,
+    /// The joints that ended, in order.
+    pub(crate) ended: Vec<(u32, JointEnd)>,
 }
 
 /// Simulates one step of the bodies of the solver's active set.
 pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
+    prepare_joints(view, solver);
     let set = &solver.set;
     let id = |index: &u32| view.bodies[*index as usize].id;
     let ids: Vec<ObjectId> = set.indices.iter().map(id).collect();
@@ -40,7 +56,71 @@ pub(crate) fn step(view: &RegionView<'_>, solver: &mut Solver) -> StepResult {
     after = merged(after, asleep(view, unpaired));
     touches.extend(ended(&before, &after));
     let contacts = (*before != *after).then(|| merged(unaffected, after));
-    StepResult { moved, contacts, touches }
+    let (joints, hits) = (joint_changes(view, solver), hits(view, solver, &ids));
+    StepResult { moved, contacts, touches, joints, hits }
+}
+
+/// Makes the solver's joints of this step, and leaves out the pairs that a joint keeps from meeting.
+fn prepare_joints(view: &RegionView<'_>, solver: &mut Solver) {
+    let Solver { set, joints, .. } = solver;
+    joints.clear();
+    if set.joints.is_empty() {
+        return;
+    }
+    let in_set = |id: ObjectId| {
+        let index = |index: &u32| view.bodies[*index as usize].id;
+        set.indices.binary_search_by_key(&id, index).ok().map(|index| index as u32)
+    };
+    let mut apart = Vec::new();
+    for &index in &set.joints {
+        let joint = &view.joints.all()[index as usize];
+        let JointSpec { a, b, collide, .. } = joint.spec;
+        // A joint that lost a body, also one whose id another body has now, holds nothing any more.
+        let Some(b) = in_set(b).filter(|_| joint.lost.is_none()) else { continue };
+        let ends = match a.map(in_set) {
+            Some(None) => continue,
+            Some(Some(a)) => (Some(a), b),
+            None => (None, b),
+        };
+        if let Some(a) = ends.0.filter(|_| !collide) {
+            apart.push(pair_key(a, b));
+        }
+        let plan = view.joints.plan(index as usize);
+        joints.push(JointConstraint::new(index, ends, joint, plan, &set.bodies));
+    }
+    apart.sort_unstable();
+    set.keys.retain(|key| apart.binary_search(key).is_err());
+}
+
+/// Returns the joints that changed, and those that ended: that broke, or lost a body before the step.
+fn joint_changes(view: &RegionView<'_>, solver: &Solver) -> JointChanges {
+    let all = view.joints.all();
+    let lost = (0..).zip(all).filter_map(|(index, joint)| Some((index, joint.lost?)));
+    let ended = lost.map(|(index, lost)| (index, JointEnd::Removed(lost))).collect();
+    let mut changes = JointChanges { ended, updated: Vec::new() };
+    for joint in &solver.joints {
+        match joint.broke() {
+            Some(end) => changes.ended.push((joint.index, end)),
+            None if joint.impulses != all[joint.index as usize].impulses => {
+                changes.updated.push((joint.index, joint.impulses));
+            }
+            None => {}
+        }
+    }
+    changes.ended.sort_unstable_by_key(|(index, _)| *index);
+    changes
+}
+
+/// Returns what hit harder than the region's threshold.
+fn hits(view: &RegionView<'_>, solver: &Solver, ids: &[ObjectId]) -> Vec<Hit> {
+    let Some(least) = view.surroundings.hit_speed else { return Vec::new() };
+    let hit = |pair: &ContactPair| {
+        let (a, b) = (pair.a as usize, pair.b as usize);
+        let before = [a, b]
+            .map(|index| BodyVelocity::before(&view.bodies[solver.set.indices[index] as usize]));
+        pair.hit([ids[a], ids[b]], &solver.points, before, least)
+    };
+    solver.pairs.iter().filter_map(hit).collect()
 }
 
 /// Returns what the step makes of the bodies that it changed.
@@ -116,7 +196,10 @@ fn make_pairs(ids: &[ObjectId], solver: &mut Solver, contacts: &[Contact]) -> Ve
 }
 
 /// Returns the ends of the contacts that are no longer there. Both lists are in id order.
-fn ended<'a>(before: &'a [Contact], after: &'a [Contact]) -> impl Iterator<Item = Touch> + 'a {
+pub(crate) fn ended<'a>(
+    before: &'a [Contact],
+    after: &'a [Contact],
+) -> impl Iterator<Item = Touch> + 'a {
     let mut new = after.iter().peekable();
     before.iter().filter_map(move |old| {
         while new.next_if(|contact| contact.pair() < old.pair()).is_some() {}

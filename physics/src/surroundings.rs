@@ -1,4 +1,4 @@
-//! What acts on all bodies of a region: its bounds, its gravity, and whether bodies sleep.
+//! The parameters of a region: its bounds, its gravity, whether bodies sleep, and what is a hit.
 
 use metatopia_math::{Fx, Vec2};
 
@@ -16,12 +16,14 @@ pub(crate) struct Surroundings {
     pub(crate) gravity: Vector,
     /// Whether slow bodies fall asleep.
     pub(crate) sleeping: bool,
+    /// The least speed of a hit that is reported; none is, without it.
+    pub(crate) hit_speed: Option<Q20>,
 }
 
 impl Surroundings {
-    /// The largest bounds, no gravity, and bodies that sleep.
+    /// The largest bounds, no gravity, bodies that sleep, and no report of hits.
     pub(crate) const USUAL: Self =
-        Self { bounds: Bounds::MAX, gravity: Vector::ZERO, sleeping: true };
+        Self { bounds: Bounds::MAX, gravity: Vector::ZERO, sleeping: true, hit_speed: None };
 
     /// Sets the gravity, shortened to the greatest.
     pub(crate) fn set_gravity(&mut self, gravity: Vec2) {

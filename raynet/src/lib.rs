@@ -50,7 +50,7 @@
 //! use std::{sync::Arc, time::Duration};
 //! use metatopia_raynet::{
 //!     Extent, LandGrant, LookupOutcome, Overlay, OverlayConfig, OverlayEffect, OverlayInput, PlaneBlock,
-//!     ProveLand, Shelf, ShelfError, SiteEndpoint, SiteEpoch, SiteRecord, TilePoint,
+//!     ProveLand, Shelf, ShelfError, SiteAbout, SiteEndpoint, SiteEpoch, SiteRecord, TilePoint,
 //! };
 //! use metatopia_types::{Digest, Ed25519, Height, Millis, Now, Sign, SigningKey, SimId, Square};
 //!
@@ -94,9 +94,10 @@
 //!         land: land.clone(),
 //!     };
 //!     let epoch = SiteEpoch { grant: 1, record: 1 };
-//!     let (clients, licence, expires) = (0, "CC0-1.0".to_owned(), Millis(60_000));
+//!     let about = SiteAbout { label: "a place".to_owned(), licence: "CC0-1.0".to_owned() };
+//!     let (clients, expires) = (0, Millis(60_000));
 //!     let endpoints = vec![endpoint(index)];
-//!     let record = SiteRecord { world, sim, square, endpoints, clients, licence, epoch, expires };
+//!     let record = SiteRecord { world, sim, square, endpoints, clients, about, epoch, expires };
 //!     let mut member = Overlay::new(config, now);
 //!     member.handle(now, OverlayInput::Shelf(b"drawn".to_vec()));
 //!     member.handle(now, OverlayInput::Own(Box::new(record.sign(&keys[index]))));
@@ -163,5 +164,6 @@ pub use metatopia_types::{LandGrant, PlaneBlock, TilePoint, holds, overlap};
 pub use overlay::{Overlay, OverlayCounts};
 pub use plane::Extent;
 pub use record::{
-    SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, SiteRecordError, SiteTip,
+    SignedSiteRecord, SiteAbout, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, SiteRecordError,
+    SiteTip,
 };

@@ -15,6 +15,9 @@ pub const SITE_ENDPOINTS_MAX: usize = 4;
 /// Longest address of an endpoint, in bytes.
 pub const SITE_ADDRESS_BYTES_MAX: usize = 96;
 
+/// Longest label of a site, in bytes: sims are called nothing longer.
+pub const SITE_LABEL_BYTES_MAX: usize = 32;
+
 /// Longest licence of a site, in bytes of its SPDX expression.
 pub const SITE_LICENCE_BYTES_MAX: usize = 64;
 

@@ -50,6 +50,15 @@ pub struct SiteEndpoint {
     pub address: String,
 }
 
+/// What people read about a site. Nobody proves it; the sim's own state does, to those who go there.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SiteAbout {
+    /// What the sim is called; at most [`limits::SITE_LABEL_BYTES_MAX`] bytes.
+    pub label: String,
+    /// The licence of what is built there, as an SPDX expression.
+    pub licence: String,
+}
+
 /// What a site says of itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SiteRecord {
@@ -63,8 +72,8 @@ pub struct SiteRecord {
     pub endpoints: Vec<SiteEndpoint>,
     /// How many people are there.
     pub clients: u32,
-    /// The licence of what is built there, as an SPDX expression.
-    pub licence: String,
+    /// What people read about it.
+    pub about: SiteAbout,
     /// Its epoch. A site makes one record for each.
     pub epoch: SiteEpoch,
     /// When it ends, at most [`limits::RECORD_LIFE_MS_MAX`] ahead.
@@ -110,6 +119,9 @@ pub enum SiteRecordError {
     /// An address is too long.
     #[error("an address has {0} bytes, and may have {max}", max = limits::SITE_ADDRESS_BYTES_MAX)]
     Address(usize),
+    /// What it is called is too long.
+    #[error("what it is called has {0} bytes, and may have {max}", max = limits::SITE_LABEL_BYTES_MAX)]
+    Label(usize),
     /// The licence is too long.
     #[error("its licence has {0} bytes, and may have {max}", max = limits::SITE_LICENCE_BYTES_MAX)]
     Licence(usize),
@@ -191,7 +203,7 @@ impl SignedSiteRecord {
     /// # Errors
     /// The first thing that is wrong.
     pub fn check_form(&self, world: SimId, now: Millis) -> Result<(), SiteRecordError> {
-        let SiteRecord { endpoints, licence, expires, square, .. } = &self.record;
+        let SiteRecord { endpoints, about, expires, square, .. } = &self.record;
         if self.record.world != world {
             return Err(SiteRecordError::World(self.record.world));
         }
@@ -203,8 +215,11 @@ impl SignedSiteRecord {
         if longest > limits::SITE_ADDRESS_BYTES_MAX {
             return Err(SiteRecordError::Address(longest));
         }
-        if licence.len() > limits::SITE_LICENCE_BYTES_MAX {
-            return Err(SiteRecordError::Licence(licence.len()));
+        if about.label.len() > limits::SITE_LABEL_BYTES_MAX {
+            return Err(SiteRecordError::Label(about.label.len()));
+        }
+        if about.licence.len() > limits::SITE_LICENCE_BYTES_MAX {
+            return Err(SiteRecordError::Licence(about.licence.len()));
         }
         if *expires <= now {
             return Err(SiteRecordError::Expired(now.since(*expires)));

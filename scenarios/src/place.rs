@@ -16,8 +16,8 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
-    ENGINE, FirstLogin, FloorPlan, Genesis, Introduction, Land, ObjectSpec, ObjectSpecError,
-    Parameters, Publishers, RULES, ScriptSpec,
+    AmendError, ENGINE, FirstLogin, FloorPlan, Genesis, Introduction, Land, ObjectSpec,
+    ObjectSpecError, Parameters, Publishers, RULES, ScriptSpec,
 };
 use metatopia_types::{Look, NodeContact, PackageId, PublicKey};
 
@@ -92,6 +92,14 @@ impl Place {
     /// Returns the packages of scripts, by id.
     pub fn packages(&self) -> impl Iterator<Item = &Package> {
         self.packages.values()
+    }
+
+    /// Changes an agreed number, by the name that admins have for it.
+    ///
+    /// # Errors
+    /// When there is no such name, or the value is none that a sim may have.
+    pub fn amend(&mut self, name: &str, value: &str) -> Result<(), AmendError> {
+        self.parameters.amend(name, value)
     }
 
     /// Puts one more thing at `at`: a disc of half a metre that stays there and runs this script. It

@@ -5,12 +5,14 @@
 //! state and changes it only through [`changes`]. It runs no script and hashes nothing.
 
 mod amend;
+mod border;
 mod build;
 mod building;
 mod changes;
 mod chat;
 mod context;
 mod executor;
+mod govern;
 mod history;
 mod interaction;
 mod land;

@@ -36,9 +36,8 @@
 //!
 //! # What it does not do yet
 //!
-//! There is one ground with circles and rectangles on it. No act forgets chat, and none changes the admins:
-//! they are those of the genesis, besides the temp admin. Packages import nothing. Scripts hear players, not
-//! each other: for that they send.
+//! There is one ground with circles and rectangles on it. No act forgets chat. Packages import nothing.
+//! Scripts hear players, not each other: for that they send.
 //!
 //! # Example
 //!
@@ -123,9 +122,11 @@ pub use metatopia_physics::{Body, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
-    ActFault, ActTarget, Anchor, Basis, DelayedChange, Denied, FirstLogins, Governance, GrantedSim,
-    IssuedTicket, Judging, LandWeek, LaneKey, LaneWindows, Register, Right, Standing, Standings,
-    Tickets, TurnAdmission, TurnFault, Window, judge_act, judge_turn, limits,
+    ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
+    FirstLogins, FrozenThing, GivenRight, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
+    LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed, RecordedOrder, Register, Right, Role,
+    Sanction, Standing, Standings, Tickets, TurnAdmission, TurnFault, Wall, Warrant, Window,
+    judge_act, judge_turn, limits,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -151,13 +152,13 @@ pub use state::{
     is_line, is_name, picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
-    EngineLeaf, LeafContents, LineDifference, MapShelves, StateDifference, difference, first_leaf,
-    first_line, is_of_body_or_script, show,
+    EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableOrders, StateDifference,
+    difference, first_leaf, first_line, is_of_body_or_script, show,
 };
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 12;
+pub const ENGINE: u32 = 13;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

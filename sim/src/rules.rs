@@ -6,35 +6,44 @@
 
 mod admission;
 mod authority;
+mod borders;
 mod byte_budget;
 mod census;
 mod controls;
+mod crossing;
 mod first_logins;
 mod governance;
 mod judge;
 mod land_register;
 pub mod limits;
+mod people;
 mod readiness;
 mod standing;
 mod tickets;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
-pub use authority::{ActTarget, Denied, Right};
+pub use authority::{ActTarget, Denied, Right, Warrant};
+pub use borders::{Border, BorderSummary};
 #[cfg(feature = "controls")]
 pub use controls::Controls;
+pub use crossing::{Crossing, HeardSaid, Wall};
 pub use first_logins::{Anchor, Basis, FirstLogins};
 pub use governance::{DelayedChange, Governance};
 pub use judge::{TurnFault, judge_act, judge_turn};
 pub use land_register::{GrantedSim, LandWeek};
+pub use people::{FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Role, Sanction};
 pub use standing::{Register, Standing, Standings};
 pub use tickets::{IssuedTicket, Tickets};
 pub use windows::{LaneKey, LaneWindows, Window};
 
+pub(crate) use borders::{BelievedDispatch, Borders, neighbour_of};
 pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;
 #[cfg(not(feature = "controls"))]
 pub(crate) use controls::Controls;
+pub(crate) use crossing::{CrossingEvent, Judgement};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};
+pub(crate) use people::{People, build_word};
 pub(crate) use readiness::Readiness;

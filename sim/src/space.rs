@@ -3,6 +3,7 @@
 //! This room keeps the bodies. Of the state and its leaves it only reads all else.
 
 mod bodies;
+mod border_line;
 mod floor_plan;
 mod footprint;
 mod land;
@@ -26,4 +27,5 @@ pub use tile_copy::{
 };
 
 pub(crate) use bodies::Bodies;
+pub(crate) use border_line::{BorderLine, with_bands};
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};

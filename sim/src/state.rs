@@ -7,8 +7,10 @@
 mod amendment;
 mod applied;
 mod apply;
+mod arrivals;
 #[cfg(feature = "controls")]
 mod bit_flip;
+mod border_turn;
 mod capsule;
 mod course;
 mod founding;

@@ -7,6 +7,7 @@ mod difference;
 mod engine_leaf;
 mod leaf_table;
 mod leaves;
+mod people_leaves;
 mod refresh;
 mod tracked;
 
@@ -18,6 +19,7 @@ pub use difference::{
 };
 pub use engine_leaf::EngineLeaf;
 pub use leaves::MapShelves;
+pub use people_leaves::ProvableOrders;
 
 pub(crate) use leaf_keys::{outcomes_key, table_leaf_key, tile_table_name};
 pub(crate) use leaf_table::{LeafDigest, LeafTable};

@@ -12,6 +12,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("math", &[]),
     ("types", &["math"]),
     ("physics", &["math", "types"]),
+    ("physics-rapier", &["math", "types", "physics"]),
     ("scripting", &["math", "types"]),
     ("consensus", &["types"]),
     ("raynet", &["math", "types"]),
@@ -250,6 +251,65 @@ fn what_is_optional_is_on_the_list_and_no_crate_of_ours_turns_it_on() {
     let listed: BTreeSet<_> =
         OPTIONAL.iter().map(|(package, name, _)| (package.to_string(), name.to_string())).collect();
     assert_eq!(physics, listed.iter().collect());
+}
+
+/// Crates below the drivers that compute in floats, and why they cannot make two servers differ.
+const FLOATING: &[(&str, &str)] = &[(
+    "physics-rapier",
+    "rapier, pinned, with enhanced-determinism: the same bits on every processor; what goes in and \
+     comes out is fixed point, and its state names the version",
+)];
+
+/// All features of rapier in any build. One more could move bodies differently, or bring threads.
+const FEATURES_OF_RAPIER: &[&str] =
+    &["alloc", "block-solver", "dim2", "enhanced-determinism", "f32", "serde-serialize", "std"];
+
+/// Features are unified over a build, so one crate that asked for another would get it for all.
+#[test]
+fn rapier_has_the_pinned_version_and_features_and_one_crate_that_brings_it() {
+    let metadata = metadata();
+    let listed: BTreeSet<&str> = FLOATING.iter().map(|(name, _)| *name).collect();
+    let normal = normal();
+    let users = normal.iter().filter(|(_, uses)| uses.contains("rapier2d"));
+    assert_eq!(users.map(|(name, _)| name.as_str()).collect::<BTreeSet<_>>(), listed);
+    assert!(PURE.iter().all(|pure| !listed.contains(pure.name)), "a pure crate has no floats");
+    let manifest = std::fs::read_to_string(root().join("Cargo.toml")).expect("the manifest");
+    assert!(manifest.contains("rapier2d = { version = \"=0.36.1\", default-features = false"));
+    let resolve = metadata.resolve.as_ref().expect("metadata with a graph");
+    let features = |name: &str| {
+        let named = metadata.packages.iter().filter(|package| package.name.as_str() == name);
+        let ids: Vec<_> = named.map(|package| &package.id).collect();
+        let [id] = ids[..] else {
+            panic!("{} versions of {name}", ids.len());
+        };
+        let node = resolve.nodes.iter().find(|node| node.id == *id).expect("a node of the graph");
+        node.features.iter().map(ToString::to_string).collect::<Vec<String>>()
+    };
+    assert_eq!(features("rapier2d"), FEATURES_OF_RAPIER);
+    let below = features("parry2d");
+    assert!(below.contains(&"enhanced-determinism".to_owned()), "{below:?}");
+    for other in ["parallel", "simd8", "f64"] {
+        assert!(!below.contains(&other.to_owned()), "{below:?}");
+    }
+}
+
+/// A page replays turns in integers. Where rapier moved bodies, it believes proofs instead.
+#[test]
+fn the_module_is_made_without_the_second_tier() {
+    let normal = normal();
+    let mut reached = BTreeSet::from(["wasm".to_owned()]);
+    let mut left = vec!["wasm".to_owned()];
+    while let Some(package) = left.pop() {
+        for used in normal[&package].iter().filter(|name| name.starts_with("metatopia")) {
+            if reached.insert(short(used).to_owned()) {
+                left.push(short(used).to_owned());
+            }
+        }
+    }
+    assert!(reached.contains("physics") && reached.len() > 5, "{reached:?}");
+    for (floating, _) in FLOATING {
+        assert!(!reached.contains(*floating), "the module is made with {floating}");
+    }
 }
 
 #[test]

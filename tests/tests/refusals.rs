@@ -18,6 +18,36 @@ const REASONS: &[Reasons] = &[
         file: "sim/types/src/outcome.rs",
         returned_in: &["sim/src/", "sim/tests/"],
     },
+    Reasons {
+        name: "HearRefusal",
+        file: "sim/types/src/crossing/dispatch.rs",
+        returned_in: &["sim/tests/"],
+    },
+    Reasons {
+        name: "BorderRefusal",
+        file: "sim/types/src/crossing/order.rs",
+        returned_in: &["sim/tests/"],
+    },
+    Reasons {
+        name: "PassRefusal",
+        file: "sim/types/src/crossing/reasons.rs",
+        returned_in: &["sim/tests/"],
+    },
+    Reasons {
+        name: "TravelRefusal",
+        file: "sim/types/src/crossing/reasons.rs",
+        returned_in: &["sim/tests/"],
+    },
+    Reasons {
+        name: "SaidError",
+        file: "sim/types/src/crossing/said.rs",
+        returned_in: &["sim/types/tests/"],
+    },
+    Reasons {
+        name: "Wall",
+        file: "sim/src/rules/crossing.rs",
+        returned_in: &["sim/tests/", "sim/src/"],
+    },
     Reasons { name: "ActFault", file: "sim/src/rules/admission.rs", returned_in: &["sim/tests/"] },
     Reasons { name: "TurnFault", file: "sim/src/rules/judge.rs", returned_in: &["sim/tests/"] },
     Reasons { name: "Unsound", file: "sim/src/state/course.rs", returned_in: &["sim/tests/"] },

@@ -26,6 +26,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod asking;
 mod charter;
 mod first_login;
 pub mod http;
@@ -37,7 +38,7 @@ mod proof;
 mod state;
 mod trust;
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{collections::VecDeque, fmt, sync::Arc, time::Duration};
 
 use metatopia_client::{LightClient, Session};
 use metatopia_protocol::{
@@ -52,6 +53,7 @@ use tokio::{
 
 use self::link::{DriverCommand, SessionTask};
 pub use self::{
+    asking::{AskError, AskingSession},
     first_login::{FirstLoginError, login, passing_key},
     http::HttpError,
     news::{DriveError, DriverEvent, End},
@@ -87,16 +89,22 @@ pub struct Submitted {
 }
 
 /// A session with a sim.
-#[derive(Debug)]
 pub struct ClientDriver {
     orders: mpsc::Sender<DriverCommand>,
     news: mpsc::Receiver<DriverEvent>,
     aside: VecDeque<DriverEvent>,
     trust: GenesisTrust,
     light: LightClient,
+    key: Arc<dyn Sign>,
     author: PublicKey,
     lane: Lane,
     task: JoinHandle<()>,
+}
+
+impl fmt::Debug for ClientDriver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ClientDriver of {} in sim {}", self.author, self.trust.sim)
+    }
 }
 
 impl ClientDriver {
@@ -110,13 +118,13 @@ impl ClientDriver {
         key: Arc<dyn Sign>,
     ) -> Result<Self, DriveError> {
         let (author, lane) = (key.public(), Lane(u64::from_le_bytes(random()) >> 11));
-        let session = Session::new(key, trust.light(), lane);
+        let session = Session::new(Arc::clone(&key), trust.light(), lane);
         let (orders, taken) = mpsc::channel(ORDERS_MAX);
         let (told, news) = mpsc::channel(NEWS_MAX);
         let spawn = trust.genesis.parameters.avatar.spawn;
         let task = tokio::spawn(SessionTask::new(session, author, spawn, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
-        let mut driver = Self { orders, news, aside, trust, light, author, lane, task };
+        let mut driver = Self { orders, news, aside, trust, light, key, author, lane, task };
         let opened = async {
             loop {
                 match driver.news().await {
@@ -134,6 +142,12 @@ impl ClientDriver {
     #[must_use]
     pub const fn author(&self) -> PublicKey {
         self.author
+    }
+
+    /// Returns the signer of that key, to open a session with a neighbouring sim.
+    #[must_use]
+    pub fn signer(&self) -> Arc<dyn Sign> {
+        Arc::clone(&self.key)
     }
 
     /// Returns the lane of the session's acts.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metatopia_client::{Distrust, LightClient};
+use metatopia_client::{Distrust, LightClient, ProvenOrders};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
     ActId, Certificate, Header, Height, LandProof, Lane, Outcome, ProvedLand, PublicKey, Seq,
@@ -125,6 +125,23 @@ impl ClientDriver {
         };
         let proved = self.checked(wait, |light| light.land(point, &proof)).await?;
         Ok((*proof, proved))
+    }
+
+    /// Asks for a page of what was ordered in the sim, with the last order below a number, and checks it.
+    /// Waits for a certified state.
+    ///
+    /// # Errors
+    /// See [`ProofError`].
+    pub async fn prove_orders(
+        &mut self,
+        below: u64,
+        wait: Duration,
+    ) -> Result<ProvenOrders, ProofError> {
+        let answer = self.ask_until_known(Question::Orders { below }, wait).await?;
+        let Answer::Orders(page) = answer else {
+            return Err(ProofError::instead(&answer));
+        };
+        self.checked(wait, |light| light.orders(below, &page)).await
     }
 
     /// Fetches a decided turn, checked to the last byte. Waits for it.

@@ -3,16 +3,12 @@
 use std::{sync::Arc, time::Duration};
 
 use metatopia_client::LightClient;
-use metatopia_protocol::{
-    Answer, ClientMessage, GENESIS_PART_BYTES, Goodbye, Hello, Question, ServerMessage, VERSION,
-    decode_server, encode_client,
-};
+use metatopia_protocol::{Answer, GENESIS_PART_BYTES, Question};
 use metatopia_sim::{Genesis, GenesisError, limits::GENESIS_BYTES_MAX};
-use metatopia_transport::carrier::{Carrier, CarrierError};
-use metatopia_types::{Ed25519, Height, SigningKey, SimId, ValidatorSetError, wire::DecodeError};
+use metatopia_types::{Ed25519, Height, SimId, ValidatorSetError};
 use tokio::time::timeout;
 
-use super::{NodeEndpoint, NodeEndpointError, NodeUrl};
+use super::{AskError, AskingSession, NodeEndpoint, NodeEndpointError, NodeUrl, passing_key};
 
 /// Time for the whole exchange.
 const LEARN: Duration = Duration::from_secs(10);
@@ -36,18 +32,9 @@ pub enum LearnError {
     /// There is no way into the node.
     #[error(transparent)]
     Endpoint(#[from] NodeEndpointError),
-    /// The session broke.
-    #[error("the session broke: {0}")]
-    Carrier(#[from] CarrierError),
-    /// The node ended the session.
-    #[error("the node ended the session: {0}")]
-    Goodbye(Goodbye),
-    /// The node sent what is no frame of the protocol.
-    #[error("the node sent a frame that is none: {0}")]
-    Frame(#[from] DecodeError),
-    /// The node speaks another version of the protocol.
-    #[error("the node speaks version {0} of the protocol, this program version {VERSION}")]
-    Version(u16),
+    /// The node was not asked, or did not answer.
+    #[error(transparent)]
+    Ask(AskError),
     /// The node is too busy, or has no genesis.
     #[error("the node does not hand out its genesis now")]
     NoGenesis,
@@ -68,6 +55,16 @@ pub enum LearnError {
     /// It took too long.
     #[error("the node did not hand out its genesis within {} s", LEARN.as_secs())]
     TimedOut,
+}
+
+impl From<AskError> for LearnError {
+    fn from(error: AskError) -> Self {
+        match error {
+            AskError::Endpoint(error) => Self::Endpoint(error),
+            AskError::OtherSim { expected, found } => Self::OtherGenesis { expected, found },
+            error => Self::Ask(error),
+        }
+    }
 }
 
 impl GenesisTrust {
@@ -123,9 +120,10 @@ impl GenesisTrust {
 }
 
 async fn fetch(endpoint: &NodeEndpoint) -> Result<Vec<u8>, LearnError> {
-    let mut carrier = endpoint.dial().await?;
-    let genesis = ask_genesis(&mut carrier, endpoint.sim).await;
-    carrier.send.leave().await;
+    // A passing key asks, so that the player's own session opens only when it is known with what.
+    let mut session = AskingSession::open(endpoint, passing_key()).await?;
+    let genesis = ask_genesis(&mut session).await;
+    session.leave().await;
     genesis
 }
 
@@ -137,37 +135,17 @@ fn part_of(answer: Answer) -> Result<Vec<u8>, LearnError> {
     }
 }
 
-async fn ask_genesis(carrier: &mut Carrier, sim: SimId) -> Result<Vec<u8>, LearnError> {
-    const ID: u32 = 1;
-    let key = SigningKey::from_seed(super::random());
-    let mut genesis = Vec::new();
-    loop {
-        let frame = carrier.recv.recv().await?;
-        let reply = match decode_server(&frame)? {
-            ServerMessage::Challenge(challenge) if challenge.version != VERSION => {
-                return Err(LearnError::Version(challenge.version));
-            }
-            ServerMessage::Challenge(challenge) if challenge.sim != sim => {
-                return Err(LearnError::OtherGenesis { expected: sim, found: challenge.sim });
-            }
-            ServerMessage::Challenge(challenge) => {
-                ClientMessage::Hello(Hello::new(&challenge, &key))
-            }
-            ServerMessage::Welcome(_) => ClientMessage::Ask { id: ID, question: Question::Genesis },
-            ServerMessage::Goodbye(why) => return Err(LearnError::Goodbye(why)),
-            ServerMessage::Answer { id: ID, answer } => {
-                let part = part_of(*answer)?;
-                genesis.extend_from_slice(&part);
-                // One that is too long is refused when it is decoded.
-                if part.len() != GENESIS_PART_BYTES || genesis.len() > GENESIS_BYTES_MAX {
-                    return Ok(genesis);
-                }
-                let part = u32::try_from(genesis.len() / GENESIS_PART_BYTES);
-                let part = part.expect("a genesis has few parts");
-                ClientMessage::Ask { id: ID, question: Question::GenesisPart { part } }
-            }
-            _ => continue,
-        };
-        carrier.send.send(&encode_client(&reply)).await?;
+async fn ask_genesis(session: &mut AskingSession) -> Result<Vec<u8>, LearnError> {
+    let mut genesis = part_of(session.ask(Question::Genesis, LEARN).await?)?;
+    // One that is too long is refused when it is decoded.
+    while genesis.len().is_multiple_of(GENESIS_PART_BYTES) && genesis.len() <= GENESIS_BYTES_MAX {
+        let part = u32::try_from(genesis.len() / GENESIS_PART_BYTES);
+        let part = part.expect("a genesis has few parts");
+        let more = part_of(session.ask(Question::GenesisPart { part }, LEARN).await?)?;
+        if more.is_empty() {
+            break;
+        }
+        genesis.extend(more);
     }
+    Ok(genesis)
 }

@@ -18,16 +18,22 @@
 
 extern crate alloc;
 
+mod border;
 mod chat;
 mod endpoint;
 mod invite;
 mod invite_text;
 mod message;
+mod people;
 mod question;
 mod view;
 
 use alloc::vec::Vec;
 
+pub use border::{
+    BorderEntry, BorderStanding, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion,
+    NEIGHBOUR_NODES_MAX,
+};
 pub use chat::{ChatMessage, FormMessage, SoundMessage};
 pub use endpoint::{ADDRESS_BYTES_MAX, CERTIFICATES_MAX, EndpointAnnouncement, SignedAnnouncement};
 pub use invite::{
@@ -39,6 +45,10 @@ pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
+pub use people::{
+    AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
+    PersonEntry, RightEntry, SanctionEntry,
+};
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
     LEAVES_PER_QUESTION_MAX, LoginTerms, OrderEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
@@ -52,7 +62,7 @@ pub use view::{
 };
 
 /// The version in every hello; a node that speaks another says so and hangs up.
-pub const VERSION: u16 = 7;
+pub const VERSION: u16 = 8;
 
 /// Largest frame from a client: an act with the one blob it may name.
 pub const CLIENT_FRAME_BYTES_MAX: usize =

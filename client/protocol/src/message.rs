@@ -186,6 +186,12 @@ pub enum Goodbye {
     /// The node shuts down.
     #[error("the node shuts down")]
     Stopping,
+    /// A moderator shut the key out of the sim.
+    #[error("the key is banned from this sim")]
+    Banned,
+    /// A moderator sent the player away, who may come back.
+    #[error("a moderator ended the session; you may come back")]
+    Kicked,
 }
 
 /// Why an act is not taken into the mempool.

@@ -1,6 +1,6 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
-//! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`] and [`Question::Things`],
-//! which are for people to read.
+//! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`] and
+//! [`Question::Borders`], which are for people to read.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -12,7 +12,10 @@ use metatopia_types::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Applicant, JoinRefusal, JoinRequest, SignedAnnouncement};
+use crate::{
+    Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, IntendedOrder,
+    JoinRefusal, JoinRequest, OrdersAnswer, PersonEntry, SignedAnnouncement,
+};
 
 /// What a client may ask.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,6 +134,29 @@ pub enum Question {
         /// The point whose holder is asked for.
         point: TilePoint,
     },
+    /// What the sim says to a neighbour, for a server of that neighbour. It is a standing question: it is
+    /// answered once there is news, or after the time that it names.
+    Dispatch(DispatchQuestion),
+    /// The borders of the sim.
+    Borders,
+    /// What was ordered about this key.
+    Person {
+        /// The key that is asked about.
+        key: PublicKey,
+    },
+    /// The keys that have a role, are banned or are muted: at most
+    /// [`PEOPLE_PER_ANSWER_MAX`](crate::PEOPLE_PER_ANSWER_MAX), ascending.
+    People {
+        /// Only greater keys; ask again from the last one for more, while answers are full.
+        after: Option<PublicKey>,
+    },
+    /// What an order would do at this moment.
+    DryRun(Box<IntendedOrder>),
+    /// What was ordered of late, with the proof, from the newest state whose root is certified.
+    Orders {
+        /// The leaf with the last order below this number; ask again from the first one's number for more.
+        below: u64,
+    },
 }
 
 /// Players in one answer about governance.
@@ -222,6 +248,18 @@ pub enum Answer {
     SourceLeft(Height),
     /// The shelf about the point.
     Land(Box<LandProof>),
+    /// What the sim says to the neighbour now.
+    Dispatch(DispatchAnswer),
+    /// The borders, ascending by neighbour.
+    Borders(Vec<BorderEntry>),
+    /// What was ordered about the key.
+    Person(Box<PersonEntry>),
+    /// Keys about which something was ordered.
+    People(Vec<PersonEntry>),
+    /// What the order would do.
+    DryRun(Box<DryRunEntry>),
+    /// What was ordered.
+    Orders(Box<OrdersAnswer>),
 }
 
 impl Answer {
@@ -258,6 +296,12 @@ impl Answer {
             Self::Packages(_) => "Packages",
             Self::SourceLeft(_) => "SourceLeft",
             Self::Land(_) => "Land",
+            Self::Dispatch(_) => "Dispatch",
+            Self::Borders(_) => "Borders",
+            Self::Person(_) => "Person",
+            Self::People(_) => "People",
+            Self::DryRun(_) => "DryRun",
+            Self::Orders(_) => "Orders",
         }
     }
 }
@@ -431,6 +475,10 @@ pub struct GovernanceEntry {
     pub exposed: Vec<(PublicKey, Height)>,
     /// Changes of who votes by a temp admin, in the order in which they take effect.
     pub delayed: Vec<DelayedEntry>,
+    /// What everybody reads who comes; empty if there is nothing.
+    pub motd: String,
+    /// How many orders were recorded so far.
+    pub orders: u64,
 }
 
 /// A change of who votes that a temp admin asked for. It falls if somebody else decides before it

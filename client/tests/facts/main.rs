@@ -7,6 +7,7 @@ mod hiding;
 mod land;
 mod liars;
 mod limits;
+mod orders;
 mod presence;
 mod resuming;
 mod seeing;

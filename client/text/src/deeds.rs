@@ -15,6 +15,7 @@ use tokio::time::{Instant, sleep};
 use super::{
     author::fetch,
     room::{ActProgress, TextClient},
+    rules,
     walk::{AvatarWalk, Goal, WalkStep},
     words,
 };
@@ -80,8 +81,11 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
     if let Some(heading) = text::direction(direction) {
         let heading = heading.normalize().unwrap_or(heading);
         let goal = Goal::Place(here.saturating_add(heading.scale(metres)));
-        let (_, there) = walk(room, goal).await?;
-        return room.tell(LineKind::Done, &words::walked(here, there.unwrap_or(here)));
+        let WalkEnd { place, shift, .. } = walk(room, goal).await?;
+        let here = here.saturating_add(shift);
+        let there = place.unwrap_or(here);
+        room.tell(LineKind::Done, &words::walked(here, there))?;
+        return tell_wall(room, heading, (goal, there, shift)).await;
     }
     let Some(thing) = seen(room, &scene, towards)? else {
         return Ok(());
@@ -178,7 +182,9 @@ pub(super) async fn speak(
     let (act, blobs) = text::say(u8::from(everywhere), said);
     let fate = room.perform(act, blobs).await?;
     let verb = if everywhere { "shout" } else { "say" };
-    conclude(room, fate, &format!("You {verb}: {}", printable(said)))
+    let is_muted = matches!(fate, ActProgress::Done(Outcome::Refused(Refusal::Muted)));
+    conclude(room, fate, &format!("You {verb}: {}", printable(said)))?;
+    if is_muted { rules::tell_mute(room).await } else { Ok(()) }
 }
 
 pub(super) async fn reply(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
@@ -293,9 +299,9 @@ async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Te
     let avatar = &room.driver.trust().genesis.parameters.avatar;
     // Half of the reach to spare: both may move until the act is decided.
     let close = avatar.radius.saturating_add(avatar.reach.saturating_mul(Fx::HALF));
-    let (end, _) = walk(room, Goal::Object(thing.id, close)).await?;
+    let WalkEnd { step, .. } = walk(room, Goal::Object(thing.id, close)).await?;
     let name = printable(&thing.name);
-    let why = match end {
+    let why = match step {
         Some(WalkStep::Arrived) => return Ok(true),
         Some(WalkStep::Blocked(rest)) => {
             format!("Something is in the way, {rest:.1} m from {name}.")
@@ -307,31 +313,59 @@ async fn approach(room: &mut TextClient, thing: &SceneObject) -> Result<bool, Te
     Ok(false)
 }
 
-/// Walks until the walk ends, a line interrupts it, or it takes too long; then stands still. Gives
-/// how it ended and where.
-async fn walk(
-    room: &mut TextClient,
-    goal: Goal,
-) -> Result<(Option<WalkStep>, Option<Vec2>), TextClientError> {
+/// How a walk has ended.
+struct WalkEnd {
+    step: Option<WalkStep>,
+    /// The place where it ended.
+    place: Option<Vec2>,
+    /// What is added to coordinates of the beginning, because the walk led into other sims.
+    shift: Vec2,
+}
+
+/// Walks until the walk ends, a line interrupts it, or it takes too long; then stands still.
+async fn walk(room: &mut TextClient, goal: Goal) -> Result<WalkEnd, TextClientError> {
     let speed = room.driver.trust().genesis.parameters.avatar.speed;
     let (mut walk, end) = (AvatarWalk::new(goal, speed), Instant::now() + WALK);
     let mut scene = room.look_around().await?;
-    let mut moving = false;
-    let mut step = None;
-    while let Some(seen) = scene.filter(|_| Instant::now() < end) {
-        step = Some(walk.step(&seen));
-        let Some(WalkStep::Head(heading)) = step else {
-            break;
-        };
-        moving = true;
-        room.send(Act::Walk { heading }).await?;
+    let (mut moving, mut step, mut shift) = (false, None, Vec2::ZERO);
+    while let Some(mut seen) = scene.filter(|_| Instant::now() < end) {
+        if let Some(by) = room.attend_border().await? {
+            walk.shift(by);
+            shift = shift.saturating_add(by);
+            seen = room.scene.clone().unwrap_or(seen);
+        }
+        if !room.is_under_way() {
+            step = Some(walk.step(&seen));
+            let Some(WalkStep::Head(heading)) = step else {
+                break;
+            };
+            moving = true;
+            room.send(Act::Walk { heading }).await?;
+        }
         scene = room.next_scene().await?;
     }
     if moving {
         room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     }
     let place = room.look_around().await?.as_ref().and_then(position);
-    Ok((step, place))
+    Ok(WalkEnd { step, place, shift })
+}
+
+/// Tells why the border is a wall, if a walk in this direction ended at one before its goal.
+async fn tell_wall(
+    room: &mut TextClient,
+    heading: Vec2,
+    (goal, there, shift): (Goal, Vec2, Vec2),
+) -> Result<(), TextClientError> {
+    let Goal::Place(goal) = goal else { return Ok(()) };
+    let rest = goal.saturating_add(shift).saturating_sub(there);
+    if rest.dot(heading) < Fx::ONE {
+        return Ok(());
+    }
+    match room.wall(there).await {
+        Some(why) => room.tell(LineKind::Refused, &format!("The border is a wall: {why}.")),
+        None => Ok(()),
+    }
 }
 
 /// The line that an act ends with.

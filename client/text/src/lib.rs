@@ -35,6 +35,7 @@
 
 mod author;
 mod builder;
+mod crossing;
 mod deeds;
 mod desk;
 mod input;
@@ -163,11 +164,11 @@ async fn enter(room: &mut TextClient, login: Act) -> Result<(), TextClientError>
     }
     let place = printable(&genesis.name);
     room.note(&format!("You are in {place}. `look` describes it, `help` lists the commands."));
-    Ok(())
+    rules::greet(room).await
 }
 
 /// Five views a second are enough for words; each of them is proved.
-fn watching() -> Watching {
+pub(crate) fn watching() -> Watching {
     let turns_apart = PROOF_TURNS as u16;
     let (proofs, at, have) = (true, None, Vec::new());
     Watching { bytes_per_second: 100_000, turns_apart, proofs, at, have }
@@ -225,6 +226,7 @@ async fn wait(room: &mut TextClient) -> Result<(), TextClientError> {
             () = sleep_until(beat) => room.send(Act::Heartbeat).await?,
         }
         room.report()?;
+        room.attend_border().await?;
     }
     Ok(())
 }
@@ -234,6 +236,7 @@ async fn listen(room: &mut TextClient, time: Duration) -> Result<(), TextClientE
     let end = Instant::now() + time;
     while Instant::now() < end {
         room.hear_until(end).await?;
+        room.attend_border().await?;
     }
     Ok(())
 }

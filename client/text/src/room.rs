@@ -2,6 +2,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    mem,
     time::Duration,
 };
 
@@ -10,6 +11,7 @@ use metatopia_client::{
     text::{form_lines, heard, printable, sounded},
 };
 use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError};
+use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
 use metatopia_sim::Land;
 use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal, Sound};
@@ -18,7 +20,10 @@ use tokio::{
     time::{Instant, timeout, timeout_at},
 };
 
-use crate::{LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines};
+use crate::{
+    LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines,
+    crossing::{BorderWalk, CrossedBorder, Passage, name_of},
+};
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
 const DECIDED: Duration = Duration::from_secs(20);
@@ -78,6 +83,8 @@ pub(super) struct TextClient {
     last_act: Instant,
     /// What happened and was not yet looked at.
     unread: VecDeque<DriverEvent>,
+    /// The borders of the sim, and the neighbour that is near.
+    crossing: BorderWalk,
 }
 
 impl TextClient {
@@ -107,7 +114,50 @@ impl TextClient {
             input_over: false,
             last_act: Instant::now(),
             unread: VecDeque::new(),
+            crossing: BorderWalk::default(),
         }
+    }
+
+    /// Looks after the border that is near. Returns what is added to coordinates if the avatar has come
+    /// into another sim: from then on this is the room of that sim.
+    pub(super) async fn attend_border(&mut self) -> Result<Option<Vec2>, TextClientError> {
+        let (crossing, watching) = (&mut self.crossing, crate::watching());
+        match crossing.attend(&mut self.driver, self.scene.as_ref(), &watching).await {
+            Passage::None => Ok(None),
+            Passage::Arrived(crossed) => self.arrive(*crossed).map(Some),
+        }
+    }
+
+    /// Goes on in the sim that the avatar has come into.
+    fn arrive(&mut self, crossed: CrossedBorder) -> Result<Vec2, TextClientError> {
+        let CrossedBorder { driver, scene, shift } = crossed;
+        let before = mem::replace(&mut self.driver, driver);
+        // The sim before hears nothing more; its session closes behind.
+        tokio::spawn(before.leave());
+        self.proof = Err(UnprovenSight::NoneYet);
+        (self.it, self.lands, self.asked) = (None, None, None);
+        (self.people, self.sector, self.sounded) = (None, None, None);
+        self.changed = Height(0);
+        self.fates.clear();
+        self.unread.clear();
+        // A pass was for the sim before. Here somebody is known who has walked in.
+        if let Some(Act::Login { pass, .. }) = &mut self.login {
+            *pass = None;
+        }
+        let name = name_of(&self.driver);
+        self.tell(LineKind::Seen, &format!("You walked into {name}."))?;
+        self.see(scene)?;
+        Ok(shift)
+    }
+
+    /// Is the avatar between two sims?
+    pub(super) fn is_under_way(&self) -> bool {
+        self.crossing.is_under_way(self.scene.as_ref())
+    }
+
+    /// Returns why the border at this place is a wall, if it is one.
+    pub(super) async fn wall(&mut self, here: Vec2) -> Option<String> {
+        self.crossing.wall(&mut self.driver, here).await
     }
 
     pub(super) async fn leave(self) {
@@ -326,7 +376,10 @@ impl TextClient {
     ) -> Result<ActProgress, TextClientError> {
         let fate = self.try_once(act.clone(), blobs.clone()).await?;
         match (fate, self.login.clone()) {
-            (ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login)) => {
+            // Whoever is between two sims has left neither, and arrives soon.
+            (ActProgress::Done(Outcome::Refused(Refusal::NotLoggedIn)), Some(login))
+                if !self.is_under_way() =>
+            {
                 self.note("the avatar had left; logging in again");
                 match self.try_once(login, Vec::new()).await? {
                     ActProgress::Done(Outcome::Ok) => self.try_once(act, blobs).await,

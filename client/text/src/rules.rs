@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use metatopia_protocol::{Answer, DelayedEntry, Question};
+use metatopia_client::text::printable;
+use metatopia_protocol::{Answer, DelayedEntry, Question, SanctionEntry};
 use metatopia_types::{PublicKey, SetChange};
 
 use super::room::TextClient;
@@ -22,21 +23,68 @@ pub(super) async fn rules(room: &mut TextClient) -> Result<(), TextClientError> 
     for admin in &told.admins {
         room.tell(LineKind::Answer, &format!("{} is an admin.", short(admin)))?;
     }
-    let now = match &told.temp_admin {
-        Some(key) => format!("{} acts for the admins until one of them logs in.", short(key)),
-        None => format!(
-            "If no admin logs in for {}, the first in line acts for them.",
-            span(told.countdown)
-        ),
-    };
-    room.tell(LineKind::Answer, &now)?;
+    // Names of players are in it.
+    let countdown = printable(&told.admin_countdown().words());
+    room.tell(LineKind::Answer, &format!("Admins: {countdown}."))?;
+    if !told.motd.is_empty() {
+        room.tell(LineKind::Answer, &format!("Message of the day: {}", printable(&told.motd)))?;
+    }
     if let Some(left) = told.time_left {
         room.tell(LineKind::Answer, &ends(left))?;
     }
     for delayed in &told.delayed {
         room.tell(LineKind::Answer, &waiting(delayed))?;
     }
+    let key = room.driver.author();
+    if let Answer::Person(own) = room.driver.ask(Question::Person { key }, ANSWER).await? {
+        for given in &own.rights {
+            let right = format!("You may {}, {}.", given.right.word(), lasts(given.left));
+            room.tell(LineKind::Answer, &right)?;
+        }
+        if let Some(mute) = &own.mute {
+            room.tell(LineKind::Answer, &muted(mute))?;
+        }
+    }
     Ok(())
+}
+
+/// Tells what everybody reads who comes, if there is anything.
+pub(super) async fn greet(room: &mut TextClient) -> Result<(), TextClientError> {
+    let Answer::Governance(told) = room.driver.ask(Question::Governance, ANSWER).await? else {
+        return Ok(());
+    };
+    if !told.motd.is_empty() {
+        room.note(&format!("Message of the day: {}", printable(&told.motd)));
+    }
+    Ok(())
+}
+
+/// Tells somebody whose words were refused why, and for how long.
+pub(super) async fn tell_mute(room: &mut TextClient) -> Result<(), TextClientError> {
+    let key = room.driver.author();
+    if let Answer::Person(own) = room.driver.ask(Question::Person { key }, ANSWER).await?
+        && let Some(mute) = &own.mute
+    {
+        room.tell(LineKind::Refused, &muted(mute))?;
+    }
+    Ok(())
+}
+
+fn muted(mute: &SanctionEntry) -> String {
+    let reason = match mute.reason.as_str() {
+        "" => "no reason was given".to_owned(),
+        reason => printable(reason),
+    };
+    format!("{} muted you, {}: {reason}.", short(&mute.by), lasts(mute.left))
+}
+
+/// Returns how long something lasts, in words.
+fn lasts(left: Option<u64>) -> String {
+    match left {
+        None => "for good".to_owned(),
+        Some(left) if left < HOUR_MS => format!("for {} more minutes", left.div_ceil(MINUTE_MS)),
+        Some(left) => format!("for {} more", span(left)),
+    }
 }
 
 fn waiting(delayed: &DelayedEntry) -> String {
@@ -69,6 +117,15 @@ fn span(milliseconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mute_is_told_with_who_for_how_long_and_why() {
+        let (by, left) = (PublicKey([2; 32]), Some(90_000));
+        let mute = SanctionEntry { by, left, reason: "shouting".to_owned() };
+        assert_eq!(muted(&mute), "02020202 muted you, for 2 more minutes: shouting.");
+        let mute = SanctionEntry { left: None, reason: String::new(), ..mute };
+        assert_eq!(muted(&mute), "02020202 muted you, for good: no reason was given.");
+    }
 
     #[test]
     fn a_change_that_waits_is_told_with_what_stops_it() {

@@ -62,6 +62,14 @@ impl AvatarWalk {
         Self { goal, speed, nearest: None, idle: 0, sidesteps: 0, sideways: 0 }
     }
 
+    /// Goes on in another sim, whose coordinates are those of the sim before with this added.
+    pub(super) fn shift(&mut self, by: Vec2) {
+        if let Goal::Place(place) = &mut self.goal {
+            *place = place.saturating_add(by);
+        }
+        (self.nearest, self.idle) = (None, 0);
+    }
+
     /// What to do, seeing this.
     pub(super) fn step(&mut self, scene: &Scene) -> WalkStep {
         let Some((here, rest, towards)) = self.rest(scene) else {
@@ -213,6 +221,21 @@ mod tests {
     fn a_wall_ends_a_walk_after_some_tries() {
         let (_, step) = play(Goal::Object(BOX, Fx::ONE), Vec2::ZERO, Some(Fx::from_int(4)));
         assert!(matches!(step, WalkStep::Blocked(rest) if rest > Fx::from_int(3)), "{step:?}");
+    }
+
+    #[test]
+    fn a_walk_goes_on_to_the_same_place_in_the_coordinates_of_another_sim() {
+        // The line is 6 m ahead, and the middle of the other sim 256 m to the east of this one's.
+        let mut walk = AvatarWalk::new(Goal::Place(at(134, 0)), SPEED);
+        let WalkStep::Head(before) = walk.step(&scene(at(127, 0), Vec::new())) else {
+            panic!("it walks")
+        };
+        walk.shift(at(-256, 0));
+        let WalkStep::Head(after) = walk.step(&scene(at(-127, 0), Vec::new())) else {
+            panic!("it walks on")
+        };
+        assert!(before.x > Fx::ZERO && after.x > Fx::ZERO, "{before:?} {after:?}");
+        assert_eq!(walk.step(&scene(at(-122, 0), Vec::new())), WalkStep::Arrived);
     }
 
     #[test]

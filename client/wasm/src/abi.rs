@@ -16,7 +16,9 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use serde::Serialize;
 
-use crate::{CallError, ClientCore, ClientReplica, ScriptTrial, StartPoint, TrustedGenesis, keys};
+use crate::{
+    CallError, ClientCore, ClientReplica, ScriptTrial, StartPoint, TrustedGenesis, keys, prove_map,
+};
 
 /// What is kept between calls.
 enum HandleObject {
@@ -133,6 +135,12 @@ fn with_trial<T>(
         Some(HandleObject::Trial(trial)) => act(trial),
         _ => Err(gone()),
     })
+}
+
+/// Exports [`prove_map`] to the page.
+#[cfg_attr(target_arch = "wasm32", unsafe(no_mangle))]
+pub extern "C" fn prove_world_map() -> u32 {
+    run(prove_map)
 }
 
 /// Exports [`keys::public_key`] to the page.

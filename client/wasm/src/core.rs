@@ -6,11 +6,13 @@
 //! hashed or compared is a float.
 
 mod badge;
+mod border;
 mod building;
 mod commands;
 mod deeds;
 mod foresight;
 mod gauges;
+mod governing;
 mod inquiry;
 mod login;
 mod outcomes;

@@ -37,6 +37,7 @@ mod predict;
 mod replica;
 mod trial;
 mod trust;
+mod world_map;
 
 pub use self::core::{CORE_CHECKPOINT_AGAIN, ClientCore};
 pub use fault::CallError;
@@ -50,3 +51,4 @@ pub use trial::{
     TrialLine, TrialReport,
 };
 pub use trust::TrustedGenesis;
+pub use world_map::{MAP_PROOFS_MAX, prove_map};

@@ -59,7 +59,7 @@ function within(work, ms) {
 }
 
 /** Asks a node over HTTP. @param {string} origin @param {string} path @param {number} [ms] it has to answer */
-async function askHttp(origin, path, ms = CONNECT_MS) {
+export async function askHttp(origin, path, ms = CONNECT_MS) {
   const answer = await fetch(new URL(path, origin), { signal: AbortSignal.timeout(ms), credentials: 'omit' });
   if (!answer.ok) throw new Error(`http-${answer.status}`);
   return answer;

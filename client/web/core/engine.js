@@ -261,6 +261,17 @@ export class Engine extends EventTarget {
   answer = (object, terms, accepts) => this.port.ask('answer', { object, terms, accepts });
   forbid = () => this.port.ask('forbid');
 
+  /** Orders something about people or things. @param {any} order @returns {Promise<Result>} */
+  govern = (order) => this.port.ask('govern', { order });
+  /** What was ordered about somebody; about oneself, if nobody is named. @param {string} [key] */
+  person = (key) => this.port.ask('person', { key });
+  /** What was ordered below a number, proved; from the last order, without one. @param {number|null} below */
+  orders = (below) => this.port.ask('orders', { below });
+  /** The borders near a place. @param {number} x @param {number} y @returns {Promise<import('./border.js').Border[]>} */
+  borders = (x, y) => this.port.ask('borders', { x, y });
+  /** Announces here that one comes from a neighbour. @param {string} from @returns {Promise<Result>} */
+  approach = (from) => this.port.ask('approach', { from });
+
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });
 

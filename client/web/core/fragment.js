@@ -26,3 +26,9 @@ export function checkpointOf(hash) {
 export function fragmentOf(checkpoint) {
   return checkpoint === null ? '' : `#${new URLSearchParams({ at: checkpoint })}`;
 }
+
+/** `x,y` in metres. @param {string | null} text */
+export function placeOf(text) {
+  const [x, y] = (text ?? '').split(',').map(Number);
+  return text && Number.isFinite(x) && Number.isFinite(y) ? { x, y } : null;
+}

@@ -6,7 +6,9 @@
 import { askSession, connect } from './carriers.js';
 
 /** Ends that another try does not mend. */
-const FINAL = new Set(['OtherSession', 'Version', 'BadSignature', 'other-sim']);
+const FINAL = new Set([
+  'OtherSession', 'Version', 'BadSignature', 'other-sim', 'Banned', 'Kicked',
+]);
 
 /** After so many failures in a row, WebTransport is not waited for any more. */
 const BLOCKED_MAX = 2;

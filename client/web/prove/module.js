@@ -110,6 +110,15 @@ export class Module {
     return found.length === 0 ? null : new DataView(found.buffer).getBigUint64(0, true);
   }
 
+  /**
+   * Opens the proofs of a world's map.
+   * @param {{world: string, office: string, links: string, proofs: string[]}} told  as a node tells it
+   * @returns {{squares: {x: number, y: number, side: number, sim: string, holder: string, shown: number}[], oldest: number|null}}
+   */
+  proveMap(told) {
+    return this.json("prove_world_map", encoder.encode(JSON.stringify(told)));
+  }
+
   /** A client of a sim; refused when the genesis is another one's. @param {CoreName} name @param {Uint8Array} genesis */
   core(name, genesis) {
     return new Core(this, name, genesis);

@@ -31,7 +31,7 @@ export class Dock {
     this.cause = /** @type {HTMLElement | null} */ (null);
 
     const bar = el('div', { class: 'dock-bar', role: 'toolbar', 'aria-label': t('panels') });
-    for (const id of ['near', 'people', 'build', 'order', 'proof', 'servers', 'governance', 'share', 'settings', 'about']) {
+    for (const id of ['near', 'people', 'map', 'build', 'order', 'proof', 'servers', 'governance', 'share', 'settings', 'about']) {
       const name = t(`panel.${id}`);
       const made = el('button', {
         type: 'button', class: 'dock-button', 'aria-label': name, 'aria-expanded': 'false', 'aria-controls': 'panel', title: name,
@@ -56,6 +56,12 @@ export class Dock {
       this.scroll(event);
     });
     setInterval(() => this.update(), 300);
+  }
+
+  /** Leaves out a panel that has nothing to show here. @param {string} id @param {boolean} hidden */
+  hide(id, hidden) {
+    const made = this.buttons.get(id);
+    if (made) made.hidden = hidden;
   }
 
   toggleMenu(on = !this.bar.classList.contains('shown')) {

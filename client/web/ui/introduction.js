@@ -13,6 +13,7 @@ const AGREED_MAX = 200;
 
 /**
  * @typedef {object} Introduction
+ * @property {string|null} world the one that it lies in
  * @property {string} description
  * @property {string[]} tags
  * @property {string} houseRules empty if there are none

@@ -2,6 +2,7 @@
 /** Who is here. */
 
 import { t } from '../strings.js';
+import { mayModerate, moderate } from './moderate.js';
 import { button, el, fill, metres, put, short, toHex, wordOf } from './dom.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
@@ -11,14 +12,17 @@ export function peoplePanel(page) {
   const list = el('ul', { class: 'people' });
   const said = el('div');
   let drawn = '';
+  /** May the person moderate here? */
+  let moderates = false;
 
   async function load() {
     /** @type {{name: string, key: string, proven?: boolean}[]} */
     const players = await client.players();
+    moderates = mayModerate(await client.person());
     fill(said, wordOf(players.every(({ proven }) => proven === true)));
     const seen = new Map([...client.sight.objects.values()].filter((thing) => thing.player).map((thing) => [thing.player, thing]));
     put(count, players.length === 1 ? t('people.one') : t('people.count', { n: players.length }));
-    const signature = players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
+    const signature = moderates + players.map((p) => `${p.key}${p.name}${seen.get(p.key)?.id ?? ''}${seen.get(p.key)?.look.color ?? ''}`).join();
     if (signature === drawn || list.contains(document.activeElement)) return;
     drawn = signature;
     const sorted = [...players].sort((a, b) => Number(b.key === page.identity?.public) - Number(a.key === page.identity?.public) || a.name.localeCompare(b.name));
@@ -33,7 +37,8 @@ export function peoplePanel(page) {
     const far = thing && own && at ? `${metres(Math.hypot(at.x - own.x, at.y - own.y))} m` : t('people.far');
     const self = player.key === page.identity?.public;
     return el('li', null, dot, el('span', { class: 'grow' }, el('b', null, player.name), ' ', self ? el('small', null, t('you')) : el('small', null, far), el('br'), short(player.key)),
-      thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }));
+      thing && !self && button({ text: t('people.show'), class: 'small', click: () => page.select(thing.id) }),
+      moderates && !self && button({ text: t('moderate.open'), class: 'small', click: () => moderate(page, player) }));
   }
 
   return { body: el('div', { class: 'stack' }, count, said, list), state: count, load, every: 3000 };

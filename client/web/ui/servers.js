@@ -3,6 +3,7 @@
 
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, wordOf } from './dom.js';
+import { orderList } from './moderate.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function serversPanel(page) {
@@ -48,12 +49,14 @@ function waiting({ change, left }) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
+  const log = orderList(page);
   async function show() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
       const rules = (await page.client.governance()) ?? {};
-      const { validators = [], admins = [], acts = [], candidates = [], exposed = [], delayed = [] } = rules;
+      const { validators = [], admins = [], candidates = [], exposed = [], delayed = [] } = rules;
       fill(body,
+        rules.motd && el('p', { class: 'card' }, t('governance.motd', { text: rules.motd })),
         el('h3', null, t('governance.validators')),
         facts(validators.map((/** @type {any} */ v) => [t('governance.power', { n: v.power }), short(v.key)])),
         wordOf(rules.proven === true),
@@ -61,9 +64,11 @@ export function governancePanel(page) {
         admins.length ? el('ul', null, ...admins.map((/** @type {string} */ key) => el('li', null, short(key)))) : el('p', { class: 'quiet' }, t('governance.noadmins')),
         el('h3', null, t('governance.temp')),
         rules.admin_days !== undefined && el('p', { class: 'quiet' }, t('governance.rule', { x: rules.admin_days, y: rules.player_days, z: rules.seen_days })),
+        rules.away && el('p', null, rules.away),
+        rules.motd && el('p', { class: 'quiet' }, rules.motd),
         facts([
           [t('governance.temp.now'), rules.temp_admin ? short(rules.temp_admin) : t('governance.temp.none')],
-          [t('governance.countdown'), rules.countdown === undefined ? null : span(rules.countdown)],
+          [t('governance.countdown'), rules.away ?? null],
           [t('governance.ends'), rules.time_left == null ? null : span(Math.max(0, rules.time_left))],
           [t('governance.players'), rules.players === undefined ? null : String(rules.players)],
           ...candidates.map((/** @type {any} */ each, /** @type {number} */ i) => [t('governance.candidate', { n: i + 1 }), el('span', null, `${each.name} `, short(each.key))]),
@@ -72,8 +77,8 @@ export function governancePanel(page) {
         delayed.length > 0 && el('ul', null, ...delayed.map((/** @type {any} */ each) => el('li', null, waiting(each)))),
         exposed.length > 0 && el('h3', null, t('governance.exposed')),
         exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
-        el('h3', null, t('governance.acts')),
-        acts.length ? el('ol', { class: 'order' }, ...acts.map((/** @type {any} */ act) => el('li', null, t('governance.act', act)))) : el('p', { class: 'quiet' }, t('governance.noacts')));
+        el('h3', null, t('governance.acts')), el('p', { class: 'quiet' }, t('governance.acts.proved')), log.element);
+      await log.show();
     } catch (error) {
       fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
     }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use metatopia_consensus::{Decision, Halt, RecordPosition};
 use metatopia_protocol::{Answer, Goodbye, Question, SignedAnnouncement, SubmitRefusal};
 use metatopia_sim::World;
-use metatopia_types::{ActId, Height, Millis, NodeContact, Outcome, PublicKey, Root};
+use metatopia_types::{ActId, Height, Millis, NodeContact, Outcome, PublicKey, Root, SimId};
 
 use crate::{
     ClientId, Delivery, FetchEvent, Followers, Gaps, OwnEndpoint, RepairReport, Replacement,
@@ -37,6 +37,19 @@ pub enum Asker {
     Driver(u64),
     /// A peer, and its number for the question.
     Peer(PublicKey, u32),
+}
+
+/// A border, as its courier must know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BorderWatch {
+    /// The sim on the other side.
+    pub neighbour: SimId,
+    /// The validators of the neighbour are followed up to there.
+    pub followed: Height,
+    /// The number of the first thing that may come from there and was not judged yet.
+    pub judged: u64,
+    /// Is somebody near the border, or something under way over it?
+    pub is_near: bool,
 }
 
 /// How far an act is on its way.
@@ -138,6 +151,20 @@ pub enum Input {
     /// The gaps of the log. This comes when the log is opened, whenever the gaps change, and after
     /// [`Effect::PutBack`].
     Gaps(Gaps),
+    /// A courier heard something of a neighbour: an encoded dispatch, which nobody has checked.
+    Dispatch {
+        /// The neighbour that said it, as the courier believes.
+        neighbour: SimId,
+        /// The encoded dispatch.
+        dispatch: Vec<u8>,
+    },
+    /// A courier found where the nodes of a neighbour are.
+    NeighbourNodes {
+        /// The neighbour whose nodes these are.
+        neighbour: SimId,
+        /// The URLs of its nodes.
+        nodes: Vec<String>,
+    },
     /// The node stops. The replica ends all sessions.
     Stop,
 }
@@ -243,6 +270,15 @@ pub enum Effect {
     Contacts(BTreeMap<PublicKey, NodeContact>),
     /// All endpoint announcements of the sim's servers, because one changed.
     Servers(Vec<SignedAnnouncement>),
+    /// Ask these neighbours what they say, from now on and no others; none while this server does not vote.
+    Borders(Vec<BorderWatch>),
+    /// What a courier heard counts for nothing.
+    DispatchRefused {
+        /// The neighbour that is said to have said it.
+        neighbour: SimId,
+        /// The reason for it.
+        why: String,
+    },
     /// An act of a client reached its next stage, for logs and metrics.
     Traced {
         /// The id of the act.

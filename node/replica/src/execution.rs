@@ -5,6 +5,8 @@
 
 pub(crate) mod archive;
 pub(crate) mod land;
+pub(crate) mod orders;
+pub(crate) mod said;
 pub(crate) mod snapshot_offers;
 
 use std::{
@@ -18,7 +20,10 @@ use metatopia_consensus::{Agreement, Decision};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{ActId, Height, Now, Outcome, Root, limits, wire};
 
-use self::{archive::Archive, land::ProvableLand, snapshot_offers::SnapshotOffers};
+use self::{
+    archive::Archive, land::ProvableLand, orders::RecentOrders, said::ProvableSaid,
+    snapshot_offers::SnapshotOffers,
+};
 use crate::{Effect, STALL, controls::Controls, durable::records::stored};
 
 /// The world, the turns that wait for it, and the recent past.
@@ -35,6 +40,8 @@ pub(crate) struct Execution {
     decided_at: Duration,
     archive: Archive,
     land: ProvableLand,
+    said: ProvableSaid,
+    orders: RecentOrders,
     snapshot_offers: SnapshotOffers,
     controls: Controls,
 }
@@ -47,6 +54,10 @@ impl Execution {
         snapshot_offers.keep(world.height(), world.root(), world.snapshot());
         let mut land = ProvableLand::default();
         land.keep(&world);
+        let mut said = ProvableSaid::default();
+        said.keep(&world);
+        let mut orders = RecentOrders::default();
+        orders.keep(&world);
         Self {
             height: world.height(),
             world: Some(Box::new(world)),
@@ -55,6 +66,8 @@ impl Execution {
             decided_at: now.monotonic,
             archive: Archive::default(),
             land,
+            said,
+            orders,
             snapshot_offers,
             controls: Controls::default(),
         }
@@ -100,6 +113,16 @@ impl Execution {
     /// Returns the shelves of a land office after its last turns.
     pub(crate) const fn land(&self) -> &ProvableLand {
         &self.land
+    }
+
+    /// Returns what the last states say to neighbours.
+    pub(crate) const fn said(&self) -> &ProvableSaid {
+        &self.said
+    }
+
+    /// Returns what was ordered up to the last turns.
+    pub(crate) const fn orders(&self) -> &RecentOrders {
+        &self.orders
     }
 
     /// Returns the newest snapshots.
@@ -150,6 +173,8 @@ impl Execution {
         assert_eq!(world.height(), height, "the driver applied the turn it was given");
         self.archive.applied(result, world.proof(&World::outcomes_key(height)));
         self.land.keep(&world);
+        self.said.keep(&world);
+        self.orders.keep(&world);
         self.world = Some(world);
         decision
     }
@@ -158,6 +183,10 @@ impl Execution {
     pub(crate) fn replace_world(&mut self, world: Box<World>) -> Box<World> {
         self.land.clear();
         self.land.keep(&world);
+        self.said.clear();
+        self.said.keep(&world);
+        self.orders.clear();
+        self.orders.keep(&world);
         let before = self.world.replace(world);
         before.expect("a state is replaced while no turn is being applied")
     }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use metatopia_consensus::{Decision, Host, Message};
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::{Applied, World};
-use metatopia_types::{Evidence, Height, NodeContact, PublicKey, SignedEnvelope};
+use metatopia_types::{Evidence, Height, NodeContact, PublicKey, SignedEnvelope, SimId};
 
 #[cfg(feature = "controls")]
 use crate::Controls;
@@ -17,7 +17,7 @@ use crate::{
     context::ReplicaContext,
     ingress::{Ingress, SessionRequest},
     members::{ConnectedPeers, Membership, READY_HEIGHTS},
-    publish::{Publisher, answer_peer},
+    publish::{Publisher, answer_peer, sent_away},
 };
 
 /// A message of a peer that agreement or synchronization takes.
@@ -206,10 +206,29 @@ impl Frontend {
     ) {
         // Clients get new rations before the views, which they answer.
         self.ingress.turn_applied(ctx, &decision.turn);
-        self.publisher.turn_applied(ctx, decision, result, &self.ingress.open_sessions());
+        let sessions = self.ingress.open_sessions();
+        self.publisher.turn_applied(ctx, decision, result, &sessions);
+        self.end_sent_away(ctx, decision, result, &sessions);
         self.members.update_contacts(ctx);
         if let Some(ready) = self.members.readiness(ctx) {
             self.ingress.own_act(ctx, ready, READY_HEIGHTS);
+        }
+    }
+
+    /// Ends the sessions of those whom an order of the turn shut out or sent away.
+    fn end_sent_away(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        decision: &Decision,
+        result: &Applied,
+        sessions: &[(ClientId, PublicKey)],
+    ) {
+        let world = ctx.execution.world();
+        let world = world.expect("a turn is published with the world that it was applied to");
+        let acts = decision.turn.body.acts();
+        for (client, why) in sent_away(world, acts, &result.outcomes, sessions) {
+            self.ingress.dismiss(ctx, client, why);
+            self.publisher.forget(client);
         }
     }
 
@@ -248,6 +267,24 @@ impl Frontend {
                 self.reply(ctx, asker, answer);
             }
         }
+        for (asker, answer) in self.publisher.look_at_standing(ctx) {
+            self.reply(ctx, asker, answer);
+        }
+    }
+
+    /// Takes what a courier heard of a neighbour.
+    pub(crate) fn dispatch(
+        &mut self,
+        ctx: &mut ReplicaContext<'_>,
+        neighbour: SimId,
+        dispatch: Vec<u8>,
+    ) {
+        self.ingress.dispatch(ctx, neighbour, dispatch);
+    }
+
+    /// Notes where the nodes of a neighbour are, as a courier found them.
+    pub(crate) fn note_neighbour_nodes(&mut self, neighbour: SimId, nodes: Vec<String>) {
+        self.publisher.note_neighbour_nodes(neighbour, nodes);
     }
 
     /// Answers a question with the turns that came from the log.

@@ -1,10 +1,14 @@
 //! Ingress: what clients and peers hand in. It checks acts, cheap checks first, keeps them until a turn
 //! takes them, and hands them on to the other servers.
 
+mod courier;
+mod dispatches;
 mod ledger;
 pub mod mempool;
 pub(crate) mod sessions;
 mod submission;
+
+use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_consensus::{Decision, Host};
 use metatopia_protocol::{
@@ -12,10 +16,11 @@ use metatopia_protocol::{
 };
 use metatopia_sim::{Anchor, FirstLogin, Register, Standing, Standings as _, World};
 use metatopia_types::{
-    Act, ActId, Evidence, Height, Lane, PublicKey, Seq, SignedEnvelope, Turn, limits,
+    Act, ActId, Evidence, Height, Lane, PublicKey, Seq, SignedEnvelope, SimId, Turn, limits,
 };
 
 use self::{
+    courier::Courier,
     ledger::Ledger,
     mempool::ActSource,
     sessions::{Demand, Sessions},
@@ -23,7 +28,8 @@ use self::{
 #[cfg(feature = "controls")]
 use crate::Controls;
 use crate::{
-    ActStage, Asker, ClientId, Config, Delivery, Effect, context::ReplicaContext, rate::Rate,
+    ActStage, Asker, BorderWatch, ClientId, Config, Delivery, Effect, context::ReplicaContext,
+    rate::Rate,
 };
 
 /// A request of an open session that ingress does not answer itself.
@@ -56,6 +62,10 @@ pub(crate) struct Ingress {
     /// The lane of this server's own acts, and its next sequence number.
     own_lane: Lane,
     own_seq: Seq,
+    /// The borders of the last applied turn, as couriers were told of them.
+    borders: Vec<BorderWatch>,
+    /// What couriers brought while a turn was being applied: the newest of each border.
+    unchecked: BTreeMap<SimId, Vec<u8>>,
 }
 
 impl Ingress {
@@ -63,13 +73,18 @@ impl Ingress {
     pub(crate) fn new(config: &Config, world: &World) -> Self {
         let server = config.agreement.signer.public();
         let scheme = config.agreement.scheme.clone();
-        let lane = metatopia_math::Stream::new(&config.seed, "own lane", &[]).next_u64();
+        let lane = |name| Lane(metatopia_math::Stream::new(&config.seed, name, &[]).next_u64());
+        let signer = Arc::clone(&config.agreement.signer);
+        let courier = Courier::new(config.sim, signer, lane("courier lane"));
+        let (windows, register) = (world.windows().clone(), Register::of(world));
         Self {
-            ledger: Ledger::new(server, scheme, world.windows().clone(), Register::of(world)),
+            ledger: Ledger::new(server, scheme, windows, register, courier),
             sessions: Sessions::new(config.sim, server, config.turns_per_second, &config.seed),
             relayed: Rate::default(),
-            own_lane: Lane(lane),
+            own_lane: lane("own lane"),
             own_seq: Seq(1),
+            borders: Vec::new(),
+            unchecked: BTreeMap::new(),
         }
     }
 
@@ -149,6 +164,12 @@ impl Ingress {
         ctx.mail(self.sessions.drain());
     }
 
+    /// Ends a session because of an order of a moderator.
+    pub(crate) fn dismiss(&mut self, ctx: &mut ReplicaContext<'_>, client: ClientId, why: Goodbye) {
+        self.sessions.end(client, why);
+        ctx.mail(self.sessions.drain());
+    }
+
     /// Ends all sessions.
     pub(crate) fn end_all(&mut self, ctx: &mut ReplicaContext<'_>) {
         self.sessions.end_all();
@@ -208,6 +229,8 @@ impl Ingress {
         let world = world.expect("ingress hears of a turn with the world that it was applied to");
         self.ledger.register.renew(turn, world);
         self.sessions.turn();
+        self.watch_borders(ctx, world);
+        self.check_dispatches(ctx);
     }
 
     /// Refuses the acts that no turn can take any more.

@@ -50,7 +50,7 @@ pub use durable::{
     },
     turns::{GAPS_MAX, Gap, Gaps, KeptTurns, Turns, decode_patch, encode_patch},
 };
-pub use effect::{ActStage, Asker, Effect, Input, Reader};
+pub use effect::{ActStage, Asker, BorderWatch, Effect, Input, Reader};
 pub use execution::snapshot_offers::OFFERS_MAX;
 pub use ingress::{
     mempool,
@@ -69,7 +69,10 @@ pub use members::{
     join_retry::{JOIN_RETRY_PAUSES, JoinRetry, JoinTarget},
 };
 pub use message::{PEER_FRAME_BYTES_MAX, PeerMessage};
-pub use publish::views;
+pub use publish::{
+    standing::{STANDING_MAX, STANDING_PER_ASKER_MAX},
+    views,
+};
 pub use replica::Replica;
 pub use status::{Status, WaitingCounts};
 pub use sync::{

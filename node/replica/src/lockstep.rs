@@ -133,6 +133,7 @@ impl Lockstep {
             fetching,
             missing: self.sync.missing_turns(agreement, front.connected()),
             delayed: crate::publish::facts::delayed(world),
+            admins: crate::publish::facts::admin_countdown(world),
             time_left: world.time_left(),
             split: crate::sync::is_split(agreement),
             stalled: stopped || self.execution.is_stalled(now),

@@ -3,8 +3,10 @@
 
 mod answers;
 pub(crate) mod facts;
+mod people;
 mod questions;
 mod recent_lines;
+pub(crate) mod standing;
 pub mod views;
 
 use std::collections::BTreeMap;
@@ -16,15 +18,18 @@ use metatopia_protocol::{
     SubmitRefusal, Watching,
 };
 use metatopia_sim::{Applied, ShownForm, SpokenLine, World};
-use metatopia_types::{ActId, Height, PublicKey, Receipt, limits::ROOT_LAG, merkle};
+use metatopia_types::{ActId, Height, PublicKey, Receipt, SimId, limits::ROOT_LAG, merkle};
 
-pub(crate) use self::answers::answer_peer;
+pub(crate) use self::{answers::answer_peer, people::sent_away};
 use self::{
     questions::Questions,
     recent_lines::RecentLines,
+    standing::StandingQuestions,
     views::{ViewFault, Views},
 };
-use crate::{ActStage, ClientId, Config, Effect, context::ReplicaContext, ingress::ReceiptDue};
+use crate::{
+    ActStage, Asker, ClientId, Config, Effect, context::ReplicaContext, ingress::ReceiptDue,
+};
 
 /// Forms of one turn that a server sends to one person: more of them are no questions. Together they are at most 5 KB.
 const FORMS_PER_TURN_MAX: usize = 4;
@@ -36,6 +41,12 @@ pub(crate) struct Publisher {
     /// Clients that wait for the outcome of a decided act.
     awaiting_outcome: BTreeMap<ActId, ClientId>,
     questions: Questions,
+    /// Questions of neighbours' couriers, which are answered once there is news.
+    standing: StandingQuestions,
+    /// Askers whose question does not stand any more, because they put it anew.
+    let_go: Vec<Asker>,
+    /// Where neighbours' nodes are, as couriers found them.
+    neighbour_nodes: BTreeMap<SimId, Vec<String>>,
     /// The last answer about who governs the sim.
     governance: Option<(Height, GovernanceEntry)>,
     recent: RecentLines,
@@ -48,6 +59,9 @@ impl Publisher {
             views: Views::new(world.height(), config.turns_per_second),
             awaiting_outcome: BTreeMap::new(),
             questions: Questions::default(),
+            standing: StandingQuestions::default(),
+            let_go: Vec::new(),
+            neighbour_nodes: BTreeMap::new(),
             governance: None,
             recent: RecentLines::default(),
         }
@@ -114,6 +128,7 @@ impl Publisher {
     pub(crate) fn forget(&mut self, client: ClientId) {
         self.views.forget(client);
         self.recent.forget(client);
+        self.standing.forget(client);
     }
 
     /// Publishes what was said of late to those whose avatar has just come.

@@ -114,6 +114,12 @@ impl Replica {
             Input::Loaded { reader: Reader::Repair, decisions, .. } => {
                 lockstep.turns_loaded(now, front, decisions);
             }
+            Input::Dispatch { neighbour, dispatch } => {
+                front.dispatch(&mut lockstep.context(now), neighbour, dispatch);
+            }
+            Input::NeighbourNodes { neighbour, nodes } => {
+                front.note_neighbour_nodes(neighbour, nodes);
+            }
             Input::Gaps(gaps) => lockstep.gaps(now, front, gaps),
             Input::Stop => front.end_all(&mut lockstep.context(now)),
         }

@@ -1,7 +1,7 @@
 //! The status of a replica, for people and dashboards.
 
 use crate::{Condition, Fetching, Missing};
-use metatopia_protocol::DelayedEntry;
+use metatopia_protocol::{AdminCountdown, DelayedEntry};
 use metatopia_types::{Height, PublicKey, Root, Round, SimId, Tick};
 
 /// The status of a replica after each turn, and whenever something else changed.
@@ -43,6 +43,8 @@ pub struct Status {
     pub missing: Option<Missing>,
     /// Changes of the validators by a temp admin that wait.
     pub delayed: Vec<DelayedEntry>,
+    /// How long admins have been away, and who takes over.
+    pub admins: AdminCountdown,
     /// Do servers disagree about the state that the height under way rests on?
     pub split: bool,
     /// Milliseconds of governance time until the sim ends, below zero once it has ended; `None` if it

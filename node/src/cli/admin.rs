@@ -1,5 +1,8 @@
-//! `admin` changes who votes, and the sim's name and numbers, by acts that an admin signs.
+//! `admin` changes who votes, the sim's name and numbers, and who may do what, by acts that an admin signs.
 
+mod admins;
+mod log;
+mod orders;
 mod set;
 
 use std::{
@@ -55,6 +58,13 @@ pub(super) enum AdminCommand {
     /// Change the sim's name, or one of its agreed numbers.
     #[command(after_help = set::names())]
     Set(set::SetArgs),
+    /// List who may do what here: admins, who takes over, roles, bans and mutes.
+    Admins(admins::AdminsArgs),
+    /// Tell who ordered what, under which right. It is proved, and none can be left out.
+    #[command(after_help = log::HELP)]
+    Log(log::LogArgs),
+    #[command(flatten)]
+    Order(orders::GovernCommand),
 }
 
 #[derive(Debug, Args)]
@@ -142,6 +152,9 @@ pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), F
         AdminCommand::Demote(args) => demote(args, console).await,
         AdminCommand::Candidates(args) => candidates(args, console).await,
         AdminCommand::Set(args) => set::run(args, console).await,
+        AdminCommand::Admins(args) => admins::run(args, console).await,
+        AdminCommand::Log(args) => log::run(args, console).await,
+        AdminCommand::Order(command) => orders::run(command, console).await,
     }
 }
 

@@ -1,6 +1,7 @@
 //! `bench` compares this machine with the figures that are promised.
 
 mod absence;
+mod crossing;
 mod crowd;
 mod join;
 mod overlay;
@@ -64,6 +65,26 @@ pub(super) enum BenchCommand {
         Metatopia."
     )]
     Overlay(BenchOverlayArgs),
+    /// Let bots walk over the border between two sims and back, and measure how long they are nowhere.
+    #[command(after_help = "Examples:\n  \
+        metatopia bench crossing                           20 bots for a minute\n  \
+        metatopia bench crossing --servers 4 --count 50 --duration 10m --json\n\n\
+        Exit code 1 when a figure is past twice its bound.\nA build without --release measures itself, \
+        not Metatopia.")]
+    Crossing(BenchCrossingArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct BenchCrossingArgs {
+    /// How long the bots walk.
+    #[arg(long, default_value = "60s", value_parser = arguments::duration, value_name = "DURATION")]
+    duration: Duration,
+    /// The number of bots.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=50))]
+    count: u32,
+    /// How many servers each of the two sims has.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4))]
+    servers: u32,
 }
 
 #[derive(Debug, Args)]
@@ -167,6 +188,10 @@ pub(super) async fn run(command: BenchCommand, console: Console) -> Result<(), F
             absence::measure(&scratch.0, (args.missed, args.times), console).await?
         }
         BenchCommand::Overlay(args) => overlay::measure(args.members as usize, console).await?,
+        BenchCommand::Crossing(args) => {
+            let load = (args.count, args.duration);
+            crossing::measure(&scratch.0, args.servers as usize, load, console).await?
+        }
         BenchCommand::Crowd(args) => crowd::measure(&scratch.0, args.duration, console).await?,
     };
     tell(&figures, console)

@@ -6,7 +6,7 @@ use clap::Args;
 use metatopia_client::text;
 use metatopia_client_driver::{ClientDriver, DriverEvent, ProofError, Submitted};
 use metatopia_sim::is_line;
-use metatopia_types::{Act, ActId, Height, Outcome, limits::CHAT_BYTES_MAX};
+use metatopia_types::{Act, ActId, Blob, Height, Outcome, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
 use super::{console::Console, entry::ActEntry, failure::Failure, session::PlayerArgs};
@@ -79,17 +79,17 @@ async fn say(
     })
 }
 
-/// Logs in, and has one more act decided and proved. Returns the height of its turn; `what` names
+/// Logs in, and has one more act with its blobs decided and proved. Returns the height of its turn; `what` names
 /// the act in a refusal.
 pub(super) async fn carry_through(
     driver: &mut ClientDriver,
     player: &PlayerArgs,
-    (what, act): (&str, Act),
+    (what, (act, blobs)): (&str, (Act, Vec<Blob>)),
     console: Console,
 ) -> Result<Height, Failure> {
     let login = player.login(driver, console).await?;
     let login = driver.submit(login, Vec::new()).await?.act;
-    let act = driver.submit(act, Vec::new()).await?.act;
+    let act = driver.submit(act, blobs).await?.act;
     let places = decide_in_time(driver, &[login, act]).await?;
     for (what, act) in [("the login", login), (what, act)] {
         let place = places.get(&act).copied().unwrap_or_default();

@@ -4,7 +4,7 @@ use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use clap::Args;
 use metatopia_client_driver::{
-    ClientDriver, DriveError, End, FirstLoginError, GenesisTrust, HttpError, LearnError,
+    AskError, ClientDriver, DriveError, End, FirstLoginError, GenesisTrust, HttpError, LearnError,
     NodeEndpointError, NodeUrl, ProofError, login, passing_key,
 };
 use metatopia_protocol::{Answer, Goodbye, Question};
@@ -136,7 +136,9 @@ const fn goodbye_exit(why: Goodbye) -> Exit {
     match why {
         Goodbye::Full | Goodbye::Stopping | Goodbye::TooSlow => Exit::TimedOut,
         Goodbye::Version(_) | Goodbye::BadFrame | Goodbye::NoHello => Exit::Failed,
-        Goodbye::BadSignature | Goodbye::OtherSession => Exit::Refused,
+        Goodbye::BadSignature | Goodbye::OtherSession | Goodbye::Banned | Goodbye::Kicked => {
+            Exit::Refused
+        }
     }
 }
 
@@ -148,15 +150,23 @@ impl From<LearnError> for Failure {
                 LearnError::Endpoint(error) => return error.into(),
                 _ => Exit::Failed,
             },
-            LearnError::Carrier(_) | LearnError::NoGenesis | LearnError::TimedOut => Exit::TimedOut,
-            LearnError::Goodbye(why) => goodbye_exit(*why),
-            LearnError::Version(_) => Exit::Failed,
-            LearnError::Frame(_)
-            | LearnError::Genesis(_)
+            LearnError::NoGenesis | LearnError::TimedOut => Exit::TimedOut,
+            LearnError::Ask(error) => ask_exit(error),
+            LearnError::Genesis(_)
             | LearnError::OtherGenesis { .. }
             | LearnError::Validators(_) => Exit::Unverified,
         };
         Self::new(exit, error.to_string())
+    }
+}
+
+/// Returns the code for a session that only asked.
+fn ask_exit(error: &AskError) -> Exit {
+    match error {
+        AskError::Endpoint(_) | AskError::Carrier(_) | AskError::Silent(_) => Exit::TimedOut,
+        AskError::Goodbye(why) => goodbye_exit(*why),
+        AskError::Version(_) => Exit::Failed,
+        AskError::Frame(_) | AskError::OtherSim { .. } => Exit::Unverified,
     }
 }
 

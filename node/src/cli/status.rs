@@ -211,6 +211,10 @@ impl fmt::Display for ServerStatus {
             let left = humantime::format_duration(Duration::from_secs(left));
             write!(f, "\nends in     {left}")?;
         }
+        let admins = self.more.get("admins").and_then(|admins| admins.get("words"));
+        if let Some(words) = admins.and_then(|words| words.as_str()) {
+            write!(f, "\nadmins      {words}")?;
+        }
         for delayed in self.delayed() {
             write!(f, "\nwaits       {delayed}")?;
         }
@@ -332,6 +336,14 @@ mod tests {
             again by a new invite\n";
         assert!(one.contains(line), "{one}");
         assert!(!told("null").contains("follows"));
+    }
+
+    #[test]
+    fn people_are_told_for_how_long_no_admin_was_there_and_who_takes_over() {
+        let admins = r#"{"seconds_away":1987200,"words":"no admin for 23 days"}"#;
+        let said = SAID.replace("\"stalled\"", &format!("\"admins\":{admins},\"stalled\""));
+        let text = serde_json::from_str::<ServerStatus>(&said).unwrap().to_string();
+        assert!(text.contains("\nadmins      no admin for 23 days\n"), "{text}");
     }
 
     #[test]

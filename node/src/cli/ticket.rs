@@ -175,6 +175,6 @@ async fn submit(
     order: TicketOrder,
     console: Console,
 ) -> Result<(), Failure> {
-    carry_through(driver, admin, ("the ticket", Act::Ticket(order)), console).await?;
+    carry_through(driver, admin, ("the ticket", (Act::Ticket(order), Vec::new())), console).await?;
     Ok(())
 }

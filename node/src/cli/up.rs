@@ -1,7 +1,7 @@
 //! `up`: a whole world on this machine, one process per server.
 
 pub(super) mod cluster;
-mod grid;
+pub(super) mod grid;
 mod guard;
 mod hangup;
 pub(super) mod reach;

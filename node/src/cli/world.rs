@@ -1,8 +1,10 @@
 //! `world` founds a world of many sims, claims land in one, shows its map, and finds who owns a point.
 
 pub(super) mod claim;
+mod desk;
 mod find;
 pub(super) mod found;
+mod grant;
 mod learned;
 mod map;
 mod member;
@@ -47,6 +49,39 @@ pub(super) enum WorldCommand {
         `metatopia world claim --ask` prints the text of --claim. What this prints goes to --vouch of \
         their claim.\nEach holder vouches for one claim a week.")]
     Vouch(claim::VouchArgs),
+    /// Give a square to another holder.
+    #[command(after_help = "Example:\n  \
+        metatopia world give 8:0:256 --to KEY --key garden/admin.key\n\n\
+        The new holder has logged in at the land office once, and has room for a square. Who runs the \
+        sim there\ndoes not change, and its admins neither: see `metatopia admin`. Exit code 4 when \
+        it is refused.")]
+    Give(grant::GiveArgs),
+    /// Give a square back, so that anybody may claim it.
+    #[command(after_help = "Example:\n  \
+        metatopia world release 8:0:256 --key garden/admin.key\n\n\
+        The sim goes on without a square, and can claim none again: its genesis names this one.")]
+    Release(grant::SquareArgs),
+    /// Name the keys that sign the addresses of a square's sim.
+    #[command(after_help = "Examples:\n  \
+        metatopia world beacons 8:0:256 --of garden --key garden/admin.key\n  \
+        metatopia world beacons 8:0:256 --beacon KEY,KEY --key garden/admin.key\n\n\
+        Each of the first four servers has such a key in overlay/beacon.key of its data directory. Name \
+        them anew\nwhen one was lost or stolen: addresses that other keys signed are worth nothing \
+        from then on.")]
+    Beacons(grant::BeaconsArgs),
+    /// Pass a square to the successor of its sim.
+    #[command(after_help = "Examples:\n  \
+        metatopia sim succeed garden/server-0 --name garden --data-dir garden-2\n  \
+        metatopia world succession 8:0:256 --to garden-2 --key garden/admin.key\n  \
+        metatopia up --data-dir garden-2                     it runs\n\n\
+        The holder says who carries on; anybody can found a sim that calls itself a successor.")]
+    Succession(grant::SuccessionArgs),
+    /// Take back a square whose sim never ran, as an admin of the land office.
+    #[command(after_help = "Example:\n  \
+        metatopia world take-back 8:0:256 --key my-world/admin.key\n\n\
+        Exit code 4 when the sim has shown a header: then the square is its holder's until it is not \
+        renewed.")]
+    TakeBack(grant::SquareArgs),
     /// Show the map of a world: its sims, owners and people.
     #[command(after_help = "Examples:\n  \
         metatopia world map --node http://127.0.0.1:8080\n  \
@@ -99,6 +134,11 @@ pub(super) fn run(command: WorldCommand, console: Console) -> Result<(), Failure
         WorldCommand::New(args) => found::run(&args, console),
         WorldCommand::Claim(args) => super::wait(claim::run(args, console)),
         WorldCommand::Vouch(args) => claim::vouch(&args, console),
+        WorldCommand::Give(args) => super::wait(grant::give(args, console)),
+        WorldCommand::Release(args) => super::wait(grant::release(args, console)),
+        WorldCommand::Beacons(args) => super::wait(grant::beacons(args, console)),
+        WorldCommand::Succession(args) => super::wait(grant::succession(args, console)),
+        WorldCommand::TakeBack(args) => super::wait(grant::take_back(args, console)),
         WorldCommand::Map(args) => super::wait(map::run(args, console)),
         WorldCommand::Find(args) => super::wait(find::run(args, console)),
         WorldCommand::Visit(args) => super::wait(visit::run(args, console)),

@@ -10,6 +10,7 @@ use metatopia_transport::{
 use serde::{Deserialize, Serialize};
 
 use super::{HostPort, LogFormat, LogLevel, PeerConfig};
+use crate::courier::address_book::NeighbourNodes;
 
 fn set<T: FromStr>(field: &mut Option<T>, text: &str) -> Result<(), String>
 where
@@ -134,6 +135,9 @@ keys! {
     /// TCP address for the overlay of the world that the sim lies in [default: none: the server takes
     /// no part in it].
     overlay_listen: Multiaddr, "MULTIADDRESS";
+    /// Nodes of sims with which this one has a border, with commas between [default: the file
+    /// `neighbours` in the data directory, and what the overlay knows].
+    neighbours: NeighbourNodes, "SIM=URL,..";
     /// Keep all turns since genesis, for others to fetch; otherwise an hour of them is kept.
     #[arg(num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     archive: bool, "BOOL";

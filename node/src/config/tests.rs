@@ -56,6 +56,10 @@ fn defaults_are_on_loopback() {
     assert!(settings.http_origins.is_empty());
 }
 
+/// A node of a neighbour.
+const NEIGHBOUR: &str =
+    "1111111111111111111111111111111111111111111111111111111111111111=http://192.0.2.7:8080";
+
 #[test]
 fn every_key_is_a_flag_a_variable_and_a_line() {
     #[derive(clap::Parser)]
@@ -79,6 +83,7 @@ fn every_key_is_a_flag_a_variable_and_a_line() {
         ("tls_key", "/f.pem"),
         ("p2p_listen", "/ip4/127.0.0.1/tcp/5"),
         ("overlay_listen", "/ip4/127.0.0.1/tcp/6"),
+        ("neighbours", NEIGHBOUR),
         ("archive", "true"),
         ("snapshot_turns", "60"),
         ("behind_turns", "70"),

@@ -51,6 +51,7 @@ impl Driver {
             players: status.players,
             missing: status.missing.as_ref().map(routes::MissingTurns::from),
             delayed: status.delayed.iter().map(routes::DelayedChangeStatus::from).collect(),
+            admins: routes::AdminsStatus::from(&status.admins),
             seconds_left: status.time_left.map(|left| left.max(0).unsigned_abs().div_ceil(1_000)),
             follows: self.follows(state),
             condition: match status.condition {

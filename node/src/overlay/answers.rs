@@ -234,6 +234,8 @@ pub struct MapSite {
     pub met: bool,
     /// How many people are there, as its servers say.
     pub people: Option<u32>,
+    /// What the sim is called, as its servers say.
+    pub label: Option<String>,
     /// The licence of what is built there, as its servers say.
     pub licence: Option<String>,
     /// Servers that speak for it.
@@ -253,7 +255,8 @@ impl MapAnswer {
                 grant: grant.into(),
                 met: record.is_some(),
                 people: record.map(|record| record.clients),
-                licence: record.map(|record| record.licence.clone()),
+                label: record.map(|record| record.about.label.clone()),
+                licence: record.map(|record| record.about.licence.clone()),
                 endpoints: record
                     .iter()
                     .flat_map(|record| &record.endpoints)

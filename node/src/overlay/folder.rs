@@ -5,15 +5,13 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metatopia_client::{LandOfficeError, OFFICE_LINKS_MAX};
 use metatopia_types::{
     GenesisHead, Link, SigningKey, SimId,
     wire::{self, DecodeError},
 };
 
-use super::{
-    contacts::ContactFile,
-    office::{OFFICE_LINKS_MAX, OfficeSets, OfficeSetsError},
-};
+use super::{contacts::ContactFile, office::OfficeSets};
 use crate::{
     atomic_file,
     keys::{self, CreateKeyError, LoadKeyError},
@@ -65,7 +63,7 @@ pub enum OverlayFolderError {
         /// The path of the file.
         path: PathBuf,
         /// What is wrong.
-        source: OfficeSetsError,
+        source: LandOfficeError,
     },
 }
 

@@ -111,6 +111,8 @@ enum MemberQuestion {
 #[derive(Debug, Clone)]
 pub struct OverlayMember {
     questions: mpsc::Sender<MemberQuestion>,
+    /// Where the sites that were met let clients in.
+    pub met: watch::Receiver<Vec<NodeUrl>>,
     /// The key of the member.
     pub key: PublicKey,
     /// Where the overlay is spoken, with the port that the system gave.
@@ -158,6 +160,8 @@ struct MemberTask {
     begun: u32,
     /// Servers of the land office, as its own record says.
     office: Vec<NodeUrl>,
+    /// Where the sites that were met let clients in.
+    met: watch::Sender<Vec<NodeUrl>>,
     written: Instant,
     own_shelf: Option<Instant>,
     refresh: Duration,
@@ -177,8 +181,9 @@ pub async fn start(
     let (handle, events) = overlay::start(keys::peer_keypair(&key), &listen, figures).await?;
     assert_eq!(handle.local(), config.peer, "the machine is set up with its member's key");
     let (ask, questions) = mpsc::channel(MEMBER_QUESTIONS_MAX);
-    let member =
-        OverlayMember { questions: ask, key: config.peer, address: handle.address().clone() };
+    let (tell_met, met) = watch::channel(Vec::new());
+    let (key, address) = (config.peer, handle.address().clone());
+    let member = OverlayMember { questions: ask, met, key, address };
     let speaker = speaker.map(|make| make(handle.address()));
     let (wanted, proofs) = shelves.unzip();
     let world = config.world;
@@ -202,6 +207,7 @@ pub async fn start(
         next_lookup: 0,
         begun: 0,
         office: Vec::new(),
+        met: tell_met,
         written: Instant::now(),
         own_shelf: None,
         refresh,
@@ -329,7 +335,7 @@ impl MemberTask {
             self.written = Instant::now();
             self.keep_contacts();
         }
-        self.note_office();
+        self.note_met();
         let now = self.clock.now();
         let corner = self.speaker.as_ref().map(SiteSpeaker::corner)?;
         let grant = self.overlay.land().grant_at(corner).cloned();
@@ -342,18 +348,31 @@ impl MemberTask {
         Some(OverlayInput::Own(Box::new(record)))
     }
 
-    /// Notes where the land office lets clients in, if its record is at hand.
-    fn note_office(&mut self) {
-        let world = self.world;
+    /// Notes where the sites that were met let clients in, and where the land office does.
+    fn note_met(&mut self) {
         let overlay = &self.overlay;
-        let mut met = overlay.neighbours().chain(overlay.long_links()).chain(overlay.samples());
-        let Some(signed) = met.find(|signed| signed.record.sim == world) else { return };
-        let urls = signed
-            .record
-            .endpoints
-            .iter()
-            .filter_map(|endpoint| endpoint.address.parse::<SiteAddress>().ok()?.clients);
-        self.office = urls.collect();
+        let met = overlay.neighbours().chain(overlay.long_links()).chain(overlay.samples());
+        let (mut urls, mut office) = (Vec::new(), Vec::new());
+        for signed in met {
+            let endpoints = signed.record.endpoints.iter();
+            let of = endpoints.filter_map(|at| at.address.parse::<SiteAddress>().ok()?.clients);
+            let of: Vec<NodeUrl> = of.collect();
+            if signed.record.sim == self.world {
+                office.clone_from(&of);
+            }
+            urls.extend(of);
+        }
+        // A land office that is not among them now may be where it was.
+        if !office.is_empty() {
+            self.office = office;
+        }
+        urls.sort();
+        urls.dedup();
+        self.met.send_if_modified(|known| {
+            let is_news = *known != urls;
+            *known = urls;
+            is_news
+        });
     }
 
     /// Writes the contacts that answered lately. A member that knows nobody keeps what it had.

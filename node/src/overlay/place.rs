@@ -3,8 +3,9 @@
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
 use libp2p::Multiaddr;
+use metatopia_client::LandOfficeError;
 use metatopia_client_driver::NodeUrl;
-use metatopia_raynet::{Extent, OverlayConfig, ProveLand, SiteEndpoint, TilePoint};
+use metatopia_raynet::{Extent, OverlayConfig, ProveLand, SiteAbout, SiteEndpoint, TilePoint};
 use metatopia_sim::Genesis;
 use metatopia_transport::peers::StartPeersError;
 use metatopia_types::{Ed25519, Height, Sign as _, SimId, Site, Square};
@@ -16,7 +17,7 @@ use super::{
     answers::{EndpointEntry, FindAnswer, MapAnswer, WorldAnswer, hex},
     folder::{OverlayFolder, OverlayFolderError},
     member::{MakeSpeaker, SHELVES_UNDER_WAY_MAX},
-    office::{OfficeSets, OfficeSetsError},
+    office::OfficeSets,
     renewal::{GrantRenewal, NewestHeight},
     shelves::ShelfFetcher,
     speaker::{CountClients, SiteSpeaker},
@@ -45,7 +46,7 @@ pub enum WorldPlaceError {
     },
     /// The head of the land office is not right.
     #[error(transparent)]
-    Office(#[from] OfficeSetsError),
+    Office(#[from] LandOfficeError),
     /// Its address cannot be listened on.
     #[error(transparent)]
     Start(#[from] StartPeersError),
@@ -69,9 +70,8 @@ pub struct WorldPlaceSetup {
     pub listen: Multiaddr,
     /// Where clients are let in, if they are.
     pub clients: Option<NodeUrl>,
-    /// The sim that it serves and where that lies, the licence of what is built there, and how many
-    /// people are there.
-    pub site: Option<(SimId, Square, String, CountClients)>,
+    /// The sim that it serves and where that lies, what people read about it, and how many are there.
+    pub site: Option<(SimId, Square, SiteAbout, CountClients)>,
     /// Where a member without a site looks from.
     pub vantage: TilePoint,
     /// The time after which the map about the own square is fetched again.
@@ -159,7 +159,7 @@ impl WorldPlace {
         };
         let place = site.as_ref().map(|(sim, square, ..)| (*sim, *square));
         let others = folder.endpoints().read();
-        let speaker = site.zip(beacon).map(|((sim, square, licence, count), beacon)| {
+        let speaker = site.zip(beacon).map(|((sim, square, about, count), beacon)| {
             let make = move |at: &Multiaddr| {
                 let address = SiteAddress { overlay: at.clone(), clients }.to_string();
                 let own = SiteEndpoint { peer, address };
@@ -167,7 +167,7 @@ impl WorldPlace {
                     others.into_iter().filter(|other| other.peer != peer).collect();
                 endpoints.insert(0, own);
                 endpoints.truncate(metatopia_raynet::limits::SITE_ENDPOINTS_MAX);
-                SiteSpeaker::new((world, sim, square), endpoints, licence, beacon, count)
+                SiteSpeaker::new((world, sim, square), endpoints, about, beacon, count)
             };
             Box::new(make) as MakeSpeaker
         });

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use metatopia_raynet::{
-    LandGrant, SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteRecord, TilePoint,
+    LandGrant, SignedSiteRecord, SiteAbout, SiteEndpoint, SiteEpoch, SiteRecord, TilePoint,
     limits::SITE_ENDPOINTS_MAX,
 };
 use metatopia_types::{Millis, Now, Sign as _, SigningKey, SimId, Square};
@@ -30,8 +30,8 @@ pub struct SiteSpeaker {
     pub square: Square,
     /// The servers that speak for it.
     pub endpoints: Vec<SiteEndpoint>,
-    /// The licence of what is built there.
-    pub licence: String,
+    /// What people read about it.
+    pub about: SiteAbout,
     /// The key that signs.
     pub beacon: SigningKey,
     /// Counts the people there.
@@ -63,7 +63,7 @@ impl SiteSpeaker {
     pub fn new(
         (world, sim, square): (SimId, SimId, Square),
         endpoints: Vec<SiteEndpoint>,
-        licence: String,
+        about: SiteAbout,
         beacon: SigningKey,
         clients: CountClients,
     ) -> Self {
@@ -72,7 +72,7 @@ impl SiteSpeaker {
             "{} endpoints",
             endpoints.len()
         );
-        Self { world, sim, square, endpoints, licence, beacon, clients, last: None }
+        Self { world, sim, square, endpoints, about, beacon, clients, last: None }
     }
 
     /// Returns the corner of the site's square.
@@ -104,7 +104,7 @@ impl SiteSpeaker {
             square: self.square,
             endpoints: self.endpoints.clone(),
             clients,
-            licence: self.licence.clone(),
+            about: self.about.clone(),
             epoch: SiteEpoch { grant: grant.epoch, record },
             expires: Millis(now.wall.0.saturating_add(LIFE_MS)),
         };
@@ -151,9 +151,9 @@ mod tests {
             shown: metatopia_types::Height(0),
         };
         let world = SimId(Digest::of("a test", b"world"));
-        let licence = "CC0-1.0".to_owned();
+        let about = SiteAbout { label: "a place".to_owned(), licence: "CC0-1.0".to_owned() };
         let speaker =
-            SiteSpeaker::new((world, sim, square), vec![endpoint], licence, key(3), Arc::new(|| 5));
+            SiteSpeaker::new((world, sim, square), vec![endpoint], about, key(3), Arc::new(|| 5));
         (speaker, grant)
     }
 

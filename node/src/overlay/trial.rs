@@ -11,7 +11,7 @@ use std::{
 
 use metatopia_raynet::{
     CellEstimator as _, ExactPlane, Extent, LandGrant, OverlayConfig, PlaneBlock, ProveLand, Shelf,
-    ShelfError, SiteEndpoint, SiteName, TilePoint,
+    ShelfError, SiteAbout, SiteEndpoint, SiteName, TilePoint,
     limits::{GRANTS_PER_SHELF_MAX, VIEW_HARD},
 };
 use metatopia_transport::peers::StartPeersError;
@@ -156,8 +156,8 @@ impl DrawnWorld {
         };
         let speaker = move |at: &libp2p::Multiaddr| {
             let endpoint = SiteEndpoint { peer, address: at.to_string() };
-            let licence = "CC0-1.0".to_owned();
-            SiteSpeaker::new((world, sim, square), vec![endpoint], licence, beacon, Arc::new(|| 0))
+            let about = SiteAbout { label: String::new(), licence: "CC0-1.0".to_owned() };
+            SiteSpeaker::new((world, sim, square), vec![endpoint], about, beacon, Arc::new(|| 0))
         };
         let listen = "/ip4/127.0.0.1/tcp/0".parse().expect("a constant");
         let (file, speaker) = (None, Some(Box::new(speaker) as Box<_>));

@@ -7,7 +7,7 @@ use axum::{
     extract::State,
     http::{HeaderMap, header::HOST},
 };
-use metatopia_protocol::DelayedEntry;
+use metatopia_protocol::{AdminCountdown, DelayedEntry};
 use metatopia_transport::{
     certificates::Certificates,
     http::{Allowed, host, in_url},
@@ -72,6 +72,8 @@ pub struct StatusAnswer {
     pub missing: Option<MissingTurns>,
     /// Changes of who votes by a temp admin that wait.
     pub delayed: Vec<DelayedChangeStatus>,
+    /// How long admins have been away, and who takes over.
+    pub admins: AdminsStatus,
     /// Seconds until the sim ends, as its charter says; `None` if it never ends.
     pub seconds_left: Option<u64>,
     /// How it follows, of a node that came by an invite and is no server yet; else `None`.
@@ -150,6 +152,46 @@ impl From<&DelayedEntry> for DelayedChangeStatus {
             SetChange::Reserve { key, .. } => ("reserve", *key),
         };
         Self { change, server, by: delayed.by, seconds: delayed.left.div_ceil(1_000) }
+    }
+}
+
+/// How long admins have been away, and who takes over, in seconds of governance time.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct AdminsStatus {
+    /// Since a permanent admin logged in.
+    pub seconds_away: u64,
+    /// Until there is a temp admin if none of them logs in; 0 from then on.
+    pub seconds_left: u64,
+    /// Who acts for the admins now.
+    pub temp_admin: Option<NamedKey>,
+    /// Who is first in line.
+    pub next: Option<NamedKey>,
+    /// The same in a line.
+    pub words: String,
+}
+
+/// A player in an answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NamedKey {
+    /// The key of the player.
+    #[serde(serialize_with = "text")]
+    pub key: PublicKey,
+    /// The name, which proves nothing.
+    pub name: String,
+}
+
+impl From<&AdminCountdown> for AdminsStatus {
+    fn from(countdown: &AdminCountdown) -> Self {
+        let named = |of: &Option<(String, PublicKey)>| {
+            of.as_ref().map(|(name, key)| NamedKey { key: *key, name: name.clone() })
+        };
+        Self {
+            seconds_away: countdown.away / 1_000,
+            seconds_left: countdown.left.div_ceil(1_000),
+            temp_admin: named(&countdown.temp_admin),
+            next: named(&countdown.next),
+            words: countdown.words(),
+        }
     }
 }
 

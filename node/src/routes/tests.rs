@@ -37,6 +37,13 @@ pub(super) fn a_status() -> StatusAnswer {
         clients: 5,
         players: 1,
         missing: None,
+        admins: AdminsStatus {
+            seconds_away: 7,
+            seconds_left: 9,
+            temp_admin: None,
+            next: Some(NamedKey { key: PublicKey([5; 32]), name: "Bob".to_owned() }),
+            words: "it is so".to_owned(),
+        },
         seconds_left: None,
         delayed: Vec::new(),
         condition: "running",
@@ -180,6 +187,13 @@ async fn the_status_is_what_was_published_last() {
         "follows": null,
         "waiting_for": null,
         "delayed": [],
+        "admins": {
+            "seconds_away": 7,
+            "seconds_left": 9,
+            "temp_admin": null,
+            "next": { "key": "05".repeat(32), "name": "Bob" },
+            "words": "it is so",
+        },
         "seconds_left": null,
     });
     assert_eq!(body, expected);

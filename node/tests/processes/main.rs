@@ -6,6 +6,7 @@
 mod bad_input;
 mod bad_memory;
 mod building;
+mod crossing;
 mod full_disk;
 mod guarding;
 mod healing;

@@ -11,11 +11,11 @@ use serde_json::Value;
 
 use crate::plaza::{Folder, PATIENCE, PROGRAM, Person, Plaza, interrupt, json, key, run};
 
-fn text(path: &Path) -> String {
+pub(crate) fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-fn words(value: &Value) -> &str {
+pub(crate) fn words(value: &Value) -> &str {
     value.as_str().expect("a text")
 }
 
@@ -25,11 +25,16 @@ fn found(dir: &Path) -> Value {
 }
 
 /// The arguments of a claim by way of this node, for which an admin of the land office vouches.
-fn claim_of<'a>(dir: &'a str, node: &'a str, side: &'a str, sponsor: &'a str) -> Vec<&'a str> {
+pub(crate) fn claim_of<'a>(
+    dir: &'a str,
+    node: &'a str,
+    side: &'a str,
+    sponsor: &'a str,
+) -> Vec<&'a str> {
     vec!["world", "claim", dir, "--json", "--node", node, "--beside", side, "--sponsor", sponsor]
 }
 
-fn ended(output: &Output, code: i32, told: &str) {
+pub(crate) fn ended(output: &Output, code: i32, told: &str) {
     let errors = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{errors}");
     assert!(errors.contains(told), "no `{told}` in: {errors}");
@@ -55,17 +60,23 @@ fn has_server(answer: &Value, sim: &str) -> bool {
 }
 
 /// A running `up --grid`.
-struct Grid {
+pub(crate) struct Grid {
     process: Child,
-    ready: Value,
+    pub(crate) ready: Value,
 }
 
 impl Grid {
     fn start(dir: &Path, size: &str) -> Self {
+        Self::start_with(dir, size, &[])
+    }
+
+    /// Starts a grid with more arguments.
+    pub(crate) fn start_with(dir: &Path, size: &str, more: &[&str]) -> Self {
         let mut process = Command::new(PROGRAM)
             .args(["up", "--json", "--servers", "1", "--http-port", "0", "--grid", size])
             .arg("--data-dir")
             .arg(dir)
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()
@@ -77,7 +88,7 @@ impl Grid {
     }
 
     /// Stops as Ctrl-C does, and waits for a clean end.
-    fn stop(mut self) {
+    pub(crate) fn stop(mut self) {
         interrupt(&self.process);
         assert!(self.process.wait().expect("it ends").success());
     }
@@ -265,4 +276,104 @@ fn a_sim_that_lies_in_no_world_says_so_and_a_node_of_another_world_is_told_apart
     let answer: Value = serde_json::from_slice(&nobody.stdout).expect("JSON");
     assert_eq!((nobody.status.code(), &answer["proven"]), (Some(3), &true.into()), "{answer}");
     plaza.stop();
+}
+
+/// A land office that runs, with its admin's key, for stories about squares.
+struct Office {
+    folder: Folder,
+    plaza: Plaza,
+    url: String,
+    sponsor: String,
+}
+
+impl Office {
+    fn start(name: &str) -> Self {
+        let folder = Folder::new(name);
+        let office = folder.join("office");
+        found(&office);
+        let plaza = Plaza::start(&office, 1);
+        let (url, sponsor) = (plaza.servers[0].url.clone(), text(&office.join("admin.key")));
+        Self { folder, plaza, url, sponsor }
+    }
+
+    /// Claims the square on a side for a sim of this name. Returns the key file of its admin.
+    fn claim(&self, name: &str, side: &str) -> String {
+        let dir = text(&self.folder.join(name));
+        json(&claim_of(&dir, &self.url, side, &self.sponsor));
+        text(&self.folder.join(name).join("admin.key"))
+    }
+
+    fn order(&self, words: &[&str], key: &str) -> Output {
+        run(&[&["world"], words, &["--json", "--node", &self.url, "--key", key]].concat())
+    }
+
+    /// Returns what the map says about the square with this corner.
+    fn on_map(&self, (x, y): (i32, i32), what: &str) -> Option<String> {
+        let map = json(&["world", "map", "--json", "--node", &self.url]);
+        let mut sites = map["sites"].as_array().expect("a list").iter();
+        let site = sites.find(|site| (&site["x"], &site["y"]) == (&x.into(), &y.into()))?;
+        Some(words(&site[what]).to_owned())
+    }
+
+    fn map_until(&self, square: (i32, i32), what: &str, right: Option<&str>) {
+        let began = Instant::now();
+        while self.on_map(square, what).as_deref() != right {
+            let found = self.on_map(square, what);
+            assert!(began.elapsed() < PATIENCE, "{square:?}: {found:?}");
+        }
+    }
+}
+
+#[test]
+fn a_square_is_given_released_and_taken_back() {
+    let office = Office::start("land");
+    let sponsor = office.sponsor.as_str();
+
+    // A square whose sim never ran is taken back, by an admin only.
+    let idle = office.claim("idle", "west");
+    ended(&office.order(&["take-back", "-8:0:256"], &idle), 4, "only an admin");
+    ended(&office.order(&["take-back", "-8:0:256"], sponsor), 0, "");
+    ended(&office.order(&["take-back", "-8:0:256"], sponsor), 4, "metatopia world map");
+
+    // A square is given to somebody who was there, and released by whoever has it then.
+    let first = office.claim("south", "south");
+    let bob = key(&office.folder, "bob");
+    let public = json(&["keys", "show", "--json", &bob]);
+    let to = words(&public["public"]);
+    let give = ["give", "0:-8:256", "--to", to];
+    ended(&office.order(&give, &first), 4, "metatopia world visit");
+    enter(&office.url, &bob);
+    ended(&office.order(&give, &bob), 4, "use the key file of its holder");
+    ended(&office.order(&give, &first), 0, "");
+    office.map_until((0, -8), "holder", Some(to));
+    ended(&office.order(&["release", "0:-8:256"], &first), 4, "use the key file of its holder");
+    ended(&office.order(&["release", "0:-8:256"], &bob), 0, "");
+    office.map_until((0, -8), "holder", None);
+    office.plaza.stop();
+}
+
+#[test]
+fn a_successor_takes_over_the_square_of_the_sim_that_it_carries_on() {
+    let office = Office::start("succession");
+    let owner = office.claim("east", "east");
+    let (east, later) = (office.folder.join("east"), office.folder.join("later"));
+    let run_once = Plaza::start(&east, 1);
+    let old = run_once.sim.clone();
+    office.map_until((8, 0), "sim", Some(&old));
+    run_once.stop();
+    ended(&office.order(&["beacons", "8:0:256", "--of", &text(&east)], &owner), 0, "");
+    let (server, later_dir) = (text(&east.join("server-0")), text(&later));
+    let to = ["--name", "east again", "--servers", "1", "--data-dir", &later_dir];
+    json(&[&["sim", "succeed", &server, "--json"], &to[..]].concat());
+    let pass_on = ["succession", "8:0:256", "--to", &later_dir];
+    let stranger = office.sponsor.as_str();
+    ended(&office.order(&pass_on, stranger), 4, "use the key file of its holder");
+    ended(&office.order(&pass_on, &owner), 0, "");
+    let successor = Plaza::start(&later, 1);
+    assert_ne!(successor.sim, old);
+    office.map_until((8, 0), "sim", Some(&successor.sim));
+    let asked = ["9", "3", "--node", &office.url];
+    find_until(&asked, |answer| has_server(answer, &successor.sim));
+    successor.stop();
+    office.plaza.stop();
 }

@@ -4,10 +4,11 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::ObjectId;
 
 use super::{ImpulseError, InsertError, MissingBody, MotionError, Region, VelocityError};
-use crate::body::{Body, BodySpec, Pose};
+use crate::body::Body;
 use crate::fixed::{Q20, Vector, narrow, rounded};
-use crate::limits::{BODIES_MAX, IMPULSE_MAX};
+use crate::limits::IMPULSE_MAX;
 use crate::motion::Motion;
+use crate::spec::{BodySpec, Pose};
 
 impl Region {
     /// Adds a body. Everything in the spec but the shape is rounded and clamped to the limits,
@@ -19,8 +20,8 @@ impl Region {
         let Err(index) = self.index(id) else {
             return Err(InsertError::Occupied(id));
         };
-        if self.bodies.len() == BODIES_MAX {
-            return Err(InsertError::Full);
+        if self.bodies.len() >= self.bodies_max() {
+            return Err(InsertError::Full(self.bodies_max()));
         }
         let mut body = Body::new(id, spec)?;
         body.position = self.surroundings.bounds.clamp(body.position);
@@ -28,8 +29,8 @@ impl Region {
         Ok(())
     }
 
-    /// Removes a body. The bodies that it touched wake, and the next step reports that the touches
-    /// ended.
+    /// Removes a body, and with it its joints. The bodies that it touched or was joined to wake, and the
+    /// next step reports that the touches and the joints ended.
     ///
     /// # Errors
     /// Returns [`MissingBody`] if there is no such body.
@@ -39,6 +40,7 @@ impl Region {
         let body = self.bodies.remove(index);
         self.mass_props.remove(index);
         self.flags.remove(index);
+        self.lose(id);
         if self.wake_touching(id) {
             self.removed.push(id);
         }

@@ -5,10 +5,11 @@ use metatopia_types::ObjectId;
 use serde::{Deserialize, Serialize};
 
 use super::{InsertError, MissingBody, Region, ReshapeError, RevertError};
-use crate::body::{Body, BodySpec, Pose};
-use crate::limits::BODIES_MAX;
+use crate::body::Body;
+use crate::filter::Filter;
 use crate::restore::check;
 use crate::shape::Shape;
+use crate::spec::{BodySpec, Pose};
 
 /// A part of a body that can be reverted to an older state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,15 @@ impl Region {
         Ok(())
     }
 
+    /// Gives a body another filter. The bodies that it touched wake; what it no longer meets is let go in
+    /// the next step.
+    ///
+    /// # Errors
+    /// Returns [`MissingBody`] if there is no such body.
+    pub fn set_filter(&mut self, id: ObjectId, filter: Filter) -> Result<(), MissingBody> {
+        self.edit(id, |body| body.role.filter = filter)
+    }
+
     /// Reverts one aspect of a body to an older state. The bodies that it touched wake.
     ///
     /// # Errors
@@ -74,8 +84,8 @@ impl Region {
         let Err(index) = self.index(body.id) else {
             return Err(InsertError::Occupied(body.id));
         };
-        if self.bodies.len() == BODIES_MAX {
-            return Err(InsertError::Full);
+        if self.bodies.len() >= self.bodies_max() {
+            return Err(InsertError::Full(self.bodies_max()));
         }
         check(body).map_err(InsertError::Field)?;
         let position = self.surroundings.bounds.clamp(body.position);

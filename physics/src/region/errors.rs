@@ -2,7 +2,6 @@
 
 use metatopia_types::ObjectId;
 
-use crate::limits::BODIES_MAX;
 use crate::motion::Motion;
 use crate::shape::ShapeError;
 
@@ -13,8 +12,8 @@ pub enum InsertError {
     #[error("object {0} has a body already")]
     Occupied(ObjectId),
     /// The region is full.
-    #[error("the region holds {BODIES_MAX} bodies already")]
-    Full,
+    #[error("the region holds {0} bodies already, and no more fit")]
+    Full(usize),
     /// The shape is none that a body can have.
     #[error(transparent)]
     Shape(#[from] ShapeError),

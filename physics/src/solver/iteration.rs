@@ -4,8 +4,9 @@ use metatopia_math::Fx;
 
 use crate::constraint::{ConstraintPoint, Coupling};
 use crate::contact_pair::ContactPair;
-use crate::fixed::{Q20, Q30, Unit, narrow};
+use crate::fixed::{Q20, Unit, narrow};
 use crate::limits::{LINEAR_SLOP, RESTITUTION_SPEED_MIN, STEPS_PER_SECOND, SUBSTEPS};
+use crate::solver::softness::Softness;
 use crate::solver_body::{BodyShift, BodyVelocity};
 
 /// The greatest normal impulse, as a change of relative speed: as much as the two fastest bodies
@@ -21,36 +22,6 @@ const PENETRATION_MAX: Q20 = Q20::constant(Fx::ONE);
 const GAP_MAX: Q20 = Q20::constant(Fx::from_int(2));
 const SLOP: Q20 = Q20::constant(LINEAR_SLOP);
 const RESTITUTION_SPEED: Q20 = Q20::constant(RESTITUTION_SPEED_MIN);
-
-/// A contact as a spring of angular frequency w and damping ratio z over a substep h.
-pub(super) struct Softness {
-    /// w / (2 z + h w): how fast penetration is to vanish, per second.
-    bias_rate: Q20,
-    /// a / (1 + a) with a = h w (2 z + h w): how much of an impulse counts.
-    mass_scale: Q30,
-    /// 1 / (1 + a): how much of the accumulated impulse is taken back.
-    impulse_scale: Q30,
-}
-
-/// The softness between two bodies of finite mass: 30 Hz (w = 60 pi) with z = 10, so h w = pi / 4.
-pub(super) const CONTACT_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 4);
-/// The softness against an infinite mass: 60 Hz, so h w = pi / 2.
-pub(super) const STATIC_SOFTNESS: Softness = softness(Fx::PI.to_bits() / 2);
-
-/// Computes the softness for `h w` with 32 fraction bits and a damping ratio of ten.
-const fn softness(hw: i64) -> Softness {
-    let one = 1_i64 << 32;
-    let damped = 20 * one + hw;
-    // With 32 fraction bits again: below 2^38.
-    let a = ((hw >> 8) * (damped >> 8)) >> 16;
-    let bias_rate = ((hw * (STEPS_PER_SECOND * SUBSTEPS) as i64) << 18) / (damped >> 2);
-    let impulse_scale = (one << 28) / ((one + a) >> 2);
-    Softness {
-        bias_rate: Q20(narrow(bias_rate)),
-        mass_scale: Q30(narrow((1 << 30) - impulse_scale)),
-        impulse_scale: Q30(narrow(impulse_scale)),
-    }
-}
 
 /// What the solver reads of a pair in every iteration.
 #[derive(Clone, Copy, Debug)]

@@ -33,7 +33,7 @@ fn a_full_region_refuses_a_body_until_one_is_removed() {
     }
     let beyond = ObjectId(u64::MAX);
     let refused = region.insert(beyond, &moving(circle(30), at(0, 0)));
-    assert_eq!(refused, Err(InsertError::Full));
+    assert_eq!(refused, Err(InsertError::Full(limits::BODIES_MAX)));
     region.remove(ObjectId(77)).expect("it is there");
     assert_eq!(region.insert(beyond, &moving(circle(30), at(0, 0))), Ok(()));
 }

@@ -7,13 +7,15 @@ use metatopia_types::wire;
 use crate::scenes::SCENES;
 
 /// The digests over the states and events of 600 steps.
-const GOLDEN: [(&str, &str); 6] = [
+const GOLDEN: [(&str, &str); 8] = [
     ("billiards", "46205d085e542a45"),
     ("bulldozer", "c915f2b8d26ccbf4"),
     ("turntable", "3933fa2dd631ce01"),
     ("crowd", "9e7ff2c3081b5f6c"),
     ("workshop", "246d8367baf1e43a"),
-    ("quarry", "3503d05a42247434"),
+    ("quarry", "abe8c673e660970a"),
+    ("playground", "fe6a1dd235544ba2"),
+    ("mobile", "83fb9facf19e93be"),
 ];
 
 fn write_state(region: &Region, hasher: &mut blake3::Hasher) {
@@ -23,6 +25,9 @@ fn write_state(region: &Region, hasher: &mut blake3::Hasher) {
     for contact in region.contacts() {
         hasher.update(&wire::encode(contact));
     }
+    for joint in region.joints() {
+        hasher.update(&wire::encode(joint));
+    }
 }
 
 #[test]
@@ -31,8 +36,15 @@ fn the_scenes_have_their_digests() {
         let mut region = (scene.build)();
         let mut hasher = blake3::Hasher::new();
         for step in 0..600 {
-            for touch in scene.step(&mut region, step) {
+            let events = scene.step_events(&mut region, step);
+            for touch in events.touches {
                 hasher.update(format!("{touch:?}").as_bytes());
+            }
+            for hit in events.hits {
+                hasher.update(format!("{hit:?}").as_bytes());
+            }
+            for ended in events.joints {
+                hasher.update(format!("{ended:?}").as_bytes());
             }
             write_state(&region, &mut hasher);
         }

@@ -1,14 +1,17 @@
 //! The laws of a region, tested through its public interface.
 
 mod bounds;
+mod casts;
 mod collisions;
 mod commands;
 mod determinism;
 mod edits;
 mod events;
+mod filters;
 mod golden;
 mod gravity;
 mod ground;
+mod joints;
 mod movements;
 mod queries;
 mod rays;

@@ -1,9 +1,9 @@
 //! A restored region goes on exactly as the original does.
 
-use metatopia_physics::{Body, Contact, Region, RestoreRegionError, limits};
+use metatopia_physics::{Body, Contact, Joint, Region, RestoreRegionError, limits};
 use metatopia_types::{ObjectId, wire};
 
-use crate::scenes::{SCENES, at, circle, moving, put};
+use crate::scenes::{SCENES, Scene, at, circle, moving, put};
 
 /// Restores a region from the encodings of its bodies and contacts, as another machine does.
 fn restored_from_bytes(region: &Region) -> Region {
@@ -15,8 +15,14 @@ fn restored_from_bytes(region: &Region) -> Region {
         let bytes = wire::encode(contact);
         wire::decode::<Contact>(&bytes, limits::CONTACT_BYTES_MAX).expect("a contact fits")
     });
+    let joints = region.joints().iter().map(|joint| {
+        let bytes = wire::encode(joint);
+        wire::decode::<Joint>(&bytes, limits::JOINT_BYTES_MAX).expect("a joint fits")
+    });
     let restored = Region::restore(bodies.collect(), contacts.collect());
-    restored.expect("a region's own state is valid").with_gravity(region.gravity())
+    let restored = restored.expect("a region's own state is valid");
+    let restored = restored.with_joints(joints.collect()).expect("its joints are, too");
+    restored.with_gravity(region.gravity()).with_hits(region.hits())
 }
 
 #[test]
@@ -26,18 +32,17 @@ fn a_region_restored_before_every_step_equals_the_original() {
         let mut restored = (scene.build)();
         for step in 0..400 {
             restored = restored_from_bytes(&restored);
-            let (touches, again) = (scene.step(&mut region, step), scene.step(&mut restored, step));
-            assert_eq!(touches, again, "{} step {step}", scene.name);
+            let events = scene.step_events(&mut region, step);
+            let again = scene.step_events(&mut restored, step);
+            assert_eq!(events, again, "{} step {step}", scene.name);
             assert_eq!(region, restored, "{} step {step}", scene.name);
         }
     }
 }
 
-/// The busiest scene goes on for 2,000 steps: one region as it is, one restored before every step, and one
+/// The busiest scenes go on for 2,000 steps: one region as it is, one restored before every step, and one
 /// restored once. All three get the commands of the scene.
-#[test]
-fn a_pile_with_edits_goes_on_from_each_of_two_thousand_snapshots() {
-    let scene = &SCENES[5];
+fn goes_on_from_each_of_two_thousand_snapshots(scene: &Scene) -> Region {
     let (mut region, mut restored) = ((scene.build)(), (scene.build)());
     let mut once = restored_from_bytes(&region);
     for step in 0..2_000 {
@@ -45,12 +50,46 @@ fn a_pile_with_edits_goes_on_from_each_of_two_thousand_snapshots() {
         if step == 700 {
             once = restored_from_bytes(&region);
         }
-        let touches = scene.step(&mut region, step);
+        let events = scene.step_events(&mut region, step);
         for other in [&mut restored, &mut once] {
-            assert_eq!(scene.step(other, step), touches, "step {step}");
+            assert_eq!(scene.step_events(other, step), events, "step {step}");
             assert_eq!(*other, region, "step {step}");
         }
     }
+    region
+}
+
+#[test]
+fn a_pile_with_edits_goes_on_from_each_of_two_thousand_snapshots() {
+    goes_on_from_each_of_two_thousand_snapshots(&SCENES[5]);
+}
+
+#[test]
+fn joints_with_edits_go_on_from_each_of_two_thousand_snapshots() {
+    for scene in &SCENES[6..] {
+        let region = goes_on_from_each_of_two_thousand_snapshots(scene);
+        assert!(region.joints().len() > 1, "{}: {} are left", scene.name, region.joints().len());
+    }
+}
+
+#[test]
+fn a_region_restored_without_the_impulses_of_joints_diverges() {
+    // The control of the law above.
+    let scene = &SCENES[6];
+    let (mut region, mut forgetful) = ((scene.build)(), (scene.build)());
+    for step in 0..60 {
+        scene.step(&mut region, step);
+        scene.step(&mut forgetful, step);
+    }
+    let bodies = forgetful.bodies().to_vec();
+    forgetful = Region::restore(bodies, forgetful.contacts().to_vec()).expect("it is valid");
+    for joint in region.joints() {
+        forgetful.insert_joint(joint.id(), joint.spec()).expect("it was there");
+    }
+    forgetful = forgetful.with_gravity(region.gravity());
+    region.step();
+    forgetful.step();
+    assert_ne!(region.bodies(), forgetful.bodies());
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! The scenes that several tests share, each with the commands that it gets in every step.
 
 use metatopia_math::{Angle, Fx, Stream, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Polygon, Pose, Region, Shape, Touch};
+use metatopia_physics::{
+    Body, BodySpec, JointId, JointKind, JointSpec, Motion, Motor, Polygon, Pose, Region, Shape,
+    Spring, StepEvents, Touch,
+};
 use metatopia_types::ObjectId;
 
 /// Returns `value / 100`.
@@ -71,20 +74,27 @@ pub(crate) struct Scene {
     pub(crate) command: fn(&mut Region, u64),
 }
 
-pub(crate) const SCENES: [Scene; 6] = [
+pub(crate) const SCENES: [Scene; 8] = [
     Scene { name: "billiards", build: billiards, command: nothing },
     Scene { name: "bulldozer", build: bulldozer, command: nothing },
     Scene { name: "turntable", build: turntable, command: nothing },
     Scene { name: "crowd", build: crowd, command: walk },
     Scene { name: "workshop", build: workshop, command: rearrange },
     Scene { name: "quarry", build: quarry, command: rearrange },
+    Scene { name: "playground", build: playground, command: rearrange_joints },
+    Scene { name: "mobile", build: mobile, command: rearrange_joints },
 ];
 
 impl Scene {
     /// Gives the region the commands of a step, and steps it.
     pub(crate) fn step(&self, region: &mut Region, step: u64) -> Vec<Touch> {
+        self.step_events(region, step).touches
+    }
+
+    /// Gives the region the commands of a step, and returns all that the step reports.
+    pub(crate) fn step_events(&self, region: &mut Region, step: u64) -> StepEvents {
         (self.command)(region, step);
-        region.step()
+        region.step_events()
     }
 }
 
@@ -239,6 +249,129 @@ fn rearrange(region: &mut Region, step: u64) {
         40 => region.set_motion(object, Motion::Dynamic).is_ok(),
         50 => region.set_pose(object, pose).is_ok(),
         55 => region.apply_impulse(object, at(5_000, -2_000)).is_ok(),
+        _ => true,
+    };
+}
+
+/// Joins two bodies, or one to the ground, at a point of the region.
+pub(crate) fn join(
+    region: &mut Region,
+    id: u64,
+    a: Option<u64>,
+    b: u64,
+    point: Vec2,
+    kind: JointKind,
+) {
+    let spec = region.joint_at(a.map(ObjectId), ObjectId(b), point, kind).expect("they are there");
+    region.insert_joint(JointId(id), &spec).expect("a scene's joints fit");
+}
+
+pub(crate) const HINGE: JointKind = JointKind::Revolute { limits: None, motor: None };
+
+/// Builds a bridge of planks, a seesaw, a lift, a cart with a motor and crates, under gravity.
+fn playground() -> Region {
+    let mut region = Region::new().with_gravity(at(0, -1_000)).with_hits(Some(Fx::ONE));
+    yard(&mut region, 600);
+    for plank in 0..12_i64 {
+        let id = 10 + plank as u64;
+        put(&mut region, id, moving(rect(24, 8), at(plank * 50 - 475, -200)));
+        let before = (plank > 0).then(|| id - 1);
+        join(&mut region, id, before, id, at(plank * 50 - 500, -200), HINGE);
+    }
+    let end = region.joint_at(None, ObjectId(21), at(100, -200), HINGE).expect("it is there");
+    let end = JointSpec { break_force: Some(Fx::from_int(900)), ..end };
+    region.insert_joint(JointId(30), &end).expect("it fits");
+    put(&mut region, 40, moving(rect(150, 8), at(300, -520)));
+    let limits = Some([cm(-40), cm(40)]);
+    join(&mut region, 40, None, 40, at(300, -520), JointKind::Revolute { limits, motor: None });
+    put(&mut region, 41, moving(rect(60, 10), at(500, -300)));
+    let lift = Motor { speed: cm(120), strength: Fx::from_int(300) };
+    let (axis, limits) = (at(0, 100), Some([cm(-150), cm(400)]));
+    let kind = JointKind::Prismatic { axis, limits, motor: Some(lift) };
+    join(&mut region, 41, None, 41, at(500, -300), kind);
+    put(&mut region, 42, moving(rect(60, 12), at(-300, -540)));
+    for (id, x) in [(43, -345), (44, -255)] {
+        put(&mut region, id, BodySpec { friction: Fx::ONE, ..moving(circle(25), at(x, -570)) });
+        let motor = Some(Motor { speed: cm(-500), strength: Fx::from_int(10) });
+        let kind = JointKind::Revolute { limits: None, motor };
+        join(&mut region, id, Some(42), id, at(x, -570), kind);
+    }
+    for n in 0..16_i64 {
+        let shape = if n % 3 == 0 { circle(18) } else { rect(20, 16) };
+        put(&mut region, 60 + n as u64, moving(shape, at(n % 8 * 130 - 450, 100 + n / 8 * 100)));
+    }
+    region
+}
+
+/// Builds a mobile of rods, ropes, springs and welds, seen from above, and somebody who drags it.
+fn mobile() -> Region {
+    let mut region = Region::new();
+    yard(&mut region, 500);
+    for n in 0..24_u64 {
+        let position = at(n as i64 % 6 * 90 - 225, n as i64 / 6 * 110 - 165);
+        let shape = match n % 3 {
+            0 => circle(20),
+            1 => rect(30, 14),
+            _ => capsule(20, 10),
+        };
+        let spec = BodySpec {
+            mass: Fx::from_int(1 << (n % 5)),
+            linear_damping: cm(20),
+            angular_damping: cm(20),
+            ..moving(shape, position)
+        };
+        put(&mut region, 10 + n, spec);
+    }
+    let soft = Spring { frequency: cm(200), damping: cm(30) };
+    for n in 0..23_u64 {
+        let (a, b) = (ObjectId(10 + n), ObjectId(11 + n));
+        let kind = match n % 5 {
+            0 => JointKind::Distance { min: cm(80), max: cm(80), spring: None },
+            1 => JointKind::Distance { min: Fx::ZERO, max: cm(130), spring: None },
+            2 => JointKind::Distance { min: cm(40), max: cm(400), spring: Some((cm(95), soft)) },
+            3 => JointKind::Weld { spring: Some(soft) },
+            _ => JointKind::Weld { spring: None },
+        };
+        let spec = region.joint_at(Some(a), b, body(&region, b.0).position(), kind);
+        let mut spec = spec.expect("both are there");
+        if matches!(kind, JointKind::Distance { .. }) {
+            (spec.anchor_a, spec.anchor_b) = (at(5, 0), at(-5, 3));
+        }
+        region.insert_joint(JointId(10 + n), &spec).expect("it fits");
+    }
+    let drag = JointKind::Target { spring: soft, force: Fx::from_int(400) };
+    let spec = JointSpec { anchor_a: at(200, 200), ..JointSpec::new(None, ObjectId(15), drag) };
+    region.insert_joint(JointId(70), &spec).expect("it fits");
+    region
+}
+
+/// Rearranges the bodies, and makes, drives and removes joints.
+fn rearrange_joints(region: &mut Region, step: u64) {
+    rearrange(region, step + 5);
+    let joint = JointId(10 + step / 7 % 40);
+    let (a, b) = (ObjectId(10 + step / 11 % 30), ObjectId(60 + step / 13 % 16));
+    let speed = if step % 400 < 200 { cm(400) } else { cm(-400) };
+    // What is refused is a part of the scene too.
+    let _accepted = match step % 70 {
+        15 => region.remove_joint(joint).is_ok(),
+        25 => region
+            .joint_at(Some(a), b, at(0, 0), HINGE)
+            .is_ok_and(|spec| region.insert_joint(joint, &spec).is_ok()),
+        35 => {
+            let rope = JointKind::Distance { min: Fx::ZERO, max: cm(200), spring: None };
+            let spec = JointSpec {
+                break_force: Some(Fx::from_int(200)),
+                ..JointSpec::new(Some(a), b, rope)
+            };
+            region.insert_joint(JointId(80 + step % 3), &spec).is_ok()
+        }
+        45 => region
+            .set_motor(JointId(41), Some(Motor { speed, strength: Fx::from_int(300) }))
+            .is_ok(),
+        50 => {
+            region.set_motor(JointId(43), Some(Motor { speed, strength: Fx::from_int(9) })).is_ok()
+        }
+        55 => region.move_target(JointId(70), at(step as i64 % 500 - 250, 200)).is_ok(),
         _ => true,
     };
 }

@@ -187,14 +187,20 @@ fn take_changes_returns_each_change_once() {
     }
     region.take_changes();
     region.step();
-    assert_eq!(region.take_changes(), Changes { bodies: Vec::new(), contacts: false });
+    assert_eq!(
+        region.take_changes(),
+        Changes { bodies: Vec::new(), contacts: false, joints: false }
+    );
 
     region.set_velocity(ObjectId(7), at(300, 0)).expect("dynamic");
     region.step();
     assert_eq!(region.take_changes().bodies, [ObjectId(7)]);
     run(&mut region, 15);
     let changes = region.take_changes();
-    assert_eq!(changes, Changes { bodies: vec![ObjectId(7), ObjectId(8)], contacts: true });
+    assert_eq!(
+        changes,
+        Changes { bodies: vec![ObjectId(7), ObjectId(8)], contacts: true, joints: false }
+    );
 
     region.touch_all();
     assert_eq!(region.take_changes().bodies.len(), 50);

@@ -11,7 +11,7 @@ use crate::{
 
 /// Sites that are greeted at once because they should be in the view. One more may become a long link
 /// or a sample.
-const GREETED_AT_ONCE: usize = 3;
+const GREETED_AT_ONCE: usize = 6;
 
 impl Overlay {
     /// Gives a site that was spoken with the places among samples and long links that it may have.

@@ -7,7 +7,7 @@ use metatopia_raynet::{
     limits::{
         GRANTS_PER_SHELF_MAX, NEARER_MAX, OVERLAY_FRAME_BYTES_MAX, RECORD_LIFE_MS_MAX,
         RECORDS_PER_FRAME_MAX, SHELF_PROOF_BYTES_MAX, SHELVES_PER_WANT_MAX, SITE_ADDRESS_BYTES_MAX,
-        SITE_ENDPOINTS_MAX, SITE_LICENCE_BYTES_MAX, TIPS_MAX,
+        SITE_ENDPOINTS_MAX, SITE_LABEL_BYTES_MAX, SITE_LICENCE_BYTES_MAX, TIPS_MAX,
     },
     pace::CLOCK_SKEW_MS,
 };
@@ -56,7 +56,11 @@ fn bad_records_are_refused_by_name() {
     let address = |record: &mut SiteRecord| record.endpoints[0].address = "a".repeat(long);
     assert_eq!(refused(address), SiteRecordError::Address(long));
     let long = SITE_LICENCE_BYTES_MAX + 1;
-    assert_eq!(refused(|record| record.licence = "a".repeat(long)), SiteRecordError::Licence(long));
+    let licence = |record: &mut SiteRecord| record.about.licence = "a".repeat(long);
+    assert_eq!(refused(licence), SiteRecordError::Licence(long));
+    let long = SITE_LABEL_BYTES_MAX + 1;
+    let label = |record: &mut SiteRecord| record.about.label = "a".repeat(long);
+    assert_eq!(refused(label), SiteRecordError::Label(long));
     let unaligned = SquareError::Corner { x: i32::MAX, y: 0, side: 2 };
     assert_eq!(refused(|record| record.square.x = i32::MAX), SiteRecordError::Square(unaligned));
     assert_eq!(

@@ -77,7 +77,7 @@ fn a_site_that_signs_two_records_convicts_itself() {
     let mut lone = Lone::new(&grants);
     lone.meet(1, square(20, 0));
     let mut second = record(1, square(20, 0));
-    second.licence = "MIT".to_owned();
+    second.about.licence = "MIT".to_owned();
     let effects = lone.show(1, &second.sign(&beacon(1)));
     let found = effects.iter().any(|effect| matches!(effect, OverlayEffect::Evidence(_)));
     assert!(found, "{effects:?}");

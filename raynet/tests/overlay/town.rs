@@ -9,7 +9,7 @@ use std::{
 use metatopia_raynet::{
     Extent, LandGrant, LookupAnswer, Overlay, OverlayConfig, OverlayEffect, OverlayEvidence,
     OverlayInput, OverlayMessage, PlaneBlock, ProveLand, Shelf, ShelfError, SignedSiteRecord,
-    SiteEndpoint, SiteEpoch, SiteName, SiteRecord, TilePoint,
+    SiteAbout, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, TilePoint,
 };
 use metatopia_types::{
     Digest, Height, Millis, Now, PublicKey, Sign, Signature, SimId, Square, Verify, wire,
@@ -148,7 +148,7 @@ pub(crate) fn record(number: usize, square: Square) -> SiteRecord {
         square,
         endpoints: vec![endpoint(number)],
         clients: 0,
-        licence: "CC0-1.0".to_owned(),
+        about: SiteAbout { label: "a place".to_owned(), licence: "CC0-1.0".to_owned() },
         epoch: SiteEpoch { grant: 1, record: 1 },
         expires: DAWN.plus(3_600_000),
     }

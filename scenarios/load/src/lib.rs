@@ -2,10 +2,10 @@
 //!
 //! [`bots`] plays many players with keys over real sessions, and reads every turn again to see
 //! whether an act with a receipt was lost. [`onlooker`] stands among them and weighs what it is
-//! sent. [`thousand`] and [`large`] measure a sim alone, without sockets. A [`figure`] is shown
-//! with its promised bound, and with the [`machine`] that it was measured on. This crate starts no
-//! server and attacks none: benches that start and kill servers are commands of the program, and
-//! attacks are in `tests/abuse`.
+//! sent. [`crossing`] lets bots walk over a border. [`thousand`] and [`large`] measure a sim alone,
+//! without sockets. A [`figure`] is shown with its promised bound, and with the [`machine`] that it
+//! was measured on. This crate starts no server and attacks none: benches that start and kill
+//! servers are commands of the program, and attacks are in `tests/abuse`.
 //!
 //! ```
 //! use metatopia_load::figure::{Bound, Figure};
@@ -17,6 +17,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bots;
+pub mod crossing;
 pub mod figure;
 pub mod large;
 pub mod machine;

@@ -18,6 +18,9 @@ pub struct VirtualClock {
     rate_ppm: i32,
     /// When the process started: the monotonic clock of a process begins at 0.
     born: Duration,
+    /// How many times as fast as the world's time calendars go: wall clocks show days, while processes wait
+    /// for moments.
+    haste: u32,
 }
 
 impl VirtualClock {
@@ -28,7 +31,13 @@ impl VirtualClock {
     #[must_use]
     pub fn new(offset_ms: i64, rate_ppm: i32) -> Self {
         assert!(i128::from(rate_ppm).abs() < PPM, "a rate of {rate_ppm} ppm stops time");
-        Self { offset_ms, rate_ppm, born: Duration::ZERO }
+        Self { offset_ms, rate_ppm, born: Duration::ZERO, haste: 1 }
+    }
+
+    /// The same clock, whose wall clock goes so many times as fast.
+    #[must_use]
+    pub const fn hasty(self, haste: u32) -> Self {
+        Self { haste, ..self }
     }
 
     /// What the server sees when the world's time is `at`.
@@ -36,7 +45,7 @@ impl VirtualClock {
     pub fn read(&self, at: Duration) -> Now {
         let wall = i128::from(DAWN.0)
             + i128::from(self.offset_ms)
-            + self.scaled(at.as_nanos()) / 1_000_000;
+            + self.scaled(at.as_nanos()) * i128::from(self.haste) / 1_000_000;
         Now {
             monotonic: duration(self.scaled(at.saturating_sub(self.born).as_nanos())),
             wall: Millis(u64::try_from(wall.max(0)).unwrap_or(u64::MAX)),
@@ -65,7 +74,8 @@ impl VirtualClock {
     /// Somebody sets the wall clock right. It goes on at its own rate.
     pub fn set_right(&mut self, at: Duration) {
         let shown = self.read(at).wall.0;
-        let right = DAWN.0.saturating_add(u64::try_from(at.as_millis()).unwrap_or(u64::MAX));
+        let since = at.saturating_mul(self.haste).as_millis();
+        let right = DAWN.0.saturating_add(u64::try_from(since).unwrap_or(u64::MAX));
         let shown = i64::try_from(shown).unwrap_or(i64::MAX);
         self.jump(i64::try_from(right).unwrap_or(i64::MAX).saturating_sub(shown));
     }

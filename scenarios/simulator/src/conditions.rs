@@ -34,6 +34,8 @@ pub struct Conditions {
     /// What each server's wall clock is ahead, in milliseconds, and how much faster its clocks
     /// run, in parts per million. Servers past the end have perfect clocks.
     pub clocks: Vec<(i64, i32)>,
+    /// How many times as fast as the world's time all wall clocks go.
+    pub haste: u32,
 }
 
 impl Conditions {
@@ -53,6 +55,7 @@ impl Conditions {
             notices: true,
             barrier: true,
             clocks: Vec::new(),
+            haste: 1,
         }
     }
 

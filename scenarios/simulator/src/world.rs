@@ -89,7 +89,7 @@ impl<C: Cluster> Simulator<C> {
     pub fn new(cluster: C, seats: usize, seed: u64, conditions: Conditions, written: bool) -> Self {
         let clock = |seat| {
             let (offset, rate) = conditions.clocks.get(seat).copied().unwrap_or((0, 0));
-            VirtualClock::new(offset, rate)
+            VirtualClock::new(offset, rate).hasty(conditions.haste)
         };
         Self {
             cluster,

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "c3fe8353b949d9f74fc67d504a1748e2f80171e470854021e6051e110c810003"),
-    (Height(1), "deacb4384c79cf0c75d80b4e205b00b4ba15851980145d54292bfafac3dd8441"),
-    (Height(2), "cbddcac5e8831ba02b6ee1070d1e903f0257ef7b0ef4b05165b8fb1371475a61"),
-    (Height(10), "47804b6c3df3810f43b36d7169f83229e41619c07ffd53d2c82e65542be8e482"),
-    (Height(50), "3ce8c66da93d34906c17629b0f092f927891277f650745ddbc5c7c0f4572067b"),
-    (Height(100), "a824d3a749d694ea371754607236f083db6750b2473086a634ba20b5e2318c1b"),
-    (Height(200), "2b234ae34df180242b527e12b9297378bf4392ee94c5fa801cc8547219bb6873"),
-    (Height(300), "7dbc7d514a18d65bb57e3aa6c66ae7af582a57ceac85cf6f068482ffafaffad2"),
-    (Height(499), "dd21b2a74e063fda2a03c59c2e9cfe48ace129af21ad0a41102bf952b4ef5c71"),
-    (Height(500), "3eecafc16cbea5f8f126c97e03ffe049db881d0ac8bfdc5e85f90d604f9539f0"),
+    (Height(0), "825a87e1f9942089966936d025fce8869d97f7dd6a0e3a6fbf0bc9dfdd867c6a"),
+    (Height(1), "bb7adabe6281dbab58c6d87cc1481c4b080ed460577740acab05d68922b9961b"),
+    (Height(2), "00e4e4a1c0d8dac7180eee672441b22ba171f646bdd5a33bff15b6d20840e123"),
+    (Height(10), "43ea8a8c4f663dbbcca00249be9db4ec04eccb34d673f5d99585bef5d54614c3"),
+    (Height(50), "537040bac48faa00b7528d36d97d48fda6f4c904992e63eeacc35f8dee8b7d8a"),
+    (Height(100), "ead116da39ee66b11dff6e642aa79791a5122a3be1ebdbc8442847185093766d"),
+    (Height(200), "672f9812254c5ffaefcd4da950f78860c2e693568294dd45873274891d469703"),
+    (Height(300), "fca83b71aa7b2a24558277662f01df6fab674e130d2a8e135d1ce26e943d1242"),
+    (Height(499), "aebc272bc696c96083fab1be3e7b23e3191c9d10d019f1808afd52263ab97780"),
+    (Height(500), "506d350494e957a7759077612af7674178f26cbceff2d894ef44b8a9d4f8c2d7"),
 ];

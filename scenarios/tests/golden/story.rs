@@ -58,7 +58,7 @@ pub(crate) fn play() -> Played {
         offers: BTreeMap::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[4; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[5; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
@@ -106,6 +106,11 @@ impl Teller {
             let present = self.world.avatar(&visitor_key(visitor).public());
             match present {
                 None if dice.below(8) != 0 => self.login(visitor, dice),
+                Some(_) if self.offers.contains_key(&visitor_key(visitor).public()) => {
+                    // An offer stands for a minute only, so whoever was shown one answers first.
+                    let act = self.answer(visitor, ObjectId(0), dice);
+                    self.act(visitor, act);
+                }
                 _ => self.wander(visitor, present, dice),
             }
         }
@@ -463,6 +468,10 @@ fn kind(act: &Act) -> &'static str {
         Act::Land { .. } => "Land",
         Act::Answer { .. } => "Answer",
         Act::Forbid => "Forbid",
+        Act::Hear { .. } => "Hear",
+        Act::Approach { .. } => "Approach",
+        Act::Border { .. } => "Border",
+        Act::Govern(_) => "Govern",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -208,7 +208,7 @@ impl State {
     }
 
     /// Stops a body that moves, because what is put somewhere by hand does not slide on.
-    fn stop_body(&mut self, id: ObjectId) {
+    pub(super) fn stop_body(&mut self, id: ObjectId) {
         let moves = |body: &metatopia_physics::Body| {
             body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
         };
@@ -224,6 +224,7 @@ impl State {
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);
         self.movable.remove(&id);
+        self.people.frozen.remove(&id);
         self.forget_spawned(object.spawner, id);
         self.orphan_spawned(id);
         let packages =

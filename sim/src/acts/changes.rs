@@ -6,10 +6,12 @@ use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::{Event, Handler, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
-    Look, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange, TicketOrder,
+    GovernOrder, Look, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange,
+    TicketOrder,
 };
 
 use super::{
+    border::{BorderChange, apply_border_change},
     building::BuildStep,
     chat::SpokenLine,
     land::{LandChange, apply_land_change},
@@ -18,6 +20,7 @@ use super::{
 };
 use crate::{
     limits::BUILD_BYTES_MAX,
+    rules::RecordedOrder,
     scripts::{Hearers, Sender},
     state::{Charter, Object, Player, State},
 };
@@ -73,8 +76,16 @@ pub(super) enum StateChange {
     Publish(Box<NewPackage>),
     /// Changes the register of a land office.
     Land(Box<LandChange>),
+    /// Changes something at a border.
+    Border(BorderChange),
     /// Ends an offer, and does what the author agreed to.
     Settle(Box<Settlement>),
+    /// Carries out an order about people.
+    Govern(Box<GovernOrder>),
+    /// Puts a thing where its owner has land, or out of the sim if there is no such place.
+    Return(ObjectId, Option<Vec2>),
+    /// Records what was done by more than everybody's right.
+    Record(Box<RecordedOrder>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
     Undo(u8),
 }
@@ -125,7 +136,9 @@ pub(super) struct TurnCounts {
     pub(super) publishes: usize,
     /// Signatures of certificates that renewals of land asked to check.
     pub(super) land_signatures: usize,
-    /// Whether the turn has room for the checks that the renewal under way asks for.
+    /// Signatures of certificates that dispatches of neighbours asked to check.
+    pub(super) heard_signatures: usize,
+    /// Whether the turn has room for the checks that the renewal or dispatch under way asks for.
     pub(super) has_checks: bool,
     /// Whether the author of the act under way paid for what it asks to compile.
     pub(super) is_paid: bool,
@@ -150,7 +163,7 @@ impl TurnCounts {
 /// Returns the refusal for a body that physics does not take.
 fn body_refusal(error: InsertError) -> Refusal {
     match error {
-        InsertError::Full | InsertError::Occupied(_) => Refusal::Full,
+        InsertError::Full(_) | InsertError::Occupied(_) => Refusal::Full,
         InsertError::Shape(_) | InsertError::Field(_) => Refusal::BadSize,
     }
 }
@@ -196,11 +209,7 @@ pub(super) fn apply_change(
         StateChange::Impulse(id, impulse) => {
             let _ = state.bodies.apply_impulse(id, impulse);
         }
-        StateChange::Face(id, angle) => {
-            if let Some(position) = state.bodies.body(id).map(metatopia_physics::Body::position) {
-                let _ = state.bodies.set_pose(id, Pose { position, angle });
-            }
-        }
+        StateChange::Face(id, angle) => face(state, id, angle),
         StateChange::Raise(to, event) => {
             effects.events.push(RaisedEvent { to, sender: Sender::Player(author), event });
         }
@@ -229,7 +238,11 @@ pub(super) fn apply_change(
         }
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Land(change) => apply_land_change(state, *change),
+        StateChange::Border(change) => apply_border_change(state, change),
         StateChange::Settle(settled) => state.settle(author, *settled),
+        StateChange::Govern(order) => state.carry_out(author, *order),
+        StateChange::Return(id, place) => state.return_thing(id, place),
+        StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
             state.byte_budget.take(BUILD_BYTES_MAX);
@@ -237,6 +250,13 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Turns a body to an angle, if it is there.
+fn face(state: &mut State, id: ObjectId, angle: Angle) {
+    if let Some(position) = state.bodies.body(id).map(metatopia_physics::Body::position) {
+        let _ = state.bodies.set_pose(id, Pose { position, angle });
+    }
 }
 
 /// Applies a building step, and records what undoes it.

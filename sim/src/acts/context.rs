@@ -6,7 +6,10 @@ use super::{
     changes::{StateChange, TurnCounts},
     executor::ActExecutor,
 };
-use crate::state::{Player, PlayerSession, State};
+use crate::{
+    rules::Warrant,
+    state::{Player, PlayerSession, State},
+};
 
 /// The context in which one act is decided.
 pub(super) struct ActContext<'a> {
@@ -24,7 +27,15 @@ impl<'a> ActContext<'a> {
     /// Decides the act: first whether its author may do such a thing, then by the rules of its kind.
     pub(super) fn decide(&self) -> ActResult {
         let (right, target) = self.request()?;
-        self.state.may(&self.author(), right, &target)?;
+        let warrant = self.state.may(&self.author(), right, &target)?;
+        let mut changes = self.decide_by_kind(warrant)?;
+        // Last: what a step cannot do is not recorded.
+        changes.extend(self.recorded(warrant).map(|order| StateChange::Record(Box::new(order))));
+        Ok(changes)
+    }
+
+    /// Decides the act by the rules of its kind.
+    fn decide_by_kind(&self, warrant: Warrant) -> ActResult {
         match &self.envelope.act {
             Act::Login { name, look, bot, pass } => self.login(name, *look, *bot, pass.as_ref()),
             Act::Leave => self.leave(),
@@ -35,7 +46,7 @@ impl<'a> ActContext<'a> {
             Act::Say { channel, body } => self.say(*channel, *body),
             Act::Emote(emote) => self.emote(*emote),
             Act::SetLook(look) => self.set_look(*look),
-            Act::SetChange(change) => self.set_change(change),
+            Act::SetChange(change) => self.set_change(change, warrant),
             Act::Ready { height, proof } => self.ready(*height, proof),
             Act::Report(evidence) => self.report(evidence),
             Act::Build(build) => self.build(build),
@@ -46,6 +57,10 @@ impl<'a> ActContext<'a> {
             Act::Land { order } => self.land(*order),
             Act::Answer { object, terms, accepts } => self.answer(*object, terms, *accepts),
             Act::Forbid => self.forbid(),
+            Act::Hear { neighbour, dispatch } => self.hear(*neighbour, *dispatch),
+            Act::Approach { from } => self.approach(*from),
+            Act::Border { order } => self.border(*order),
+            Act::Govern(order) => self.govern(order),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

@@ -84,6 +84,9 @@ impl ActContext<'_> {
         if target.motion() != Motion::Dynamic || person {
             return Err(Refusal::Immovable);
         }
+        if self.state.people.frozen.contains(&object) {
+            return Err(Refusal::Frozen);
+        }
         if before.is_some_and(|before| before.plus(PUSH_TICKS_MIN) > tick) {
             return Err(Refusal::TooOften);
         }

@@ -67,6 +67,7 @@ impl ActContext<'_> {
     fn check_given(&self, thing: ObjectId, terms: &Offer) -> Result<(), Refusal> {
         let Some(given) = terms.give else { return Ok(()) };
         let (offering, object) = (self.thing(thing)?, self.thing(given)?);
+        self.check_thawed(given)?;
         let is_its_own = given == thing || object.spawner == Some(thing);
         if !is_its_own || object.owner != offering.owner || object.owner == Some(self.author()) {
             return Err(Refusal::NoOffer);
@@ -79,6 +80,7 @@ impl ActContext<'_> {
     fn check_taken(&self, thing: ObjectId, terms: &Offer) -> Result<(), Refusal> {
         let Some(taken) = terms.take else { return Ok(()) };
         let (taking, object) = (self.thing(thing)?, self.thing(taken)?);
+        self.check_thawed(taken)?;
         if object.owner != Some(self.author()) {
             return Err(Refusal::NotYours);
         }
@@ -92,6 +94,11 @@ impl ActContext<'_> {
         let more = self.quota_use(taken, object)?;
         let room = taking.owner.map_or(Ok(()), |owner| self.state.check_quota(&owner, more, 1));
         room.map_err(|_| Refusal::NoRoomForGifts)
+    }
+
+    /// Checks that no moderator stopped a thing.
+    fn check_thawed(&self, thing: ObjectId) -> Result<(), Refusal> {
+        if self.state.people.frozen.contains(&thing) { Err(Refusal::Frozen) } else { Ok(()) }
     }
 
     /// Returns how much of its owner's quotas a thing uses.

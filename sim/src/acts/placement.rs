@@ -20,7 +20,7 @@ impl ActContext<'_> {
 
     /// Checks that a body may cover this ground, wherever the author may build.
     pub(crate) fn check_place(&self, footprint: &Footprint, motion: Motion) -> Result<(), Refusal> {
-        if !self.state.bodies.bounds().contains(footprint.pose.position) {
+        if !self.state.is_own_ground(footprint.pose.position) {
             return Err(Refusal::OutOfRange);
         }
         self.check_reach(footprint)?;
@@ -29,13 +29,20 @@ impl ActContext<'_> {
 }
 
 impl State {
+    /// Says whether a place is on the sim's own ground. Behind an open border bodies move a little further,
+    /// and nobody builds.
+    fn is_own_ground(&self, place: metatopia_math::Vec2) -> bool {
+        let own = self.borders.is_empty() || self.charter.parameters.ground.nearest(place) == place;
+        own && self.bodies.bounds().contains(place)
+    }
+
     /// Checks that a body may cover this ground, whoever puts it there.
     pub(crate) fn check_ground(
         &self,
         footprint: &Footprint,
         motion: Motion,
     ) -> Result<(), Refusal> {
-        if !self.bodies.bounds().contains(footprint.pose.position) {
+        if !self.is_own_ground(footprint.pose.position) {
             return Err(Refusal::OutOfRange);
         }
         let arrivals = self.charter.parameters.avatar.arrivals();

@@ -11,7 +11,7 @@ use super::{
 use crate::{
     rules::{ActTarget, Right},
     space::Footprint,
-    state::Object,
+    state::{Object, State},
 };
 
 impl ActContext<'_> {
@@ -31,7 +31,8 @@ impl ActContext<'_> {
             | Act::SetLook(_)
             | Act::Reply { .. }
             | Act::Answer { .. }
-            | Act::Forbid => (Right::Attend, ActTarget::SIM),
+            | Act::Forbid
+            | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
             Act::SetChange(_) => (Right::Servers, ActTarget::SIM),
@@ -39,6 +40,9 @@ impl ActContext<'_> {
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
             Act::Land { .. } => (Right::Land, ActTarget::SIM),
+            Act::Hear { .. } => (Right::Testify, ActTarget::SIM),
+            Act::Border { .. } => (Right::Borders, ActTarget::SIM),
+            Act::Govern(order) => self.state.govern_request(order)?,
             // A turn with an act that is unknown here is void, so no right is needed for it.
             Act::Unknown { .. } => (Right::Attend, ActTarget::SIM),
             Act::Build(build) => self.build_request(build)?,
@@ -48,7 +52,9 @@ impl ActContext<'_> {
     /// Returns the right that a building act needs, with the thing and the ground that it changes.
     fn build_request(&self, build: &Build) -> Result<(Right, ActTarget<'_>), Refusal> {
         let thing = |id: &ObjectId| {
-            Ok::<_, Refusal>(ActTarget { thing: Some(self.thing(*id)?), ground: None })
+            let thing = Some(self.thing(*id)?);
+            let frozen = self.state.people.frozen.contains(id);
+            Ok::<_, Refusal>(ActTarget { thing, frozen, ..ActTarget::SIM })
         };
         let ground = |id: &ObjectId| {
             let body = self.state.bodies.body(*id).ok_or(Refusal::NoObject)?;
@@ -62,11 +68,11 @@ impl ActContext<'_> {
                 check_size(self.rules(), blueprint.outline)?;
                 let pose = Pose { position: blueprint.position, angle: blueprint.angle };
                 let area = Footprint { shape: shape(blueprint.outline), pose }.area();
-                Ok((Right::Build, ActTarget { thing: None, ground: Some(area) }))
+                Ok((Right::Build, ActTarget { ground: Some(area), ..ActTarget::SIM }))
             }
             // Whether a thing may be copied is a matter of its licence, not of whose it is.
             Build::Copy { object, .. } => {
-                Ok((Right::Build, ActTarget { thing: None, ground: Some(ground(object)?) }))
+                Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
             Build::Resize { object, outline } => {
                 check_size(self.rules(), *outline)?;
@@ -99,12 +105,20 @@ impl ActContext<'_> {
             Inverse::Restore(deleted) => &deleted.object,
             _ => self.thing(entry.object)?,
         };
-        Ok(ActTarget { thing: Some(thing), ground: None })
+        let frozen = self.state.people.frozen.contains(&entry.object);
+        Ok(ActTarget { thing: Some(thing), frozen, ..ActTarget::SIM })
     }
 
     /// Returns a thing that can be built with: any object but people.
     pub(super) fn thing(&self, id: ObjectId) -> Result<&Object, Refusal> {
-        let thing = self.state.objects.get(&id).ok_or(Refusal::NoObject)?;
+        self.state.thing(id)
+    }
+}
+
+impl State {
+    /// Returns a thing: any object but people.
+    pub(super) fn thing(&self, id: ObjectId) -> Result<&Object, Refusal> {
+        let thing = self.objects.get(&id).ok_or(Refusal::NoObject)?;
         if thing.player.is_some() { Err(Refusal::Person) } else { Ok(thing) }
     }
 }

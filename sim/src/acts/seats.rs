@@ -5,7 +5,7 @@ use metatopia_types::{Act, Look, PublicKey, Refusal};
 use super::{changes::StateChange, context::ActContext};
 use crate::{
     limits::{ARRIVALS_PER_TURN_MAX, PLAYERS_MAX, PLAYERS_ROOMY},
-    state::{Player, PlayerSession, Presence},
+    state::{Player, PlayerSession, Presence, State},
 };
 
 impl ActContext<'_> {
@@ -62,24 +62,26 @@ impl ActContext<'_> {
         let seen = self.state.charter.parameters.seen_days;
         player.days >= seen || self.state.is_steward(&self.author())
     }
+}
 
+impl State {
     /// Returns the player who is forgotten so that a new one can be remembered; nobody while few are known.
     ///
     /// The last quarter of the places fills up only with those who cannot be forgotten: a player who was
     /// seen on enough days loses the place only when there is no other.
-    pub(super) fn player_to_forget(&self, steward: bool) -> Result<Option<PublicKey>, Refusal> {
-        let players = self.state.players.len();
+    pub(crate) fn player_to_forget(&self, steward: bool) -> Result<Option<PublicKey>, Refusal> {
+        let players = self.players.len();
         if players < PLAYERS_ROOMY {
             return Ok(None);
         }
-        let seen = self.state.charter.parameters.seen_days;
-        if let Some(forgettable) = self.state.first_forgettable(Some(seen)) {
+        let seen = self.charter.parameters.seen_days;
+        if let Some(forgettable) = self.first_forgettable(Some(seen)) {
             return Ok(Some(forgettable));
         }
         if players < PLAYERS_MAX {
             return Ok(None);
         }
-        match self.state.first_forgettable(None) {
+        match self.first_forgettable(None) {
             None if !steward => Err(Refusal::Full),
             forgettable => Ok(forgettable),
         }

@@ -8,11 +8,12 @@ use super::{
     changes::StateChange,
     context::{ActContext, ActResult},
 };
+use crate::rules::Warrant;
 
 impl ActContext<'_> {
     /// Decides an admin's order to name a standby or to remove a server. An order of a temp admin waits,
     /// so that a permanent admin can still come.
-    pub(super) fn set_change(&self, change: &SetChange) -> ActResult {
+    pub(super) fn set_change(&self, change: &SetChange, warrant: Warrant) -> ActResult {
         let player = self.renewed_player()?;
         let roster = &self.state.roster;
         let fine = match change {
@@ -26,7 +27,6 @@ impl ActContext<'_> {
         if !fine {
             return Err(Refusal::BadText);
         }
-        let is_permanent = self.state.governance.admins.contains(&self.author());
         let made = match change {
             SetChange::Remove { key } if roster.members().contains_key(key) => {
                 self.members(|roster| roster.change(change).map_err(|_| Refusal::BadSetChange))?
@@ -37,7 +37,7 @@ impl ActContext<'_> {
                 StateChange::Standbys(roster)
             }
         };
-        if is_permanent {
+        if warrant != Warrant::Temp {
             return Ok(vec![StateChange::Player(self.author(), player), made]);
         }
         if !self.state.governance.has_room_for(change) {

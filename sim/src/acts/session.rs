@@ -2,7 +2,7 @@
 
 use metatopia_math::{Fx, Stream, Vec2};
 use metatopia_physics::{Body, BodySpec, Motion, Shape};
-use metatopia_types::{AssetLicence, Look, Pass, Refusal};
+use metatopia_types::{AssetLicence, Look, Pass, PublicKey, Refusal};
 
 use super::{
     changes::StateChange,
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     space::distance_to,
-    state::{AVATAR, Object, Player, PlayerSession, Presence, Since, is_name},
+    state::{AVATAR, Object, Player, PlayerSession, Presence, Since, State, is_name},
 };
 
 /// Friction of avatars: little, so that a walker slides along a wall in place of sticking to it.
@@ -41,7 +41,7 @@ impl ActContext<'_> {
         let mut changes = Vec::new();
         let ticket = if known.is_none() { self.used_ticket(pass)? } else { None };
         if known.is_none() {
-            changes.extend(self.player_to_forget(steward)?.map(StateChange::Forget));
+            changes.extend(self.state.player_to_forget(steward)?.map(StateChange::Forget));
         }
         let (now, height) = (self.state.governance.time, self.state.clock.height);
         let before = known.and_then(|player| player.session.as_ref());
@@ -119,28 +119,7 @@ impl ActContext<'_> {
 
     /// Returns a new avatar of the author, and its body.
     pub(super) fn avatar(&self, name: &str, look: Look) -> (Object, BodySpec) {
-        let parameters = &self.state.charter.parameters;
-        let object = Object {
-            kind: AVATAR.to_owned(),
-            name: name.to_owned(),
-            owner: Some(self.author()),
-            player: Some(self.author()),
-            look,
-            text: String::new(),
-            scripts: Vec::new(),
-            licence: AssetLicence::Reserved,
-            author: Some(self.author()),
-            birth: None,
-            parent: None,
-            travels: false,
-            spawner: None,
-        };
-        let shape = Shape::Circle { radius: parameters.avatar.radius };
-        let mut body = BodySpec::new(shape, Motion::Dynamic, self.free_place());
-        body.mass = parameters.avatar.mass;
-        body.friction = AVATAR_FRICTION;
-        body.fixed_rotation = true;
-        (object, body)
+        self.state.avatar_of(self.author(), name, look, self.free_place())
     }
 
     /// Returns a place near the spawn point where no body is. If a few tries find none, it is the last
@@ -166,6 +145,40 @@ impl ActContext<'_> {
             }
         }
         place
+    }
+}
+
+impl State {
+    /// Returns an avatar of a player, and its body at a place.
+    pub(crate) fn avatar_of(
+        &self,
+        player: PublicKey,
+        name: &str,
+        look: Look,
+        place: Vec2,
+    ) -> (Object, BodySpec) {
+        let parameters = &self.charter.parameters;
+        let object = Object {
+            kind: AVATAR.to_owned(),
+            name: name.to_owned(),
+            owner: Some(player),
+            player: Some(player),
+            look,
+            text: String::new(),
+            scripts: Vec::new(),
+            licence: AssetLicence::Reserved,
+            author: Some(player),
+            birth: None,
+            parent: None,
+            travels: false,
+            spawner: None,
+        };
+        let shape = Shape::Circle { radius: parameters.avatar.radius };
+        let mut body = BodySpec::new(shape, Motion::Dynamic, place);
+        body.mass = parameters.avatar.mass;
+        body.friction = AVATAR_FRICTION;
+        body.fixed_rotation = true;
+        (object, body)
     }
 }
 

@@ -41,7 +41,7 @@ impl State {
         self.check_ground(&footprint, body.motion)?;
         self.check_slots(body.motion)?;
         if let Some(owner) = owner {
-            let ground = ActTarget { thing: None, ground: Some(footprint.area()) };
+            let ground = ActTarget { ground: Some(footprint.area()), ..ActTarget::SIM };
             self.may(&owner, Right::Build, &ground)?;
             let more = QuotaUse::of(&object, body.motion, usize::from(package.is_some()));
             self.check_quota(&owner, more, 1)?;

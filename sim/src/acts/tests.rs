@@ -64,12 +64,12 @@ pub(crate) fn test_header() -> Header {
     }
 }
 
-fn turn() -> Turn {
+pub(super) fn test_turn() -> Turn {
     Turn { header: test_header(), body: TurnBody::default() }
 }
 
 fn decide(state: &State, author: PublicKey, act: Act) -> ActResult {
-    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());
     let tools = Tools::new(Arc::new(Ed25519));
     let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
     let (lane, seq, last_valid) = (Lane(1), Seq(1), Height(9));
@@ -154,7 +154,7 @@ fn the_last_number_is_given_out_and_none_after_it() {
 fn builders_together_do_so_much_in_a_turn() {
     let mut state = state();
     let author = PublicKey([9; 32]);
-    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), turn());
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());
     let tools = Tools::new(Arc::new(Ed25519));
     let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
     let mut effects = ActEffects::default();

@@ -77,6 +77,12 @@ pub enum ActFault {
     /// The key is new to the sim, and its login shows no ticket that is open.
     #[error("a key that is new to the sim shows a ticket, and this login shows none that is open")]
     NoTicket,
+    /// Only the proposer of a turn says in it what it heard of a neighbour.
+    #[error("only the proposer of a turn says in it what it heard of a neighbour")]
+    NotProposer,
+    /// The turn has a word of this neighbour already.
+    #[error("the turn says already what was heard of sim {0}")]
+    HeardTwice(SimId),
     /// The turn has as many first logins as one may have.
     #[error("the turn has {0} first logins already")]
     FirstLoginsFull(usize),
@@ -115,6 +121,8 @@ pub struct TurnAdmission<'a> {
     pub(super) opening: usize,
     /// First logins that were taken.
     pub(super) first_logins: usize,
+    /// The neighbours of whom something was taken that was heard.
+    pub(super) heard: BTreeSet<SimId>,
 }
 
 impl TurnAdmission<'_> {
@@ -133,6 +141,9 @@ impl TurnAdmission<'_> {
         let is_login = matches!(envelope.act, Act::Login { .. });
         self.first_logins += usize::from(is_login && standing == Standing::Stranger);
         self.taken.insert((lane, envelope.seq));
+        if let Act::Hear { neighbour, .. } = envelope.act {
+            self.heard.insert(neighbour);
+        }
         Ok(())
     }
 
@@ -169,6 +180,14 @@ impl TurnAdmission<'_> {
     pub fn check(&self, envelope: &Envelope) -> Result<(), ActFault> {
         if let Act::Unknown { number, .. } = envelope.act {
             return Err(ActFault::UnknownAct(number));
+        }
+        if let Act::Hear { neighbour, .. } = envelope.act {
+            if self.judging.proposer.is_some_and(|proposer| proposer != envelope.author) {
+                return Err(ActFault::NotProposer);
+            }
+            if self.heard.contains(&neighbour) {
+                return Err(ActFault::HeardTwice(neighbour));
+            }
         }
         let (last_valid, height) = (envelope.last_valid, self.height);
         if last_valid < height {

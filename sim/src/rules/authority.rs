@@ -3,7 +3,8 @@
 //! Only this file knows who decides for the sim. A right says what kind of thing somebody does, a
 //! target to what; the answer follows from the state alone.
 
-use metatopia_types::{PublicKey, Refusal};
+use metatopia_types::{PublicKey, Refusal, RoleRight};
+use serde::{Deserialize, Serialize};
 
 use crate::{
     space::{Area, Title, may_build},
@@ -33,6 +34,53 @@ pub enum Right {
     Servers,
     /// To change the charter of the sim and its agreed numbers.
     Charter,
+    /// To open and close the borders of the sim.
+    Borders,
+    /// To name permanent admins and to remove them, and to give and take the great rights of roles.
+    Appoint,
+    /// To give and take the other rights of roles.
+    Administer,
+    /// To send people away, to silence them, and to stop things or return them.
+    Moderate,
+    /// To set the message of the day.
+    Announce,
+}
+
+/// That by which somebody may do a thing, from the least to the most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Warrant {
+    /// What everybody may, or the owner.
+    Own,
+    /// A right that the key was given.
+    Role,
+    /// What the temp admin may.
+    Temp,
+    /// What permanent admins may.
+    Permanent,
+}
+
+impl Warrant {
+    /// Returns the words for it.
+    #[must_use]
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Own => "as everybody may",
+            Self::Role => "by a role",
+            Self::Temp => "as temp admin",
+            Self::Permanent => "as admin",
+        }
+    }
+}
+
+/// How much somebody has to say in a sim, from the least to the most. Nobody orders anything about who has
+/// as much to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    Player,
+    Moderator,
+    Steward,
+    TempAdmin,
+    Admin,
 }
 
 /// To what somebody does it.
@@ -42,11 +90,15 @@ pub struct ActTarget<'a> {
     pub thing: Option<&'a Object>,
     /// The ground that is covered afterwards, if it is new ground.
     pub ground: Option<Area>,
+    /// Whether a moderator stopped the thing.
+    pub frozen: bool,
+    /// The person whom it is about.
+    pub person: Option<&'a PublicKey>,
 }
 
 impl ActTarget<'_> {
     /// The sim as a whole.
-    pub const SIM: Self = Self { thing: None, ground: None };
+    pub const SIM: Self = Self { thing: None, ground: None, frozen: false, person: None };
 }
 
 /// The rule by which somebody may not do something.
@@ -70,6 +122,21 @@ pub enum Denied {
     /// Only who has title to the ground, or an admin, may build there.
     #[error("the land there is neither open nor the author's")]
     ClosedLand,
+    /// A moderator shut the key out.
+    #[error("the key is banned from this sim")]
+    Banned,
+    /// A moderator took the author's voice.
+    #[error("a moderator muted the author")]
+    Muted,
+    /// Only those may do it to whom a role gives the right, and admins.
+    #[error("the author has no such right; an admin gives it by a role")]
+    NoRight,
+    /// Only those may do it who have more to say than the person, or the owner of the thing.
+    #[error("that person has as much to say here as the author")]
+    Outranked,
+    /// Only moderators change a thing that one of them stopped.
+    #[error("a moderator froze it")]
+    Frozen,
 }
 
 impl From<Denied> for Refusal {
@@ -81,12 +148,17 @@ impl From<Denied> for Refusal {
             Denied::NotYours => Self::NotYours,
             Denied::NotPublisher => Self::NotPublisher,
             Denied::ClosedLand => Self::ClosedLand,
+            Denied::Banned => Self::Banned,
+            Denied::Muted => Self::Muted,
+            Denied::NoRight => Self::NoRight,
+            Denied::Outranked => Self::Outranked,
+            Denied::Frozen => Self::Frozen,
         }
     }
 }
 
 impl State {
-    /// Says whether somebody may do something of this kind to a target.
+    /// Says whether somebody may do something of this kind to a target, and by what.
     ///
     /// # Errors
     /// The rule by which it is denied.
@@ -95,31 +167,117 @@ impl State {
         author: &PublicKey,
         right: Right,
         target: &ActTarget<'_>,
-    ) -> Result<(), Denied> {
+    ) -> Result<Warrant, Denied> {
         if self.time_left().is_some_and(|left| left <= 0) {
             return Err(Denied::Ended);
         }
-        let is_permanent = self.governance.admins.contains(author);
-        let is_admin = is_permanent || self.governance.temp_admin == Some(*author);
-        let require = |holds: bool, denied: Denied| if holds { Ok(()) } else { Err(denied) };
+        let time = self.governance.time;
+        // What proves itself is true whoever shows it, and a sim needs it of its servers.
+        if right != Right::Testify && self.people.ban(author, time).is_some() {
+            return Err(Denied::Banned);
+        }
         match right {
-            Right::Attend | Right::Speak | Right::Testify | Right::Land => Ok(()),
-            Right::Build | Right::Script | Right::Publish if is_admin => Ok(()),
-            Right::Publish => require(self.is_publisher(author), Denied::NotPublisher),
-            Right::Build | Right::Script => {
-                let owns = target.thing.is_none_or(|thing| thing.owner == Some(*author));
-                require(owns, Denied::NotYours)?;
-                require(
-                    target.ground.is_none_or(|ground| self.may_cover(author, &ground)),
-                    Denied::ClosedLand,
-                )
+            Right::Speak if self.people.mute(author, time).is_some() => Err(Denied::Muted),
+            Right::Attend | Right::Speak | Right::Testify | Right::Land => Ok(Warrant::Own),
+            Right::Publish if self.is_publisher(author) => Ok(Warrant::Own),
+            Right::Publish => self.by(author, Some(RoleRight::Script), Denied::NotPublisher),
+            Right::Build | Right::Script => self.may_build_with(author, right, target),
+            Right::Admit => self.by(author, Some(RoleRight::Moderate), Denied::NotAdmin),
+            Right::Servers => self.by(author, Some(RoleRight::Servers), Denied::NotAdmin),
+            Right::Charter => self.by_permanent(author, Some(RoleRight::Administer)),
+            Right::Borders => self.by_permanent(author, Some(RoleRight::Borders)),
+            Right::Appoint => self.by_permanent(author, None),
+            Right::Announce => self.by(author, Some(RoleRight::Speak), Denied::NoRight),
+            Right::Administer => {
+                let warrant = self.by(author, Some(RoleRight::Administer), Denied::NoRight)?;
+                self.check_rank(author, target).map(|()| warrant)
             }
-            Right::Admit | Right::Servers => require(is_admin, Denied::NotAdmin),
-            Right::Charter => {
-                require(is_admin, Denied::NotAdmin)?;
-                require(is_permanent, Denied::NotPermanent)
+            Right::Moderate => {
+                let warrant = self.by(author, Some(RoleRight::Moderate), Denied::NoRight)?;
+                self.check_rank(author, target).map(|()| warrant)
             }
         }
+    }
+
+    /// Says whether somebody may build with a target, or put scripts on it.
+    fn may_build_with(
+        &self,
+        author: &PublicKey,
+        right: Right,
+        target: &ActTarget<'_>,
+    ) -> Result<Warrant, Denied> {
+        let role = if right == Right::Script { RoleRight::Script } else { RoleRight::Build };
+        let mut warrant = Warrant::Own;
+        if target.frozen {
+            warrant = self.by(author, Some(RoleRight::Moderate), Denied::Frozen)?;
+        }
+        if target.thing.is_some_and(|thing| thing.owner != Some(*author)) {
+            warrant = warrant.max(self.by(author, Some(role), Denied::NotYours)?);
+        }
+        if target.ground.is_some_and(|ground| !self.may_cover(author, &ground)) {
+            let by = self.by(author, Some(RoleRight::Land), Denied::ClosedLand)?;
+            warrant = warrant.max(by);
+        }
+        Ok(warrant)
+    }
+
+    /// Returns that by which somebody does what admins may, and those who were given this right.
+    fn by(
+        &self,
+        author: &PublicKey,
+        role: Option<RoleRight>,
+        denied: Denied,
+    ) -> Result<Warrant, Denied> {
+        if self.governance.admins.contains(author) {
+            return Ok(Warrant::Permanent);
+        }
+        if self.governance.temp_admin == Some(*author) {
+            return Ok(Warrant::Temp);
+        }
+        let time = self.governance.time;
+        let has = role.is_some_and(|role| self.people.has_right(author, role, time));
+        if has { Ok(Warrant::Role) } else { Err(denied) }
+    }
+
+    /// Returns that by which somebody does what permanent admins may, and those to whom one of them gave
+    /// this right. A temp admin may not.
+    fn by_permanent(&self, author: &PublicKey, role: Option<RoleRight>) -> Result<Warrant, Denied> {
+        let time = self.governance.time;
+        let has = role.is_some_and(|role| self.people.has_right(author, role, time));
+        match self.by(author, role, Denied::NotAdmin)? {
+            Warrant::Temp if has => Ok(Warrant::Role),
+            Warrant::Temp => Err(Denied::NotPermanent),
+            warrant => Ok(warrant),
+        }
+    }
+
+    /// Returns how much somebody has to say here.
+    pub(crate) fn rank(&self, key: &PublicKey) -> Rank {
+        let has = |right| self.people.has_right(key, right, self.governance.time);
+        if self.governance.admins.contains(key) {
+            Rank::Admin
+        } else if self.governance.temp_admin == Some(*key) {
+            Rank::TempAdmin
+        } else if has(RoleRight::Administer) {
+            Rank::Steward
+        } else if has(RoleRight::Moderate) {
+            Rank::Moderator
+        } else {
+            Rank::Player
+        }
+    }
+
+    /// Checks that the author has more to say than the person, or the owner of the thing. What is the sim's
+    /// own is as an administrator's, and permanent admins stop each other's things.
+    fn check_rank(&self, author: &PublicKey, target: &ActTarget<'_>) -> Result<(), Denied> {
+        let own = self.rank(author);
+        let over = |person: &PublicKey| own > self.rank(person);
+        let person = target.person.is_none_or(over);
+        let thing = target.thing.is_none_or(|thing| match &thing.owner {
+            Some(owner) => owner == author || own == Rank::Admin || over(owner),
+            None => own > Rank::Steward,
+        });
+        if person && thing { Ok(()) } else { Err(Denied::Outranked) }
     }
 
     /// Returns the milliseconds of governance time until the sim ends: see [`Governance::time_left`].
@@ -166,6 +324,6 @@ impl World {
         right: Right,
         target: &ActTarget<'_>,
     ) -> Result<(), Denied> {
-        self.state.may(author, right, target)
+        self.state.may(author, right, target).map(drop)
     }
 }

@@ -7,10 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{ObjectId, PublicKey, Tick};
 
-use super::{
-    authority::{ActTarget, Right},
-    governance::DAY_MS,
-};
+use super::{authority::Rank, governance::DAY_MS};
 use crate::{
     limits::{FIRST_IN_LINE, SEAT_TICKS, SEATLESS_MAX},
     space::Title,
@@ -126,8 +123,8 @@ impl State {
         entry
     }
 
-    /// Says whether this player could be temp admin: no admin, a person, seen on enough days, and here of
-    /// late.
+    /// Says whether this player could be temp admin: no admin, a person, seen on enough days, here of late,
+    /// and not banned.
     fn may_stand_in_line(&self, key: &PublicKey, player: &Player) -> bool {
         let parameters = &self.charter.parameters;
         let days = u64::from(parameters.player_days);
@@ -136,6 +133,7 @@ impl State {
             && player.days >= parameters.seen_days
             && away <= days.saturating_mul(DAY_MS)
             && !self.governance.admins.contains(key)
+            && !self.people.bans.contains(key)
     }
 
     /// Says whether a land belongs to this player, or the key is an admin's.
@@ -155,6 +153,13 @@ impl State {
     /// Returns where a player is in the lists now; nowhere if there is none of this key.
     fn current_entry(&self, key: &PublicKey) -> CensusEntry {
         self.players.get(key).map(|player| self.entry(key, player)).unwrap_or_default()
+    }
+
+    /// Makes a change by which a player may come to stand elsewhere in the lists.
+    pub(crate) fn recounted(&mut self, key: PublicKey, change: impl FnOnce(&mut Self)) {
+        let before = self.current_entry(&key);
+        change(self);
+        self.census.move_entry(key, before, self.current_entry(&key));
     }
 
     /// Makes somebody the owner of an object.
@@ -202,7 +207,7 @@ impl State {
     /// Says whether the sim stops without this key: it is of an admin, the temp admin or the next in line,
     /// of a server or a standby.
     pub(crate) fn is_steward(&self, key: &PublicKey) -> bool {
-        let is_one = self.may(key, Right::Servers, &ActTarget::SIM).is_ok()
+        let is_one = self.rank(key) >= Rank::TempAdmin
             || self.roster.members().contains_key(key)
             || self.roster.standbys().contains_key(key)
             || self.census.line().take(FIRST_IN_LINE).any(|next| next == key);

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use metatopia_types::{Height, PublicKey, SetChange};
 use serde::{Deserialize, Serialize};
 
+use super::people::Motd;
 use crate::limits::{DELAY_MS, DELAYED_MAX, EXPOSED_MAX, GOVERNANCE_STEP_MS_MAX};
 
 pub(crate) const DAY_MS: u64 = 86_400 * 1_000;
@@ -29,6 +30,10 @@ pub struct Governance {
     pub exposed: BTreeMap<PublicKey, Height>,
     /// Changes of who votes that wait, those that are due first coming first.
     pub delayed: Vec<DelayedChange>,
+    /// What everybody reads who comes.
+    pub motd: Option<Motd>,
+    /// How many orders were recorded so far: the number of the next one.
+    pub orders: u64,
 }
 
 /// A change of who votes that a temp admin asked for, and that waits.
@@ -46,7 +51,17 @@ impl Governance {
     /// Returns the governance of a sim with these admins, before its first turn.
     pub(crate) fn new(admins: BTreeSet<PublicKey>) -> Self {
         let (exposed, delayed) = (BTreeMap::new(), Vec::new());
-        Self { admins, time: 0, founded: 0, admin_login: 0, temp_admin: None, exposed, delayed }
+        Self {
+            admins,
+            time: 0,
+            founded: 0,
+            admin_login: 0,
+            temp_admin: None,
+            exposed,
+            delayed,
+            motd: None,
+            orders: 0,
+        }
     }
 
     /// Returns the milliseconds of governance time until there is a temp admin if no permanent admin logs in;

@@ -237,7 +237,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 174 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 180 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -313,3 +313,54 @@ pub const LAND_BYTES_MAX: usize = 12 * 1_024;
 
 /// How far ahead of the office's time a header may be that a sim shows, in milliseconds: a minute.
 pub const SHOWN_AHEAD_MS_MAX: u64 = 60_000;
+
+/// Signatures of certificates that one turn checks for dispatches, of some 50 microseconds each: 16 borders
+/// with thinned certificates of 31 servers take 336.
+pub const HEARD_SIGNATURES_PER_TURN_MAX: usize = 512;
+
+/// How long a neighbour may take what departed, in milliseconds of its own turns: twenty times what a
+/// crossing takes, so that a neighbour that changes its proposer still takes it.
+pub const DEPARTURE_MS: u64 = 10_000;
+
+/// Without word of the neighbour for so many milliseconds a border is a wall, so that little gets stuck on the
+/// way to a sim that dies.
+pub const WORD_MS: u64 = 2_000;
+
+/// A word of a neighbour that tells nothing but the time counts only so many milliseconds after the last one.
+pub const PULSE_MS: u64 = 900;
+
+/// An admin may give up a neighbour that was silent for so long, in milliseconds: a day.
+pub const SILENCE_MS: u64 = 86_400_000;
+
+/// How long a pass counts, in milliseconds of turns of the sim that gives it.
+pub const PASS_MS: u64 = 10_000;
+
+/// So far from a border people are named to the neighbour, in metres: the way of twelve seconds.
+pub const NEAR_BORDER_METRES: i32 = 48;
+
+/// So far behind an open border a sim's own bodies still move, in metres.
+pub const BORDER_BAND_METRES: i32 = 2;
+
+/// The longest way by which an arrival is set ahead, in milliseconds of its velocity.
+pub const AHEAD_MS_MAX: u64 = 500;
+/// Keys that have a role. Of at most 400 B each, they are 1.6 MiB in leaves of 64 KiB.
+pub const ROLES_MAX: usize = 4_096;
+
+/// Keys that are banned at one time. Of at most 280 B each, they are 1.1 MiB.
+pub const BANS_MAX: usize = 4_096;
+
+/// Keys that are muted at one time, as long as bans.
+pub const MUTES_MAX: usize = 4_096;
+
+/// Things that are frozen at one time: of at most 130 B each, half a MiB.
+pub const FROZEN_MAX: usize = 4_096;
+
+/// Orders that the state remembers; the turns of an archive have the older ones. Of at most 800 B each, they
+/// are 0.8 MiB.
+pub const ORDERS_KEPT: u64 = 1_024;
+
+/// Roles, bans and mutes that end by time in one turn. Later ones have no effect any more, and wait.
+pub const ENDINGS_PER_TURN_MAX: usize = 64;
+
+/// Places on its owner's land that are tried for a thing that goes there.
+pub const HOME_TRIES: i32 = 8;

@@ -116,6 +116,7 @@ impl LaneWindows {
             opened,
             opening: 0,
             first_logins: 0,
+            heard: BTreeSet::new(),
         }
     }
 

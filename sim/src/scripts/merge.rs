@@ -185,9 +185,14 @@ impl State {
     fn note_failures(&mut self, id: ScriptId, tick: Tick, count: usize) {
         let ticks = FAILURE_TURNS * u64::from(self.charter.parameters.ticks_per_turn);
         let script = self.scripts.get_mut(&id).expect("a script that ran is in the state");
-        if !script.note_failures(tick, count, ticks) {
-            return;
+        if script.note_failures(tick, count, ticks) {
+            self.suspend_script(id, tick);
         }
+    }
+
+    /// Has a script get no more events from this tick on.
+    pub(crate) fn suspend_script(&mut self, id: ScriptId, tick: Tick) {
+        let script = self.scripts.get_mut(&id).expect("a script that is there");
         let alarm = script.alarm();
         let waiting = core::mem::take(&mut script.inbox).waiting().count() as u64;
         script.dropped = script.dropped.saturating_add(waiting);

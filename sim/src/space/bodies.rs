@@ -38,6 +38,12 @@ impl Bodies {
         self.region.bounds()
     }
 
+    /// Sets the bounds of the ground, which all bodies are inside.
+    pub(crate) fn set_bounds(&mut self, bounds: Bounds) {
+        let region = core::mem::take(&mut self.region);
+        self.region = region.with_bounds(bounds).expect("all bodies were brought inside");
+    }
+
     /// Returns the body of an object.
     pub(crate) fn body(&self, id: ObjectId) -> Option<&Body> {
         self.region.body(id)

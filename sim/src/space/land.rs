@@ -35,6 +35,12 @@ impl Area {
         Self { low: Vec2::new(half.saturating_neg(), half.saturating_neg()), high }
     }
 
+    /// Returns the place in it that is nearest to this one.
+    pub(crate) fn nearest(&self, place: Vec2) -> Vec2 {
+        let Self { low, high } = *self;
+        Vec2::new(place.x.max(low.x).min(high.x), place.y.max(low.y).min(high.y))
+    }
+
     /// Says whether the two have more than a line in common.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {

@@ -68,6 +68,9 @@ impl World {
             }
             probe.ticked(self);
         }
+        if !self.state.borders.is_empty() {
+            Arc::make_mut(&mut self.state).close_borders();
+        }
         // The leaves come last, and once: what several ticks changed is encoded and hashed once.
         probe.enter(Stage::Leaves);
         let root = Arc::make_mut(&mut self.leaves).refresh(Arc::make_mut(&mut self.state));

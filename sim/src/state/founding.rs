@@ -20,7 +20,10 @@ use super::{
 };
 use crate::{
     acts::ChatIndex,
-    rules::{ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, Readiness},
+    rules::{
+        Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, People,
+        Readiness,
+    },
     scripts::{GasPool, Script},
     space::Bodies,
     tree::{EngineLeaf, Tracked},
@@ -91,12 +94,15 @@ impl State {
             charter: Charter { lands: old.lands.clone(), ..fresh.charter },
             clock: SimClock { height, time: began, seed, ..parent.clock },
             governance: Governance { time, founded: time, admin_login: time, ..fresh.governance },
+            people: parent.people.succeed(),
             roster: fresh.roster,
             readiness: fresh.readiness,
             windows: fresh.windows,
             windows_touched: fresh.windows_touched,
             outcomes: fresh.outcomes,
             land,
+            // Neighbours know the parent's id: people open the borders of a successor anew.
+            borders: Borders::default(),
             ..parent.clone()
         };
         // Heights are counted anew, and who was known to the parent is known here from the start.
@@ -197,6 +203,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             failed_steps: 0,
         },
         governance: Governance::new(genesis.admins.clone()),
+        people: People::default(),
         roster: Roster::genesis(members.collect())?,
         first_logins: FirstLogins::genesis(sim, &genesis.parameters, stewards),
         readiness: Readiness::default(),
@@ -211,6 +218,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         outcomes: BTreeMap::new(),
         chat: ChatIndex::default(),
         land: genesis.office.as_ref().map(|office| LandRegister::found(sim, office, &set)),
+        borders: Borders::default(),
         packages: Tracked::default(),
         publications: Publications::default(),
         package_changes: BTreeSet::new(),

@@ -27,7 +27,8 @@ use crate::{
     acts::{BuildHistory, ChatIndex},
     limits::FIRST_IN_LINE,
     rules::{
-        ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows, Readiness,
+        Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows,
+        People, Readiness,
     },
     scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
@@ -101,6 +102,8 @@ pub(crate) struct State {
     pub(crate) charter: Charter,
     pub(crate) clock: SimClock,
     pub(crate) governance: Governance,
+    /// Roles, bans, mutes, what is frozen, and what was ordered.
+    pub(crate) people: People,
     pub(crate) roster: Roster,
     /// The price of a first login, and the bases by which turns are judged.
     pub(crate) first_logins: FirstLogins,
@@ -119,6 +122,8 @@ pub(crate) struct State {
     pub(crate) chat: ChatIndex,
     /// Who holds which square, if the sim is a land office.
     pub(crate) land: Option<LandRegister>,
+    /// The borders to neighbours, with what is under way over them.
+    pub(crate) borders: Borders,
     pub(crate) packages: Tracked<PackageId, Package>,
     /// What is kept of each package besides its source.
     pub(crate) publications: Publications,
@@ -154,7 +159,7 @@ pub(crate) struct State {
 impl State {
     /// Begins the turn with this header: sets the seed of its order and the time that it states, and
     /// applies the rules that follow time.
-    pub(super) fn begin_turn(&mut self, height: Height, time: Millis, header: HeaderId) {
+    pub(crate) fn begin_turn(&mut self, height: Height, time: Millis, header: HeaderId) {
         let mut bytes = [0; 64];
         bytes[..32].copy_from_slice(&self.clock.seed.0);
         bytes[32..].copy_from_slice(header.bytes());
@@ -166,6 +171,7 @@ impl State {
         // The line must be short before somebody in it is appointed: who was away too long is no longer
         // in it.
         self.shorten_line();
+        self.end_by_time();
         self.first_logins.pass(self.governance.time);
         if let Some(register) = &mut self.land {
             register.pass(self.governance.time);
@@ -250,6 +256,21 @@ impl State {
             presence: Presence::Seatless,
             heading: Vec2::ZERO,
             gesture: None,
+            ..session
+        });
+        self.put_player(*key, Player { session, ..player });
+        self.bound_seatless();
+    }
+
+    /// Takes somebody's avatar out of the world who departed. What she allowed things to do ends.
+    pub(super) fn send_away(&mut self, key: &PublicKey, presence: Presence) {
+        self.remove_avatar(key);
+        let player = self.players.get(key).cloned().expect("a player who departs is known");
+        let session = player.session.clone().map(|session| PlayerSession {
+            presence,
+            heading: Vec2::ZERO,
+            gesture: None,
+            permits: Vec::new(),
             ..session
         });
         self.put_player(*key, Player { session, ..player });
@@ -370,6 +391,8 @@ impl State {
         if let Some(register) = &mut self.land {
             register.touch_all();
         }
+        self.borders.touch_all();
+        self.people.touch_all();
         self.windows_touched = self.windows.lanes().collect();
     }
 
@@ -382,6 +405,7 @@ impl State {
         self.owned = BTreeMap::new();
         self.movable = BTreeSet::new();
         self.index_spawned();
+        self.people.index();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);

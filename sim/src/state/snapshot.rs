@@ -6,22 +6,23 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_physics::{Body, Contact};
+use metatopia_physics::{Body, Bounds, Contact};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, SimId,
+    ActId, Digest, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, Said, SimId,
     ValidatorSet, leaf_hash,
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
-    merkle,
+    merkle, said_key,
     wire::{self, DecodeError},
 };
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{
+    border_turn::bounds_with,
     frozen::Frozen,
     genesis::GenesisError,
     object::Object,
-    parameters::{Parameters, ParametersError},
+    parameters::ParametersError,
     players::Player,
     publications::{Publication, Publications},
     sim_state::{Charter, Owner, State},
@@ -31,7 +32,10 @@ use super::{
 use crate::{
     ENGINE,
     acts::BuildHistory,
-    rules::{ByteBudget, GrantedSim, LandRegister, LaneKey, LaneWindows, Window},
+    rules::{
+        Border, Borders, ByteBudget, FrozenThing, GrantedSim, LandRegister, LaneKey, LaneWindows,
+        People, RecordedOrder, Role, Sanction, Window,
+    },
     scripts::GasPool,
     space::{Bodies, RestoreBodiesError},
     tree::{EngineLeaf, Tracked, leaf_keys as kinds},
@@ -56,11 +60,12 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 178 are for what has one, in a world of as
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 185 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 15, objects 13, owners 5,
-/// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, all else 1.
+/// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
+/// bans, mutes and orders 6, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
-pub const SNAPSHOT_BYTES_MAX: usize = 242 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = 249 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -263,7 +268,9 @@ impl LeafReader<'_> {
         let charter: Charter = self.single(kinds::PARAMETERS)?;
         charter.parameters.check()?;
         let land = self.land(&charter)?;
-        let (bodies, objects) = self.bodies_and_objects(&charter.parameters)?;
+        let borders = self.borders()?;
+        let bounds = bounds_with(&charter, &borders)?;
+        let (bodies, objects) = self.bodies_and_objects(bounds)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
@@ -275,6 +282,7 @@ impl LeafReader<'_> {
             charter,
             clock,
             governance: self.single(kinds::GOVERNANCE)?,
+            people: self.people()?,
             roster: self.single(kinds::VALIDATORS)?,
             first_logins: self.single(kinds::FIRST_LOGINS)?,
             readiness: self.single(kinds::READINESS)?,
@@ -293,6 +301,7 @@ impl LeafReader<'_> {
                 .collect(),
             chat: self.single(kinds::CHAT)?,
             land,
+            borders,
             packages: tracked(self.packages()?),
             publications: Publications::new(
                 tracked(self.table::<(PackageId, Publication)>(kinds::PUBLICATIONS)?),
@@ -381,7 +390,7 @@ impl LeafReader<'_> {
     /// Reads the bodies and the objects, which share entries.
     fn bodies_and_objects(
         &mut self,
-        parameters: &Parameters,
+        bounds: Bounds,
     ) -> Result<(Bodies, Tracked<ObjectId, Object>), StateRestoreError> {
         let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
         tiles.sort_by_key(|(id, ..)| *id);
@@ -392,7 +401,6 @@ impl LeafReader<'_> {
             objects.insert(id, object);
             bodies.push(body);
         }
-        let bounds = parameters.bounds().map_err(ParametersError::from)?;
         Ok((Bodies::restore(bounds, bodies, contacts)?, objects))
     }
 
@@ -411,6 +419,45 @@ impl LeafReader<'_> {
             return Err(StateRestoreError::NotCanonical);
         }
         Ok(Some(LandRegister::restore(week, grants, sims)))
+    }
+
+    /// Reads what is kept of neighbours, what is said to them, and what is under way to them.
+    fn borders(&mut self) -> Result<Borders, StateRestoreError> {
+        let mut borders = Borders::default();
+        for (key, content) in self.take(|key| key.starts_with("parcel/")) {
+            let named = kinds::parcel_named(&key);
+            let named = named.ok_or_else(|| StateRestoreError::UnknownLeaf(key.clone()))?;
+            borders.parcels.insert(named, content);
+        }
+        for (key, content) in self.take(|key| key.ends_with("/known")) {
+            let unknown = || StateRestoreError::UnknownLeaf(key.clone());
+            let neighbour = kinds::neighbour_named(&key).ok_or_else(unknown)?;
+            if key != kinds::known_key(neighbour) {
+                return Err(unknown());
+            }
+            let mut border: Border = decode(key, content)?;
+            let said = said_key(neighbour);
+            let content = self.leaves.remove(&said);
+            let content = content.ok_or_else(|| StateRestoreError::Missing(said.clone()))?;
+            border.crossing.said =
+                Said::decode(content).map_err(|_| StateRestoreError::NotCanonical)?;
+            if ValidatorSet::new(border.validators.clone(), |_| true).is_err() {
+                return Err(StateRestoreError::NotCanonical);
+            }
+            borders.all.insert(neighbour, border);
+        }
+        Ok(borders)
+    }
+
+    /// Reads what is kept about people.
+    fn people(&mut self) -> Result<People, StateRestoreError> {
+        let mut people = People::default();
+        people.roles = tracked(self.table::<(PublicKey, Role)>(kinds::ROLES)?);
+        people.bans = tracked(self.table::<(PublicKey, Sanction)>(kinds::BANS)?);
+        people.mutes = tracked(self.table::<(PublicKey, Sanction)>(kinds::MUTES)?);
+        people.frozen = tracked(self.table::<(ObjectId, FrozenThing)>(kinds::FROZEN)?);
+        people.orders = tracked(self.table::<(u64, RecordedOrder)>(kinds::ORDERS)?);
+        Ok(people)
     }
 
     /// Reads the packages, each of which is cut into pieces.

@@ -60,6 +60,7 @@ pub(super) fn tick(
     let leaving = steer(next, now);
     leaving.iter().for_each(|player| next.despawn(player));
     let touches = step(next);
+    next.hold_back();
     probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);
     // Scripts run after the step: a touch of this tick is answered in this tick.

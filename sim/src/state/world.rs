@@ -18,7 +18,7 @@ use crate::{
     limits::WORLD_BYTES_MAX,
     rules::{ByteBudget, Controls, GrantedSim, LandWeek, LaneWindows, reserved_bytes},
     scripts::{Programs, QueuedEvent, Sender},
-    tree::{MapShelves, StateLeaves},
+    tree::{MapShelves, ProvableOrders, StateLeaves},
 };
 
 /// The world state machine. Clones share what neither of them changes.
@@ -242,6 +242,12 @@ impl World {
     #[must_use]
     pub fn map_shelves(&self) -> Option<MapShelves> {
         self.leaves.map_shelves(self.height())
+    }
+
+    /// Returns what was ordered up to the last turn, to prove it while the world goes on.
+    #[must_use]
+    pub fn provable_orders(&self) -> ProvableOrders {
+        self.leaves.provable_orders(self.height())
     }
 
     /// Returns the root of the state, with every leaf encoded and hashed anew. It equals

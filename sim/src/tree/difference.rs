@@ -4,14 +4,18 @@ use core::{cmp::Ordering, iter::Peekable, slice::Iter};
 
 use metatopia_physics::{Body, Contact};
 use metatopia_types::{
-    ActId, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Roster, SimId, wire,
+    ActId, LandGrant, LeafKey, ObjectId, Outcome, PackageId, Parcel, PublicKey, Roster, Said,
+    SimId, wire,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
 use super::{engine_leaf::EngineLeaf, leaf_keys as kinds};
 use crate::{
     acts::{BuildHistory, ChatIndex},
-    rules::{Governance, GrantedSim, LandWeek, LaneKey, Window},
+    rules::{
+        Border, FrozenThing, Governance, GrantedSim, LandWeek, LaneKey, RecordedOrder, Role,
+        Sanction, Window,
+    },
     scripts::{GasPool, Script},
     state::{Charter, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock},
 };
@@ -216,6 +220,12 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
             named(content, |grant: &LandGrant| format!("the square of sim {}", grant.sim))
         }
         kinds::GRANTED => named(content, |(sim, _): &(SimId, GrantedSim)| format!("sim {sim}")),
+        kinds::ROLES => named(content, |(key, _): &(PublicKey, Role)| format!("player {key}")),
+        kinds::BANS | kinds::MUTES => {
+            named(content, |(key, _): &(PublicKey, Sanction)| format!("player {key}"))
+        }
+        kinds::FROZEN => named(content, |(id, _): &(ObjectId, FrozenThing)| format!("object {id}")),
+        kinds::ORDERS => named(content, |(n, _): &(u64, RecordedOrder)| format!("order {n}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
             let (a, b) = contact.pair();
@@ -253,6 +263,11 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::VALIDATORS => text::<Roster>(content),
         kinds::READINESS => text::<crate::rules::Readiness>(content),
         kinds::CHAT => text::<ChatIndex>(content),
+        kinds::NEIGHBOUR if key.0.ends_with("/said") => {
+            Said::decode(content).ok().map(|said| format!("{said:#?}"))
+        }
+        kinds::NEIGHBOUR => text::<Border>(content),
+        kinds::PARCEL => Parcel::decode(content).ok().map(|parcel| format!("{parcel:#?}")),
         kinds::LAND => text::<LandWeek>(content),
         kinds::GRANTS => text::<Vec<LandGrant>>(content),
         kinds::GRANTED => text::<Vec<(SimId, GrantedSim)>>(content),
@@ -264,6 +279,10 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::PUBLICATIONS => text::<Vec<(PackageId, Publication)>>(content),
         kinds::SCRIPT => text::<Script>(content),
         kinds::TILE => text::<Vec<(ObjectId, Object, Body)>>(content),
+        kinds::ROLES => text::<Vec<(PublicKey, Role)>>(content),
+        kinds::BANS | kinds::MUTES => text::<Vec<(PublicKey, Sanction)>>(content),
+        kinds::FROZEN => text::<Vec<(ObjectId, FrozenThing)>>(content),
+        kinds::ORDERS => text::<Vec<(u64, RecordedOrder)>>(content),
         kinds::OUTCOMES => text::<Vec<(ActId, Outcome)>>(content),
         _ if key.0.starts_with(kinds::CONTACTS) => text::<Vec<Contact>>(content),
         _ => None,

@@ -14,10 +14,10 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 20] = [
+const FORMATS: [(&str, u32); 27] = [
     (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 2),
-    (kinds::GOVERNANCE, 1),
+    (kinds::GOVERNANCE, 2),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),
     (kinds::READINESS, 1),
@@ -35,6 +35,13 @@ const FORMATS: [(&str, u32); 20] = [
     (kinds::LAND, 1),
     (kinds::GRANTS, 1),
     (kinds::GRANTED, 1),
+    (kinds::NEIGHBOUR, 1),
+    (kinds::PARCEL, 1),
+    (kinds::ROLES, 1),
+    (kinds::BANS, 1),
+    (kinds::MUTES, 1),
+    (kinds::FROZEN, 1),
+    (kinds::ORDERS, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

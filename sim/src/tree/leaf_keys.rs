@@ -1,6 +1,6 @@
 //! The keys of leaves: a name for each kind, and what comes behind it.
 
-use metatopia_types::{Height, LeafKey};
+use metatopia_types::{Height, LeafKey, SimId};
 
 use super::leaf_table::prefix_text;
 use crate::space::Tile;
@@ -29,7 +29,18 @@ pub(crate) const PUBLICATIONS: &str = "publications";
 pub(crate) const CONTACTS: &str = "contacts";
 pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
+/// What a sim keeps of a neighbour, and what it says to it.
+pub(crate) const NEIGHBOUR: &str = "neighbour";
+/// What is under way to a neighbour.
+pub(crate) const PARCEL: &str = "parcel";
 pub(crate) const OUTCOMES: &str = "outcomes";
+pub(crate) const ROLES: &str = "roles";
+pub(crate) const BANS: &str = "bans";
+pub(crate) const MUTES: &str = "mutes";
+/// The things that moderators stopped.
+pub(crate) const FROZEN: &str = "frozen";
+/// What was ordered of late.
+pub(crate) const ORDERS: &str = "orders";
 
 /// Returns the name of the table of a tile.
 pub(crate) fn tile_table_name(tile: Tile) -> String {
@@ -58,4 +69,26 @@ pub(super) fn prefix_digits(prefix: &str) -> Option<Vec<u8>> {
 /// Returns the key of the leaf with the outcomes of one turn.
 pub(crate) fn outcomes_key(height: Height) -> LeafKey {
     LeafKey(format!("{OUTCOMES}/{height}"))
+}
+
+/// Returns the key of the leaf with what a sim keeps of a neighbour.
+pub(crate) fn known_key(neighbour: SimId) -> LeafKey {
+    LeafKey(format!("{NEIGHBOUR}/{neighbour}/known"))
+}
+
+/// Returns the key of the leaf with a parcel that is under way to a neighbour.
+pub(crate) fn parcel_key(neighbour: SimId, number: u64) -> LeafKey {
+    LeafKey(format!("{PARCEL}/{neighbour}/{number}"))
+}
+
+/// Returns the neighbour and the number of a parcel's leaf.
+pub(crate) fn parcel_named(key: &LeafKey) -> Option<(SimId, u64)> {
+    let (_, rest) = key.0.split_once('/')?;
+    let (sim, number) = rest.split_once('/')?;
+    Some((sim.parse().ok()?, number.parse().ok()?))
+}
+
+/// Returns the neighbour of a leaf that is about one.
+pub(crate) fn neighbour_named(key: &LeafKey) -> Option<SimId> {
+    key.0.split('/').nth(1)?.parse().ok()
 }

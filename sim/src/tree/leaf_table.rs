@@ -168,6 +168,11 @@ impl<const N: usize> LeafTable<N> {
         self.entries.get(key).map(Arc::as_ref)
     }
 
+    /// Returns the last key below this one that has an entry.
+    pub(super) fn last_below(&self, key: &[u8; N]) -> Option<[u8; N]> {
+        self.entries.range(..*key).next_back().map(|(key, _)| *key)
+    }
+
     /// Returns all entries, in the order of their keys.
     pub(super) fn entries(&self) -> impl Iterator<Item = (&[u8; N], &[u8])> {
         self.entries.iter().map(|(key, entry)| (key, &**entry))

@@ -20,6 +20,7 @@ use super::{
         WINDOWS, prefix_digits, tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
+    people_leaves::PeopleTables,
 };
 use crate::{
     acts::ChatIndex,
@@ -74,6 +75,7 @@ pub(crate) struct StateLeaves {
     pub(super) publications: LeafTable<32>,
     pub(super) contacts: LeafTable<16>,
     pub(super) granted: LeafTable<32>,
+    pub(super) people: PeopleTables,
     /// Shared with who proves shelves of a state that has passed.
     pub(super) shelves: Shelves,
     pub(super) tiles: BTreeMap<Tile, LeafTable<8>>,
@@ -186,6 +188,7 @@ impl StateLeaves {
             CONTACTS => self.contacts.part(prefix, range),
             GRANTED => self.granted.part(prefix, range),
             GRANTS => self.shelves.0.part(prefix, range),
+            _ if PeopleTables::has(name) => return self.people.part(name, prefix, range),
             _ => {
                 let tile = tile_named(name.strip_prefix(TILE)?.strip_prefix('/')?)?;
                 self.tiles.get(&tile)?.part(prefix, range)

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use metatopia_physics::Body;
 use metatopia_types::{
-    Digest, LeafKey, Movement, ObjectId, Root, leaf_hash, limits::LEAF_BYTES_MAX, wire,
+    Digest, LeafKey, Movement, ObjectId, Root, leaf_hash, limits::LEAF_BYTES_MAX, said_key, wire,
 };
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES, LAND,
         OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT, VALIDATORS,
-        WINDOWS, outcomes_key, table_leaf_key, tile_table_name,
+        WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -59,6 +59,8 @@ impl StateLeaves {
         self.packages(state);
         self.publications(state);
         self.land(state);
+        self.borders(state);
+        self.people.take_changes(&mut state.people);
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.bodies.take_changes();
         self.objects(state, changes.bodies);
@@ -141,9 +143,37 @@ impl StateLeaves {
         }
     }
 
+    /// Encodes what changed of borders and of what is under way over them.
+    fn borders(&mut self, state: &mut State) {
+        for neighbour in state.borders.all.take_touched() {
+            let (said, known) = (said_key(neighbour), known_key(neighbour));
+            match state.borders.all.get(&neighbour) {
+                Some(border) => {
+                    self.bytes_leaf(said, border.crossing.said.encode());
+                    self.bytes_leaf(known, wire::encode(border));
+                }
+                None => {
+                    self.drop_single(&said);
+                    self.drop_single(&known);
+                }
+            }
+        }
+        for (neighbour, number) in state.borders.parcels.take_touched() {
+            let key = parcel_key(neighbour, number);
+            match state.borders.parcels.get(&(neighbour, number)) {
+                Some(parcel) => self.bytes_leaf(key, parcel.clone()),
+                None => self.drop_single(&key),
+            }
+        }
+    }
+
     /// Sets a leaf that is one value, and hashes it if its content is another one than before.
     fn single<T: Serialize>(&mut self, key: &str, value: &T) {
-        let (key, content) = (LeafKey(key.to_owned()), wire::encode(value));
+        self.bytes_leaf(LeafKey(key.to_owned()), wire::encode(value));
+    }
+
+    /// Sets a leaf of these bytes, and hashes it if they are others than before.
+    fn bytes_leaf(&mut self, key: LeafKey, content: Vec<u8>) {
         if self.singles.get(&key).is_some_and(|single| *single.content == *content) {
             return;
         }
@@ -307,6 +337,7 @@ impl StateLeaves {
         hashed += refresh_table(tree, PUBLICATIONS, &mut self.publications);
         hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
         hashed += refresh_table(tree, GRANTED, &mut self.granted);
+        hashed += self.people.refresh(tree);
         if !self.shelves.0.is_fresh() {
             hashed += refresh_table(tree, GRANTS, Arc::make_mut(&mut self.shelves.0));
         }
@@ -321,7 +352,11 @@ impl StateLeaves {
 }
 
 /// Sets the entry of a key, or removes it if there is none.
-fn set_entry<const N: usize>(table: &mut LeafTable<N>, key: [u8; N], entry: Option<Vec<u8>>) {
+pub(super) fn set_entry<const N: usize>(
+    table: &mut LeafTable<N>,
+    key: [u8; N],
+    entry: Option<Vec<u8>>,
+) {
     match entry {
         Some(entry) => table.put(key, entry),
         None => table.take(key),
@@ -334,7 +369,7 @@ fn joined<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
 }
 
 /// Refreshes one table and updates the tree. Returns how many bytes were hashed.
-fn refresh_table<const N: usize>(
+pub(super) fn refresh_table<const N: usize>(
     tree: &mut BTreeMap<LeafKey, (LeafDigest, Digest)>,
     name: &str,
     table: &mut LeafTable<N>,

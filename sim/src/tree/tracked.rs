@@ -68,6 +68,11 @@ impl<K: Ord + Copy, V: Clone> Tracked<K, V> {
         self.entries.range(later).map(|(key, value)| (key, &**value))
     }
 
+    /// Says whether a value may have changed since the last [`Tracked::take_touched`].
+    pub(super) fn is_touched(&self) -> bool {
+        !self.touched.is_empty()
+    }
+
     /// Marks all entries as changed.
     pub(crate) fn touch_all(&mut self) {
         self.touched = self.entries.keys().copied().collect();

@@ -332,3 +332,40 @@ proptest! {
         }
     }
 }
+
+/// Returns a turn of this proposer with what it, or somebody else, heard of neighbours.
+fn heard_turn(author: u8, proposer: u8, heard: &[(u8, usize)]) -> Turn {
+    let (mut acts, mut blobs) = (Vec::new(), Vec::new());
+    for (seq, (neighbour, bytes)) in (1..).zip(heard) {
+        let blob = Blob(vec![seq as u8; *bytes]);
+        let (neighbour, dispatch) = (SimId(Digest([*neighbour; 32])), blob.id());
+        let act = Act::Hear { neighbour, dispatch };
+        let envelope = Envelope { act, ..envelope(key(author).public(), 1, seq, 1) };
+        acts.push(envelope.sign(&key(author)));
+        blobs.push(blob);
+    }
+    let body = TurnBody::new(acts, blobs).expect("within the limits of a turn");
+    let mut turn = turn(1, Vec::new());
+    turn.header.proposer = key(proposer).public();
+    Turn::of(turn.header, body)
+}
+
+#[test]
+fn only_the_proposer_says_what_it_heard_once_of_each_neighbour() {
+    let register = Register::genesis(
+        SIM,
+        &Parameters::default(),
+        BTreeSet::from([key(1).public(), key(2).public()]),
+    );
+    let judge = |turn: &Turn| {
+        let judged = judge_turn(SIM, turn, &LaneWindows::default(), &register, &Ed25519);
+        judged.map_err(|fault| match fault {
+            TurnFault::Act { fault, .. } => fault,
+            other => panic!("{other}"),
+        })
+    };
+    assert_eq!(judge(&heard_turn(1, 1, &[(7, 90), (8, 90)])), Ok(()));
+    assert_eq!(judge(&heard_turn(1, 2, &[(7, 90)])), Err(ActFault::NotProposer));
+    let twice = ActFault::HeardTwice(SimId(Digest([7; 32])));
+    assert_eq!(judge(&heard_turn(1, 1, &[(7, 90), (7, 91)])), Err(twice));
+}

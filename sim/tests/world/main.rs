@@ -1,5 +1,6 @@
 //! What a world does with decided turns.
 
+mod absence;
 mod authority;
 mod building;
 mod byte_budget;
@@ -21,6 +22,8 @@ mod movable;
 mod offers;
 mod order;
 mod publishing;
+mod rights_table;
+mod roles;
 mod seat_model;
 mod seats;
 mod servers;

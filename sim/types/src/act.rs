@@ -6,8 +6,8 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, Height, Lane, ObjectId, Offer, Pass, PublicKey, Seq,
-    Sign, Signature, SimId, TicketOrder, Verify, wire,
+    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, ObjectId, Offer, Pass,
+    PublicKey, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -111,6 +111,26 @@ pub enum Act {
     },
     /// Takes back all that the author allowed things to do.
     Forbid,
+    /// A server says what it heard of a neighbour. Only the proposer of a turn does, once a neighbour.
+    Hear {
+        /// The sim that says it.
+        neighbour: SimId,
+        /// A blob of the same turn: a [`Dispatch`](crate::Dispatch).
+        dispatch: BlobId,
+    },
+    /// Announces that the author comes over the border from a neighbour, and asks for a pass. It makes nobody
+    /// a player.
+    Approach {
+        /// The sim that the author comes from.
+        from: SimId,
+    },
+    /// An admin orders something about a border of the sim.
+    Border {
+        /// A blob of the same turn: a [`BorderOrder`](crate::BorderOrder).
+        order: BlobId,
+    },
+    /// Orders something about people, as an admin or by a role.
+    Govern(GovernOrder),
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 20] = [
+pub const ACT_NUMBERS: [(&str, u16); 24] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -32,6 +32,10 @@ pub const ACT_NUMBERS: [(&str, u16); 20] = [
     ("Land", 17),
     ("Answer", 18),
     ("Forbid", 19),
+    ("Hear", 20),
+    ("Approach", 21),
+    ("Border", 22),
+    ("Govern", 23),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -62,6 +66,10 @@ impl Act {
             Self::Land { .. } => 17,
             Self::Answer { .. } => 18,
             Self::Forbid => 19,
+            Self::Hear { .. } => 20,
+            Self::Approach { .. } => 21,
+            Self::Border { .. } => 22,
+            Self::Govern(_) => 23,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -34,9 +34,11 @@ mod act;
 mod act_encoding;
 mod build;
 mod certificate;
+mod crossing;
 mod evidence;
 mod form;
 mod genesis_head;
+mod govern;
 mod ids;
 mod keys;
 mod land;
@@ -67,9 +69,15 @@ pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, Sig
 pub use act_encoding::ACT_NUMBERS;
 pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
+pub use crossing::{
+    BorderDeparture, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass, DISPATCH_FORMAT,
+    Dispatch, DispatchedState, HearRefusal, Parcel, ParcelError, PassRefusal, ProvedSaid, Said,
+    SaidError, TravelRefusal, Traveller, TravellingPerson, Worth, said_key,
+};
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;
 pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding};
+pub use govern::{GovernOrder, RoleRight};
 pub use ids::{
     ActId, BlobId, Digest, HeaderId, Height, Lane, ObjectId, PackageId, ParseIdError, PublicKey,
     Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,

@@ -139,3 +139,41 @@ pub const RENEWAL_LINKS_MAX: usize = 3;
 /// Largest encoded order of land: a renewal with four certificates of 31 signatures, 13 KB, and four
 /// headers and three sets, 5 KB.
 pub const LAND_ORDER_BYTES_MAX: usize = 20 * 1_024;
+
+/// Borders of one sim, the closed ones among them: a square of 64 m has four of its own size and four
+/// corners, and a larger one as many again.
+pub const BORDERS_MAX: usize = 16;
+
+/// Departures to one neighbour that are under way at once: a crossing takes 5 turns, and 20 a second cross.
+pub const DEPARTURES_MAX: usize = 32;
+
+/// Verdicts on departures of one neighbour: those that are under way, and those that the neighbour has not
+/// yet heard of.
+pub const VERDICTS_MAX: usize = 64;
+
+/// Answers to people who approach from one neighbour.
+pub const PASSES_MAX: usize = 64;
+
+/// People near a border whom a sim names to the neighbour.
+pub const PEOPLE_NEAR_MAX: usize = 32;
+
+/// Largest leaf of what a sim says to a neighbour: departures of at most 108 B take 3.4 KB, verdicts of 10 B
+/// 0.7 KB, passes of 45 B 2.9 KB, people near 1 KB, what came home 0.3 KB; 1.7 KB are free for later formats.
+pub const SAID_BYTES_MAX: usize = 10 * 1_024;
+
+/// Largest parcel: with the largest leaf, a certificate of 31 validators and its path it fits a blob.
+pub const PARCEL_BYTES_MAX: usize = 48 * 1_024;
+
+/// Set changes in one dispatch. Sets of 31 have links of 4.4 KB, of which 14 fit a blob.
+pub const DISPATCH_LINKS_MAX: usize = 32;
+
+/// Largest encoded order about a border: a head with 64 admins and 31 validators has 3.4 KB.
+pub const BORDER_ORDER_BYTES_MAX: usize = 4 * 1_024;
+
+/// All dispatches of one turn together: half of its blobs.
+pub const DISPATCHES_BYTES_MAX: usize = BLOBS_BYTES_MAX / 2;
+/// Bytes of the reason of a ban or a mute: a line that people read.
+pub const REASON_BYTES_MAX: usize = 200;
+
+/// Bytes of the message of the day.
+pub const MOTD_BYTES_MAX: usize = 400;

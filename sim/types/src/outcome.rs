@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, SimId};
+use crate::{BorderRefusal, HearRefusal, ObjectId, SimId};
 
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -217,6 +217,45 @@ pub enum Refusal {
     /// The thing made no such offer, or it is over.
     #[error("the thing made no such offer, or it is over")]
     NoOffer,
+    /// What a server heard of a neighbour does not count.
+    #[error("not heard: {0}")]
+    NotHeard(HearRefusal),
+    /// An order about a border is against the rules.
+    #[error("no border: {0}")]
+    BadBorder(BorderRefusal),
+    /// There is no open border to that sim, or nothing was heard of it.
+    #[error("there is no open border to that sim, or nothing was heard of it for a while")]
+    NoBorder,
+    /// The neighbour does not name the author among those who are near the border.
+    #[error("the neighbour does not say that the author is near the border")]
+    NotNear,
+    /// A moderator shut the key out.
+    #[error("the key is banned from this sim")]
+    Banned,
+    /// A moderator took the author's voice for some time.
+    #[error("a moderator muted the author")]
+    Muted,
+    /// No role gives the author this right.
+    #[error("the author has no such right; an admin gives it by a role")]
+    NoRight,
+    /// The order is about somebody who has as much to say as the author.
+    #[error("that person has as much to say here as the author")]
+    Outranked,
+    /// The sim would be without a permanent admin.
+    #[error("a sim keeps at least one permanent admin")]
+    LastAdmin,
+    /// A moderator stopped the thing.
+    #[error("a moderator froze it")]
+    Frozen,
+    /// The order would change nothing.
+    #[error("it is so already")]
+    AlreadySo,
+    /// The person whom the order is about is not logged in.
+    #[error("that person is not logged in")]
+    NotHere,
+    /// As many admins, roles, bans, mutes or frozen things are there as may be.
+    #[error("as many of these are there as may be; take one back first")]
+    ListFull,
 }
 
 impl core::fmt::Display for Outcome {

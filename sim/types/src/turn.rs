@@ -135,6 +135,9 @@ pub enum BodyError {
     /// Blobs are not strictly ascending by id.
     #[error("blob {0} is out of order or there twice")]
     BlobOrder(BlobId),
+    /// What was heard of neighbours takes more than half of the blobs that a turn may have.
+    #[error("{0} bytes of dispatches where at most {max} are allowed", max = limits::DISPATCHES_BYTES_MAX)]
+    LongDispatches(usize),
     /// A blob that no act of this turn names: free bytes to grind a digest with.
     #[error("blob {0} is named by no act of the turn")]
     StrayBlob(BlobId),
@@ -234,7 +237,24 @@ impl TurnBody {
             }
             last = Some(id);
         }
-        Ok(())
+        self.check_dispatches()
+    }
+
+    /// Checks that what was heard of neighbours leaves room for what people say and publish.
+    fn check_dispatches(&self) -> Result<(), BodyError> {
+        let dispatch = |act: &SignedEnvelope| match act.envelope.act {
+            Act::Hear { dispatch, .. } => Some(dispatch),
+            _ => None,
+        };
+        let heard: BTreeSet<BlobId> = self.acts.iter().filter_map(dispatch).collect();
+        if heard.is_empty() {
+            return Ok(());
+        }
+        let heard = self.blobs.iter().filter(|blob| heard.contains(&blob.id()));
+        match heard.map(|blob| blob.0.len()).sum() {
+            bytes if bytes > limits::DISPATCHES_BYTES_MAX => Err(BodyError::LongDispatches(bytes)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -244,9 +264,11 @@ fn count(len: usize) -> u32 {
 
 fn named_blob(act: &SignedEnvelope) -> Option<BlobId> {
     match act.envelope.act {
-        Act::Say { body: blob, .. } | Act::Publish { source: blob } | Act::Land { order: blob } => {
-            Some(blob)
-        }
+        Act::Say { body: blob, .. }
+        | Act::Publish { source: blob }
+        | Act::Land { order: blob }
+        | Act::Hear { dispatch: blob, .. }
+        | Act::Border { order: blob } => Some(blob),
         _ => None,
     }
 }

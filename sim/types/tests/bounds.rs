@@ -6,8 +6,8 @@ use metatopia_types::{
     TurnBody, Validator, ValidatorSet, ValidatorSetError,
     limits::{
         ABSENT_STRIKES, ACTS_BYTES_MAX, BLOB_BYTES_MAX, BLOBS_BYTES_MAX, BLOBS_PER_TURN_MAX,
-        CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, STANDBYS_MAX,
-        VALIDATORS_MAX, VALIDATORS_MIN,
+        CONTACT_BYTES_MAX, DEMOTION_HEIGHTS_FIRST, DEMOTION_STRIKES_MAX, DISPATCHES_BYTES_MAX,
+        STANDBYS_MAX, VALIDATORS_MAX, VALIDATORS_MIN,
     },
     wire,
 };
@@ -185,4 +185,22 @@ fn a_proposer_that_stays_away_is_asked_again_half_as_often_each_time_down_to_the
         // When the demotion ends, its turn comes within one rotation.
         assert!((demotion..=demotion + MEMBERS as u64).contains(&pause), "{strikes}: {pause}");
     }
+}
+
+#[test]
+fn what_was_heard_of_neighbours_takes_half_of_a_turns_blobs_at_most() {
+    let body = |sizes: &[usize]| {
+        let (mut acts, mut blobs) = (Vec::new(), Vec::new());
+        for (n, bytes) in (1_u8..).zip(sizes) {
+            let blob = Blob(vec![n; *bytes]);
+            let heard = Act::Hear { neighbour: SimId(Digest([n; 32])), dispatch: blob.id() };
+            acts.push(act(usize::from(n), heard));
+            blobs.push(blob);
+        }
+        TurnBody::new(acts, blobs).map(|body| body.blobs().len())
+    };
+    let half = DISPATCHES_BYTES_MAX / 2;
+    assert_eq!(body(&[half, half]), Ok(2));
+    let long = BodyError::LongDispatches(DISPATCHES_BYTES_MAX + 1);
+    assert_eq!(body(&[half, half, 1]), Err(long));
 }

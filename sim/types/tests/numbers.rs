@@ -52,6 +52,10 @@ fn samples() -> Vec<(&'static str, Act)> {
             },
         ),
         ("Forbid", Act::Forbid),
+        ("Hear", Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: BlobId(Digest([9; 32])) }),
+        ("Approach", Act::Approach { from: SimId(Digest::ZERO) }),
+        ("Border", Act::Border { order: BlobId(Digest([3; 32])) }),
+        ("Govern", Act::Govern(GovernOrder::Thaw { object: ObjectId(7) })),
     ]
 }
 
@@ -124,13 +128,17 @@ fn each_number_keeps_its_refusal() {
                 NotPermanent NoParameter SimEnded NotPublisher BadPackage TooManyPackages \
                 NoLandOffice BadOrder LandTaken BadSquare NoClaims Untouched NoSponsor SponsorUsed \
                 TooManySquares NoSquaresLeft NotOfWorld NotItsAdmin BadBeacons NoGrant NotCertified \
-                OldHeader NotSuccessor SimRuns OfficeStays NoOffer";
+                OldHeader NotSuccessor SimRuns OfficeStays NoOffer \
+                NotHeard BadBorder NoBorder NotNear Banned Muted NoRight Outranked \
+                LastAdmin Frozen AlreadySo NotHere ListFull";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
-        // All but one are their numbers; that one names a sim behind its number.
-        let bytes =
-            if wire::encode(&taken)[0] == number { wire::encode(&taken) } else { vec![number] };
-        let refusal: Refusal = wire::decode(&bytes, 33).ok()?;
+        // All but three are their numbers; those name a sim or a reason behind their numbers.
+        let plain = wire::decode(&[number], 33);
+        let reasoned = || wire::decode(&[number, 0], 33);
+        let named = wire::encode(&taken);
+        let of_sim = || wire::decode(&[&[number], &named[1..]].concat(), 33);
+        let refusal: Refusal = plain.or_else(|_| reasoned()).or_else(|_| of_sim()).ok()?;
         Some(format!("{refusal:?}").split('(').next().expect("a name").to_owned())
     };
     let names: Vec<String> = (0..).map_while(read).collect();

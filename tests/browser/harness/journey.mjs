@@ -33,7 +33,7 @@ async function hasModule(plaza) {
 
 /**
  * A plaza and a browser for the journeys of one file.
- * @param {{servers?: number, host?: string, rule?: string, origin?: string, template?: string, place?: (text: string) => string}} [options]
+ * @param {{servers?: number, host?: string, rule?: string, origin?: string, template?: string, grid?: string, place?: (text: string) => string}} [options]
  * `host`: a name that only the browser knows; for the others see `Plaza.start`
  * @returns {(name: string, journey: (place: Place) => Promise<void>) => void}
  */

@@ -26,18 +26,19 @@ const LOG_LINES = 12;
 export class Plaza {
   /**
    * Starts a plaza and waits until it is open.
-   * @param {{servers?: number, host?: string, rule?: string, origin?: string, template?: string, place?: (text: string) => string}} [options]
+   * @param {{servers?: number, host?: string, rule?: string, origin?: string, template?: string, grid?: string, place?: (text: string) => string}} [options]
    *   `host`: what pages call it; `rule`: what it asks of new keys; `origin`: whose pages it answers too;
-   *   `template`: another place than the plaza; `place`: what is changed in its file
+   *   `template`: another place than the plaza; `place`: what is changed in its file; `grid`: a world of
+   *   several sims instead, such as 2x1
    */
-  static async start({ servers = 4, host, rule, origin, template, place = (text) => text } = {}) {
+  static async start({ servers = 4, host, rule, origin, template, grid, place = (text) => text } = {}) {
     if (!existsSync(PROGRAM)) throw new Error(`there is no ${PROGRAM}; run \`cargo build\` first`);
     const plaza = new Plaza(await mkdtemp(join(tmpdir(), 'metatopia-browser-')));
     if (origin) await plaza.found(servers, origin);
     if (template) await plaza.write(template, place);
     plaza.process = spawn(
       PROGRAM,
-      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : []), ...(template ? ['--place', plaza.place] : [])],
+      ['up', '--json', '--no-restart', '--servers', String(servers), '--http-port', '0', '--exit-after', LIFE, '--data-dir', join(plaza.folder, 'world'), ...(host ? ['--host', host] : []), ...(rule ? ['--first-login', rule] : []), ...(template ? ['--place', plaza.place] : []), ...(grid ? ['--grid', grid] : [])],
       { stdio: ['pipe', 'pipe', 'pipe'] },
     );
     plaza.process.stderr.on('data', (chunk) => (plaza.said += chunk));
@@ -50,8 +51,10 @@ export class Plaza {
         return end > 0 && plaza.out.slice(0, end);
       });
       const ready = JSON.parse(line);
-      plaza.sim = ready.sim;
-      plaza.servers = ready.servers;
+      // Of a world, its first sim is the plaza.
+      plaza.sims = ready.sims ?? [];
+      plaza.sim = ready.sim ?? plaza.sims[0].sim;
+      plaza.servers = ready.servers ?? plaza.sims;
     } catch (error) {
       await plaza.stop();
       throw error;
@@ -65,6 +68,8 @@ export class Plaza {
     this.sim = '';
     this.out = '';
     this.said = '';
+    /** The sims of a grid. @type {{sim: string, http: string}[]} */
+    this.sims = [];
     /** @type {Server[]} */
     this.servers = [];
     /** @type {import('node:child_process').ChildProcessWithoutNullStreams} */

@@ -8,7 +8,10 @@ use metatopia_scripting::Package;
 use metatopia_sim::TileEntry;
 use metatopia_store::{Disk as _, FileName, memory::MemoryDisk, scan, survey};
 use metatopia_transport::framing;
-use metatopia_types::{Certificate, Evidence, LandOrder, LandProof, Turn, limits, wire};
+use metatopia_types::{
+    BorderOrder, Certificate, Dispatch, Evidence, LandOrder, LandProof, Parcel, Said, Turn, limits,
+    wire,
+};
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::samples::sim;
@@ -70,6 +73,22 @@ pub(crate) fn land_order(bytes: &[u8]) -> bool {
 
 pub(crate) fn land_proof(bytes: &[u8]) -> bool {
     only(bytes, LandProof::decode(bytes).ok().map(|proof| proof.encode()))
+}
+
+pub(crate) fn dispatch(bytes: &[u8]) -> bool {
+    only(bytes, Dispatch::decode(bytes).ok().map(|dispatch| dispatch.blob().0))
+}
+
+pub(crate) fn said(bytes: &[u8]) -> bool {
+    only(bytes, Said::decode(bytes).ok().map(|said| said.encode()))
+}
+
+pub(crate) fn parcel(bytes: &[u8]) -> bool {
+    only(bytes, Parcel::decode(bytes).ok().map(|parcel| parcel.encode()))
+}
+
+pub(crate) fn border_order(bytes: &[u8]) -> bool {
+    only(bytes, BorderOrder::decode(bytes).ok().map(|order| order.blob().0))
 }
 
 pub(crate) fn followers(bytes: &[u8]) -> bool {

@@ -16,7 +16,7 @@ fn world() -> SimId {
     SimId(Digest([1; 32]))
 }
 
-fn head() -> GenesisHead {
+pub(crate) fn head() -> GenesisHead {
     GenesisHead {
         engine: metatopia_sim::ENGINE,
         rules: Digest::ZERO,
@@ -29,7 +29,7 @@ fn head() -> GenesisHead {
     }
 }
 
-fn link() -> Link {
+pub(crate) fn link() -> Link {
     let header = Header { sim: head().id(), height: Height(300), ..Header::unstated() };
     let (height, round, id) = (header.height, Round(1), header.id());
     let signatures = vec![(key(2).public(), Signature::from_bytes([5; 64]))];

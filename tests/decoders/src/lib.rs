@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod binary;
+mod crossing;
 mod files;
 mod land;
 mod overlay;
@@ -43,6 +44,10 @@ pub const ALL: &[Decoder] = &[
     Decoder { name: "overlay_frame", accepts: binary::overlay, samples: overlay::frames },
     Decoder { name: "land_order", accepts: binary::land_order, samples: land::orders },
     Decoder { name: "land_proof", accepts: binary::land_proof, samples: land::proofs },
+    Decoder { name: "dispatch", accepts: binary::dispatch, samples: crossing::dispatches },
+    Decoder { name: "said", accepts: binary::said, samples: crossing::said },
+    Decoder { name: "parcel", accepts: binary::parcel, samples: crossing::parcels },
+    Decoder { name: "border_order", accepts: binary::border_order, samples: crossing::orders },
     Decoder { name: "followers", accepts: binary::followers, samples: samples::followers },
     Decoder { name: "tile_entry", accepts: binary::tile_entry, samples: samples::tile_entries },
     Decoder { name: "genesis", accepts: states::genesis, samples: samples::genesis },

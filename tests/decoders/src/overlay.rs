@@ -1,8 +1,8 @@
 //! Frames of the overlay to begin from: one of each kind.
 
 use metatopia_raynet::{
-    GossipLayer, NearerSites, OverlayEvidence, OverlayMessage, SignedSiteRecord, SiteEndpoint,
-    SiteEpoch, SiteRecord, SiteTip, TilePoint, TipExchange,
+    GossipLayer, NearerSites, OverlayEvidence, OverlayMessage, SignedSiteRecord, SiteAbout,
+    SiteEndpoint, SiteEpoch, SiteRecord, SiteTip, TilePoint, TipExchange,
 };
 use metatopia_types::{Digest, Millis, Sign as _, SigningKey, SimId, Square};
 
@@ -19,7 +19,7 @@ fn record(clients: u32) -> SignedSiteRecord {
         square: Square { x: -4, y: 8, doublings: 1 },
         endpoints: vec![endpoint(1), endpoint(2)],
         clients,
-        licence: "AGPL-3.0-or-later".to_owned(),
+        about: SiteAbout { label: "a place".to_owned(), licence: "AGPL-3.0-or-later".to_owned() },
         epoch: SiteEpoch { grant: 3, record: 70_000 },
         expires: Millis(1_800_000_000_000),
     };

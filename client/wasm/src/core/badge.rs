@@ -112,6 +112,7 @@ impl ProofBadge {
             | Distrust::State(_)
             | Distrust::OtherHeight { .. }
             | Distrust::NotOutcomes
+            | Distrust::NotOrders(_)
             | Distrust::Land(_)
             | Distrust::OtherGround { .. } => "header",
         };

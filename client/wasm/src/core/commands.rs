@@ -9,6 +9,7 @@ use super::{
     ClientCore,
     building::{BAD_NAME, BuildCommand},
     deeds::{Deed, DeedKind},
+    governing::PageOrder,
     inquiry::InquiryTask,
     units::{PageNumber, to_vec},
     watching::TabPulse,
@@ -48,6 +49,10 @@ enum PageCommand {
     Answer { object: ObjectId, terms: Offer, accepts: bool },
     /// Takes back all that things were allowed to do.
     Forbid,
+    /// Announces to this sim that the person comes over the border of a neighbour.
+    Approach { from: String },
+    /// Orders something about people or things.
+    Govern { order: PageOrder },
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -88,6 +93,12 @@ enum PageQuestion {
     Validators,
     /// Asks where servers let clients in.
     Servers,
+    /// Asks what was ordered about somebody: oneself, if nobody is named.
+    Person { key: Option<String> },
+    /// Asks what was ordered, below a number; from the last one, if none is named.
+    Orders { below: Option<u64> },
+    /// Asks for the borders near a place.
+    Borders { x: PageNumber, y: PageNumber },
 }
 
 /// How somebody looks, in the words of the page.
@@ -173,7 +184,10 @@ const BUILDING: [&str; 15] = [
 const WRITING: [&str; 3] = ["check", "reference", "publish"];
 
 /// Words of commands that ask.
-const ASKING: [&str; 10] = [
+const ASKING: [&str; 13] = [
+    "borders",
+    "person",
+    "orders",
     "players",
     "scripts",
     "things",
@@ -243,6 +257,11 @@ impl ClientCore {
             PageCommand::Answer { object, terms, accepts } => {
                 self.act(plain(Act::Answer { object, terms, accepts }));
             }
+            PageCommand::Approach { from } => match from.parse() {
+                Ok(from) => self.act(plain(Act::Approach { from })),
+                Err(_) => self.failed(id, BAD_NAME, &from.into()),
+            },
+            PageCommand::Govern { order } => self.govern(id, order),
             PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
@@ -298,6 +317,20 @@ impl ClientCore {
                 (InquiryTask::Source(package), Question::Source { package })
             }
             PageQuestion::Validators => return self.done(id, &self.members()),
+            PageQuestion::Person { key } => {
+                let Ok(key) = key.map_or(Ok(self.key), |key| key.parse()) else {
+                    return self.failed(id, BAD_NAME, &Value::Null);
+                };
+                (InquiryTask::Person, Question::Person { key })
+            }
+            PageQuestion::Orders { below } => {
+                let below = below.unwrap_or(u64::MAX);
+                (InquiryTask::Orders(below), Question::Orders { below })
+            }
+            PageQuestion::Borders { x, y } => match to_vec(x, y) {
+                Some(place) => return self.ask_borders(id, place),
+                None => return self.failed(id, "OutOfRange", &Value::Null),
+            },
             PageQuestion::Servers => return self.done(id, &self.known_servers()),
         };
         self.inquire(Some(id), task, question);

@@ -4,15 +4,16 @@ use std::{collections::BTreeMap, time::Duration};
 
 use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
+use metatopia_math::Vec2;
 use metatopia_protocol::{
     Answer, CandidateEntry, DelayedEntry, GovernanceEntry, OrderEntry, PACKAGES_PER_ANSWER_MAX,
     PackageEntry, PlayerEntry, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
 };
-use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange};
+use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ClientCore,
+    ClientCore, border, governing,
     outcomes::ActFailure,
     sources::{self, ServedPackage},
     units::{from_fx, variant},
@@ -51,6 +52,12 @@ pub(super) enum InquiryTask {
     },
     /// Who decides for the sim.
     Governance,
+    /// What was ordered about somebody.
+    Person,
+    /// What was ordered below this number.
+    Orders(u64),
+    /// The borders near this place of the sim on this square.
+    Borders(Square, Vec2),
     /// What a login takes.
     Terms,
 }
@@ -212,6 +219,16 @@ impl ClientCore {
                 result["validators"] = self.members();
                 InquiryStep::Done(result)
             }
+            (InquiryTask::Person, Answer::Person(entry)) => {
+                InquiryStep::Done(governing::person(&entry))
+            }
+            (InquiryTask::Orders(below), Answer::Orders(page)) => {
+                let orders = self.proven_orders(*below, &page).map(InquiryStep::Done);
+                orders.unwrap_or_else(|| InquiryStep::Failed(ActFailure::new("Unproven")))
+            }
+            (InquiryTask::Borders(square, place), Answer::Borders(borders)) => {
+                InquiryStep::Done(border::near(*square, *place, &borders))
+            }
             (InquiryTask::Source(id), Answer::Source(bytes)) => {
                 match ServedPackage::read(*id, bytes) {
                     Ok(package) => InquiryStep::Done(package.shown()),
@@ -235,17 +252,11 @@ impl ClientCore {
                 }
             }
             (InquiryTask::AllSource { listed, left, .. }, Answer::Packages(page)) => {
-                match next_packages(listed, page) {
-                    Some(question) => InquiryStep::Ask(question),
-                    None => {
-                        let runs = |entry: &&PackageEntry| {
-                            entry.left.is_none() && (entry.scripts > 0 || entry.publisher.is_none())
-                        };
-                        let ids = listed.iter().filter(runs).map(|entry| entry.package);
-                        let left = left.insert(ids.rev().collect());
-                        next_source(left).unwrap_or_else(|| self.archived(&[]))
-                    }
+                if let Some(question) = next_packages(listed, page) {
+                    return InquiryStep::Ask(question);
                 }
+                let left = left.insert(shipped_or_run(listed));
+                next_source(left).unwrap_or_else(|| self.archived(&[]))
             }
             (InquiryTask::AllSource { left: Some(left), packages, .. }, Answer::Source(bytes)) => {
                 if let Some(Ok(package)) = left.pop().map(|id| ServedPackage::read(id, bytes)) {
@@ -253,14 +264,7 @@ impl ClientCore {
                 }
                 next_source(left).unwrap_or_else(|| self.archived(packages))
             }
-            (_, answer) => {
-                let detail = match &answer {
-                    Answer::Pruned { oldest } => json!({ "oldest": oldest.0 }),
-                    _ => Value::Null,
-                };
-                let code = answer.kind().to_owned();
-                InquiryStep::Failed(ActFailure { code, detail })
-            }
+            (_, answer) => InquiryStep::Failed(instead(&answer)),
         }
     }
 
@@ -284,6 +288,23 @@ impl ClientCore {
             self.tell(&json!({ "type": "answer", "id": command, "kind": kind, "frame": frame }));
         }
     }
+}
+
+/// Returns why something cannot be known, by the answer that came instead.
+fn instead(answer: &Answer) -> ActFailure {
+    let detail = match answer {
+        Answer::Pruned { oldest } => json!({ "oldest": oldest.0 }),
+        _ => Value::Null,
+    };
+    ActFailure { code: answer.kind().to_owned(), detail }
+}
+
+/// Returns the packages that run or ship with the sim, the first one last.
+fn shipped_or_run(listed: &[PackageEntry]) -> Vec<PackageId> {
+    let runs = |entry: &&PackageEntry| {
+        entry.left.is_none() && (entry.scripts > 0 || entry.publisher.is_none())
+    };
+    listed.iter().filter(runs).map(|entry| entry.package).rev().collect()
 }
 
 /// Takes a page in; returns the question for the next one, if there is one.
@@ -370,6 +391,7 @@ fn governance(entry: &GovernanceEntry) -> Value {
         "candidates": entry.candidates.iter().map(candidate).collect::<Vec<Value>>(),
         "exposed": exposed.collect::<Vec<Value>>(),
         "delayed": entry.delayed.iter().map(delayed).collect::<Vec<Value>>(),
+        "motd": entry.motd, "away": entry.admin_countdown().words(),
         "acts": [], "proven": false,
     })
 }

@@ -83,8 +83,11 @@ fn introduction(genesis: &Genesis) -> Value {
     });
     // A person agrees to these words; the page asks again if a sim has others.
     let digest = genesis.introduction.house_rules_digest().map(|digest| digest.to_string());
+    // The land office of a world lies in its own.
+    let own = genesis.office.as_ref().map(|_| genesis.id());
+    let world = genesis.site.map(|site| site.world).or(own).map(|world| world.to_string());
     json!({
-        "description": description, "tags": tags, "houseRules": house_rules,
+        "world": world, "description": description, "tags": tags, "houseRules": house_rules,
         "houseRulesDigest": digest, "picture": picture,
     })
 }

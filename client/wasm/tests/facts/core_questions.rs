@@ -209,6 +209,8 @@ fn who_decides_is_told_with_who_votes() {
         }],
         exposed: vec![(key(), Height(6))],
         delayed: vec![DelayedEntry { change, by: key(), left: 8 }],
+        motd: "Market day".to_owned(),
+        orders: 3,
     };
     page.answer(asked, Answer::Governance(Box::new(entry)));
     let result = page.result(id).expect("known")["result"].clone();
@@ -220,6 +222,8 @@ fn who_decides_is_told_with_who_votes() {
     let change = json!({ "Add": { "key": own, "contact": contact } });
     assert_eq!(result["delayed"], json!([{ "change": change, "by": own, "left": 8 }]));
     assert_eq!(result["candidates"][0]["last_login"], 2);
+    assert_eq!(result["motd"], "Market day");
+    assert!(result["away"].as_str().is_some_and(|words| words.ends_with("takes over: Ada")));
     assert_eq!(result["proven"], false);
 }
 

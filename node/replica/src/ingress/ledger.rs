@@ -13,6 +13,7 @@ use metatopia_types::{ActId, Height, PublicKey, SignedEnvelope, SimId, Turn, Tur
 use crate::{
     ClientId,
     controls::{Controls, NoReserves},
+    ingress::courier::Courier,
     mempool::{ActSource, Mempool},
 };
 
@@ -33,6 +34,8 @@ pub(super) struct Ledger {
     pub(super) register: Register,
     /// The acts that wait for a turn.
     pub(super) mempool: Mempool,
+    /// What was heard of neighbours, and waits for a turn of this server.
+    pub(super) courier: Courier,
     /// The lane windows, which say which acts may still be decided.
     pub(super) windows: LaneWindows,
     /// Clients whose act is decided, and that have no receipt yet.
@@ -55,9 +58,11 @@ impl Ledger {
         scheme: Arc<dyn Verify>,
         windows: LaneWindows,
         register: Register,
+        courier: Courier,
     ) -> Self {
         Self {
             sim: register.sim(),
+            courier,
             server,
             scheme,
             register,
@@ -99,6 +104,7 @@ impl Ledger {
 impl Host for Ledger {
     fn decided(&mut self, turn: &Turn) {
         self.windows.record(turn);
+        self.courier.decided(turn);
         for (act, source) in self.mempool.take_decided(turn) {
             if let ActSource::Client(client) = source {
                 self.unreceipted.insert(act, client);
@@ -137,7 +143,8 @@ impl Host for Ledger {
         let standings: &dyn Standings =
             if self.controls.opens_all_lanes { &none } else { &self.register };
         let judging = Judging { standings, proposer: Some(self.server) };
-        self.mempool.body(height, after, &self.windows, judging)
+        let hears = self.courier.hears(height);
+        self.mempool.body(height, after, &self.windows, judging, hears)
     }
 }
 
@@ -156,6 +163,8 @@ fn translate(fault: SimFault) -> ActCheckError {
         | SimFault::Closed
         | SimFault::NoWork
         | SimFault::NoTicket
+        | SimFault::NotProposer
+        | SimFault::HeardTwice(_)
         | SimFault::FirstLoginsFull(_) => ActCheckError::Stranger,
     }
 }

@@ -198,10 +198,15 @@ impl Mempool {
             Err(ActFault::NoLogin) if self.follows_login(envelope) => {}
             judged => judged.map_err(refusal)?,
         }
+        // What a server heard of a neighbour goes into its own turn, and into no other.
+        if matches!(envelope.act, Act::Hear { .. }) {
+            return Err(SubmitRefusal::BadBlob);
+        }
         let named = match &envelope.act {
             Act::Say { body, .. } => Some((*body, limits::CHAT_BYTES_MAX)),
             Act::Publish { source } => Some((*source, limits::BLOB_BYTES_MAX)),
             Act::Land { order } => Some((*order, limits::LAND_ORDER_BYTES_MAX)),
+            Act::Border { order } => Some((*order, limits::BORDER_ORDER_BYTES_MAX)),
             _ => None,
         };
         match (named, submission.blobs.as_slice()) {
@@ -262,13 +267,15 @@ impl Mempool {
     }
 
     /// Returns acts for a turn of `height`: one of each author in rotation, stewards first, a lane's
-    /// acts in order, without those of `after`, until a limit of a turn is reached.
+    /// acts in order, without those of `after`, until a limit of a turn is reached. What the server itself
+    /// `hears` of neighbours comes first.
     pub fn body(
         &mut self,
         height: Height,
         after: Option<&Turn>,
         windows: &LaneWindows,
         judging: Judging<'_>,
+        hears: Vec<(SignedEnvelope, Blob)>,
     ) -> TurnBody {
         let mut admission = windows.admission(height, after, judging);
         let mut queues: Vec<(PublicKey, Vec<ActId>)> = self
@@ -284,6 +291,14 @@ impl Mempool {
         });
         let (mut acts, mut blobs) = (Vec::new(), Vec::<Blob>::new());
         let (mut act_bytes, mut blob_bytes) = (0, 0);
+        for (act, blob) in hears {
+            if admission.admit(&act.envelope).is_ok() {
+                act_bytes += wire::length(&act);
+                blob_bytes += blob.0.len();
+                acts.push(act);
+                blobs.push(blob);
+            }
+        }
         let (mut sources, mut source_bytes) = (0, 0);
         // The first author whose source found no room: the next turn begins there.
         let mut passed_over = None;
@@ -429,6 +444,8 @@ fn refusal(fault: ActFault) -> SubmitRefusal {
         ActFault::NoTicket => SubmitRefusal::NeedsTicket,
         ActFault::UnknownAct(number) => SubmitRefusal::UnknownAct(number),
         ActFault::Signature => SubmitRefusal::BadSignature,
+        // The mempool holds no such acts: whoever proposes a turn adds its own.
+        ActFault::NotProposer | ActFault::HeardTwice(_) => SubmitRefusal::BadBlob,
     }
 }
 

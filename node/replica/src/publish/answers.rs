@@ -1,20 +1,22 @@
 //! Answers to questions: from memory, from the world, or from the log.
 
-use std::time::Duration;
+use std::{mem, time::Duration};
 
 use metatopia_consensus::Decision;
 use metatopia_protocol::{
-    Answer, GENESIS_PART_BYTES, OrderEntry, Question, ReceiptAnswer, SERVER_FRAME_BYTES_MAX,
-    TURNS_PER_ANSWER_MAX, ValidatorSetLink,
+    Answer, DispatchQuestion, GENESIS_PART_BYTES, NEIGHBOUR_NODES_MAX, OrderEntry, Question,
+    ReceiptAnswer, SERVER_FRAME_BYTES_MAX, TURNS_PER_ANSWER_MAX, ValidatorSetLink,
 };
 use metatopia_sim::{Received, describe};
 use metatopia_types::{
-    Certificate, Header, Height, PublicKey, Receipt, ValidatorSet, limits, merkle,
+    Certificate, Header, Height, PublicKey, Receipt, SimId, ValidatorSet, limits, merkle,
 };
 
-use super::{Publisher, facts};
+use super::{Publisher, facts, people, standing::Taken};
 use crate::{
-    Asker, Config, Effect, PeerMessage, Reader, context::ReplicaContext, execution::snapshot_offers,
+    Asker, Config, Effect, PeerMessage, Reader,
+    context::ReplicaContext,
+    execution::{archive::DecidedAct, snapshot_offers},
 };
 
 impl Publisher {
@@ -25,12 +27,12 @@ impl Publisher {
 
     /// Returns how many questions wait.
     pub(crate) fn question_count(&self) -> usize {
-        self.questions.len()
+        self.questions.len() + self.standing.len()
     }
 
     /// Returns when to look at the questions that wait for missing turns, in monotonic time.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        self.questions.deadline()
+        self.questions.deadline().into_iter().chain(self.standing.deadline()).min()
     }
 
     /// Looks again at the questions that wait for missing turns. Returns the askers of those that
@@ -52,6 +54,45 @@ impl Publisher {
         }
     }
 
+    /// Returns the answers to questions that stood for long enough, or that news answers.
+    pub(crate) fn look_at_standing(&mut self, ctx: &ReplicaContext<'_>) -> Vec<(Asker, Answer)> {
+        let let_go = mem::take(&mut self.let_go).into_iter().map(|asker| (asker, Answer::Unknown));
+        let said = ctx.execution.said();
+        let decision = |height| decision(ctx, height, &[]);
+        let due = self.standing.due(ctx.now.monotonic, |sim| said.news(sim, decision));
+        let answer = |(asker, question): (Asker, DispatchQuestion)| {
+            let dispatch = said.dispatch(&question, ctx.agreement.links(), decision);
+            (asker, dispatch.map_or(Answer::Unknown, Answer::Dispatch))
+        };
+        let_go.chain(due.into_iter().map(answer)).collect()
+    }
+
+    /// Has a question of a neighbour's courier stand until there is news. Returns the answer, if it is
+    /// none of the neighbours.
+    fn stand(
+        &mut self,
+        ctx: &ReplicaContext<'_>,
+        asker: Asker,
+        question: DispatchQuestion,
+    ) -> Option<Answer> {
+        if !ctx.execution.said().knows(question.neighbour) {
+            return Some(Answer::Unknown);
+        }
+        match self.standing.take(ctx.now.monotonic, asker, question) {
+            Taken::Full => Some(Answer::Busy),
+            Taken::Stands(replaced) => {
+                self.let_go.extend(replaced);
+                None
+            }
+        }
+    }
+
+    /// Notes where the nodes of a neighbour are.
+    pub(crate) fn note_neighbour_nodes(&mut self, neighbour: SimId, mut nodes: Vec<String>) {
+        nodes.truncate(NEIGHBOUR_NODES_MAX);
+        self.neighbour_nodes.insert(neighbour, nodes);
+    }
+
     /// Answers a question, or has the turns that it needs read from the log.
     pub(crate) fn answer(
         &mut self,
@@ -59,6 +100,9 @@ impl Publisher {
         asker: Asker,
         question: Question,
     ) -> Option<Answer> {
+        if let Question::Dispatch(asked) = question {
+            return self.stand(ctx, asker, asked);
+        }
         if let Some((height, count)) = missing(ctx, &question) {
             let reader = Reader::Question(self.questions.load(asker, question));
             ctx.publish(Effect::Load { reader, from: height, count });
@@ -113,13 +157,8 @@ impl Publisher {
                 Answer::Turn(Box::new((turn, decision.certificate.clone())))
             }),
             Question::Receipt { author, lane, seq } => {
-                archive.place(*author, *lane, *seq).and_then(|place| {
-                    let decision = decision(place.height)?;
-                    let receipt = receipt(decision, place.index)?;
-                    let act = decision.turn.body.acts().get(place.index as usize)?.clone();
-                    let outcome = place.outcome;
-                    Some(Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })))
-                })
+                let place = archive.place(*author, *lane, *seq);
+                place.and_then(|place| receipt_answer(&place, decision(place.height)?))
             }
             Question::Outcomes { height } => {
                 let decision = decision(height.plus(limits::ROOT_LAG));
@@ -136,6 +175,10 @@ impl Publisher {
             Question::Land { point } => {
                 let proof = ctx.execution.land().proof(*point, decision);
                 proof.map(|proof| Answer::Land(Box::new(proof)))
+            }
+            Question::Orders { below } => {
+                let page = ctx.execution.orders().page(*below, decision);
+                page.map(|page| Answer::Orders(Box::new(page)))
             }
             Question::Links { after } => Some(Answer::Links(links(ctx, *after))),
             // Genesis is no turn.
@@ -156,7 +199,12 @@ impl Publisher {
             | Question::Governance
             | Question::Tickets
             | Question::Packages { .. }
+            | Question::Borders
+            | Question::Person { .. }
+            | Question::People { .. }
+            | Question::DryRun(_)
             | Question::Things { .. } => self.answer_from_world(ctx, question),
+            Question::Dispatch(_) => unreachable!("a question for a dispatch stands"),
             Question::Applicants
             | Question::Servers
             | Question::LoginTerms { .. }
@@ -181,7 +229,15 @@ impl Publisher {
             Question::Players => Some(Answer::Players(facts::players(world))),
             Question::Scripts { after } => Some(Answer::Scripts(facts::scripts(world, *after))),
             Question::Tickets => Some(Answer::Tickets(facts::tickets(world))),
+            Question::Borders => {
+                Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes)))
+            }
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
+            Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
+            Question::People { after } => Some(Answer::People(people::governed(world, *after))),
+            Question::DryRun(intended) => {
+                Some(Answer::DryRun(Box::new(people::dry_run(world, intended))))
+            }
             Question::Things { owner } => Some(Answer::Things(facts::things(world, owner))),
             Question::Governance => {
                 let known =
@@ -240,6 +296,12 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Packages { .. }
         | Question::LoginTerms { .. }
         | Question::Land { .. }
+        | Question::Dispatch(_)
+        | Question::Borders
+        | Question::Person { .. }
+        | Question::People { .. }
+        | Question::DryRun(_)
+        | Question::Orders { .. }
         | Question::Things { .. } => return None,
     };
     let decided = from.0 >= 1 && from < ctx.agreement.height();
@@ -283,6 +345,14 @@ fn links(ctx: &ReplicaContext<'_>, after: Height) -> Vec<ValidatorSetLink> {
 }
 
 /// Returns the receipt of the act at this place of a decided turn.
+/// Returns the answer about an act that was decided.
+fn receipt_answer(place: &DecidedAct, decision: &Decision) -> Option<Answer> {
+    let receipt = receipt(decision, place.index)?;
+    let act = decision.turn.body.acts().get(place.index as usize)?.clone();
+    let outcome = place.outcome;
+    Some(Answer::Receipt(Box::new(ReceiptAnswer { act, receipt, outcome })))
+}
+
 fn receipt(decision: &Decision, index: u32) -> Option<Receipt> {
     let place = merkle::Proof::of(&decision.turn.body.act_leaves(), index as usize)?;
     let (header, certificate) = certified(decision);

@@ -1,13 +1,17 @@
 //! What the state says about players, scripts and who decides, as clients are told it.
 
+use std::collections::BTreeMap;
+
 use metatopia_protocol::{
-    CANDIDATES_MAX, CandidateEntry, DelayedEntry, GovernanceEntry, PACKAGES_PER_ANSWER_MAX,
-    PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
+    AdminCountdown, BorderEntry, BorderStanding, CANDIDATES_MAX, CandidateEntry,
+    DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
+    PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
-    DelayedChange, IssuedTicket, Publication, RunningScript, Standings as _, World, WorldObject,
+    BorderSummary, DelayedChange, IssuedTicket, Publication, RunningScript, Standings as _, Wall,
+    World, WorldObject,
 };
-use metatopia_types::{PackageId, PublicKey, ScriptId};
+use metatopia_types::{Height, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
 
 /// Returns the players who are present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
@@ -54,6 +58,39 @@ pub(crate) fn packages(world: &World, after: PackageId) -> Vec<PackageEntry> {
     world.publications_after(after).take(PACKAGES_PER_ANSWER_MAX).map(entry).collect()
 }
 
+/// Returns the borders, ascending by neighbour, each with the nodes of the neighbour that are known here.
+pub(crate) fn borders(world: &World, nodes: &BTreeMap<SimId, Vec<String>>) -> Vec<BorderEntry> {
+    let entry = |border: BorderSummary| BorderEntry {
+        neighbour: border.neighbour,
+        square: border.square,
+        standing: standing(world, &border),
+        epoch: world.border(&border.neighbour).map_or(0, |border| border.crossing.said.epoch),
+        heard: border.heard.map_or(Height(0), |(height, _)| height.plus(ROOT_LAG)),
+        silent: silent(world, &border),
+        under_way: u32::try_from(border.under_way).unwrap_or(u32::MAX),
+        nodes: nodes.get(&border.neighbour).cloned().unwrap_or_default(),
+    };
+    world.borders().into_iter().map(entry).collect()
+}
+
+/// Returns for how many milliseconds nothing was heard of a neighbour; none if nothing ever was.
+fn silent(world: &World, border: &BorderSummary) -> Option<u64> {
+    border.heard_at.map(|at| world.time().since(at))
+}
+
+/// Says how a border stands. While nobody is near, a neighbour is asked every 10 s only, and a silence of
+/// less than that is none.
+fn standing(world: &World, border: &BorderSummary) -> BorderStanding {
+    const QUIET_MS: u64 = DISPATCH_WAIT_MAX_MS as u64 + 3_000;
+    let is_quiet = border.wall == Some(Wall::Silent)
+        && border.near == 0
+        && silent(world, border).is_some_and(|silent| silent <= QUIET_MS);
+    match &border.wall {
+        Some(wall) if !is_quiet => BorderStanding::Wall(wall.to_string()),
+        _ => BorderStanding::Open,
+    }
+}
+
 /// Returns what somebody owns, ascending by object.
 pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
     let entry = |seen: WorldObject| ThingEntry {
@@ -90,6 +127,8 @@ pub(crate) fn governance(world: &World) -> GovernanceEntry {
         candidates: world.candidates(CANDIDATES_MAX).into_iter().map(candidate).collect(),
         exposed: state.exposed.iter().map(|(key, height)| (*key, *height)).collect(),
         delayed: delayed(world),
+        motd: state.motd.as_ref().map_or_else(String::new, |motd| motd.text.clone()),
+        orders: state.orders,
     }
 }
 
@@ -104,6 +143,21 @@ pub(crate) fn tickets(world: &World) -> Vec<TicketEntry> {
         lasts: issued.until.saturating_sub(time),
     };
     open.map(entry).collect()
+}
+
+/// Returns how long admins have been away, and who takes over.
+pub(crate) fn admin_countdown(world: &World) -> AdminCountdown {
+    let (state, parameters) = (world.governance(), world.parameters());
+    let of = |key: PublicKey| {
+        (world.player(&key).map_or_else(String::new, |player| player.name.clone()), key)
+    };
+    let first = world.candidates(1).into_iter().next();
+    AdminCountdown {
+        away: state.time.saturating_sub(state.admin_login),
+        left: state.countdown(parameters.admin_days),
+        temp_admin: state.temp_admin.map(of),
+        next: first.map(|(key, _)| of(key)),
+    }
 }
 
 /// Returns the changes of the validators that wait.

@@ -118,7 +118,7 @@ impl Pool {
     fn body(&mut self, after: Option<&Turn>) -> TurnBody {
         let height = self.windows.height().plus(1 + u64::from(after.is_some()));
         let judging = Judging { standings: &self.all, proposer: None };
-        self.pool.body(height, after, &self.windows, judging)
+        self.pool.body(height, after, &self.windows, judging, Vec::new())
     }
 
     fn turn(&self, body: TurnBody) -> Turn {

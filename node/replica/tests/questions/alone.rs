@@ -9,7 +9,7 @@ use std::{
 use metatopia_consensus::{self as consensus, Base, Decision, Record};
 use metatopia_protocol::{Answer, Question, ServerMessage, decode_server};
 use metatopia_replica::{
-    BEHIND_TURNS, ClientId, Config, Effect, Followers, Input, PeerMessage, Replica,
+    BEHIND_TURNS, BorderWatch, ClientId, Config, Effect, Followers, Input, PeerMessage, Replica,
     decode_snapshot, find_decisions,
 };
 use metatopia_sim::{ENGINE, Genesis, Serial, Tools, World};
@@ -49,6 +49,10 @@ pub(crate) struct Alone {
     pub(crate) known: Vec<(ClientId, bool)>,
     /// It loses its power when it is to write down who was let in.
     pub(crate) dies_of_guests: bool,
+    /// The neighbours that are to be asked, as it said last.
+    pub(crate) watched: Vec<BorderWatch>,
+    /// Why it let what couriers brought count for nothing.
+    pub(crate) unheard: Vec<String>,
     /// Does it take its time to apply a turn?
     slow: bool,
     away: Option<(Box<World>, Arc<Decision>)>,
@@ -137,6 +141,8 @@ impl Alone {
             clients: 0,
             known: Vec::new(),
             dies_of_guests: false,
+            watched: Vec::new(),
+            unheard: Vec::new(),
             slow: false,
             away: None,
         }
@@ -264,17 +270,23 @@ impl Alone {
                     self.told.push((client, frame));
                     continue;
                 }
-                Effect::KnownClient { client, known } => {
-                    self.known.push((client, known));
+                effect => {
+                    self.note(effect);
                     continue;
                 }
-                Effect::Answer { token, answer } => {
-                    self.answers.insert(token, answer);
-                    continue;
-                }
-                _ => continue,
             };
             self.replica.handle(self.now, input);
+        }
+    }
+
+    /// Notes what needs no answer.
+    fn note(&mut self, effect: Effect) {
+        match effect {
+            Effect::Borders(watched) => self.watched = watched,
+            Effect::DispatchRefused { why, .. } => self.unheard.push(why),
+            Effect::KnownClient { client, known } => self.known.push((client, known)),
+            Effect::Answer { token, answer } => drop(self.answers.insert(token, answer)),
+            _ => {}
         }
     }
 
@@ -303,6 +315,29 @@ impl Alone {
         self.handle(Input::AskPeer { to, id, question });
     }
 
+    /// A courier brings what a neighbour said.
+    pub(crate) fn courier_brings(&mut self, neighbour: SimId, dispatch: Vec<u8>) {
+        self.handle(Input::Dispatch { neighbour, dispatch });
+    }
+
+    /// A courier knows where a neighbour's nodes are.
+    pub(crate) fn courier_found(&mut self, neighbour: SimId, nodes: Vec<String>) {
+        self.handle(Input::NeighbourNodes { neighbour, nodes });
+    }
+
+    /// A question that comes by HTTP; the answer may come later.
+    pub(crate) fn put(&mut self, question: Question) -> u64 {
+        self.asked += 1;
+        let token = self.asked;
+        self.handle(Input::Ask { token, question });
+        token
+    }
+
+    /// The answer to such a question, if it has come.
+    pub(crate) fn answered(&mut self, token: u64) -> Option<Answer> {
+        self.answers.remove(&token)
+    }
+
     pub(crate) fn client_up(&mut self) -> ClientId {
         self.clients += 1;
         self.handle(Input::ClientUp(ClientId(self.clients)));
@@ -326,9 +361,7 @@ impl Alone {
     }
 
     pub(crate) fn ask(&mut self, question: Question) -> Answer {
-        self.asked += 1;
-        let token = self.asked;
-        self.handle(Input::Ask { token, question });
-        self.answers.remove(&token).expect("every question is answered")
+        let token = self.put(question);
+        self.answered(token).expect("every question is answered")
     }
 }

@@ -11,14 +11,14 @@ use metatopia_types::{Act, Envelope, Height, Lane, Look, Seq, Sign, SigningKey};
 use super::alone::{Alone, SNAPSHOT_TURNS, genesis};
 
 /// A session, and whose it is.
-struct Person {
+pub(super) struct Person {
     key: SigningKey,
-    client: ClientId,
+    pub(super) client: ClientId,
     seq: u64,
 }
 
 impl Person {
-    fn comes(server: &mut Alone, n: u8) -> Self {
+    pub(super) fn comes(server: &mut Alone, n: u8) -> Self {
         let (key, client) = (SigningKey::from_seed([n; 32]), server.client_up());
         let Some(ServerMessage::Challenge(challenge)) = server.heard(client).pop() else {
             panic!("a challenge comes first")
@@ -29,7 +29,7 @@ impl Person {
     }
 
     /// Hands in an act that is good for so many turns.
-    fn acts(&mut self, server: &mut Alone, act: Act, turns: u64) {
+    pub(super) fn acts(&mut self, server: &mut Alone, act: Act, turns: u64) {
         self.seq += 1;
         let envelope = Envelope {
             sim: server.sim,

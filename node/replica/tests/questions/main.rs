@@ -2,11 +2,13 @@
 
 mod alone;
 mod author_class;
+mod borders;
 mod fetching;
 mod filling;
 mod join_retry;
 mod joining;
 mod land;
+mod people;
 mod repair;
 mod snapshots;
 mod state_sync;

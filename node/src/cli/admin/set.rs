@@ -81,7 +81,7 @@ pub(super) async fn run(args: SetArgs, console: Console) -> Result<(), Failure> 
     check(&name, &value)?;
     let mut driver = admin.open().await?;
     let act = Act::Amend { name: name.clone(), value: value.clone() };
-    let set = carry_through(&mut driver, &admin, ("the change", act), console).await;
+    let set = carry_through(&mut driver, &admin, ("the change", (act, Vec::new())), console).await;
     driver.leave().await;
     console.show(&Changed { name, value, height: set?.0 })
 }

@@ -76,7 +76,8 @@ pub(super) fn run(args: &SucceedArgs, console: Console) -> Result<(), Failure> {
         console.warn("no certificate is at hand: others have to take the snapshot's root on trust");
     }
     let mut founded = None;
-    kept::LocalWorld::create(&args.data_dir, args.servers as usize, |founders| {
+    let in_world = last.world.charter().site.is_some();
+    kept::LocalWorld::create(&args.data_dir, args.servers as usize, in_world, |founders| {
         let Founders { validators, admin, .. } = founders;
         let admins = args.admin.iter().copied().chain([admin]).collect();
         let mut genesis = last.successor(args.name.clone(), validators, admins);

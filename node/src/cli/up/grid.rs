@@ -11,7 +11,7 @@ use std::{
 
 use futures::future::select_all;
 use metatopia_client_driver::NodeUrl;
-use metatopia_types::{Square, limits::SQUARE_TILES_MIN};
+use metatopia_types::{SimId, Square, limits::SQUARE_TILES_MIN};
 use serde::Serialize;
 use tokio::{
     process::{Child, ChildStdin},
@@ -22,13 +22,15 @@ use super::{
     Stop, UpArgs,
     cluster::{READY, STOP, ServerProcesses, spawn_all, until_ready},
     default_dir,
-    reach::Reach,
+    reach::{Reach, ReachArgs},
     world::{ADMIN_KEY, LocalWorld, kept_servers},
 };
 use crate::cli::{
+    border::{self, neighbour},
     console::Console,
     failure::Failure,
     ports::{self, Ports},
+    session::{NodeArgs, PlayerArgs},
     world::{
         claim::claim_at,
         found::{self, FoundingArgs},
@@ -111,6 +113,11 @@ impl fmt::Display for GridLine {
         let node = node.split("/w/").next().unwrap_or_default();
         writeln!(f, "Look at the map from another terminal:")?;
         writeln!(f, "  metatopia world map --node {node}\n")?;
+        if self.sims.len() > 1 {
+            writeln!(f, "Walk from one sim into the next, in words (`go east 100`, and again):")?;
+            writeln!(f, "  metatopia keys new --out me.key")?;
+            writeln!(f, "  metatopia client --key me.key --node {node}\n")?;
+        }
         write!(f, "Ctrl-C stops it; the next start goes on where it stopped.")
     }
 }
@@ -147,6 +154,37 @@ pub(super) async fn run(
     console.note("stopping");
     let stopped = processes.stop().await;
     outcome.and(stopped)
+}
+
+/// Runs two sims side by side, of this place and with so many servers each, and hands their ids and nodes to
+/// `measure`.
+///
+/// # Errors
+/// When one of them does not run, or `measure` fails.
+pub(in crate::cli) async fn on_two_sims<T>(
+    path: &Path,
+    (place, servers): (PathBuf, usize),
+    console: Console,
+    measure: impl AsyncFnOnce([(SimId, Vec<NodeUrl>); 2]) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let sims = GridSize { columns: 2, rows: 1 }.sims(path);
+    let args = UpArgs { place: Some(place), ..UpArgs::default() };
+    make(&sims, &args, servers, console).await?;
+    let worlds: Vec<LocalWorld> =
+        sims.iter().map(|sim| LocalWorld::open(&sim.dir)).collect::<Result<_, _>>()?;
+    let reach = Reach::of(&ReachArgs::default())?;
+    let mut processes = GridProcesses::start(path, &worlds, (servers, 0), &reach)?;
+    let measured = async {
+        processes.ready(&worlds, path, console).await?;
+        let nodes = |world: &LocalWorld| {
+            let sim = world.sim();
+            (sim, processes.urls.iter().map(|url| url.of(sim)).collect())
+        };
+        measure([nodes(&worlds[0]), nodes(&worlds[1])]).await
+    };
+    let measured = measured.await;
+    processes.stop().await?;
+    measured
 }
 
 /// Founds the land office and claims the other squares, as far as that was not done before.
@@ -225,6 +263,12 @@ impl GridProcesses {
                 .ok_or_else(|| Failure::failed("this machine has too few free ports"))?;
             taken.extend(world.configure_beside(&own, reach, &taken)?);
         }
+        let urls: Vec<NodeUrl> = first.iter().map(Ports::url).collect();
+        for world in worlds {
+            let nodes = |sim: SimId| urls.iter().map(|url| url.of(sim)).collect::<Vec<_>>();
+            let beside = touching(worlds, world).map(|other| (other.sim(), nodes(other.sim())));
+            neighbour::note(world.path(), &beside.collect())?;
+        }
         let (mut processes, mut pipes) = (Vec::new(), Vec::new());
         for (index, ports) in first.iter().enumerate() {
             let config = |world: &LocalWorld| world.servers()[index].config();
@@ -234,7 +278,7 @@ impl GridProcesses {
             pipes.extend(process.stdin.take());
             processes.push(process);
         }
-        Ok(Self { processes, pipes, urls: first.iter().map(Ports::url).collect() })
+        Ok(Self { processes, pipes, urls })
     }
 
     /// Waits until all sims are ready, and then until a process ends.
@@ -245,20 +289,7 @@ impl GridProcesses {
         (path, exit_after): (&Path, Option<std::time::Duration>),
         console: Console,
     ) -> Result<(), Failure> {
-        let deadline = Instant::now() + READY;
-        for world in worlds {
-            for url in &self.urls {
-                let asked = until_ready(url.of(world.sim()).join("/health/ready"), deadline);
-                tokio::select! {
-                    ready = asked => ready.map_err(|why| {
-                        let message = format!("sim {} is not ready: {why}", world.sim());
-                        Failure::timed_out(message)
-                            .hint(&format!("see node-0.log in {}", path.display()))
-                    })?,
-                    failure = ended(&mut self.processes, path) => return Err(failure),
-                }
-            }
-        }
+        self.ready(worlds, path, console).await?;
         let line = |(sim, world): (&GridSim, &LocalWorld)| GridSimLine {
             sim: world.sim().to_string(),
             square: WrittenSquare(sim.square).to_string(),
@@ -282,6 +313,34 @@ impl GridProcesses {
         }
     }
 
+    /// Waits until all sims are ready, and opens the borders between them.
+    async fn ready(
+        &mut self,
+        worlds: &[LocalWorld],
+        path: &Path,
+        console: Console,
+    ) -> Result<(), Failure> {
+        let deadline = Instant::now() + READY;
+        for world in worlds {
+            for url in &self.urls {
+                let asked = until_ready(url.of(world.sim()).join("/health/ready"), deadline);
+                tokio::select! {
+                    ready = asked => ready.map_err(|why| {
+                        let message = format!("sim {} is not ready: {why}", world.sim());
+                        Failure::timed_out(message)
+                            .hint(&format!("see node-0.log in {}", path.display()))
+                    })?,
+                    failure = ended(&mut self.processes, path) => return Err(failure),
+                }
+            }
+        }
+        let opened = open_borders(worlds, &self.urls, console);
+        tokio::select! {
+            opened = opened => opened,
+            failure = ended(&mut self.processes, path) => Err(failure),
+        }
+    }
+
     /// Tells all processes to stop, and waits for them.
     async fn stop(mut self) -> Result<(), Failure> {
         self.pipes.clear();
@@ -293,6 +352,44 @@ impl GridProcesses {
         }
         Ok(())
     }
+}
+
+/// Returns the sims beside one.
+fn touching<'a>(
+    worlds: &'a [LocalWorld],
+    world: &LocalWorld,
+) -> impl Iterator<Item = &'a LocalWorld> {
+    let own = square_of(world);
+    worlds.iter().filter(move |other| own.zip(square_of(other)).is_some_and(|(a, b)| touch(a, b)))
+}
+
+fn square_of(world: &LocalWorld) -> Option<Square> {
+    let genesis = world.genesis();
+    let office = genesis.office.as_ref().map(|office| office.square);
+    genesis.site.map(|site| site.square).or(office)
+}
+
+/// Says whether two squares of a grid have a side in common.
+fn touch(a: Square, b: Square) -> bool {
+    let tiles = (SQUARE_TILES_MIN << DOUBLINGS).unsigned_abs();
+    a.x.abs_diff(b.x) + a.y.abs_diff(b.y) == tiles
+}
+
+/// Opens the borders between the sims of a grid, as far as they are not open.
+async fn open_borders(
+    worlds: &[LocalWorld],
+    urls: &[NodeUrl],
+    console: Console,
+) -> Result<(), Failure> {
+    for world in worlds {
+        let sim = world.sim();
+        let node = urls.iter().map(|url| url.of(sim)).collect();
+        let (at, key) = (NodeArgs { node, sim: Some(sim) }, world.path().join(ADMIN_KEY));
+        let admin = PlayerArgs { at, key, name: None, ticket: None };
+        let heads = touching(worlds, world).map(|other| other.genesis().head()).collect();
+        border::open_missing(&admin, heads, console).await?;
+    }
+    Ok(())
 }
 
 /// Waits until a process ends.
@@ -311,6 +408,15 @@ async fn ended(processes: &mut [Child], path: &Path) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn squares_of_a_grid_touch_along_a_side_and_not_at_a_corner() {
+        let sims = size("3x2").unwrap().sims(Path::new("world"));
+        let beside = |n: usize| -> Vec<usize> {
+            (0..sims.len()).filter(|m| touch(sims[n].square, sims[*m].square)).collect()
+        };
+        assert_eq!((beside(0), beside(1), beside(5)), (vec![1, 3], vec![0, 2, 4], vec![2, 4]));
+    }
 
     #[test]
     fn a_grid_begins_with_the_land_office_and_each_square_touches_one_before_it() {

@@ -181,33 +181,12 @@ impl LocalWorld {
         Ok(Self { path: path.to_owned(), sim, genesis, servers, _lock: lock })
     }
 
-    /// Makes a world of `count` servers with new keys, and a new key for an admin, where nothing is
-    /// yet.
+    /// Makes a sim of `count` servers with new keys, and a new key for an admin, where nothing is yet. The
+    /// servers of a sim that lies in a world, or founds one, have keys for the overlay too.
     ///
     /// # Errors
     /// When there is something, when the disk fails, or what `make` says; names the path.
     pub(in crate::cli) fn create(
-        path: &Path,
-        count: usize,
-        make: impl Make,
-    ) -> Result<(), Failure> {
-        Self::create_with(path, count, false, make)
-    }
-
-    /// Makes a sim that lies in a world, or founds one, as [`LocalWorld::create`] does: its servers have
-    /// keys for the overlay too.
-    ///
-    /// # Errors
-    /// As [`LocalWorld::create`].
-    pub(in crate::cli) fn create_in_world(
-        path: &Path,
-        count: usize,
-        make: impl Make,
-    ) -> Result<(), Failure> {
-        Self::create_with(path, count, true, make)
-    }
-
-    fn create_with(
         path: &Path,
         count: usize,
         in_world: bool,

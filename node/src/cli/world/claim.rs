@@ -3,16 +3,18 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use clap::Args;
-use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl, http};
+use metatopia_client_driver::{NodeUrl, http};
 use metatopia_sim::Genesis;
 use metatopia_types::{
-    Act, LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId, Site,
+    LandOrder, LandSponsor, Outcome, PublicKey, Refusal, Sign as _, SigningKey, SimId, Site,
     Square, overlap, wire,
 };
 use serde::Serialize;
 
 use super::{
+    desk::OfficeDesk,
     found::FoundingArgs,
+    grant::beacons_of,
     learned::LearnedWorld,
     map,
     square::{Edge, WrittenSquare, beside},
@@ -21,8 +23,7 @@ use crate::{
     cli::{
         console::Console,
         failure::Failure,
-        say::{decide_in_time, prove},
-        session::{NODE, NodeArgs, PlayerArgs},
+        session::NODE,
         ticket::TicketSecret,
         up::world::{ADMIN_KEY, Beginning, Founders, LocalWorld, kept_servers, server_path},
     },
@@ -187,11 +188,10 @@ impl fmt::Display for ClaimedSquare {
     }
 }
 
-/// A claim in the making: the world, and a session with its land office.
+/// A claim in the making: the world, and who vouches for it.
 struct ClaimDesk<'a> {
     args: &'a WorldClaimArgs,
     learned: LearnedWorld,
-    player: PlayerArgs,
     admin: SigningKey,
     sponsor: Option<SigningKey>,
     console: Console,
@@ -248,23 +248,13 @@ async fn have_granted(
     squares: Vec<Square>,
     console: Console,
 ) -> Result<ClaimedSquare, Failure> {
-    let world = learned.sets.world();
     let admin = keys::load(&args.dir.join(ADMIN_KEY))?;
     let sponsor = args.sponsor.as_deref().map(keys::load).transpose()?;
-    let office = learned.office_urls();
-    if office.is_empty() {
-        let message = format!("{} knows no server of the land office", args.node);
-        return Err(Failure::timed_out(message).hint("ask again, or name another node by --node"));
-    }
-    let at = NodeArgs { node: office.clone(), sim: Some(world) };
-    let (key, ticket) = (args.dir.join(ADMIN_KEY), args.ticket.clone());
-    let player = PlayerArgs { at, key, name: None, ticket };
-    let trust = GenesisTrust::learn_from(&office, Some(world)).await?;
-    let key = std::sync::Arc::new(keys::load(&player.key)?);
-    let mut driver = ClientDriver::open(office, trust, key).await?;
-    let desk = ClaimDesk { args, learned, player, admin, sponsor, console };
-    let claimed = desk.claim(&mut driver, local, squares).await;
-    driver.leave().await;
+    let by = (args.dir.join(ADMIN_KEY), args.ticket.clone());
+    let mut office = OfficeDesk::open(&learned, &args.node, by, console).await?;
+    let desk = ClaimDesk { args, learned, admin, sponsor, console };
+    let claimed = desk.claim(&mut office, local, squares).await;
+    office.close().await;
     claimed
 }
 
@@ -323,7 +313,7 @@ fn open_or_found(
             super::found::check(&genesis)?;
             Ok(Beginning { genesis, state: None })
         };
-        LocalWorld::create_in_world(&args.dir, args.founding.servers as usize, make)?;
+        LocalWorld::create(&args.dir, args.founding.servers as usize, true, make)?;
     }
     let local = LocalWorld::open(&args.dir)?;
     site_of(local.genesis(), world)?;
@@ -337,26 +327,17 @@ impl ClaimDesk<'_> {
     /// Claims the square of the sim, and the next one as long as others were faster.
     async fn claim(
         &self,
-        driver: &mut ClientDriver,
+        office: &mut OfficeDesk,
         mut local: LocalWorld,
         squares: Vec<Square>,
     ) -> Result<ClaimedSquare, Failure> {
-        let login = self.player.login(driver, self.console).await?;
-        let login = driver.submit(login, Vec::new()).await?.act;
-        let places = decide_in_time(driver, &[login]).await?;
-        let place = places.get(&login).copied().unwrap_or_default();
-        if let Outcome::Refused(why) = prove(driver, place, login).await? {
-            return Err(Failure::refused(format!(
-                "the login at the land office was refused: {why}"
-            )));
-        }
         let world = self.learned.sets.world();
         let own = site_of(local.genesis(), world)?;
         let others = squares.into_iter().filter(|square| *square != own);
         let mut left = others.collect::<std::collections::VecDeque<_>>();
         loop {
             let square = site_of(local.genesis(), world)?;
-            let (height, outcome) = self.submit(driver, &local, square).await?;
+            let (height, outcome) = self.submit(office, &local, square).await?;
             let why = match outcome {
                 // The land office granted it to this very sim before.
                 Outcome::Refused(Refusal::LandTaken(by)) if by == local.sim() => {
@@ -402,7 +383,7 @@ impl ClaimDesk<'_> {
     /// Has the land office decide the claim of a square.
     async fn submit(
         &self,
-        driver: &mut ClientDriver,
+        office: &mut OfficeDesk,
         local: &LocalWorld,
         square: Square,
     ) -> Result<(u64, Outcome), Failure> {
@@ -412,19 +393,9 @@ impl ClaimDesk<'_> {
             (None, Some(VouchText(sponsor))) => Some(*sponsor),
             (None, None) => None,
         };
-        let mut beacons = Vec::new();
-        for index in 0..local.servers().len() {
-            let folder = OverlayFolder::at(&server_path(&self.args.dir, index));
-            let key = folder.beacon_key().map_err(|error| Failure::failed(error.to_string()))?;
-            beacons.extend(key.map(|key| key.public()));
-        }
+        let beacons = beacons_of(local)?;
         let order = LandOrder::Claim { head: local.genesis().head(), beacons, sponsor };
-        let blob = order.blob();
-        let act = Act::Land { order: blob.id() };
-        let act = driver.submit(act, vec![blob]).await?.act;
-        let places = decide_in_time(driver, &[act]).await?;
-        let place = places.get(&act).copied().unwrap_or_default();
-        Ok((place.0.0, prove(driver, place, act).await?))
+        office.order(&order).await
     }
 }
 

@@ -23,6 +23,10 @@ use crate::cli::{
     },
 };
 
+/// The walls around the plaza of the program. A sim of a world has none of them: people walk to its edges,
+/// and over them to the neighbours.
+const PLAZA_WALLS: [&str; 4] = ["north wall", "south wall", "east wall", "west wall"];
+
 /// What a sim of a world is founded from.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct FoundingArgs {
@@ -70,6 +74,9 @@ impl FoundingArgs {
         genesis.parameters.publishers = place.publishers().unwrap_or(Publishers::Seen);
         if let Some(name) = &self.name {
             genesis.name.clone_from(name);
+        }
+        if self.place.is_none() {
+            genesis.objects.retain(|object| !PLAZA_WALLS.contains(&object.name.as_str()));
         }
         genesis
     }
@@ -151,6 +158,33 @@ pub(in crate::cli) fn found(
         founded = Some((genesis.id(), genesis.name.clone(), square));
         Ok(Beginning { genesis, state: None })
     };
-    LocalWorld::create_in_world(dir, founding.servers as usize, make)?;
+    LocalWorld::create(dir, founding.servers as usize, true, make)?;
     Ok(founded.expect("what was made was founded"))
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Sign as _, SigningKey};
+
+    use super::*;
+
+    /// Nobody could walk from the plaza of a grid to the next one: it had walls on all sides.
+    #[test]
+    fn a_plaza_of_a_world_has_no_walls_around_it() {
+        let founding =
+            FoundingArgs { place: None, servers: 1, side: 2, first_login: None, name: None };
+        let admin = SigningKey::from_seed([1; 32]).public();
+        let (validators, beacons) = (Default::default(), Vec::new());
+        let founders = Founders { validators, admin, beacons };
+        let (place, square) = (plaza::place(), Square { x: 0, y: 0, doublings: 2 });
+        let names = |genesis: &metatopia_sim::Genesis| -> Vec<String> {
+            genesis.objects.iter().map(|object| object.name.clone()).collect()
+        };
+        let whole = names(&place.genesis(Default::default(), [admin].into()));
+        let open = names(&founding.genesis(&place, &founders, square));
+        let is_wall = |name: &String| PLAZA_WALLS.contains(&name.as_str());
+        assert_eq!(whole.iter().filter(|name| is_wall(name)).count(), PLAZA_WALLS.len());
+        assert_eq!(open.len() + PLAZA_WALLS.len(), whole.len());
+        assert!(!open.iter().any(is_wall));
+    }
 }

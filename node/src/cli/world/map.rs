@@ -25,6 +25,9 @@ use crate::{
 /// Pixels of a tile in a picture.
 const TILE_PIXELS: i32 = 16;
 
+/// Characters of a sim's name on the map.
+const NAME_COLUMNS: usize = 20;
+
 /// Arguments of `metatopia world map`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct MapArgs {
@@ -49,7 +52,11 @@ impl fmt::Display for MapLines {
         if let Some(MapEntry { height, .. }) = self.oldest {
             write!(f, ", by its map of height {height} and later")?;
         }
-        writeln!(f, "\n{:<14} {:<16} {:<16} {:>6}  at", "square", "sim", "holder", "people")?;
+        writeln!(
+            f,
+            "\n{:<14} {:<20} {:<16} {:<16} {:>6}  at",
+            "square", "name", "sim", "holder", "people"
+        )?;
         for site in &self.sites {
             let SquareEntry { x, y, side } = site.grant.square;
             let people = site.people.map_or_else(|| "?".to_owned(), |people| people.to_string());
@@ -57,8 +64,9 @@ impl fmt::Display for MapLines {
             let at = at.map_or_else(|| "not met".to_owned(), |at| printable(&at));
             writeln!(
                 f,
-                "{:<14} {:<16} {:<16} {people:>6}  {at}",
+                "{:<14} {:<20} {:<16} {:<16} {people:>6}  {at}",
                 written(x, y, side),
+                called(site),
                 &site.grant.sim[..16.min(site.grant.sim.len())],
                 &site.grant.holder[..16.min(site.grant.holder.len())],
             )?;
@@ -105,19 +113,16 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
     console.show(&MapLines { world: world.to_string(), oldest, sites })
 }
 
-/// Opens all proofs of a map. Returns the grants by their corners, of several the newest.
+/// Opens all proofs of a map. Returns the grants by their corners.
 fn prove_all(
     sets: &OfficeSets,
     answer: &MapAnswer,
 ) -> Result<BTreeMap<(i32, i32), LandGrant>, Failure> {
     let not_so = |why: String| Failure::unverified(format!("the map does not hold: {why}"));
-    let mut proved = Vec::new();
-    for proof in &answer.proofs {
-        let bytes = unhex(proof).ok_or_else(|| not_so("a proof is no text of bytes".to_owned()))?;
-        proved.push(sets.prove(&bytes).map_err(|error| not_so(error.to_string()))?);
-    }
-    proved.sort_by_key(|land| land.height);
-    let grants = proved.into_iter().flat_map(|land| land.grants);
+    let proofs: Option<Vec<Vec<u8>>> = answer.proofs.iter().map(|proof| unhex(proof)).collect();
+    let proofs = proofs.ok_or_else(|| not_so("a proof is no text of bytes".to_owned()))?;
+    let proved = sets.prove_map(&proofs).map_err(|error| not_so(error.to_string()))?;
+    let grants = proved.grants.into_iter();
     Ok(grants.map(|grant| ((grant.square.x, grant.square.y), grant)).collect())
 }
 
@@ -136,7 +141,18 @@ fn check_site(site: &MapSite, proved: &BTreeMap<(i32, i32), LandGrant>) -> Resul
     Err(Failure::unverified(message))
 }
 
-/// Draws the map: a square for each sim, with the first digits of its id and its people.
+/// Returns what a site is called, as it says itself: fit to be shown, and cut to a column.
+fn called(site: &MapSite) -> String {
+    let label = site.label.as_deref().unwrap_or("?");
+    printable(label).chars().take(NAME_COLUMNS).collect()
+}
+
+/// Returns a text as XML holds it.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// Draws the map: a square for each sim, with what it is called and its people.
 fn svg(sites: &[MapSite]) -> String {
     let tiles = |site: &MapSite| (site.grant.square.side / 32).cast_signed();
     let squares = || sites.iter().map(|site| (site.grant.square, tiles(site)));
@@ -154,7 +170,7 @@ fn svg(sites: &[MapSite]) -> String {
         let x = (square.x - west) * TILE_PIXELS;
         let y = (north - square.y) * TILE_PIXELS - side;
         let fill = if site.met { "#cfe8cf" } else { "#e4e4e4" };
-        let name: String = site.grant.sim.chars().take(8).collect();
+        let name = escaped(&called(site));
         let people = site.people.map_or_else(String::new, |people| format!("{people} people"));
         // A String takes all that is written.
         let _ = writeln!(

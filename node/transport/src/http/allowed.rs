@@ -14,8 +14,8 @@ use super::{
 use crate::bind::twin;
 
 /// The origins whose pages may connect to this server: its own, those that its configuration names,
-/// and those of the sim's other servers, as their signed announcements say. Clones are the same
-/// list.
+/// those of the sim's other servers, as their signed announcements say, and those of other sims of its
+/// world. Clones are the same list.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed(Arc<List>);
 
@@ -30,6 +30,7 @@ struct List {
     everywhere: bool,
     own: BTreeSet<WebOrigin>,
     servers: RwLock<BTreeSet<WebOrigin>>,
+    sites: RwLock<BTreeSet<WebOrigin>>,
 }
 
 /// The kind of page that asks.
@@ -68,14 +69,21 @@ impl Allowed {
             own.insert(WebOrigin::at(scheme, "localhost", http.port()));
         }
         let (port, everywhere) = (Some(http.port()), http.ip().is_unspecified());
-        let servers = RwLock::default();
-        Self(Arc::new(List { configured, scheme, port, everywhere, own, servers }))
+        let (servers, sites) = (RwLock::default(), RwLock::default());
+        Self(Arc::new(List { configured, scheme, port, everywhere, own, servers, sites }))
     }
 
     /// Sets the origins of the sim's other servers.
     pub fn set_servers(&self, origins: impl IntoIterator<Item = WebOrigin>) {
         let origins = origins.into_iter().collect();
         *self.0.servers.write().unwrap_or_else(PoisonError::into_inner) = origins;
+    }
+
+    /// Sets the origins of other sims of the own world, so that people can walk over from their pages with
+    /// the key that these keep.
+    pub fn set_sites(&self, origins: impl IntoIterator<Item = WebOrigin>) {
+        let origins = origins.into_iter().collect();
+        *self.0.sites.write().unwrap_or_else(PoisonError::into_inner) = origins;
     }
 
     /// Returns the origins of the sim's servers, as far as they are known.
@@ -87,8 +95,10 @@ impl Allowed {
 
     fn lists(&self, origin: &str) -> bool {
         let servers = self.0.servers.read().unwrap_or_else(PoisonError::into_inner);
+        let sites = self.0.sites.read().unwrap_or_else(PoisonError::into_inner);
         let is = |known: &WebOrigin| known.as_str() == origin;
-        self.0.configured.contains(origin) || self.0.own.iter().chain(servers.iter()).any(is)
+        self.0.configured.contains(origin)
+            || self.0.own.iter().chain(servers.iter()).chain(sites.iter()).any(is)
     }
 
     /// Returns whether this host, in lowercase, is a name of this server. A page can make a name of
@@ -184,6 +194,18 @@ mod tests {
         assert!(!allowed.session("http://192.0.2.8:8080", "192.0.2.7"));
         // Another site made this name resolve to this address.
         assert!(!allowed.session("http://evil.example:8080", "evil.example"));
+    }
+
+    #[test]
+    fn pages_of_other_sims_of_the_world_may_ask_and_name_no_server() {
+        let allowed = allowed("127.0.0.1:8080");
+        let other: WebOrigin = "http://192.0.2.9:8080".parse().unwrap();
+        allowed.set_sites([other.clone()]);
+        assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Other);
+        assert!(allowed.session(other.as_str(), "127.0.0.1") && !allowed.is_name("192.0.2.9"));
+        assert_eq!(allowed.servers(), Vec::<String>::new());
+        allowed.set_sites([]);
+        assert_eq!(allowed.page(other.as_str(), "127.0.0.1:8080"), Page::Foreign);
     }
 
     #[test]

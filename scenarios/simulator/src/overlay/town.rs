@@ -9,8 +9,8 @@ use std::{
 
 use metatopia_raynet::{
     LookupAnswer, Overlay, OverlayConfig, OverlayCounts, OverlayEffect, OverlayInput,
-    OverlayMessage, SignedSiteRecord, SiteEndpoint, SiteEpoch, SiteName, SiteRecord, TilePoint,
-    limits::RECORD_LIFE_MS_MAX,
+    OverlayMessage, SignedSiteRecord, SiteAbout, SiteEndpoint, SiteEpoch, SiteName, SiteRecord,
+    TilePoint, limits::RECORD_LIFE_MS_MAX,
 };
 use metatopia_types::{Digest, Height, Millis, Now, PublicKey};
 
@@ -156,7 +156,7 @@ impl OverlayTown {
             square: grant.square,
             endpoints: vec![member_endpoint(site)],
             clients: 0,
-            licence: "CC-BY-SA-4.0".to_owned(),
+            about: SiteAbout { label: format!("site {site}"), licence: "CC-BY-SA-4.0".to_owned() },
             epoch,
             expires: self.at().wall.plus(RECORD_LIFE_MS_MAX),
         };

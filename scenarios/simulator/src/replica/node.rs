@@ -307,7 +307,8 @@ impl ReplicaServer {
                 self.tell(ReplicaReport::Mended(report));
             }
             Wish::RepairTimes(times) => self.heals = times,
-            Wish::Fetch(_) => {}
+            // Its sim has no neighbours.
+            Wish::Fetch(_) | Wish::Borders(_) | Wish::DispatchRefused { .. } => {}
             Wish::Replace(replacement) => self.replace(*replacement),
             // It goes on answering.
             Wish::Halted(halt) => self.tell(ReplicaReport::Halted(halt.to_string())),

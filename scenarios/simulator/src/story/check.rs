@@ -40,6 +40,12 @@ const APART: Duration = Duration::from_millis(70);
 /// Between what a stranger does: connecting, introducing itself, and the rest.
 const BREATH: Duration = Duration::from_millis(100);
 
+/// A day of a calendar.
+const DAY: Duration = Duration::from_secs(86_400);
+
+/// How fast calendars may go: a turn of 50 ms adds no more than a minute to governance time.
+const HASTE_MAX: u32 = 1_200;
+
 /// So often a deaf stranger asks.
 const DEAF_ROUNDS: u32 = 20;
 
@@ -57,18 +63,22 @@ pub(super) fn story(file: &str, text: &str, shelf: &dyn StoryFileSource) -> Resu
     let (founders, seats) = servers(source, &written)?;
     let frame = StoryText { source, length };
     let reader = FaultsReader { frame, founders, seats };
-    let faults = reader.read(&written.faults, conditions(&written))?;
+    let haste = haste(source, written.day.as_ref())?;
+    let conditions = Conditions { haste, ..conditions(&written) };
+    let faults = reader.read(&written.faults, conditions)?;
     let mut cast = Cast { reader, people: Vec::new(), strangers: Vec::new(), steps: faults.steps };
     cast.people(&written.people, written.acts.iter().any(|act| act.get_ref().is_of_admin()))?;
     cast.acts(&written.acts)?;
     cast.strangers(&written.strangers)?;
+    let expectations = cast.expectations(&written.expect)?;
+    cast.looks(&expectations);
     if cast.steps.len() > STEPS_MAX {
         let message = format!("more than {STEPS_MAX} things happen, the most of a story");
         return Err(Mistake::in_file(file, message));
     }
     cast.steps.sort_by_key(|(at, _)| *at);
     Ok(Story {
-        expectations: cast.expectations(&written.expect)?,
+        expectations,
         goes_on: written.expect.goes_on.unwrap_or(true),
         place: place(source, &written, shelf)?,
         title: written.title,
@@ -96,6 +106,18 @@ fn long_enough(source: TomlSource<'_>, time: &Spanned<Time>) -> Result<Duration,
         return Err(source.mistake(time, message));
     }
     Ok(length)
+}
+
+/// How many times as fast as the world's time calendars go, if a day lasts so long.
+fn haste(source: TomlSource<'_>, day: Option<&Spanned<Time>>) -> Result<u32, Mistake> {
+    let Some(day) = day else { return Ok(1) };
+    let millis = day.get_ref().0.as_millis();
+    let haste = DAY.as_millis().checked_div(millis).and_then(|haste| u32::try_from(haste).ok());
+    let fits = |haste: &u32| *haste <= HASTE_MAX && DAY.as_millis().is_multiple_of(millis);
+    haste.filter(fits).ok_or_else(|| {
+        let least = DAY / HASTE_MAX;
+        source.mistake(day, format!("a day lasts at least {least:?}, and divides a day of 24h"))
+    })
 }
 
 /// How many servers vote first, and how many there are.
@@ -168,6 +190,10 @@ fn place(
     if written.scripts.len() > SCRIPTS_MAX {
         let message = format!("at most {SCRIPTS_MAX} scripts");
         return Err(source.mistake(&written.scripts[SCRIPTS_MAX], message));
+    }
+    for (name, value) in &written.agreed {
+        let amended = place.amend(name, &value.get_ref().to_string());
+        amended.map_err(|why| source.mistake(value, format!("{name}: {why}")))?;
     }
     for script in &written.scripts {
         put(source, script, shelf, &mut place)?;
@@ -266,14 +292,9 @@ impl Cast<'_> {
         let frame = self.reader.frame;
         for act in acts {
             let ActFile { at, every, until, person, does } = act.get_ref();
-            let found = self.people.iter().position(|who| who.number == *person.get_ref());
-            let Some(person) = found else {
-                let message = format!(
-                    "there is no person {}: they are numbered from 1, and 0 is the admin",
-                    person.get_ref()
-                );
-                return self.wrong(person.span(), message);
-            };
+            let number = self.person(person)?;
+            let found = self.people.iter().position(|who| who.number == number);
+            let person = found.expect("a person of the story");
             let does = PersonAction::read(does.get_ref(), self.reader.seats)
                 .map_err(|why| frame.source.mistake(does, why))?;
             for at in frame.moments(act.span(), Times { at, every, until })? {
@@ -281,6 +302,26 @@ impl Cast<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The number of somebody who is in the story.
+    fn person(&self, person: &Spanned<u64>) -> Result<u64, Mistake> {
+        let number = *person.get_ref();
+        if self.people.iter().any(|who| who.number == number) {
+            return Ok(number);
+        }
+        let message =
+            format!("there is no person {number}: they are numbered from 1, and 0 is the admin");
+        self.wrong(person.span(), message)
+    }
+
+    /// Has somebody look, at each moment of which something is expected, who acts for the admins.
+    fn looks(&mut self, expectations: &[Expectation]) {
+        for expected in expectations {
+            if let Expectation::TempAdmin { at, .. } = expected {
+                self.steps.push((*at, StoryStep::Look));
+            }
+        }
     }
 
     fn strangers(&mut self, strangers: &[Spanned<StrangerFile>]) -> Result<(), Mistake> {
@@ -327,6 +368,12 @@ impl Cast<'_> {
         all.extend(file.longest_pause.map(|time| Expectation::LongestPause(time.0)));
         all.extend(file.next_turn.map(|time| Expectation::NextTurn(time.0)));
         all.extend(file.time_off.map(|time| Expectation::TimeOff(time.0)));
+        for expected in &file.temp_admin {
+            let at = frame.moment(&expected.get_ref().at)?;
+            let person = expected.get_ref().person.as_ref();
+            let person = person.map(|person| self.person(person)).transpose()?;
+            all.push(Expectation::TempAdmin { at, person });
+        }
         for group in Group::ALL {
             if let Some(servers) = file.group(*group) {
                 let seats = servers.iter().map(|seat| self.reader.number(seat));

@@ -7,6 +7,7 @@ use metatopia_oracle::Violation;
 use metatopia_replica::{Condition, Status};
 use metatopia_types::{Digest, Height, Outcome, PublicKey};
 
+use super::limits::PEOPLE_MAX;
 use super::reasons;
 use crate::clock::DAWN;
 use crate::replica::{Account, ActStatus, ReplicaStage};
@@ -88,6 +89,8 @@ pub struct StoryEnding {
     pub refused: BTreeMap<&'static str, u64>,
     /// How many strangers servers hung up on, by reason.
     pub hung_up: BTreeMap<&'static str, u64>,
+    /// Who acted for the admins, by the moments at which somebody looked.
+    pub temp_admins: BTreeMap<Duration, Option<u64>>,
     /// What was said, once per hearer.
     pub heard: Vec<String>,
     /// Calls of scripts that failed.
@@ -99,11 +102,26 @@ pub(super) struct LiveObservations {
     groups: BTreeMap<Group, BTreeSet<usize>>,
     refused: BTreeMap<&'static str, u64>,
     hung_up: BTreeMap<&'static str, u64>,
+    temp_admins: BTreeMap<Duration, Option<u64>>,
 }
 
 impl LiveObservations {
-    /// Looks at every server, and at what strangers were told.
-    pub(super) fn of(stage: &ReplicaStage) -> Self {
+    /// Returns who acts for the admins now, as the server says that is furthest.
+    pub(super) fn temp_admin(stage: &ReplicaStage) -> Option<PublicKey> {
+        let statuses = (0..stage.world.seats()).filter_map(|seat| status(stage, seat));
+        let furthest = statuses.max_by_key(|status| status.height)?;
+        furthest.admins.temp_admin.map(|(_, key)| key)
+    }
+
+    /// Looks at every server, and at what strangers were told. `looks` are what was seen before.
+    pub(super) fn of(stage: &ReplicaStage, looks: BTreeMap<Duration, Option<PublicKey>>) -> Self {
+        // Somebody else than a person of the story would be nobody that it may expect.
+        let number = |key: PublicKey| {
+            (0..=PEOPLE_MAX)
+                .find(|n| stage.setting().player(*n).public() == key)
+                .unwrap_or(u64::MAX)
+        };
+        let temp_admins = looks.into_iter().map(|(at, key)| (at, key.map(number))).collect();
         let statuses: Vec<Option<Status>> =
             (0..stage.world.seats()).map(|seat| status(stage, seat)).collect();
         let seats = |is: &dyn Fn(&Status) -> bool| -> BTreeSet<usize> {
@@ -132,7 +150,7 @@ impl LiveObservations {
                 *hung_up.entry(reasons::hangup(why)).or_default() += 1;
             }
         }
-        Self { groups, refused, hung_up }
+        Self { groups, refused, hung_up, temp_admins }
     }
 }
 
@@ -147,7 +165,7 @@ impl StoryEnding {
     /// What came of a story that was seen like this when its length was over.
     pub(super) fn new(length: Duration, seen: LiveObservations, account: &Account) -> Self {
         let servers = &account.servers;
-        let LiveObservations { mut groups, mut refused, hung_up } = seen;
+        let LiveObservations { mut groups, mut refused, hung_up, temp_admins } = seen;
         groups.insert(Group::Parted, servers.parted.iter().map(|(_, seat)| *seat).collect());
         groups.insert(Group::Mended, servers.mended.iter().map(|(_, seat, _)| *seat).collect());
         groups.insert(Group::Capsules, servers.capsules.iter().map(|(seat, _)| *seat).collect());
@@ -176,6 +194,7 @@ impl StoryEnding {
             groups,
             refused,
             hung_up,
+            temp_admins,
             heard: account.people.iter().flat_map(|person| person.heard.clone()).collect(),
             script_failures: steps.values().map(|step| step.failures.len()).sum(),
         }

@@ -37,6 +37,13 @@ pub enum Expectation {
     NextTurn(Duration),
     /// The sim's time was never further off the true time.
     TimeOff(Duration),
+    /// This person acts for the admins at a moment; nobody does if none is named.
+    TempAdmin {
+        /// At this moment.
+        at: Duration,
+        /// The number of the person.
+        person: Option<u64>,
+    },
     /// Exactly these servers are in this group.
     Servers(Group, BTreeSet<usize>),
     /// At least so many acts were refused for this reason.
@@ -71,6 +78,7 @@ impl Expectation {
             Self::LongestPause(_) => "longest_pause".to_owned(),
             Self::NextTurn(_) => "next_turn".to_owned(),
             Self::TimeOff(_) => "time_off".to_owned(),
+            Self::TempAdmin { .. } => "temp_admin".to_owned(),
             Self::Servers(group, _) => group.name().to_owned(),
             Self::Refused(why, _) => format!("refused.{why}"),
             Self::HungUp(why, _) => format!("hung_up.{why}"),
@@ -103,6 +111,13 @@ impl Expectation {
             Self::LongestPause(most) => at_most(*most, Some(ending.longest_pause())),
             Self::NextTurn(most) => at_most(*most, ending.next_turn()),
             Self::TimeOff(most) => at_most(*most, Some(ending.time_off)),
+            Self::TempAdmin { at, person } => {
+                let seen = ending.temp_admins.get(at).copied().flatten();
+                let told = |who: Option<u64>| {
+                    who.map_or_else(|| "nobody".to_owned(), |who| format!("person {who}"))
+                };
+                (seen == *person, format!("{} at {at:?}", told(*person)), told(seen))
+            }
             Self::Servers(group, servers) => {
                 let seen = ending.groups.get(group).cloned().unwrap_or_default();
                 (seen == *servers, format!("{servers:?}"), format!("{seen:?}"))

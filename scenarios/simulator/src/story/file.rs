@@ -18,6 +18,7 @@ pub(super) struct StoryFile {
     pub(super) seed: u64,
     pub(super) length: Spanned<Time>,
     pub(super) patience: Option<Spanned<Time>>,
+    pub(super) day: Option<Spanned<Time>>,
     pub(super) place: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) packages: Vec<Spanned<String>>,
@@ -25,6 +26,9 @@ pub(super) struct StoryFile {
     pub(super) servers: ServersFile,
     #[serde(default)]
     pub(super) network: NetworkFile,
+    /// Agreed numbers of the sim, by the names that admins have for them.
+    #[serde(default)]
+    pub(super) agreed: BTreeMap<String, Spanned<u64>>,
     #[serde(default)]
     pub(super) people: Vec<Spanned<PeopleFile>>,
     #[serde(default, rename = "script")]
@@ -224,6 +228,8 @@ pub(super) struct ExpectFile {
     pub(super) longest_pause: Option<Time>,
     pub(super) next_turn: Option<Time>,
     pub(super) time_off: Option<Time>,
+    #[serde(default)]
+    pub(super) temp_admin: Vec<Spanned<TempAdminFile>>,
     pub(super) stalled: Option<Vec<Spanned<u64>>>,
     pub(super) split: Option<Vec<Spanned<u64>>>,
     pub(super) following: Option<Vec<Spanned<u64>>>,
@@ -236,6 +242,14 @@ pub(super) struct ExpectFile {
     pub(super) heard: Vec<String>,
     pub(super) refused: Option<Spanned<BTreeMap<String, u64>>>,
     pub(super) hung_up: Option<Spanned<BTreeMap<String, u64>>>,
+}
+
+/// Who acts for the admins at a moment; nobody if no person is named.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TempAdminFile {
+    pub(super) at: Spanned<Time>,
+    pub(super) person: Option<Spanned<u64>>,
 }
 
 #[derive(Debug, Deserialize)]

@@ -1,10 +1,13 @@
 //! Plays a story.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
 use metatopia_protocol::{CLIENT_FRAME_BYTES_MAX, ClientMessage, Question, Submission};
-use metatopia_types::{Act, Envelope, Height, Lane, Seq, Sign, limits::EXPIRY_HEIGHTS_MAX};
+use metatopia_types::{
+    Act, Envelope, Height, Lane, PublicKey, Seq, Sign, limits::EXPIRY_HEIGHTS_MAX,
+};
 
 use super::ending::{LiveObservations, StoryEnding};
 use super::file::Rudeness;
@@ -39,7 +42,8 @@ impl Story {
             player.take(step);
         }
         player.run_until(self.length, &mut told);
-        let seen = LiveObservations::of(&player.stage);
+        let looks = core::mem::take(&mut player.looks);
+        let seen = LiveObservations::of(&player.stage, looks);
         let account =
             if self.goes_on { player.stage.finish(self.patience) } else { player.stage.leave() };
         StoryEnding::new(self.length, seen, &account)
@@ -65,6 +69,8 @@ struct StoryPlayer<'a> {
     dice: Dice,
     /// The numbers that strangers have on the stage.
     met: Vec<Option<usize>>,
+    /// Who acted for the admins, at the moments at which somebody looked.
+    looks: BTreeMap<Duration, Option<PublicKey>>,
 }
 
 impl<'a> StoryPlayer<'a> {
@@ -75,7 +81,8 @@ impl<'a> StoryPlayer<'a> {
             stage.invite(visitor.from, person);
         }
         let met = vec![None; story.strangers.len()];
-        Self { story, stage, dice: Dice::new(seed, "story"), met }
+        let looks = BTreeMap::new();
+        Self { story, stage, dice: Dice::new(seed, "story"), met, looks }
     }
 
     fn run_until(&mut self, until: Duration, told: &mut impl FnMut(Duration)) {
@@ -93,6 +100,9 @@ impl<'a> StoryPlayer<'a> {
                 if let Some(seat) = self.aim(*target) {
                     self.order(trouble.orders(now, seat));
                 }
+            }
+            StoryStep::Look => {
+                self.looks.insert(now, LiveObservations::temp_admin(&self.stage));
             }
             StoryStep::World(trouble) => self.order(trouble.clone().orders(now)),
             StoryStep::Act { person, does } => {

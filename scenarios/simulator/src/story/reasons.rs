@@ -82,6 +82,19 @@ reasons! {
         Refusal::SimRuns => "sim-runs",
         Refusal::OfficeStays => "office-stays",
         Refusal::NoOffer => "no-offer",
+        Refusal::NotHeard(_) => "not-heard",
+        Refusal::BadBorder(_) => "bad-border",
+        Refusal::NoBorder => "no-border",
+        Refusal::NotNear => "not-near",
+        Refusal::Banned => "banned",
+        Refusal::Muted => "muted",
+        Refusal::NoRight => "no-right",
+        Refusal::Outranked => "outranked",
+        Refusal::LastAdmin => "last-admin",
+        Refusal::Frozen => "frozen",
+        Refusal::AlreadySo => "already-so",
+        Refusal::NotHere => "not-here",
+        Refusal::ListFull => "list-full",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",
@@ -110,6 +123,8 @@ reasons! {
         Hangup::Said(Goodbye::Full) => "full",
         Hangup::Said(Goodbye::OtherSession) => "other-session",
         Hangup::Said(Goodbye::Stopping) => "stopping",
+        Hangup::Said(Goodbye::Banned) => "banned",
+        Hangup::Said(Goodbye::Kicked) => "kicked",
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use metatopia_types::{Act, Blob, Emote, Envelope, SetChange};
+use metatopia_types::{
+    Act, Blob, Emote, Envelope, GovernOrder, Look, PublicKey, RoleRight, SetChange,
+};
 
 use super::file::Rudeness;
 use super::units::{ServerTarget, span};
@@ -20,6 +22,8 @@ pub(super) enum StoryStep {
     Trouble(ServerTarget, Trouble),
     /// To all of them.
     World(WorldTrouble),
+    /// Somebody looks who acts for the admins.
+    Look,
     /// A person does something.
     Act { person: usize, does: PersonAction },
     /// A stranger, by number, connects to this server.
@@ -142,6 +146,66 @@ pub(super) enum PersonAction {
     Reserve(usize),
     /// Takes its vote, or its place among the standbys.
     Demote(usize),
+    /// Logs in anew.
+    Login,
+    /// Orders something about a person.
+    Order(PersonOrder, u64),
+}
+
+/// What somebody orders about a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PersonOrder {
+    Appoint,
+    Dismiss,
+    Kick,
+    Ban,
+    Unban,
+    Mute,
+    Unmute,
+    Grant(RoleRight),
+    Revoke(RoleRight),
+}
+
+/// The orders that take a person alone.
+const ORDERS: &[(&str, PersonOrder)] = &[
+    ("appoint", PersonOrder::Appoint),
+    ("dismiss", PersonOrder::Dismiss),
+    ("kick", PersonOrder::Kick),
+    ("ban", PersonOrder::Ban),
+    ("unban", PersonOrder::Unban),
+    ("mute", PersonOrder::Mute),
+    ("unmute", PersonOrder::Unmute),
+];
+
+impl PersonOrder {
+    /// Reads such as `ban 2` or `grant moderate 2`.
+    fn read(verb: &str, rest: &str) -> Option<(Self, u64)> {
+        if let Some((_, order)) = ORDERS.iter().find(|(word, _)| *word == verb) {
+            return Some((*order, rest.parse().ok()?));
+        }
+        let (right, person) = rest.split_once(' ')?;
+        let (right, person) = (RoleRight::of(right)?, person.parse().ok()?);
+        match verb {
+            "grant" => Some((Self::Grant(right), person)),
+            "revoke" => Some((Self::Revoke(right), person)),
+            _ => None,
+        }
+    }
+
+    fn order(self, key: PublicKey) -> GovernOrder {
+        let (seconds, reason) = (None, String::new());
+        match self {
+            Self::Appoint => GovernOrder::NameAdmin { key },
+            Self::Dismiss => GovernOrder::RemoveAdmin { key },
+            Self::Kick => GovernOrder::Kick { key },
+            Self::Ban => GovernOrder::Ban { key, seconds, reason },
+            Self::Unban => GovernOrder::Unban { key },
+            Self::Mute => GovernOrder::Mute { key, seconds, reason },
+            Self::Unmute => GovernOrder::Unmute { key },
+            Self::Grant(right) => GovernOrder::Grant { key, rights: [right].into(), seconds },
+            Self::Revoke(right) => GovernOrder::Revoke { key, rights: [right].into() },
+        }
+    }
 }
 
 impl PersonAction {
@@ -150,9 +214,10 @@ impl PersonAction {
         let wrong = || {
             let emotes: Vec<&str> = EMOTES.iter().map(|(name, _)| *name).collect();
             format!(
-                "nobody can do {words:?}; there are {}, heartbeat, say WORDS, vanish TIME, and for \
-                 person 0, the admin, promote N, reserve N and demote N, with N the number of a \
-                 server below {seats}",
+                "nobody can do {words:?}; there are {}, heartbeat, login, say WORDS, vanish TIME, for \
+                 who may, appoint, dismiss, kick, ban, unban, mute, unmute PERSON and grant, revoke \
+                 RIGHT PERSON, and for person 0, the admin, promote N, reserve N and demote N, with N \
+                 the number of a server below {seats}",
                 emotes.join(", ")
             )
         };
@@ -163,22 +228,31 @@ impl PersonAction {
         let seat = || rest.parse().ok().filter(|seat| *seat < seats).ok_or_else(wrong);
         match verb {
             "heartbeat" if rest.is_empty() => Ok(Self::Heartbeat),
+            "login" if rest.is_empty() => Ok(Self::Login),
             "say" if !rest.is_empty() => Ok(Self::Say(rest.to_owned())),
             "vanish" => span(rest).map(Self::Vanish).map_err(|_| wrong()),
             "promote" => Ok(Self::Promote(seat()?)),
             "reserve" => Ok(Self::Reserve(seat()?)),
             "demote" => Ok(Self::Demote(seat()?)),
-            _ => Err(wrong()),
+            _ => {
+                let read = PersonOrder::read(verb, rest).ok_or_else(wrong);
+                read.map(|(order, person)| Self::Order(order, person))
+            }
         }
     }
 
     /// The act, and the words that belong to it; nothing for who does none.
     pub(super) fn act(&self, setting: &ReplicaSetting) -> Option<(Act, Option<&str>)> {
+        let login = || Act::login("somebody".to_owned(), Look::default());
         let change = |change| (Act::SetChange(change), None);
         Some(match self {
             Self::Vanish(_) => return None,
             Self::Emote(emote) => (Act::Emote(*emote), None),
             Self::Heartbeat => (Act::Heartbeat, None),
+            Self::Login => (login(), None),
+            Self::Order(order, person) => {
+                (Act::Govern(order.order(setting.player(*person).public())), None)
+            }
             Self::Say(words) => {
                 let body = Blob(words.as_bytes().to_vec()).id();
                 (Act::Say { channel: 0, body }, Some(words))
@@ -221,8 +295,9 @@ poisons! {
 
 #[cfg(test)]
 mod tests {
-    use super::PersonAction;
+    use super::{PersonAction, PersonOrder};
     use metatopia_types::Emote;
+    use metatopia_types::RoleRight;
     use std::time::Duration;
 
     #[test]
@@ -237,9 +312,24 @@ mod tests {
             Ok(PersonAction::Vanish(Duration::from_secs(2)))
         );
         assert_eq!(PersonAction::read("promote 4", 5), Ok(PersonAction::Promote(4)));
-        for words in
-            ["", "wav", "say", "vanish 2", "promote", "promote 5", "demote -1", "heartbeat 1"]
-        {
+        assert_eq!(PersonAction::read("ban 2", 4), Ok(PersonAction::Order(PersonOrder::Ban, 2)));
+        assert_eq!(
+            PersonAction::read("grant moderate 2", 4),
+            Ok(PersonAction::Order(PersonOrder::Grant(RoleRight::Moderate), 2))
+        );
+        for words in [
+            "ban",
+            "grant all 2",
+            "login 1",
+            "",
+            "wav",
+            "say",
+            "vanish 2",
+            "promote",
+            "promote 5",
+            "demote -1",
+            "heartbeat 1",
+        ] {
             assert!(
                 PersonAction::read(words, 5).is_err_and(|why| why.contains("promote N")),
                 "{words}"

@@ -78,6 +78,25 @@ macro_rules! stories {
 }
 
 stories! {
+    who_acts_for_an_admin_that_stays_away_changes_with_who_logs_in: "bob_and_charlie" {
+        "not-permanent = 1" => "not-permanent = 2" fails "refused.not-permanent",
+        "{ at = \"140s\" }" => "{ at = \"140s\", person = 1 }" fails "temp_admin",
+        "\"164s\", person = 2" => "\"164s\", person = 1" fails "temp_admin",
+        "\"175s\", person = 1" => "\"175s\", person = 2" fails "temp_admin",
+        "{ at = \"189s\" }" => "{ at = \"189s\", person = 1 }" fails "temp_admin",
+    }
+    nobody_acts_for_an_admin_where_nobody_is_and_servers_that_are_off_age_nobody: "nobody-is-there" {
+        "crashes = 4" => "crashes = 5" fails "crashes",
+        "{ at = \"178s\" }" => "{ at = \"178s\", person = 1 }" fails "temp_admin",
+        "\"189s\", person = 1" => "\"189s\", person = 0" fails "temp_admin",
+    }
+    who_acts_for_the_admins_is_banned_and_the_next_in_line_follows: "banned-heir" {
+        "outranked = 1" => "outranked = 2" fails "refused.outranked",
+        "last-admin = 1" => "last-admin = 2" fails "refused.last-admin",
+        "\"159s\", person = 1" => "\"159s\", person = 2" fails "temp_admin",
+        "\"165s\", person = 2" => "\"165s\", person = 1" fails "temp_admin",
+        "{ at = \"179s\" }" => "{ at = \"179s\", person = 2 }" fails "temp_admin",
+    }
     an_act_that_panics_is_refused_alike_everywhere_and_the_world_goes_on: "poison-act" {
         "crashed = 9" => "crashed = 10" fails "refused.crashed",
         "parted = []" => "parted = [1]" fails "parted",

@@ -19,9 +19,9 @@ use metatopia_types::{
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BUILD_BYTES_MAX, FAILURES_MAX, LANES_MAX, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
-        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX,
-        UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
+        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FROZEN_MAX, LANES_MAX, MUTES_MAX, ORDERS_KEPT,
+        PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
+        ROLES_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
     state::{Object, Player, PlayerSession, Presence, Publication, SNAPSHOT_BYTES_MAX, Since},
@@ -141,7 +141,11 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let heads = 8 * MIB;
 
     let beside = singles + outcomes + players + windows + owners + objects + contacts;
-    let beside = beside + scripts + deleted + packages + heads;
+    // See the comments of these limits.
+    let people = ROLES_MAX * 400 + (BANS_MAX + MUTES_MAX) * 280;
+    let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800;
+
+    let beside = beside + scripts + deleted + packages + people + heads;
 
     let place = SNAPSHOT_BYTES_MAX - WORLD_BYTES_MAX as usize;
     assert!(beside <= place, "{} KiB where {} are", beside / 1_024, place / 1_024);

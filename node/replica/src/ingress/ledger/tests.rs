@@ -38,7 +38,9 @@ fn ledger(first_login: FirstLogin) -> Ledger {
     let parameters = Parameters { first_login, ..Parameters::default() };
     let register = Register::genesis(SIM, &parameters, BTreeSet::new());
     let server = key(200).public();
-    let mut ledger = Ledger::new(server, Arc::new(Ed25519), LaneWindows::default(), register);
+    let courier = Courier::new(SIM, Arc::new(key(200)), Lane(1));
+    let windows = LaneWindows::default();
+    let mut ledger = Ledger::new(server, Arc::new(Ed25519), windows, register, courier);
     let other = Envelope { author: key(2).public(), ..envelope() };
     ledger.decided(&turn(Height(1), vec![other.sign(&key(2))]));
     ledger

@@ -129,7 +129,7 @@ fn a_new_world_is_for_its_owner_alone() {
 
     let scratch = Scratch::new("world-own");
     let path = scratch.0.join("below/world");
-    LocalWorld::create(&path, 1, |founders| {
+    LocalWorld::create(&path, 1, false, |founders| {
         let Founders { validators, admin, .. } = founders;
         let genesis = plaza::genesis(validators, BTreeSet::from([admin]));
         Ok(Beginning { genesis, state: Some(b"a state".to_vec()) })

@@ -1,0 +1,70 @@
+//! Questions across borders: what one sim says to its neighbour, and how its borders stand.
+
+use alloc::{string::String, vec::Vec};
+
+use metatopia_types::{Digest, Height, SimId, Square};
+use serde::{Deserialize, Serialize};
+
+/// The longest time that a question for a dispatch stands, in milliseconds: so often a neighbour of
+/// which nothing is new is heard all the same.
+pub const DISPATCH_WAIT_MAX_MS: u32 = 10_000;
+
+/// Nodes of a neighbour in one answer about borders.
+pub const NEIGHBOUR_NODES_MAX: usize = 8;
+
+/// Asks what a sim says to a neighbour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchQuestion {
+    /// The neighbour whose server asks.
+    pub neighbour: SimId,
+    /// The neighbour follows the validators of this sim up to there.
+    pub followed: Height,
+    /// The number of the first thing that came from this sim and was not judged yet. What comes before it
+    /// need not be sent again.
+    pub judged: u64,
+    /// The digest of the news that came with the last answer; none before the first.
+    pub had: Option<Digest>,
+    /// The question stands for so many milliseconds where nothing is new; at most
+    /// [`DISPATCH_WAIT_MAX_MS`].
+    pub wait: u32,
+}
+
+/// What a sim says to a neighbour.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DispatchAnswer {
+    /// The digest of the news that it tells. It changes when there is something new to say.
+    pub news: Digest,
+    /// An encoded [`Dispatch`](metatopia_types::Dispatch), which proves itself.
+    #[serde(with = "metatopia_types::wire::bytes")]
+    pub dispatch: Vec<u8>,
+}
+
+/// How a border stands.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BorderStanding {
+    /// People may cross.
+    Open,
+    /// It is a wall, for this reason.
+    Wall(String),
+}
+
+/// A border of the sim, for people to read, and for clients that walk over it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BorderEntry {
+    /// The sim on the other side.
+    pub neighbour: SimId,
+    /// The ground of that sim.
+    pub square: Square,
+    /// Whether people may cross.
+    pub standing: BorderStanding,
+    /// How often the border was severed.
+    pub epoch: u64,
+    /// The height of the neighbour that was heard of last; 0 if nothing was.
+    pub heard: Height,
+    /// Milliseconds of the sim's time since then; none if nothing was heard.
+    pub silent: Option<u64>,
+    /// What departed and is not settled.
+    pub under_way: u32,
+    /// Nodes of the neighbour that this node knows of, at most [`NEIGHBOUR_NODES_MAX`].
+    pub nodes: Vec<String>,
+}

@@ -1,0 +1,189 @@
+//! What servers tell of people: roles, bans, mutes, what an order would do, and what was ordered.
+
+use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
+
+use metatopia_types::{
+    Certificate, GovernOrder, Header, ObjectId, PublicKey, Refusal, RoleRight, StateProof,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{CandidateEntry, GovernanceEntry};
+
+/// Keys in one answer: 256 of at most 900 bytes are below 230 KiB.
+pub const PEOPLE_PER_ANSWER_MAX: usize = 256;
+
+/// A key with what was ordered about it. Times are milliseconds of governance time that are left.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PersonEntry {
+    /// Who it is.
+    pub key: PublicKey,
+    /// The player's name; empty if nobody with this key is known.
+    pub name: String,
+    /// Whether the player is logged in.
+    pub here: bool,
+    /// Whether the key is a permanent admin's.
+    pub admin: bool,
+    /// Whether the player acts for the admins now.
+    pub temp_admin: bool,
+    /// The rights of the role.
+    pub rights: Vec<RightEntry>,
+    /// Why the key is shut out, if it is.
+    pub ban: Option<SanctionEntry>,
+    /// Why the key is silent, if it is.
+    pub mute: Option<SanctionEntry>,
+}
+
+/// A right that a key was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RightEntry {
+    /// The right that was given.
+    pub right: RoleRight,
+    /// Who gave it.
+    pub by: PublicKey,
+    /// How long it lasts; none if it is for good.
+    pub left: Option<u64>,
+}
+
+/// A ban or a mute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SanctionEntry {
+    /// Who ordered it.
+    pub by: PublicKey,
+    /// How long it lasts; none if it is for good.
+    pub left: Option<u64>,
+    /// Why, in a line.
+    pub reason: String,
+}
+
+/// What an order would do at this moment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DryRunEntry {
+    /// By what its author may give it, in words, or the rule that refuses it.
+    pub verdict: Result<String, Refusal>,
+    /// Whom it is about.
+    pub person: Option<PersonEntry>,
+    /// What it is about.
+    pub thing: Option<GovernedThing>,
+}
+
+/// The thing that an order is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GovernedThing {
+    /// The number of the thing.
+    pub object: ObjectId,
+    /// What it is called.
+    pub name: String,
+    /// Whose it is.
+    pub owner: Option<PublicKey>,
+    /// The scripts on it.
+    pub scripts: u32,
+    /// Whether it is frozen.
+    pub frozen: bool,
+    /// Whether its owner has land with room for it.
+    pub has_home: bool,
+}
+
+/// An order that somebody might give.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntendedOrder {
+    /// Who would give it.
+    pub author: PublicKey,
+    /// The order that would be given.
+    pub order: GovernOrder,
+}
+
+/// A page of what was ordered, in a certified state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrdersAnswer {
+    /// A header that states the root of the state two turns before it.
+    pub header: Header,
+    /// For the header.
+    pub certificate: Certificate,
+    /// The leaf of that state which says how many orders there were.
+    pub governance: StateProof,
+    /// The leaf of that state with the last order that was asked for; none if no such order is kept.
+    pub page: Option<StateProof>,
+}
+
+/// How long admins have been away, and who takes over. Times are milliseconds of governance time.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AdminCountdown {
+    /// Since a permanent admin logged in.
+    pub away: u64,
+    /// Until there is a temp admin if none of them logs in; 0 from then on.
+    pub left: u64,
+    /// Who acts for the admins now, with a name.
+    pub temp_admin: Option<(String, PublicKey)>,
+    /// Who is first in line, with a name.
+    pub next: Option<(String, PublicKey)>,
+}
+
+impl AdminCountdown {
+    /// Returns it in a line.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let away = span(self.away);
+        if let Some((name, _)) = &self.temp_admin {
+            return format!("{name} acts for the admins; no admin for {away}");
+        }
+        let left = span(self.left);
+        match &self.next {
+            Some((name, _)) => format!(
+                "no admin for {away}; in {left} the oldest active player takes over: {name}"
+            ),
+            None => format!("no admin for {away}; nobody could take over in {left}"),
+        }
+    }
+}
+
+impl GovernanceEntry {
+    /// Returns how long admins have been away, and who takes over.
+    #[must_use]
+    pub fn admin_countdown(&self) -> AdminCountdown {
+        let of = |candidate: &CandidateEntry| (candidate.name.clone(), candidate.key);
+        let temp_admin = self.temp_admin.map(|key| {
+            let known = self.candidates.iter().find(|candidate| candidate.key == key);
+            known.map_or_else(|| (String::new(), key), of)
+        });
+        AdminCountdown {
+            away: self.time.saturating_sub(self.admin_login),
+            left: self.countdown,
+            temp_admin,
+            next: self.candidates.first().map(of),
+        }
+    }
+}
+
+/// Returns a span of time in days, or in hours if it is short.
+fn span(milliseconds: u64) -> String {
+    let hours = milliseconds / 3_600_000;
+    match (hours / 24, hours) {
+        (0, 1) => "1 hour".to_owned(),
+        (0, hours) => format!("{hours} hours"),
+        (1, _) => "1 day".to_owned(),
+        (days, _) => format!("{days} days"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_countdown_says_how_long_and_who() {
+        let day = 86_400_000;
+        let bob = Some(("Bob".to_owned(), PublicKey([2; 32])));
+        let away =
+            AdminCountdown { away: 23 * day, left: 7 * day, temp_admin: None, next: bob.clone() };
+        assert_eq!(
+            away.words(),
+            "no admin for 23 days; in 7 days the oldest active player takes over: Bob"
+        );
+        let alone = AdminCountdown { left: day, next: None, ..away.clone() };
+        assert_eq!(alone.words(), "no admin for 23 days; nobody could take over in 1 day");
+        let over = AdminCountdown { left: 0, temp_admin: bob, ..away };
+        assert_eq!(over.words(), "Bob acts for the admins; no admin for 23 days");
+        let now = AdminCountdown { away: 3_600_000, next: None, temp_admin: None, left: 0 };
+        assert!(now.words().starts_with("no admin for 1 hour;"));
+    }
+}

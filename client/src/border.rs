@@ -1,0 +1,93 @@
+//! Where a neighbour's ground lies, as somebody sees it who stands in a sim.
+//!
+//! Each sim counts metres from the middle of its own square. So a place has other coordinates on the
+//! other side of a border.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{Square, TilePoint};
+
+/// Metres of a tile's side.
+const TILE_METRES: i64 = 32;
+
+/// Farther than this from each other no two middles of squares that touch are, in tiles.
+const APART_MAX: i64 = 64;
+
+/// Returns what is added to the coordinates of a place in the sim on `own`, to have those of the same place
+/// in the sim on `other`. None for squares that are far apart, or are none.
+#[must_use]
+pub fn border_shift(own: Square, other: Square) -> Option<Vec2> {
+    let (own, other) = (TilePoint::middle(own)?, TilePoint::middle(other)?);
+    let metres = |own: i32, other: i32| {
+        let tiles = i64::from(own) - i64::from(other);
+        let is_near = tiles.abs() <= APART_MAX;
+        is_near.then(|| Fx::from_ratio(tiles * TILE_METRES, 1))
+    };
+    Some(Vec2::new(metres(own.x, other.x)?, metres(own.y, other.y)?))
+}
+
+/// Returns how far a place in the sim on `own` is from the ground of the sim on `other`.
+#[must_use]
+pub fn border_gap(own: Square, other: Square, place: Vec2) -> Option<Fx> {
+    let there = place.saturating_add(border_shift(own, other)?);
+    let half = half_side(other)?;
+    let inside = Vec2::new(
+        there.x.clamp(half.saturating_neg(), half),
+        there.y.clamp(half.saturating_neg(), half),
+    );
+    Some(there.distance(inside))
+}
+
+/// Returns how far a place in the sim on this square is from the nearest edge of it; none outside.
+#[must_use]
+pub fn edge_gap(own: Square, place: Vec2) -> Option<Fx> {
+    let half = half_side(own)?;
+    let rest = |at: Fx| half.saturating_sub(at.saturating_abs());
+    Some(rest(place.x).min(rest(place.y)))
+}
+
+fn half_side(square: Square) -> Option<Fx> {
+    let tiles = i64::from(square.side()?);
+    Some(Fx::from_ratio(tiles * TILE_METRES, 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OWN: Square = Square { x: 0, y: 0, doublings: 2 };
+    const EAST: Square = Square { x: 8, y: 0, doublings: 2 };
+    const SMALL: Square = Square { x: 8, y: 4, doublings: 0 };
+
+    fn at(x: i32, y: i32) -> Vec2 {
+        Vec2::new(Fx::from_int(x), Fx::from_int(y))
+    }
+
+    #[test]
+    fn a_place_on_the_line_is_the_western_edge_of_the_sim_to_the_east() {
+        let there = at(128, 5).saturating_add(border_shift(OWN, EAST).unwrap());
+        assert_eq!(there, at(-128, 5));
+        let back = there.saturating_add(border_shift(EAST, OWN).unwrap());
+        assert_eq!(back, at(128, 5));
+        // The middle of a smaller square to the east is further north.
+        assert_eq!(border_shift(OWN, SMALL), Some(at(-160, -32)));
+    }
+
+    #[test]
+    fn the_way_to_a_neighbour_is_that_to_the_nearest_point_of_its_ground() {
+        assert_eq!(border_gap(OWN, EAST, at(100, 0)), Some(Fx::from_int(28)));
+        assert_eq!(border_gap(OWN, SMALL, at(128, 0)), Some(Fx::ZERO));
+        assert_eq!(border_gap(OWN, SMALL, at(128, -10)), Some(Fx::from_int(10)));
+        assert_eq!(border_gap(OWN, EAST, at(130, 0)), Some(Fx::ZERO));
+        assert_eq!(edge_gap(OWN, at(100, -120)), Some(Fx::from_int(8)));
+    }
+
+    #[test]
+    fn squares_at_the_two_ends_of_the_plane_have_no_border() {
+        let far = Square { x: i32::MAX - 7, y: 0, doublings: 2 };
+        assert_eq!(border_shift(OWN, far), None);
+        assert_eq!(border_gap(OWN, far, Vec2::ZERO), None);
+        let none = Square { x: 1, ..OWN };
+        assert_eq!(border_shift(none, OWN), None);
+        assert_eq!(edge_gap(Square { doublings: 9, ..OWN }, Vec2::ZERO), None);
+    }
+}

@@ -1,0 +1,283 @@
+//! Walking over a border: the session with the neighbour, before and after the line.
+
+use std::time::Duration;
+
+use metatopia_client::{
+    Scene, border_gap, border_shift, edge_gap,
+    text::{position, printable},
+};
+use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
+use metatopia_sim::Genesis;
+use metatopia_types::{Act, ActId, Outcome, SimId, Square};
+use tokio::{
+    task::JoinHandle,
+    time::{Instant, timeout},
+};
+
+/// From here on the session with a neighbour is open, in metres: what is seen there is known before the line.
+const NEAR: Fx = Fx::from_int(48);
+
+/// Nearer than this to the line, a person has come to the border, in metres.
+const AT_THE_LINE: Fx = Fx::from_int(3);
+
+/// The borders are asked for again after this long.
+const BORDERS_AGAIN: Duration = Duration::from_secs(2);
+
+/// Time for the answer about borders.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// A person announces again that she may come over, after this long: a pass counts for 10 s.
+const APPROACH_AGAIN: Duration = Duration::from_secs(4);
+
+/// An announcement that was refused is made again after this long: the neighbour may not have heard yet that
+/// the person is near.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// A neighbour that let nobody in is tried again after this long.
+const TRY_AGAIN: Duration = Duration::from_secs(5);
+
+/// News of the neighbour that are looked at at once.
+const NEWS_AT_ONCE: usize = 64;
+
+/// The session with a neighbour that somebody is near.
+struct NeighbourSession {
+    driver: ClientDriver,
+    square: Square,
+    scene: Option<Scene>,
+    /// The last announcement, and when it was made.
+    approach: Option<(ActId, Instant)>,
+    /// Why the neighbour did not take it.
+    refused: Option<String>,
+}
+
+/// A session that is being opened.
+struct OpeningSession {
+    neighbour: SimId,
+    square: Square,
+    task: JoinHandle<Result<ClientDriver, String>>,
+}
+
+/// What came of looking over the border.
+pub(super) enum Passage {
+    /// The avatar is where it was.
+    None,
+    /// The avatar is in the neighbour now.
+    Arrived(Box<CrossedBorder>),
+}
+
+/// Somebody who has walked over a border.
+pub(super) struct CrossedBorder {
+    /// The session with the sim in which the avatar is.
+    pub(super) driver: ClientDriver,
+    /// What is in sight there.
+    pub(super) scene: Scene,
+    /// What is added to coordinates of the sim before, to have those of the sim now.
+    pub(super) shift: Vec2,
+}
+
+/// The borders of the sim that somebody is in, and the neighbour that is nearest.
+#[derive(Default)]
+pub(super) struct BorderWalk {
+    borders: Vec<BorderEntry>,
+    asked: Option<Instant>,
+    opening: Option<OpeningSession>,
+    ahead: Option<NeighbourSession>,
+    /// The neighbour that could not be entered, why, and when.
+    failed: Option<(SimId, String, Instant)>,
+}
+
+/// Returns the square on which a sim lies, if it lies on one.
+fn square_of(genesis: &Genesis) -> Option<Square> {
+    let office = genesis.office.as_ref().map(|office| office.square);
+    genesis.site.map(|site| site.square).or(office)
+}
+
+impl BorderWalk {
+    /// Is the avatar between two sims: gone here, with a session that waits for it over there?
+    pub(super) fn is_under_way(&self, own: Option<&Scene>) -> bool {
+        self.ahead.is_some() && own.is_some_and(|scene| scene.me.is_none())
+    }
+
+    /// Looks after the border that is nearest: opens the session with the neighbour, announces who comes,
+    /// and tells when the avatar has arrived.
+    pub(super) async fn attend(
+        &mut self,
+        driver: &mut ClientDriver,
+        own: Option<&Scene>,
+        watching: &Watching,
+    ) -> Passage {
+        let Some(square) = square_of(&driver.trust().genesis) else { return Passage::None };
+        if let Some(here) = own.and_then(position) {
+            if edge_gap(square, here).is_none_or(|gap| gap > NEAR) {
+                self.turn_back();
+                return Passage::None;
+            }
+            self.look(driver, square, here).await;
+        }
+        self.finish_opening(watching).await;
+        let from = driver.trust().sim;
+        let Some(ahead) = &mut self.ahead else { return Passage::None };
+        if let Err(why) = ahead.hear(from).await {
+            let neighbour = ahead.driver.trust().sim;
+            self.failed = Some((neighbour, why, Instant::now()));
+            self.ahead = None;
+            return Passage::None;
+        }
+        let has_left = own.is_some_and(|scene| scene.me.is_none());
+        let is_there = ahead.scene.as_ref().is_some_and(|scene| scene.me.is_some());
+        let Some(NeighbourSession { driver, square: there, scene: Some(scene), .. }) =
+            self.ahead.take_if(|_| has_left && is_there)
+        else {
+            return Passage::None;
+        };
+        let shift = border_shift(square, there).unwrap_or_default();
+        *self = Self::default();
+        Passage::Arrived(Box::new(CrossedBorder { driver, scene, shift }))
+    }
+
+    /// Leaves a neighbour that is far off.
+    fn turn_back(&mut self) {
+        if let Some(ahead) = self.ahead.take() {
+            tokio::spawn(ahead.driver.leave());
+        }
+        self.opening = None;
+    }
+
+    /// Asks for the borders if that was long ago, and opens a session with the neighbour that is nearest.
+    async fn look(&mut self, driver: &mut ClientDriver, square: Square, here: Vec2) {
+        if self.asked.is_none_or(|asked| asked.elapsed() >= BORDERS_AGAIN) {
+            self.asked = Some(Instant::now());
+            if let Ok(Answer::Borders(borders)) = driver.ask(Question::Borders, ANSWER).await {
+                self.borders = borders;
+            }
+        }
+        let Some(nearest) = self.nearest(square, here).cloned() else { return };
+        let is_there = |sim: SimId| sim == nearest.neighbour;
+        let goes_on = self.ahead.as_ref().is_some_and(|a| is_there(a.driver.trust().sim))
+            || self.opening.as_ref().is_some_and(|o| is_there(o.neighbour));
+        let is_waiting = self
+            .failed
+            .as_ref()
+            .is_some_and(|(sim, _, at)| is_there(*sim) && at.elapsed() < TRY_AGAIN);
+        if goes_on || is_waiting {
+            return;
+        }
+        self.turn_back();
+        let nodes = nearest.nodes.iter().filter_map(|node| node.parse().ok()).collect();
+        let task = tokio::spawn(open(nearest.neighbour, nodes, driver.signer()));
+        let (neighbour, square) = (nearest.neighbour, nearest.square);
+        self.opening = Some(OpeningSession { neighbour, square, task });
+    }
+
+    /// Returns the border that is nearest to a place, if one is near.
+    fn nearest(&self, square: Square, here: Vec2) -> Option<&BorderEntry> {
+        let gap = |border: &&BorderEntry| border_gap(square, border.square, here);
+        let near = self.borders.iter().filter(|border| gap(border).is_some_and(|gap| gap <= NEAR));
+        near.min_by_key(gap)
+    }
+
+    async fn finish_opening(&mut self, watching: &Watching) {
+        let Some(opening) = self.opening.take_if(|opening| opening.task.is_finished()) else {
+            return;
+        };
+        let OpeningSession { neighbour, square, task } = opening;
+        let opened = task.await.unwrap_or_else(|_| Err("its session broke".to_owned()));
+        let opened = match opened {
+            Ok(mut driver) => match driver.view(Some(watching.clone())).await {
+                Ok(()) => Ok(driver),
+                Err(error) => Err(error.to_string()),
+            },
+            Err(why) => Err(why),
+        };
+        match opened {
+            Ok(driver) => {
+                self.failed = None;
+                let (scene, approach, refused) = (None, None, None);
+                self.ahead = Some(NeighbourSession { driver, square, scene, approach, refused });
+            }
+            Err(why) => self.failed = Some((neighbour, why, Instant::now())),
+        }
+    }
+
+    /// Returns why nobody comes over the border at this place, if it is at a border that is a wall.
+    pub(super) async fn wall(&mut self, driver: &mut ClientDriver, here: Vec2) -> Option<String> {
+        let square = square_of(&driver.trust().genesis)?;
+        if edge_gap(square, here)? > AT_THE_LINE {
+            return None;
+        }
+        if let Ok(Answer::Borders(borders)) = driver.ask(Question::Borders, ANSWER).await {
+            self.borders = borders;
+        }
+        let at = |border: &&BorderEntry| {
+            border_gap(square, border.square, here).is_some_and(|gap| gap <= AT_THE_LINE)
+        };
+        let Some(border) = self.borders.iter().find(at) else {
+            return Some("no border is open here".to_owned());
+        };
+        if let BorderStanding::Wall(why) = &border.standing {
+            return Some(why.clone());
+        }
+        let ahead = self.ahead.as_ref().filter(|a| a.driver.trust().sim == border.neighbour);
+        let refused = ahead.and_then(|ahead| ahead.refused.clone());
+        let failed = || match &self.failed {
+            Some((sim, why, _)) if *sim == border.neighbour => Some(why.clone()),
+            _ => None,
+        };
+        refused.or_else(failed)
+    }
+}
+
+impl NeighbourSession {
+    /// Announces who comes, and takes in what has happened over there.
+    async fn hear(&mut self, from: SimId) -> Result<(), String> {
+        let again = if self.refused.is_some() { ASK_AGAIN } else { APPROACH_AGAIN };
+        if self.approach.is_none_or(|(_, at)| at.elapsed() >= again) {
+            let act = Act::Approach { from };
+            let sent = self.driver.submit(act, Vec::new()).await.map_err(|e| e.to_string())?;
+            self.approach = Some((sent.act, Instant::now()));
+        }
+        for _ in 0..NEWS_AT_ONCE {
+            // What has not come yet is waited for by nobody.
+            let Ok(news) = timeout(Duration::ZERO, self.driver.news()).await else { break };
+            self.note(news)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, news: DriverEvent) -> Result<(), String> {
+        let is_own = |act: ActId| self.approach.is_some_and(|(own, _)| own == act);
+        match news {
+            DriverEvent::Scene(scene) => self.scene = Some(*scene),
+            DriverEvent::Outcome { act, outcome, .. } if is_own(act) => {
+                self.refused = match outcome {
+                    Outcome::Refused(why) => Some(why.to_string()),
+                    _ => None,
+                };
+            }
+            DriverEvent::Refused { act, why } if is_own(act) => {
+                self.refused = Some(why.to_string())
+            }
+            DriverEvent::Ended(end) => return Err(end.to_string()),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Opens a session with a neighbour, whose id the border names: no genesis of another sim is believed.
+async fn open(
+    neighbour: SimId,
+    nodes: Vec<NodeUrl>,
+    key: std::sync::Arc<dyn metatopia_types::Sign>,
+) -> Result<ClientDriver, String> {
+    let trust = GenesisTrust::learn_from(&nodes, Some(neighbour)).await;
+    let trust = trust.map_err(|error| error.to_string())?;
+    ClientDriver::open(nodes, trust, key).await.map_err(|error| error.to_string())
+}
+
+/// Returns the name of the sim of a session.
+pub(super) fn name_of(driver: &ClientDriver) -> String {
+    printable(&driver.trust().genesis.name)
+}

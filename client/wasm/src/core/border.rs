@@ -1,0 +1,93 @@
+//! The borders of the sim, as somebody sees them who stands in it.
+
+use metatopia_client::{border_gap, border_shift, edge_gap};
+use metatopia_math::{Fx, Vec2};
+use metatopia_protocol::{BorderEntry, BorderStanding, Question};
+use metatopia_sim::Genesis;
+use metatopia_types::Square;
+use serde_json::{Value, json};
+
+use super::{ClientCore, inquiry::InquiryTask, units::from_fx};
+
+/// Borders within so many metres are of interest: from there on a neighbour gives passes.
+const NEAR: Fx = Fx::from_int(48);
+
+/// Returns the square on which a sim lies, if it lies on one.
+fn square_of(genesis: &Genesis) -> Option<Square> {
+    let office = genesis.office.as_ref().map(|office| office.square);
+    genesis.site.map(|site| site.square).or(office)
+}
+
+impl ClientCore {
+    /// Asks for the borders near a place, nearest first. Far from every edge there is none to ask for.
+    pub(super) fn ask_borders(&mut self, command: u64, place: Vec2) {
+        let square = square_of(&self.genesis);
+        let is_near = |square| edge_gap(square, place).is_none_or(|gap| gap <= NEAR);
+        match square.filter(|square| is_near(*square)) {
+            Some(square) => {
+                let task = InquiryTask::Borders(square, place);
+                self.inquire(Some(command), task, Question::Borders);
+            }
+            None => self.done(command, &json!([])),
+        }
+    }
+}
+
+/// Returns the borders near a place of the sim on this square, nearest first.
+pub(super) fn near(square: Square, place: Vec2, borders: &[BorderEntry]) -> Value {
+    let gap = |border: &BorderEntry| border_gap(square, border.square, place);
+    let borders = borders.iter().filter_map(|border| Some((gap(border)?, border)));
+    let mut near: Vec<(Fx, &BorderEntry)> = borders.filter(|(gap, _)| *gap <= NEAR).collect();
+    near.sort_by_key(|(gap, border)| (*gap, border.neighbour));
+    near.into_iter().map(|(gap, border)| entry(square, gap, border)).collect()
+}
+
+fn entry(square: Square, gap: Fx, border: &BorderEntry) -> Value {
+    // What is near has a shift: its gap was found by it.
+    let shift = border_shift(square, border.square).unwrap_or_default();
+    let (open, why) = match &border.standing {
+        BorderStanding::Open => (true, None),
+        BorderStanding::Wall(why) => (false, Some(why)),
+    };
+    json!({
+        "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
+        "shift": { "x": from_fx(shift.x), "y": from_fx(shift.y) }, "nodes": border.nodes,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, Height, SimId};
+
+    use super::*;
+
+    fn border(n: u8, x: i32, standing: BorderStanding) -> BorderEntry {
+        BorderEntry {
+            neighbour: SimId(Digest([n; 32])),
+            square: Square { x, y: 0, doublings: 2 },
+            standing,
+            epoch: 0,
+            heard: Height(9),
+            silent: Some(0),
+            under_way: 0,
+            nodes: vec!["http://192.0.2.7:8080".to_owned()],
+        }
+    }
+
+    #[test]
+    fn borders_are_told_nearest_first_with_the_way_to_the_other_coordinates() {
+        let own = Square { x: 0, y: 0, doublings: 2 };
+        let wall = BorderStanding::Wall("it is silent".to_owned());
+        let borders = [border(1, -8, wall), border(2, 8, BorderStanding::Open)];
+        let place = Vec2::new(Fx::from_int(120), Fx::ZERO);
+        let told = near(own, place, &borders);
+        assert_eq!(told.as_array().map(Vec::len), Some(1), "the western one is far: {told}");
+        assert_eq!(told[0]["neighbour"], "02".repeat(32));
+        assert_eq!((&told[0]["open"], &told[0]["gap"]), (&true.into(), &8.0.into()));
+        assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
+
+        let west = Vec2::new(Fx::from_int(-128), Fx::ZERO);
+        let told = near(own, west, &borders);
+        assert_eq!((&told[0]["open"], &told[0]["why"]), (&false.into(), &"it is silent".into()));
+    }
+}

@@ -1,0 +1,74 @@
+// @ts-check
+/** The map of the world that a sim lies in: a node tells it, the module proves it. And the way to a sim on it. */
+import { askHttp, askSession } from './carriers.js';
+
+/** Servers of a sim that are asked before one is taken. */
+const ASKED_MAX = 4;
+/** The time after which a map may have changed, in milliseconds. */
+export const OLD_MS = 24 * 3_600_000;
+
+/**
+ * @typedef {object} Site a square of the map; place, sim and holder are proved, the rest is what its servers say
+ * @property {number} x the western edge, in tiles of 32 m
+ * @property {number} y the southern edge
+ * @property {number} side in metres
+ * @property {string} sim
+ * @property {string} holder
+ * @property {string|null} label what it is called
+ * @property {number|null} people
+ * @property {string|null} licence
+ * @property {boolean} met does this node hear of its servers?
+ * @property {string[]} at the origins of its servers
+ */
+
+/**
+ * Asks a node for the map as far as it knows it, and has all of it proved.
+ * @param {string} http the node's origin
+ * @param {{sim: string, world: string, module: import('../prove/module.js').Module}} parts
+ * @returns {Promise<{sites: Site[], oldest: number|null}>} rejects where the node takes part in another world
+ */
+export async function askMap(http, { sim, world, module }) {
+  const ask = async (/** @type {string} */ path) => (await askHttp(http, `${path}?sim=${sim}`)).json();
+  const [about, told] = await Promise.all([ask('/api/world'), ask('/api/world/map')]);
+  if (about.world !== world) throw Object.assign(new Error('another world'), { code: 'other-map' });
+  const { squares, oldest } = module.proveMap({ world, office: about.office, links: about.links, proofs: told.proofs });
+  const said = new Map(told.sites.map((/** @type {any} */ site) => [site.sim, site]));
+  return { oldest, sites: squares.map((/** @type {any} */ square) => withWords(square, said.get(square.sim) ?? {})) };
+}
+
+/** @param {any} square @param {any} words what its servers say @returns {Site} */
+function withWords(square, { label = null, people = null, licence = null, met = false, endpoints = [] }) {
+  const at = endpoints.flatMap((/** @type {{http: string|null}} */ { http }) => (http && URL.canParse(http) ? [new URL(http).origin] : []));
+  return { ...square, label, people, licence, met, at: [...new Set(at)] };
+}
+
+/**
+ * Finds the server of a site that answers first.
+ * @param {Pick<Site, 'sim' | 'at'>} site
+ * @returns {Promise<{origin: string, lets: boolean}>} whether it lets pages of this origin in; rejects where none answers
+ */
+export async function fastest({ sim, at }) {
+  const some = at.slice(0, ASKED_MAX);
+  try {
+    return await Promise.any(some.map(async (origin) => {
+      await askSession(origin, sim);
+      return { origin, lets: true };
+    }));
+  } catch {
+    // A server that does not know this page's origin may still be there: its own page enters it.
+    const there = some.map((origin) => fetch(`${origin}/health/ready`, { mode: 'no-cors', credentials: 'omit', signal: AbortSignal.timeout(5_000) }).then(() => ({ origin, lets: false })));
+    return Promise.any(there).catch(() => {
+      throw Object.assign(new Error('no server answers'), { code: 'no-answer' });
+    });
+  }
+}
+
+/**
+ * The address of a sim: of this page where its server lets it in, so that the person keeps the key.
+ * @param {{sim: string, origin: string, lets: boolean}} there @param {string} here the origin of this page
+ * @param {boolean} folder is this page a folder of files, which has no addresses of sims?
+ */
+export function addressOf({ sim, origin, lets }, here, folder) {
+  if (origin === here) return `/w/${sim}`;
+  return lets && !folder ? `/w/${sim}?node=${encodeURIComponent(origin)}` : `${origin}/w/${sim}`;
+}

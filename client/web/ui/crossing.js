@@ -1,0 +1,26 @@
+// @ts-check
+/** Walking over a border, as the page does it: where the avatar is, there the page goes. */
+
+import { BorderWalk } from '../core/border.js';
+import { Engine } from '../core/engine.js';
+import { addressOf } from '../core/world-map.js';
+import { refusal, t } from '../strings.js';
+
+/** @param {import('../main.js').Page} page */
+export function crossing(page) {
+  const { identity, store, toasts } = page;
+  return new BorderWalk({
+    engine: page.client,
+    open({ neighbour, nodes }, at) {
+      const [origin, ...servers] = nodes.map((node) => new URL(node).origin);
+      return new Engine({ origin, servers, identity, at, store, sim: neighbour, compiled: page.loaded.compiled });
+    },
+    arrived({ status: { sim, http, simName } }) {
+      toasts.say(t('border.walked', { sim: simName }));
+      location.assign(addressOf({ sim, origin: http, lets: true }, location.origin, page.inFolder));
+    },
+    refused(code, { status }) {
+      toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad');
+    },
+  });
+}

@@ -1,0 +1,92 @@
+// @ts-check
+/** Orders about people, for those who may give them, and the list of what was ordered. */
+
+import { refusal, t, why } from '../strings.js';
+import { button, el, field, fill, short } from './dom.js';
+
+/** What may be done about a person. */
+const VERBS = ['mute', 'kick', 'ban', 'unmute', 'unban'];
+/** How long it may last, in seconds; the last one is for good. */
+const TIMES = /** @type {[string, number | null][]} */ ([['minutes', 600], ['hour', 3_600], ['day', 86_400], ['ever', null]]);
+const TIMED = new Set(['mute', 'ban']);
+
+/** May somebody moderate here? @param {{admin: boolean, rights: {right: string}[]}} person */
+export const mayModerate = ({ admin, rights }) => admin || rights.some(({ right }) => right === 'moderate');
+
+/**
+ * An order in the words of the core.
+ * @param {string} verb @param {string} key @param {string} time a word of `TIMES` @param {string} reason
+ */
+export function orderOf(verb, key, time, reason) {
+  const seconds = TIMES.find(([word]) => word === time)?.[1] ?? null;
+  return TIMED.has(verb) ? { verb, key, seconds, reason } : { verb, key };
+}
+
+/** @param {string} label @param {[string, string][]} choices */
+function choice(label, choices) {
+  const select = el('select', null, ...choices.map(([value, text]) => el('option', { value }, text)));
+  return { select, element: field(label, select) };
+}
+
+/** Asks what to do about somebody, and orders it. @param {import('../main.js').Page} page @param {{name: string, key: string}} player */
+export function moderate(page, { name, key }) {
+  const verb = choice(t('moderate.what'), VERBS.map((word) => [word, t(`moderate.${word}`)]));
+  const time = choice(t('moderate.time'), TIMES.map(([word]) => [word, t(`moderate.for.${word}`)]));
+  const reason = el('input', { type: 'text', maxlength: '120' });
+  const because = field(t('moderate.reason'), reason, t('moderate.reason.hint'));
+  const fit = () => [time.element, because].forEach((part) => (part.hidden = !TIMED.has(verb.select.value)));
+  verb.select.addEventListener('change', fit);
+  fit();
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'moderate-title' }, el('form', { method: 'dialog', class: 'stack', on: { submit: () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim())) } },
+    el('h1', { id: 'moderate-title' }, t('moderate.title', { name })), short(key), verb.element, time.element, because,
+    el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')), button({ text: t('cancel'), click: () => dialog.close() }))));
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
+}
+
+/** Gives an order, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
+export async function order(page, given) {
+  try {
+    const { ok, refusal: code } = await page.client.govern(given);
+    page.toasts.say(ok ? t('moderate.done') : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
+  } catch (error) {
+    page.toasts.say(t('failed', { why: why(error) }), 'bad');
+  }
+}
+
+/** What was ordered, in a line. @param {any} each */
+export function told({ verb, detail, object, seconds }) {
+  const what = [t(`did.${verb}`), object === null || object === undefined ? '' : t('did.object', { object })].filter(Boolean).join(' ');
+  const lasts = seconds === undefined ? '' : seconds === null ? t('did.ever') : t('did.seconds', { n: seconds });
+  return [what, lasts, detail].filter(Boolean).join(', ');
+}
+
+/** The list of what was ordered, newest first; older ones come page by page. @param {import('../main.js').Page} page */
+export function orderList(page) {
+  const list = el('ol', { class: 'order orders' });
+  const more = button({ text: t('did.more'), class: 'small', click: () => show(last) });
+  const element = el('div', { class: 'stack' }, list, more);
+  let last = /** @type {number | null} */ (null);
+  let moderates = false;
+
+  function row(/** @type {any} */ each) {
+    const lift = moderates && ['mute', 'ban'].includes(each.verb) && each.person;
+    return el('li', null, el('b', null, told(each)), ' ', each.person && short(each.person), el('br'),
+      el('small', null, t('did.by', { height: each.height, warrant: each.warrant }), ' '), short(each.by),
+      lift && button({ text: t('moderate.lift'), class: 'small', click: () => order(page, { verb: `un${each.verb}`, key: each.person }) }));
+  }
+
+  /** Adds a page of orders; from the newest on, without a number. @param {number | null} [below] */
+  async function show(below = null) {
+    const own = await page.client.person();
+    moderates = mayModerate(own);
+    const { orders, more: goesOn } = await page.client.orders(below);
+    if (below === null) fill(list);
+    list.append(...orders.map(row));
+    last = orders.at(-1)?.number ?? null;
+    more.hidden = !goesOn || last === null;
+    if (list.childElementCount === 0) fill(list, el('li', { class: 'quiet' }, t('governance.noacts')));
+  }
+  return { element, show };
+}

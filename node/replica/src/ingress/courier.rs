@@ -1,0 +1,118 @@
+//! What was heard of neighbours, on its way into the turns that this server proposes.
+//!
+//! A dispatch is a state of the neighbour, so of each border only the newest waits, and an older one
+//! that was passed over is no loss. None is handed on to other servers: each has a courier of its own.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_types::{
+    Act, Blob, Dispatch, Envelope, Height, Lane, Seq, Sign, SignedEnvelope, SimId, Turn, limits,
+};
+
+/// Heights for which the act with a dispatch may be decided. It is signed anew for each proposal.
+const VALID_FOR: u64 = 16;
+
+/// A dispatch that was checked.
+#[derive(Debug)]
+struct WaitingDispatch {
+    /// The height of the neighbour's header that it is proved by.
+    height: Height,
+    blob: Blob,
+}
+
+/// The newest dispatch of each border, until a turn takes it.
+pub(super) struct Courier {
+    sim: SimId,
+    signer: Arc<dyn Sign>,
+    lane: Lane,
+    next_seq: Seq,
+    waiting: BTreeMap<SimId, WaitingDispatch>,
+    /// The border behind this one begins the next turn, so that none is always last.
+    last: Option<SimId>,
+}
+
+impl core::fmt::Debug for Courier {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "Courier with news of {} neighbours", self.waiting.len())
+    }
+}
+
+impl Courier {
+    /// Returns a courier with nothing yet. No act of this server has used the lane.
+    pub(super) const fn new(sim: SimId, signer: Arc<dyn Sign>, lane: Lane) -> Self {
+        Self { sim, signer, lane, next_seq: Seq(1), waiting: BTreeMap::new(), last: None }
+    }
+
+    /// Keeps a dispatch that was checked, unless a newer one of the same neighbour waits.
+    pub(super) fn keep(&mut self, neighbour: SimId, height: Height, dispatch: Vec<u8>) {
+        let is_newer = |waiting: &WaitingDispatch| height >= waiting.height;
+        if self.waiting.get(&neighbour).is_none_or(is_newer) {
+            let waiting = WaitingDispatch { height, blob: Blob(dispatch) };
+            self.waiting.insert(neighbour, waiting);
+        }
+    }
+
+    /// Returns how many dispatches wait, at most one a border.
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Forgets what is not of these borders, and what is no newer than what the sim has heard there.
+    pub(super) fn forget_heard(&mut self, heard: &BTreeMap<SimId, Height>) {
+        let is_news = |neighbour: &SimId, waiting: &mut WaitingDispatch| {
+            heard.get(neighbour).is_some_and(|heard| *heard < waiting.height)
+        };
+        self.waiting.retain(is_news);
+    }
+
+    /// Forgets what a decided turn tells as well, or tells more of.
+    pub(super) fn decided(&mut self, turn: &Turn) {
+        for act in turn.body.acts() {
+            let Act::Hear { neighbour, dispatch } = act.envelope.act else { continue };
+            let Some(waiting) = self.waiting.get(&neighbour) else { continue };
+            let told = turn.body.blobs().iter().find(|blob| blob.id() == dispatch);
+            // What cannot be read tells nothing; the sim refuses it when it applies the turn.
+            let told = told.and_then(|blob| Dispatch::decode(&blob.0).ok());
+            if told.is_some_and(|told| reach(&told) >= waiting.height) {
+                self.waiting.remove(&neighbour);
+            }
+        }
+    }
+
+    /// Returns acts that tell what waits, for a turn of `height` that this server proposes: at most one a
+    /// border, and as many as fit into [`limits::DISPATCHES_BYTES_MAX`], each border in rotation. They wait on
+    /// until a turn with them is decided.
+    pub(super) fn hears(&mut self, height: Height) -> Vec<(SignedEnvelope, Blob)> {
+        let all: Vec<SimId> = self.waiting.keys().copied().collect();
+        let behind = |border: &SimId| self.last.is_some_and(|last| *border <= last);
+        let (before, after): (Vec<SimId>, Vec<SimId>) = all.into_iter().partition(behind);
+        let (mut hears, mut bytes) = (Vec::new(), 0);
+        for neighbour in after.into_iter().chain(before) {
+            let blob = self.waiting[&neighbour].blob.clone();
+            if bytes + blob.0.len() > limits::DISPATCHES_BYTES_MAX {
+                break;
+            }
+            bytes += blob.0.len();
+            self.last = Some(neighbour);
+            hears.push((self.sign(height, Act::Hear { neighbour, dispatch: blob.id() }), blob));
+        }
+        hears
+    }
+
+    fn sign(&mut self, height: Height, act: Act) -> SignedEnvelope {
+        let (signer, seq) = (&*self.signer, self.next_seq);
+        self.next_seq = seq.plus(1);
+        let (author, last_valid) = (signer.public(), height.plus(VALID_FOR));
+        Envelope { sim: self.sim, author, lane: self.lane, seq, last_valid, act }.sign(signer)
+    }
+}
+
+/// Returns how far a dispatch tells of its sim: the height of its header, or of its last link.
+pub(super) fn reach(dispatch: &Dispatch) -> Height {
+    let link = || dispatch.links.last().map(|link| link.header.height);
+    dispatch.state.as_ref().map(|state| state.header.height).or_else(link).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,100 @@
+//! What clients are told about people, and whose sessions end because of an order.
+
+use std::collections::BTreeSet;
+
+use metatopia_protocol::{
+    DryRunEntry, Goodbye, GovernedThing, IntendedOrder, PEOPLE_PER_ANSWER_MAX, PersonEntry,
+    RightEntry, SanctionEntry,
+};
+use metatopia_sim::{GivenRight, Role, Sanction, World};
+use metatopia_types::{Act, GovernOrder, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope};
+
+use crate::ClientId;
+
+/// Returns what was ordered about a key.
+pub(super) fn person(world: &World, key: PublicKey) -> PersonEntry {
+    let player = world.player(&key);
+    let governance = world.governance();
+    let right = |(right, given): (&RoleRight, &GivenRight)| RightEntry {
+        right: *right,
+        by: given.by,
+        left: left(world, given.until),
+    };
+    let lasts = |(_, given): &(&RoleRight, &GivenRight)| left(world, given.until) != Some(0);
+    let sanction = |sanction: &Sanction| SanctionEntry {
+        by: sanction.by,
+        left: left(world, sanction.until),
+        reason: sanction.reason.clone(),
+    };
+    let rights =
+        |role: &Role| role.rights.iter().filter(lasts).map(right).collect::<Vec<RightEntry>>();
+    PersonEntry {
+        key,
+        name: player.map_or_else(String::new, |player| player.name.clone()),
+        here: player.is_some_and(|player| player.session.is_some()),
+        admin: governance.admins.contains(&key),
+        temp_admin: governance.temp_admin == Some(key),
+        rights: world.role(&key).map_or_else(Vec::new, rights),
+        ban: world.ban(&key).map(sanction),
+        mute: world.mute(&key).map(sanction),
+    }
+}
+
+/// Returns the milliseconds that are left until this governance time.
+fn left(world: &World, until: Option<u64>) -> Option<u64> {
+    until.map(|until| until.saturating_sub(world.governance().time))
+}
+
+/// Returns the keys after one about which something was ordered; as many as one answer has.
+pub(super) fn governed(world: &World, after: Option<PublicKey>) -> Vec<PersonEntry> {
+    let keys = world.governed_after(after, PEOPLE_PER_ANSWER_MAX);
+    keys.into_iter().map(|key| person(world, key)).collect()
+}
+
+/// Returns what an order would do.
+pub(super) fn dry_run(world: &World, intended: &IntendedOrder) -> DryRunEntry {
+    let IntendedOrder { author, order } = intended;
+    let verdict = world.may_order(author, order).map(|warrant| warrant.words().to_owned());
+    DryRunEntry {
+        verdict,
+        person: order.person().map(|key| person(world, *key)),
+        thing: order.object().and_then(|object| thing(world, object)),
+    }
+}
+
+/// Returns the thing that an order is about.
+fn thing(world: &World, object: ObjectId) -> Option<GovernedThing> {
+    let seen = world.object(object).filter(|seen| seen.player.is_none())?;
+    Some(GovernedThing {
+        object,
+        name: seen.name,
+        owner: seen.owner,
+        scripts: u32::try_from(seen.scripts.len()).unwrap_or(u32::MAX),
+        frozen: world.frozen(object).is_some(),
+        has_home: world.home_of(object).is_some(),
+    })
+}
+
+/// Returns the sessions that end after a turn: of keys that are banned, and of players whom the turn sent
+/// away. A banned key that connects anew is told so after the next turn.
+pub(crate) fn sent_away(
+    world: &World,
+    acts: &[SignedEnvelope],
+    outcomes: &[Outcome],
+    sessions: &[(ClientId, PublicKey)],
+) -> Vec<(ClientId, Goodbye)> {
+    let kicked = |(act, outcome): (&SignedEnvelope, &Outcome)| match &act.envelope.act {
+        Act::Govern(GovernOrder::Kick { key }) if outcome.is_done() => Some(*key),
+        _ => None,
+    };
+    let kicked: BTreeSet<PublicKey> = acts.iter().zip(outcomes).filter_map(kicked).collect();
+    if kicked.is_empty() && !world.has_bans() {
+        return Vec::new();
+    }
+    let why = |key: &PublicKey| match key {
+        key if world.ban(key).is_some() => Some(Goodbye::Banned),
+        key if kicked.contains(key) => Some(Goodbye::Kicked),
+        _ => None,
+    };
+    sessions.iter().filter_map(|(client, key)| Some((*client, why(key)?))).collect()
+}

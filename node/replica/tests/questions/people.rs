@@ -1,0 +1,201 @@
+//! Orders about people at a server: connections that end by them, and what it tells and proves of them.
+
+use std::collections::BTreeSet;
+
+use metatopia_protocol::{
+    Answer, Goodbye, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
+    ServerMessage,
+};
+use metatopia_replica::ClientId;
+use metatopia_sim::{Governance, RecordedOrder};
+use metatopia_types::{
+    Act, Digest, GovernOrder, Look, PublicKey, Refusal, RoleRight, Sign, SigningKey,
+    limits::{LEAF_BYTES_MAX, ROOT_LAG},
+    wire,
+};
+
+use super::{
+    alone::{Alone, genesis},
+    author_class::Person,
+};
+
+const ADMIN: u8 = 100;
+const PEST: u8 = 66;
+
+fn public(n: u8) -> PublicKey {
+    SigningKey::from_seed([n; 32]).public()
+}
+
+/// A server with an admin who is logged in.
+fn governed() -> (Alone, Person) {
+    let mut genesis = genesis();
+    genesis.admins = BTreeSet::from([public(ADMIN)]);
+    let mut server = Alone::found(&genesis);
+    server.run_to(3);
+    let mut admin = Person::comes(&mut server, ADMIN);
+    admin.acts(&mut server, Act::login("Alice".to_owned(), Look::default()), 100);
+    turn(&mut server);
+    (server, admin)
+}
+
+/// Plays so many turns that an act is decided and applied.
+fn turn(server: &mut Alone) {
+    let height = server.height().0;
+    server.run_to(height + 2);
+}
+
+fn order(server: &mut Alone, admin: &mut Person, order: GovernOrder) {
+    admin.acts(server, Act::Govern(order), 100);
+    turn(server);
+}
+
+fn ban(seconds: Option<u32>) -> GovernOrder {
+    GovernOrder::Ban { key: public(PEST), seconds, reason: "spam".to_owned() }
+}
+
+fn goodbyes(server: &mut Alone, client: ClientId) -> Vec<Goodbye> {
+    let told = server.heard(client).into_iter();
+    let why = |message| match message {
+        ServerMessage::Goodbye(why) => Some(why),
+        _ => None,
+    };
+    told.filter_map(why).collect()
+}
+
+fn person(server: &mut Alone, key: PublicKey) -> PersonEntry {
+    match server.ask(Question::Person { key }) {
+        Answer::Person(entry) => *entry,
+        other => panic!("{other:?} where a person belongs"),
+    }
+}
+
+fn page(server: &mut Alone, below: u64) -> OrdersAnswer {
+    match server.ask(Question::Orders { below }) {
+        Answer::Orders(page) => *page,
+        other => panic!("{other:?} where orders belong"),
+    }
+}
+
+#[test]
+fn a_ban_ends_all_sessions_of_its_key_with_the_turn_and_none_opens_for_longer_than_a_turn() {
+    let (mut server, mut admin) = governed();
+    let first = Person::comes(&mut server, PEST);
+    let second = Person::comes(&mut server, PEST);
+    let other = Person::comes(&mut server, 67);
+    turn(&mut server);
+    for client in [first.client, second.client, other.client] {
+        assert_eq!(goodbyes(&mut server, client), []);
+    }
+    order(&mut server, &mut admin, ban(None));
+    for client in [first.client, second.client] {
+        assert_eq!(goodbyes(&mut server, client), [Goodbye::Banned]);
+    }
+    assert_eq!(goodbyes(&mut server, other.client), []);
+    let again = Person::comes(&mut server, PEST);
+    turn(&mut server);
+    assert_eq!(goodbyes(&mut server, again.client), [Goodbye::Banned]);
+
+    order(&mut server, &mut admin, GovernOrder::Unban { key: public(PEST) });
+    let back = Person::comes(&mut server, PEST);
+    turn(&mut server);
+    assert_eq!(goodbyes(&mut server, back.client), []);
+}
+
+#[test]
+fn who_is_kicked_is_told_so_and_may_connect_again() {
+    let (mut server, mut admin) = governed();
+    let mut pest = Person::comes(&mut server, PEST);
+    pest.acts(&mut server, Act::login("Pest".to_owned(), Look::default()), 100);
+    turn(&mut server);
+    assert!(person(&mut server, public(PEST)).here);
+    order(&mut server, &mut admin, GovernOrder::Kick { key: public(PEST) });
+    assert_eq!(goodbyes(&mut server, pest.client), [Goodbye::Kicked]);
+    assert!(!person(&mut server, public(PEST)).here);
+    let back = Person::comes(&mut server, PEST);
+    turn(&mut server);
+    assert_eq!(goodbyes(&mut server, back.client), []);
+}
+
+#[test]
+fn what_was_ordered_about_a_key_is_told_and_what_an_order_would_do() {
+    let (mut server, mut admin) = governed();
+    let mut pest = Person::comes(&mut server, PEST);
+    pest.acts(&mut server, Act::login("Pest".to_owned(), Look::default()), 100);
+    turn(&mut server);
+    let rights = BTreeSet::from([RoleRight::Build]);
+    let grant = GovernOrder::Grant { key: public(PEST), rights, seconds: Some(3_600) };
+    order(&mut server, &mut admin, grant);
+    let mute =
+        GovernOrder::Mute { key: public(PEST), seconds: None, reason: "shouting".to_owned() };
+    order(&mut server, &mut admin, mute);
+
+    let told = person(&mut server, public(PEST));
+    assert_eq!((told.name.as_str(), told.here, told.admin), ("Pest", true, false));
+    assert_eq!(told.rights[0].right, RoleRight::Build);
+    assert!(told.rights[0].left.is_some_and(|left| left <= 3_600_000));
+    let mute = told.mute.clone().expect("a mute");
+    assert_eq!((mute.by, mute.left, mute.reason.as_str()), (public(ADMIN), None, "shouting"));
+    assert_eq!(server.ask(Question::People { after: None }), Answer::People(vec![told]));
+    let after = Some(public(PEST));
+    assert_eq!(server.ask(Question::People { after }), Answer::People(Vec::new()));
+
+    let dry = |server: &mut Alone, author: u8| {
+        let intended = IntendedOrder { author: public(author), order: ban(None) };
+        match server.ask(Question::DryRun(Box::new(intended))) {
+            Answer::DryRun(told) => *told,
+            other => panic!("{other:?} where a dry run belongs"),
+        }
+    };
+    let would = dry(&mut server, ADMIN);
+    assert_eq!(would.verdict, Ok("as admin".to_owned()));
+    assert_eq!(would.person.map(|person| person.name), Some("Pest".to_owned()));
+    assert_eq!(dry(&mut server, PEST).verdict, Err(Refusal::NoRight));
+    assert!(person(&mut server, public(PEST)).ban.is_none(), "nothing was done");
+}
+
+#[test]
+fn a_full_answer_has_256_keys_and_the_rest_is_asked_for_after_the_last() {
+    let (mut server, mut admin) = governed();
+    for n in 0..=PEOPLE_PER_ANSWER_MAX {
+        let key = PublicKey(Digest::of("a test's key", &n.to_le_bytes()).0);
+        let ban = GovernOrder::Ban { key, seconds: None, reason: String::new() };
+        order(&mut server, &mut admin, ban);
+    }
+    let ask = |server: &mut Alone, after: Option<PublicKey>| match server
+        .ask(Question::People { after })
+    {
+        Answer::People(page) => page,
+        other => panic!("{other:?} where people belong"),
+    };
+    let first = ask(&mut server, None);
+    assert_eq!(first.len(), PEOPLE_PER_ANSWER_MAX);
+    assert!(first.windows(2).all(|pair| pair[0].key < pair[1].key));
+    let rest = ask(&mut server, first.last().map(|person| person.key));
+    assert_eq!(rest.len(), 1);
+    assert!(rest[0].key > first[PEOPLE_PER_ANSWER_MAX - 1].key);
+}
+
+#[test]
+fn orders_come_in_pages_that_are_proved_by_a_certified_state() {
+    let (mut server, mut admin) = governed();
+    for seconds in 1..=5 {
+        order(&mut server, &mut admin, ban(Some(1_000 + seconds)));
+    }
+    let height = server.height().0;
+    server.run_to(height + ROOT_LAG + 1);
+    let answer = page(&mut server, u64::MAX);
+    let root = answer.header.root;
+    assert_eq!(answer.governance.verify(root), Ok(()));
+    let governance: Governance =
+        wire::decode(&answer.governance.content, LEAF_BYTES_MAX).expect("a leaf");
+    assert_eq!(governance.orders, 5);
+    let leaf = answer.page.expect("a page");
+    assert_eq!(leaf.verify(root), Ok(()));
+    let orders: Vec<(u64, RecordedOrder)> =
+        wire::decode(&leaf.content, LEAF_BYTES_MAX).expect("a leaf");
+    let numbers: Vec<u64> = orders.iter().map(|(number, _)| *number).collect();
+    assert_eq!(numbers, [0, 1, 2, 3, 4]);
+    assert!(orders.iter().all(|(_, order)| order.by == public(ADMIN)));
+    assert!(page(&mut server, 2).page.is_some());
+    assert_eq!(page(&mut server, 0).page, None);
+}

@@ -1,0 +1,62 @@
+//! Measures bots that cross the border between two sims back and forth.
+
+use std::{fs, path::Path, time::Duration};
+
+use metatopia_client_driver::{GenesisTrust, NodeUrl};
+use metatopia_load::{
+    crossing::{CrossedSim, CrossingSummary, cross},
+    figure::{Bound, Figure},
+};
+use metatopia_types::SimId;
+
+use crate::cli::{Failure, console::Console, up::grid::on_two_sims};
+
+/// The promised turns from departure to arrival.
+const MEDIAN_TURNS: u64 = 5;
+const P95_TURNS: u64 = 10;
+
+/// A place without anything, whose people come in some metres before the eastern line.
+const PLACE: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
+    asset_licence = \"CC-BY-SA-4.0\"\nspawn = [112, 0]\nspawn_radius = 12\n";
+
+/// Starts two sims side by side, and lets bots walk between them.
+pub(super) async fn measure(
+    path: &Path,
+    servers: usize,
+    load: (u32, Duration),
+    console: Console,
+) -> Result<Vec<Figure>, Failure> {
+    let place = path.join("place");
+    let failed = |error| Failure::failed(format!("{}: {error}", place.display()));
+    fs::create_dir_all(&place).map_err(failed)?;
+    fs::write(place.join("place.toml"), PLACE).map_err(failed)?;
+    console.note("starting two sims");
+    let setup = (place.clone(), servers);
+    on_two_sims(&path.join("world"), setup, console, async |[west, east]| {
+        let (west, east) = (sim(west).await?, sim(east).await?);
+        console.note(&format!("{} bots walk over the border for {:?}", load.0, load.1));
+        Ok(figures(&cross(&west, &east, load).await?))
+    })
+    .await
+}
+
+async fn sim((sim, nodes): (SimId, Vec<NodeUrl>)) -> Result<CrossedSim, Failure> {
+    let trust = GenesisTrust::learn_from(&nodes, Some(sim)).await?;
+    Ok(CrossedSim { nodes, trust })
+}
+
+fn figures(summary: &CrossingSummary) -> Vec<Figure> {
+    let turns = |figure, percent, bound| {
+        Figure::tenths(figure, summary.turns(percent), "turns", Bound::AtMost(bound))
+    };
+    let none = |figure, count| Figure::new(figure, count, "bots", Bound::AtMost(0));
+    vec![
+        Figure::new("crossings", summary.times.len() as u64, "times", Bound::None),
+        turns("departure to arrival p50", 50, MEDIAN_TURNS),
+        turns("departure to arrival p95", 95, P95_TURNS),
+        Figure::new("came back", summary.returned, "times", Bound::None),
+        none("in no sim after the end", summary.lost),
+        none("in both sims after the end", summary.doubled),
+        none("never crossed", summary.stuck),
+    ]
+}

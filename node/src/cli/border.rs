@@ -1,0 +1,273 @@
+//! `border` opens, closes and severs the borders of a sim, and lists them.
+
+pub(super) mod neighbour;
+
+use std::{collections::BTreeMap, fmt, path::PathBuf};
+
+use clap::{Args, Subcommand};
+use metatopia_client::text::printable;
+use metatopia_client_driver::{ClientDriver, NodeUrl};
+use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question};
+use metatopia_types::{Act, Blob, BorderOrder, GenesisHead, SimId};
+use serde::Serialize;
+
+use self::neighbour::Neighbour;
+use super::{
+    console::Console,
+    failure::Failure,
+    say::carry_through,
+    session::{ANSWER, NodeArgs, PlayerArgs},
+    world::square::WrittenSquare,
+};
+
+/// Where the next step is told.
+const LIST: &str = "`metatopia border list` shows the borders";
+
+#[derive(Debug, Subcommand)]
+pub(super) enum BorderCommand {
+    /// Open the border to a neighbour: people walk over it once its admins have opened it, too.
+    #[command(after_help = "Examples:\n  \
+        metatopia border open SIM --key admin.key                 a sim that the world's map shows\n  \
+        metatopia border open INVITE --key admin.key              ..or whose invite you have\n  \
+        metatopia border open SIM --at http://192.0.2.7:8080 --data-dir garden --key admin.key\n\n\
+        Both sims lie in one world, and their squares touch. The act names the neighbour's first \
+        validators; your\nservers follow them from there, and believe nobody else. Servers find \
+        each other by the world's overlay;\nwith --data-dir, this command also writes the addresses \
+        for the servers of that directory, which need no restart.\nExit code 4 when the sim refuses it.")]
+    Open(OpenBorderArgs),
+    /// Close a border: it becomes a wall. What is under way ends as it would have.
+    Close(OneBorderArgs),
+    /// Bring home what is under way to a neighbour that has been silent for a day.
+    #[command(after_help = "Example:\n  \
+        metatopia border sever SIM --key admin.key\n\n\
+        What departed comes home, and stays listed. When the neighbour is back, it gives up what it had \
+        taken of that,\nand then the border opens again. Exit code 4 while the neighbour was heard of \
+        within a day of the sim's time.")]
+    Sever(OneBorderArgs),
+    /// List the borders, and say of each that is a wall why.
+    List(ListBordersArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OpenBorderArgs {
+    /// The neighbour: 64 hexadecimal digits, or an invite of it, as text, link or file.
+    neighbour: String,
+    /// A node of the neighbour [default: those of the invite, or of the world's map].
+    #[arg(long, value_name = "URL[,URL..]", value_delimiter = ',')]
+    at: Vec<NodeUrl>,
+    /// Write where the neighbour's nodes are, for the servers of this directory of `metatopia up`, or for
+    /// the one server whose data directory it is.
+    #[arg(long, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+    #[command(flatten)]
+    admin: PlayerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct OneBorderArgs {
+    /// The neighbour: 64 hexadecimal digits.
+    neighbour: SimId,
+    #[command(flatten)]
+    admin: PlayerArgs,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct ListBordersArgs {
+    #[command(flatten)]
+    at: NodeArgs,
+}
+
+/// A border that was changed, as the command prints it.
+#[derive(Debug, Serialize)]
+struct ChangedBorder {
+    border: &'static str,
+    neighbour: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    height: u64,
+}
+
+impl fmt::Display for ChangedBorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { border, neighbour, name, height } = self;
+        let name = name.as_deref().map(|name| format!("{}, ", printable(name)));
+        let name = name.unwrap_or_default();
+        write!(f, "the border to {name}sim {neighbour} is {border} from height {height} on")?;
+        if *border == "open" {
+            write!(f, "\npeople walk over it once the neighbour's admins have opened it, too")?;
+        }
+        Ok(())
+    }
+}
+
+/// A border, as the command prints it.
+#[derive(Debug, Serialize)]
+struct ListedBorder {
+    neighbour: String,
+    square: String,
+    open: bool,
+    /// Why it is a wall.
+    wall: Option<String>,
+    epoch: u64,
+    heard: u64,
+    silent_ms: Option<u64>,
+    under_way: u32,
+    nodes: Vec<String>,
+}
+
+impl From<BorderEntry> for ListedBorder {
+    fn from(entry: BorderEntry) -> Self {
+        let wall = match entry.standing {
+            BorderStanding::Open => None,
+            BorderStanding::Wall(why) => Some(why),
+        };
+        Self {
+            neighbour: entry.neighbour.to_string(),
+            square: WrittenSquare(entry.square).to_string(),
+            open: wall.is_none(),
+            wall,
+            epoch: entry.epoch,
+            heard: entry.heard.0,
+            silent_ms: entry.silent,
+            under_way: entry.under_way,
+            nodes: entry.nodes,
+        }
+    }
+}
+
+impl fmt::Display for ListedBorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { neighbour, square, wall, under_way, nodes, .. } = self;
+        write!(f, "{neighbour}  {square:<12} ")?;
+        match wall {
+            None => write!(f, "open")?,
+            Some(why) => write!(f, "wall: {}", printable(why))?,
+        }
+        if *under_way > 0 {
+            write!(f, ", {under_way} under way")?;
+        }
+        match nodes.first() {
+            Some(node) => write!(f, ", at {}", printable(node)),
+            None => write!(f, ", and this node knows no node of it"),
+        }
+    }
+}
+
+pub(super) async fn run(command: BorderCommand, console: Console) -> Result<(), Failure> {
+    match command {
+        BorderCommand::Open(args) => open(args, console).await,
+        BorderCommand::Close(args) => change(args, "closed", console).await,
+        BorderCommand::Sever(args) => change(args, "severed", console).await,
+        BorderCommand::List(args) => list(&args, console).await,
+    }
+}
+
+async fn open(args: OpenBorderArgs, console: Console) -> Result<(), Failure> {
+    let node = args.admin.at.node.first().cloned();
+    let neighbour = Neighbour::learn(&args.neighbour, args.at, node.as_ref()).await?;
+    if let Some(dir) = &args.data_dir {
+        neighbour::note(dir, &BTreeMap::from([(neighbour.sim(), neighbour.nodes.clone())]))?;
+    }
+    let changed = open_to(&args.admin, &neighbour, console).await?;
+    console.show(&changed)
+}
+
+/// Has the sim of an admin open its border to a neighbour.
+async fn open_to(
+    admin: &PlayerArgs,
+    neighbour: &Neighbour,
+    console: Console,
+) -> Result<ChangedBorder, Failure> {
+    let order = BorderOrder::Open { head: Box::new(neighbour.trust.genesis.head()) };
+    let height = order_in(admin, order, console).await?;
+    Ok(ChangedBorder {
+        border: "open",
+        neighbour: neighbour.sim().to_string(),
+        name: Some(neighbour.trust.genesis.name.clone()),
+        height,
+    })
+}
+
+/// Has an order decided and proved. Returns the height of its turn.
+async fn order_in(
+    admin: &PlayerArgs,
+    order: BorderOrder,
+    console: Console,
+) -> Result<u64, Failure> {
+    let mut driver = admin.open().await?;
+    let done = carry_through(&mut driver, admin, ("the order", ordered(&order)), console).await;
+    driver.leave().await;
+    Ok(done.map_err(|failure| failure.hint(LIST))?.0)
+}
+
+/// Opens borders to the sims of these heads, as far as the sim has none to them.
+///
+/// # Errors
+/// When the sim does not open one of them.
+pub(super) async fn open_missing(
+    admin: &PlayerArgs,
+    heads: Vec<GenesisHead>,
+    console: Console,
+) -> Result<(), Failure> {
+    let mut driver = admin.open().await?;
+    let opened = open_by(&mut driver, admin, heads, console).await;
+    driver.leave().await;
+    opened
+}
+
+async fn open_by(
+    driver: &mut ClientDriver,
+    admin: &PlayerArgs,
+    mut heads: Vec<GenesisHead>,
+    console: Console,
+) -> Result<(), Failure> {
+    let Answer::Borders(known) = driver.ask(Question::Borders, ANSWER).await? else {
+        return Err(Failure::failed("the node does not say which borders the sim has"));
+    };
+    heads.retain(|head| known.iter().all(|border| border.neighbour != head.id()));
+    if heads.is_empty() {
+        return Ok(());
+    }
+    for head in heads {
+        let neighbour = head.id();
+        let act = ordered(&BorderOrder::Open { head: Box::new(head) });
+        let opened = carry_through(driver, admin, ("the order", act), console).await;
+        opened.map_err(|Failure { exit, message }| {
+            Failure::new(exit, format!("the border to sim {neighbour}: {message}"))
+        })?;
+    }
+    // The admin came for the orders alone, so no avatar stays behind.
+    driver.submit(Act::Leave, Vec::new()).await?;
+    Ok(())
+}
+
+/// Returns the act of an order, with the blob that it names.
+fn ordered(order: &BorderOrder) -> (Act, Vec<Blob>) {
+    let blob = order.blob();
+    (Act::Border { order: blob.id() }, vec![blob])
+}
+
+async fn change(
+    args: OneBorderArgs,
+    border: &'static str,
+    console: Console,
+) -> Result<(), Failure> {
+    let neighbour = args.neighbour;
+    let order = match border {
+        "closed" => BorderOrder::Close { neighbour },
+        _ => BorderOrder::Sever { neighbour },
+    };
+    let height = order_in(&args.admin, order, console).await?;
+    let neighbour = neighbour.to_string();
+    console.show(&ChangedBorder { border, neighbour, name: None, height })
+}
+
+async fn list(args: &ListBordersArgs, console: Console) -> Result<(), Failure> {
+    let Answer::Borders(borders) = args.at.ask(Question::Borders).await? else {
+        return Err(Failure::failed("the node does not say which borders the sim has"));
+    };
+    if borders.is_empty() {
+        console.note("no border is open; `metatopia border open --help` says how one is opened");
+    }
+    borders.into_iter().try_for_each(|entry| console.show(&ListedBorder::from(entry)))
+}

@@ -1,0 +1,84 @@
+//! A session with the land office of a world, in which somebody orders something of it.
+
+use std::{path::PathBuf, sync::Arc};
+
+use metatopia_client_driver::{ClientDriver, GenesisTrust, NodeUrl};
+use metatopia_types::{Act, LandOrder, Outcome};
+
+use super::learned::LearnedWorld;
+use crate::{
+    cli::{
+        console::Console,
+        failure::Failure,
+        say::{decide_in_time, prove},
+        session::{NodeArgs, PlayerArgs},
+        ticket::TicketSecret,
+    },
+    keys,
+};
+
+/// A session with a land office, whose owner is logged in there.
+#[derive(Debug)]
+pub(super) struct OfficeDesk {
+    driver: ClientDriver,
+}
+
+impl OfficeDesk {
+    /// Logs in at the land office of a world that a node told of.
+    ///
+    /// # Errors
+    /// When no server of the land office is known or answers, or it refuses the login.
+    pub(super) async fn open(
+        learned: &LearnedWorld,
+        node: &NodeUrl,
+        (key, ticket): (PathBuf, Option<TicketSecret>),
+        console: Console,
+    ) -> Result<Self, Failure> {
+        let office = learned.office_urls();
+        if office.is_empty() {
+            let message = format!("{node} knows no server of the land office");
+            return Err(
+                Failure::timed_out(message).hint("ask again, or name another node by --node")
+            );
+        }
+        let world = learned.sets.world();
+        let at = NodeArgs { node: office.clone(), sim: Some(world) };
+        let player = PlayerArgs { at, key, name: None, ticket };
+        let trust = GenesisTrust::learn_from(&office, Some(world)).await?;
+        let key = Arc::new(keys::load(&player.key)?);
+        let driver = ClientDriver::open(office, trust, key).await?;
+        let mut desk = Self { driver };
+        let login = player.login(&mut desk.driver, console).await?;
+        if let (_, Outcome::Refused(why)) = desk.decide(login, Vec::new()).await? {
+            desk.close().await;
+            let message = format!("the login at the land office was refused: {why}");
+            return Err(Failure::refused(message));
+        }
+        Ok(desk)
+    }
+
+    /// Has the land office decide an order. Returns the height and the proved outcome.
+    ///
+    /// # Errors
+    /// When it is not decided in time, or its outcome is not proved.
+    pub(super) async fn order(&mut self, order: &LandOrder) -> Result<(u64, Outcome), Failure> {
+        let blob = order.blob();
+        self.decide(Act::Land { order: blob.id() }, vec![blob]).await
+    }
+
+    async fn decide(
+        &mut self,
+        act: Act,
+        blobs: Vec<metatopia_types::Blob>,
+    ) -> Result<(u64, Outcome), Failure> {
+        let act = self.driver.submit(act, blobs).await?.act;
+        let places = decide_in_time(&mut self.driver, &[act]).await?;
+        let place = places.get(&act).copied().unwrap_or_default();
+        Ok((place.0.0, prove(&mut self.driver, place, act).await?))
+    }
+
+    /// Ends the session.
+    pub(super) async fn close(self) {
+        self.driver.leave().await;
+    }
+}

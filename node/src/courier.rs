@@ -1,0 +1,316 @@
+//! Couriers: for each border, a task asks the neighbour's servers what they say, as a client does.
+//!
+//! Nothing is believed here. The replica checks a dispatch against its own state before it keeps it, and
+//! every server does so again when it applies the turn.
+
+pub mod address_book;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    time::Duration,
+};
+
+use metatopia_client_driver::{AskError, AskingSession, NodeEndpoint, NodeUrl, passing_key};
+use metatopia_protocol::{
+    Answer, DISPATCH_WAIT_MAX_MS, DispatchAnswer, DispatchQuestion, Question,
+};
+use metatopia_replica::BorderWatch;
+use metatopia_types::{Digest, SimId};
+use tokio::{
+    sync::{mpsc, watch},
+    time::{Instant, sleep, timeout},
+};
+use tokio_util::task::AbortOnDropHandle;
+
+use self::address_book::AddressBook;
+
+/// News of couriers that wait for the loop of the server. A courier waits while there are more.
+pub const COURIER_NEWS_MAX: usize = 32;
+
+/// The time that a question stands while somebody is near the border, in milliseconds.
+const NEAR_MS: u32 = 1_000;
+
+/// The time that a neighbour has for an answer, after its question has stood for long enough.
+const SLACK: Duration = Duration::from_secs(3);
+
+/// The time between two answers of a neighbour: a turn. However much it has to say, it is asked no faster.
+const BETWEEN: Duration = Duration::from_millis(50);
+
+/// The time before nodes are tried again, when all were tried once: each time twice as long, up to
+/// [`PAUSE_MAX`].
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest such time.
+const PAUSE_MAX: Duration = Duration::from_secs(8);
+
+/// What a courier brings.
+#[derive(Debug)]
+pub enum CourierNews {
+    /// A dispatch, as it came.
+    Dispatch {
+        /// The neighbour that was asked.
+        neighbour: SimId,
+        /// The encoded dispatch.
+        dispatch: Vec<u8>,
+    },
+    /// Where a neighbour's nodes are.
+    Nodes {
+        /// The neighbour whose nodes these are.
+        neighbour: SimId,
+        /// The URLs of its nodes, those that answer first.
+        nodes: Vec<String>,
+    },
+}
+
+/// The couriers of one server.
+#[derive(Debug)]
+pub struct Couriers {
+    /// Tells the couriers how the borders stand.
+    pub borders: watch::Sender<Vec<BorderWatch>>,
+    /// Receives what the couriers bring.
+    pub news: mpsc::Receiver<CourierNews>,
+    _task: AbortOnDropHandle<()>,
+}
+
+impl Couriers {
+    /// Starts the couriers of a server of this sim. There is one for each border, as soon as the loop of the
+    /// server tells of borders.
+    #[must_use]
+    pub fn start(own: SimId, book: AddressBook) -> Self {
+        let (borders, watched) = watch::channel(Vec::new());
+        let (brought, news) = news_channel();
+        let task = AbortOnDropHandle::new(tokio::spawn(attend(own, book, watched, brought)));
+        Self { borders, news, _task: task }
+    }
+}
+
+fn news_channel() -> (mpsc::Sender<CourierNews>, mpsc::Receiver<CourierNews>) {
+    mpsc::channel(COURIER_NEWS_MAX)
+}
+
+/// Keeps a courier for each border.
+async fn attend(
+    own: SimId,
+    book: AddressBook,
+    mut watched: watch::Receiver<Vec<BorderWatch>>,
+    brought: mpsc::Sender<CourierNews>,
+) {
+    let mut couriers: BTreeMap<SimId, AbortOnDropHandle<()>> = BTreeMap::new();
+    loop {
+        let neighbours: BTreeSet<SimId> =
+            watched.borrow_and_update().iter().map(|border| border.neighbour).collect();
+        couriers.retain(|neighbour, _| neighbours.contains(neighbour));
+        for neighbour in neighbours {
+            couriers.entry(neighbour).or_insert_with(|| {
+                let courier = BorderCourier {
+                    own,
+                    neighbour,
+                    book: book.clone(),
+                    watched: watched.clone(),
+                    brought: brought.clone(),
+                    told: Vec::new(),
+                };
+                AbortOnDropHandle::new(tokio::spawn(courier.run()))
+            });
+        }
+        if watched.changed().await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The courier of one border.
+struct BorderCourier {
+    own: SimId,
+    neighbour: SimId,
+    book: AddressBook,
+    watched: watch::Receiver<Vec<BorderWatch>>,
+    brought: mpsc::Sender<CourierNews>,
+    /// The nodes that the replica was told of last.
+    told: Vec<String>,
+}
+
+/// Why a courier goes on with another node.
+#[derive(Debug, thiserror::Error)]
+enum CourierError {
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error("it has nothing to say to this sim: has it opened the border, too?")]
+    NothingSaid,
+    #[error("it said something, and then {0}")]
+    Broken(Box<Self>),
+    #[error("the server here has stopped")]
+    Stopped,
+}
+
+impl BorderCourier {
+    /// Asks one node after the other, without end. A node that answers is asked on.
+    async fn run(mut self) {
+        let (mut complaint, mut pause) = (None, PAUSE);
+        loop {
+            let nodes = self.book.nodes(self.neighbour).await;
+            if nodes.is_empty() {
+                self.complain(&mut complaint, "no node of this neighbour is known".to_owned());
+            }
+            self.tell_nodes(&nodes).await;
+            for url in nodes {
+                match self.ask_on(&url, &mut complaint).await {
+                    CourierError::Stopped => return,
+                    CourierError::Broken(why) => {
+                        pause = PAUSE;
+                        self.complain(&mut complaint, format!("{url}: {why}"));
+                    }
+                    why => self.complain(&mut complaint, format!("{url}: {why}")),
+                }
+            }
+            sleep(pause).await;
+            pause = (2 * pause).min(PAUSE_MAX);
+        }
+    }
+
+    /// Logs why nothing is heard, once for each reason.
+    fn complain(&self, last: &mut Option<String>, why: String) {
+        if last.as_ref() != Some(&why) {
+            tracing::warn!(neighbour = %self.neighbour, why, "nothing is heard of a neighbour");
+            *last = Some(why);
+        }
+    }
+
+    /// Tells the replica where the neighbour's nodes are, for clients that walk over the border.
+    async fn tell_nodes(&mut self, nodes: &[NodeUrl]) {
+        let nodes: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+        if nodes != self.told {
+            self.told.clone_from(&nodes);
+            let news = CourierNews::Nodes { neighbour: self.neighbour, nodes };
+            // The loop of a server that stops needs no news.
+            let _ = self.brought.send(news).await;
+        }
+    }
+
+    /// Asks one node as long as it answers. Returns why it does no more.
+    async fn ask_on(&mut self, url: &NodeUrl, complaint: &mut Option<String>) -> CourierError {
+        let mut session = match self.open(url).await {
+            Ok(session) => session,
+            Err(error) => return error.into(),
+        };
+        let mut had = None;
+        loop {
+            let began = Instant::now();
+            match self.ask_once(&mut session, had).await {
+                Ok(Some(DispatchAnswer { news, dispatch })) => {
+                    if complaint.take().is_some() {
+                        tracing::info!(neighbour = %self.neighbour, %url, "a neighbour is heard");
+                    }
+                    had = Some(news);
+                    let news = CourierNews::Dispatch { neighbour: self.neighbour, dispatch };
+                    if self.brought.send(news).await.is_err() {
+                        return CourierError::Stopped;
+                    }
+                }
+                Ok(None) => {}
+                Err(CourierError::Stopped) => return CourierError::Stopped,
+                Err(error) if had.is_some() => return CourierError::Broken(Box::new(error)),
+                Err(error) => return error,
+            }
+            sleep(BETWEEN.saturating_sub(began.elapsed())).await;
+        }
+    }
+
+    async fn open(&self, url: &NodeUrl) -> Result<AskingSession, AskError> {
+        let endpoint = NodeEndpoint::ask(url, Some(self.neighbour)).await?;
+        AskingSession::open(&endpoint, passing_key()).await
+    }
+
+    /// Asks for one dispatch. Returns none where the question was given up, because it has to be put anew:
+    /// somebody has come near the border.
+    async fn ask_once(
+        &mut self,
+        session: &mut AskingSession,
+        had: Option<Digest>,
+    ) -> Result<Option<DispatchAnswer>, CourierError> {
+        let border = self.border().ok_or(CourierError::Stopped)?;
+        let wait = if border.is_near { NEAR_MS } else { DISPATCH_WAIT_MAX_MS };
+        let BorderWatch { followed, judged, .. } = border;
+        let asked = DispatchQuestion { neighbour: self.own, followed, judged, had, wait };
+        let asked = session.put(Question::Dispatch(asked)).await?;
+        let patience = Duration::from_millis(wait.into()) + SLACK;
+        let answer = async {
+            loop {
+                let (id, answer) = session.next().await?;
+                if id == asked {
+                    return Ok::<_, AskError>(answer);
+                }
+            }
+        };
+        tokio::select! {
+            answer = timeout(patience, answer) => {
+                match answer.map_err(|_| AskError::Silent(patience))?? {
+                    Answer::Dispatch(answer) => Ok(Some(answer)),
+                    // A node that is busy for a moment is asked again, and one that has nothing is left.
+                    Answer::Busy => { sleep(PAUSE).await; Ok(None) }
+                    _ => Err(CourierError::NothingSaid),
+                }
+            }
+            () = came_near(&mut self.watched, self.neighbour), if !border.is_near => Ok(None),
+        }
+    }
+
+    /// Returns how the border stands, or none if there is no such border any more.
+    fn border(&self) -> Option<BorderWatch> {
+        let borders = self.watched.borrow();
+        borders.iter().find(|border| border.neighbour == self.neighbour).copied()
+    }
+}
+
+/// Waits until somebody is near a border. Returns as well when there is no such border any more.
+async fn came_near(watched: &mut watch::Receiver<Vec<BorderWatch>>, neighbour: SimId) {
+    let is_it = |borders: &Vec<BorderWatch>| {
+        let border = borders.iter().find(|border| border.neighbour == neighbour);
+        border.is_none_or(|border| border.is_near)
+    };
+    // A server that stops ends its couriers.
+    let _ = watched.wait_for(is_it).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Height;
+
+    use super::*;
+
+    fn watch_of(n: u8, is_near: bool) -> BorderWatch {
+        let neighbour = SimId(Digest([n; 32]));
+        BorderWatch { neighbour, followed: Height(0), judged: 0, is_near }
+    }
+
+    #[tokio::test]
+    async fn a_question_is_put_anew_when_somebody_comes_near_its_own_border() {
+        let (borders, mut watched) = watch::channel(vec![watch_of(1, false), watch_of(2, false)]);
+        let neighbour = watch_of(1, false).neighbour;
+        let coming = tokio::spawn(async move { came_near(&mut watched, neighbour).await });
+        tokio::task::yield_now().await;
+        borders.send_replace(vec![watch_of(1, false), watch_of(2, true)]);
+        tokio::task::yield_now().await;
+        assert!(!coming.is_finished(), "it was at another border");
+        borders.send_replace(vec![watch_of(1, true), watch_of(2, true)]);
+        coming.await.expect("it ends");
+    }
+
+    #[test]
+    fn couriers_wait_while_so_much_news_is_not_looked_at() {
+        let (brought, mut news) = news_channel();
+        let nodes = || CourierNews::Nodes { neighbour: watch_of(1, true).neighbour, nodes: vec![] };
+        for _ in 0..COURIER_NEWS_MAX {
+            brought.try_send(nodes()).expect("there is room");
+        }
+        assert!(brought.try_send(nodes()).is_err());
+        assert!(news.try_recv().is_ok());
+        brought.try_send(nodes()).expect("there is room again");
+    }
+
+    #[tokio::test]
+    async fn no_neighbour_is_asked_for_a_border_that_is_gone() {
+        let (_borders, mut watched) = watch::channel(vec![watch_of(2, false)]);
+        came_near(&mut watched, watch_of(1, false).neighbour).await;
+    }
+}

@@ -1,0 +1,223 @@
+//! Where a neighbour's servers are: what the operator says, and what the overlay knows.
+
+use std::{
+    collections::BTreeMap,
+    fmt, fs, io,
+    path::{Path, PathBuf},
+    str::FromStr,
+};
+
+use metatopia_client_driver::NodeUrl;
+use metatopia_protocol::NEIGHBOUR_NODES_MAX;
+use metatopia_types::SimId;
+use serde::Deserialize;
+
+use crate::{
+    atomic_file,
+    overlay::{OverlayMember, address::SiteAddress},
+};
+
+/// Lines of the file in the data directory that are read: 16 neighbours with as many addresses as are
+/// tried.
+pub const NEIGHBOUR_LINES_MAX: usize = 16 * NEIGHBOUR_NODES_MAX;
+
+/// The file in the data directory with a line `SIM URL` for each address.
+const FILE: &str = "neighbours";
+
+/// A node of a neighbour, as the operator writes it: `SIM=URL`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourNode {
+    /// The sim on the other side.
+    pub sim: SimId,
+    /// One of its nodes.
+    pub url: NodeUrl,
+}
+
+/// Nodes of neighbours, with commas between.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+pub struct NeighbourNodes(pub Vec<NeighbourNode>);
+
+/// Says why a text names no nodes of neighbours.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{0:?} is no neighbour; one is like SIM=http://192.0.2.7:8080, with the 64 digits of its id"
+)]
+pub struct NeighbourNodesError(String);
+
+impl FromStr for NeighbourNodes {
+    type Err = NeighbourNodesError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let parts = text.split(',').map(str::trim).filter(|part| !part.is_empty());
+        parts.map(|part| one(part, '=')).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl TryFrom<String> for NeighbourNodes {
+    type Error = NeighbourNodesError;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
+    }
+}
+
+/// Reads a sim and a URL with this sign between.
+fn one(text: &str, between: char) -> Result<NeighbourNode, NeighbourNodesError> {
+    let read = || {
+        let (sim, url) = text.split_once(between)?;
+        let (sim, url) = (sim.trim().parse().ok()?, url.trim().parse().ok()?);
+        Some(NeighbourNode { sim, url })
+    };
+    read().ok_or_else(|| NeighbourNodesError(text.chars().take(120).collect()))
+}
+
+/// The file of neighbours in a data directory. It is read whenever a neighbour is looked for, so a server
+/// need not be restarted.
+#[derive(Clone, Debug)]
+pub struct NeighbourFile(PathBuf);
+
+impl fmt::Display for NeighbourFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.display())
+    }
+}
+
+impl NeighbourFile {
+    /// Returns the file in this data directory, which need not exist yet.
+    #[must_use]
+    pub fn at(data_dir: &Path) -> Self {
+        Self(data_dir.join(FILE))
+    }
+
+    /// Returns the neighbours of the file. A line that is none is passed over.
+    fn read(&self) -> Vec<NeighbourNode> {
+        let text = match fs::read_to_string(&self.0) {
+            Ok(text) => text,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Vec::new(),
+            Err(error) => {
+                tracing::warn!(file = %self, %error, "the addresses of neighbours are not read");
+                return Vec::new();
+            }
+        };
+        let lines = text.lines().filter(|line| !line.trim().is_empty());
+        let read = lines.take(NEIGHBOUR_LINES_MAX).map(|line| {
+            one(line, ' ')
+                .inspect_err(|error| tracing::warn!(file = %self, %error, "a line is passed over"))
+        });
+        read.filter_map(Result::ok).collect()
+    }
+
+    /// Writes the nodes of these neighbours, in place of those that it had of them. Other neighbours stay.
+    ///
+    /// # Errors
+    /// Returns what the system said.
+    pub fn note(&self, neighbours: &BTreeMap<SimId, Vec<NodeUrl>>) -> io::Result<()> {
+        let kept = self.read().into_iter().filter(|node| !neighbours.contains_key(&node.sim));
+        let new = neighbours.iter().flat_map(|(sim, urls)| {
+            let urls = urls.iter().take(NEIGHBOUR_NODES_MAX);
+            urls.map(|url| NeighbourNode { sim: *sim, url: url.clone() })
+        });
+        let all = kept.chain(new).take(NEIGHBOUR_LINES_MAX);
+        let lines: String =
+            all.map(|NeighbourNode { sim, url }| format!("{sim} {url}\n")).collect();
+        atomic_file::replace(&self.0, lines.as_bytes())
+    }
+}
+
+/// Finds the nodes of a neighbour.
+#[derive(Clone, Debug)]
+pub struct AddressBook {
+    /// What the configuration names.
+    pub configured: NeighbourNodes,
+    /// What stands in the data directory.
+    pub file: NeighbourFile,
+    /// The member of the overlay, if this server takes part in one.
+    pub overlay: Option<OverlayMember>,
+}
+
+impl AddressBook {
+    /// Returns the nodes of a neighbour: what the operator says comes first, then what the neighbour says
+    /// of itself in the overlay.
+    pub async fn nodes(&self, sim: SimId) -> Vec<NodeUrl> {
+        let said = self.configured.0.iter().cloned().chain(self.file.read());
+        let mut nodes: Vec<NodeUrl> = Vec::new();
+        let found = said.filter(|node| node.sim == sim).map(|node| node.url);
+        for url in found.chain(self.in_overlay(sim).await) {
+            let url = url.of(sim);
+            if nodes.len() < NEIGHBOUR_NODES_MAX && !nodes.contains(&url) {
+                nodes.push(url);
+            }
+        }
+        nodes
+    }
+
+    /// Returns the nodes that the site record of a sim names.
+    async fn in_overlay(&self, sim: SimId) -> Vec<NodeUrl> {
+        let Some(member) = &self.overlay else { return Vec::new() };
+        let Some(view) = member.map().await else { return Vec::new() };
+        let of_sim = view.sites.iter().filter(|signed| signed.record.sim == sim);
+        let endpoints = of_sim.flat_map(|signed| &signed.record.endpoints);
+        endpoints.filter_map(|one| one.address.parse::<SiteAddress>().ok()?.clients).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::Digest;
+
+    use super::*;
+
+    fn sim(n: u8) -> SimId {
+        SimId(Digest([n; 32]))
+    }
+
+    fn url(port: u16) -> NodeUrl {
+        format!("http://127.0.0.1:{port}").parse().unwrap()
+    }
+
+    #[test]
+    fn neighbours_of_an_operator_are_sims_with_urls() {
+        let text = format!("{}=http://127.0.0.1:1, {}=http://127.0.0.1:2", sim(1), sim(2));
+        let NeighbourNodes(nodes) = text.parse().unwrap();
+        let found: Vec<_> = nodes.iter().map(|node| (node.sim, node.url.clone())).collect();
+        assert_eq!(found, [(sim(1), url(1)), (sim(2), url(2))]);
+        assert_eq!("".parse(), Ok(NeighbourNodes::default()));
+        for text in ["x", "=", "abc=http://127.0.0.1:1", &format!("{}=what", sim(1))] {
+            let error = text.parse::<NeighbourNodes>().unwrap_err().to_string();
+            assert!(error.contains("SIM=http://"), "{error}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_neighbour_is_tried_where_the_operator_says_and_at_so_many_addresses() {
+        let dir = crate::scratch::Scratch::made("neighbours");
+        let file = NeighbourFile::at(&dir.0);
+        let book = AddressBook {
+            configured: format!("{}=http://127.0.0.1:9", sim(1)).parse().unwrap(),
+            file: file.clone(),
+            overlay: None,
+        };
+        assert_eq!(book.nodes(sim(1)).await, [url(9).of(sim(1))]);
+        assert_eq!(book.nodes(sim(2)).await, []);
+
+        let many = (1..=20).map(url).collect();
+        file.note(&BTreeMap::from([(sim(1), vec![url(1)]), (sim(2), many)])).unwrap();
+        assert_eq!(book.nodes(sim(1)).await, [url(9).of(sim(1)), url(1).of(sim(1))]);
+        assert_eq!(book.nodes(sim(2)).await.len(), NEIGHBOUR_NODES_MAX);
+        // What is known of others stays, and what was known of this one goes.
+        file.note(&BTreeMap::from([(sim(2), vec![url(3)])])).unwrap();
+        assert_eq!(book.nodes(sim(2)).await, [url(3).of(sim(2))]);
+        assert_eq!(book.nodes(sim(1)).await.len(), 2);
+    }
+
+    #[tokio::test]
+    async fn a_file_of_neighbours_is_read_up_to_so_many_lines_and_past_what_is_none() {
+        let dir = crate::scratch::Scratch::made("neighbour-lines");
+        let file = NeighbourFile::at(&dir.0);
+        let line = |n: usize| format!("{} http://127.0.0.1:{}\n", sim((n % 200) as u8), n + 1);
+        let text: String = (0..NEIGHBOUR_LINES_MAX + 9).map(line).collect();
+        fs::write(dir.0.join(FILE), format!("nothing\n{text}")).unwrap();
+        assert_eq!(file.read().len(), NEIGHBOUR_LINES_MAX - 1);
+    }
+}

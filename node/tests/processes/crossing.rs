@@ -1,0 +1,169 @@
+//! Borders between sims: opened, heard over, walked over, and walls when nobody is there.
+
+use std::{fs, path::Path, time::Instant};
+
+use serde_json::Value;
+
+use crate::{
+    plaza::{Folder, PATIENCE, Person, Plaza, json, key, run},
+    worlds::{Grid, claim_of, ended, text, words},
+};
+
+/// Writes a place whose people begin 6 m before the eastern edge of a square of 256 m.
+fn place_by_the_line(dir: &Path) -> String {
+    fs::create_dir_all(dir).expect("a new folder");
+    let place = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\n\
+        asset_licence = \"CC-BY-SA-4.0\"\nspawn = [122, 0]\nspawn_radius = 1\n";
+    fs::write(dir.join("place.toml"), place).expect("a new file");
+    text(dir)
+}
+
+/// Returns the borders that a node lists.
+fn borders(node: &str) -> Vec<Value> {
+    let output = run(&["border", "list", "--json", "--node", node]);
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    lines.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// Waits until the only border of a node's sim is like this.
+fn border_until(node: &str, is_right: impl Fn(&Value) -> bool) -> Value {
+    let began = Instant::now();
+    loop {
+        let found = borders(node);
+        if let [only] = &found[..]
+            && is_right(only)
+        {
+            return only.clone();
+        }
+        assert!(began.elapsed() < PATIENCE, "{node} lists {found:?}");
+    }
+}
+
+fn is_open(border: &Value) -> bool {
+    border["open"] == true && border["heard"].as_u64().is_some_and(|heard| heard > 0)
+}
+
+fn is_wall(border: &Value, why: &str) -> bool {
+    border["wall"].as_str().is_some_and(|wall| wall.contains(why))
+}
+
+/// Returns how many people a sim has, as its server says.
+fn players(node: &str) -> u64 {
+    let status = json(&["status", "--json", "--node", node]);
+    status["players"].as_u64().expect("a number")
+}
+
+/// Waits until two sims have so many people, and returns that.
+fn people_until(nodes: [&str; 2], are: impl Fn([u64; 2]) -> bool) -> [u64; 2] {
+    let began = Instant::now();
+    loop {
+        let found = nodes.map(players);
+        if are(found) {
+            return found;
+        }
+        assert!(began.elapsed() < PATIENCE, "there are {found:?} people");
+    }
+}
+
+#[test]
+fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
+    let folder = Folder::new("borders");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
+    let at_east = words(&sims[1]["sim"]).to_owned();
+
+    let seen = border_until(&west, is_open);
+    assert_eq!((&seen["neighbour"], &seen["square"]), (&sims[1]["sim"], &sims[1]["square"]));
+    border_until(&east, is_open);
+    // What a neighbour says is news of it again and again.
+    let heard = |border: &Value| border["heard"].as_u64().expect("a height");
+    let first = heard(&border_until(&west, is_open));
+    border_until(&west, |border| heard(border) > first);
+
+    let admin = text(&dir.join("sim-0-0").join("admin.key"));
+    let closed = json(&["border", "close", &at_east, "--json", "--node", &west, "--key", &admin]);
+    assert_eq!((&closed["border"], &closed["neighbour"]), (&"closed".into(), &sims[1]["sim"]));
+    border_until(&west, |border| !is_open(border));
+    border_until(&east, |border| !is_open(border));
+    // A stranger changes nothing, and a sim that was never a neighbour has no border.
+    let stranger = key(&folder, "stranger");
+    let by_stranger = run(&["border", "close", &at_east, "--node", &west, "--key", &stranger]);
+    ended(&by_stranger, 4, "refused");
+    let nobody = "ab".repeat(32);
+    ended(&run(&["border", "close", &nobody, "--node", &west, "--key", &admin]), 4, "refused");
+    ended(&run(&["border", "open", &nobody, "--node", &west, "--key", &admin]), 3, "--at");
+    grid.stop();
+}
+
+#[test]
+fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
+    let folder = Folder::new("crossing");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
+    border_until(&west, is_open);
+    border_until(&east, is_open);
+
+    // Who claimed the other square may still stand about. Nobody of the eastern sim does.
+    let [before, _] = people_until([&west, &east], |[_, at_east]| at_east == 0);
+    let in_one = |here: u64, there: u64| move |found| found == [before + here, there];
+    let mut person = Person::enter(&west, &key(&folder, "ada"));
+    person.types("look");
+    person.sees("You stand at");
+    people_until([&west, &east], in_one(1, 0));
+    person.types("go east 12");
+    person.sees("You walked into sim-1-0");
+    person.sees("You walk");
+    people_until([&west, &east], in_one(0, 1));
+    person.types("say is anybody here");
+    person.sees("You say: is anybody here");
+    person.types("go west 12");
+    person.sees("You walked into land office");
+    person.sees("You walk");
+    people_until([&west, &east], in_one(1, 0));
+    person.types("look");
+    person.sees("what you see is proven");
+    person.leaves();
+    for node in [&west, &east] {
+        border_until(node, |border| border["under_way"] == 0);
+    }
+    grid.stop();
+}
+
+#[test]
+fn the_border_to_a_neighbour_that_was_killed_is_a_wall_that_says_why() {
+    let folder = Folder::new("walls");
+    let place = place_by_the_line(&folder.join("place"));
+    let [office, garden] = ["office", "garden"].map(|name| folder.join(name));
+    json(&["world", "new", &text(&office), "--json", "--place", &place]);
+    let west = Plaza::start(&office, 1);
+    let (url, sponsor) = (west.servers[0].url.clone(), text(&office.join("admin.key")));
+    let dir = text(&garden);
+    json(&[&claim_of(&dir, &url, "east", &sponsor)[..], &["--place", &place]].concat());
+    let east = Plaza::start(&garden, 1);
+    let there = east.servers[0].url.clone();
+    let admin = text(&garden.join("admin.key"));
+    let open = |sim: &str, at: &str, node: &str, key: &str, dir: &str| {
+        let place = ["--at", at, "--node", node, "--key", key, "--data-dir", dir];
+        json(&[&["border", "open", sim, "--json"][..], &place].concat())
+    };
+    open(&east.sim, &there, &url, &sponsor, &text(&office));
+    border_until(&url, |border| !is_open(border));
+    open(&west.sim, &url, &there, &admin, &dir);
+    border_until(&url, is_open);
+    border_until(&there, is_open);
+
+    east.kill(0);
+    border_until(&url, |border| is_wall(border, "heard"));
+    let mut person = Person::enter(&url, &key(&folder, "ada"));
+    person.types("go east 12");
+    person.sees("The border is a wall: ");
+    person.types("look");
+    person.sees("You stand at");
+    person.leaves();
+    drop(east);
+    west.stop();
+}

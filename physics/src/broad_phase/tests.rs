@@ -1,0 +1,106 @@
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_types::ObjectId;
+
+use super::{SweepMemory, entry, find_pairs, refill, sweep_all, sweep_strips, sweeps_along_x};
+use crate::body::Body;
+use crate::limits::COORDINATE_MAX;
+use crate::mass_props::MassProps;
+use crate::narrow_phase::Hull;
+use crate::solver_body::SolverBody;
+use crate::{BodySpec, Motion, Shape};
+
+fn at(x: i64, y: i64) -> Vec2 {
+    Vec2::new(Fx::from_ratio(x, 100), Fx::from_ratio(y, 100))
+}
+
+fn prepared(specs: &[BodySpec]) -> (Vec<SolverBody>, Vec<Hull>) {
+    let mut hulls = Vec::new();
+    let bodies = (0..).zip(specs).map(|(id, spec)| {
+        let body = Body::new(ObjectId(id), spec).expect("a test's bodies fit");
+        SolverBody::new(&body, &MassProps::of(&body), &mut hulls).0
+    });
+    (bodies.collect(), hulls)
+}
+
+/// Returns the pairs of a sweep of strips, if it tells them, and of a sweep of all bodies as one.
+fn swept(specs: &[BodySpec]) -> (Option<Vec<u64>>, Vec<u64>) {
+    let (bodies, hulls) = prepared(specs);
+    let along_x = sweeps_along_x(bodies.iter().map(|body| body.position));
+    let (mut memory, mut strips, mut all) = (SweepMemory::default(), Vec::new(), Vec::new());
+    let entries = (0..).zip(&bodies).map(|(index, body)| entry(index, &body.aabb(&hulls), along_x));
+    refill(&mut memory.unsorted, entries);
+    let told = sweep_strips(&mut memory, &bodies, &mut strips);
+    sweep_all(&mut memory, &bodies, &mut all);
+    strips.sort_unstable();
+    all.sort_unstable();
+    let mut found = Vec::new();
+    find_pairs(&bodies, &hulls, &mut SweepMemory::default(), &mut found);
+    assert_eq!(found, all);
+    (told.map(|()| strips), all)
+}
+
+#[test]
+fn strips_find_the_pairs_that_a_sweep_of_all_bodies_finds() {
+    let (mut told, mut pairs) = (0, 0);
+    for seed in 0..200 {
+        let mut dice = Stream::new(&[4; 32], "physics.strips", &[seed]);
+        let half = [300, 2_000, 20_000, 102_400][seed as usize % 4];
+        let count = dice.below(400) + 2;
+        let specs: Vec<BodySpec> = (0..count)
+            .map(|n| {
+                let mut side = || dice.below(2 * half) as i64 - half as i64;
+                let position = at(side(), side());
+                let large = n % 40 == 7;
+                let size = if large { side().abs() % 6_000 } else { side().abs() % 90 } + 10;
+                let shape = if n % 3 == 0 {
+                    Shape::Rect { half: at(size, size / 2 + 8) }
+                } else {
+                    Shape::Circle { radius: Fx::from_ratio(size, 100) }
+                };
+                let motion = if large || n % 5 == 0 { Motion::Static } else { Motion::Dynamic };
+                let mut spec = BodySpec::new(shape, motion, position);
+                if motion == Motion::Dynamic {
+                    spec.velocity = at(side() % 3_000, side() % 3_000);
+                }
+                spec
+            })
+            .collect();
+        let (strips, all) = swept(&specs);
+        pairs += all.len();
+        if let Some(strips) = strips {
+            told += 1;
+            assert_eq!(strips, all, "seed {seed}");
+        }
+    }
+    assert!(told > 100 && pairs > 10_000, "{told} were told, of {pairs} pairs");
+}
+
+#[test]
+fn a_heap_and_large_bodies_are_swept_as_one() {
+    let ball =
+        |position| BodySpec::new(Shape::Circle { radius: Fx::HALF }, Motion::Dynamic, position);
+    let heap = vec![ball(Vec2::ZERO); 60];
+    assert_eq!(swept(&heap).0, None, "a body has more partners than it may have");
+    let tower = Shape::Rect { half: at(10, 25_600) };
+    let towers: Vec<BodySpec> =
+        (0..30).map(|n| BodySpec::new(tower, Motion::Static, at(n * 50, 0))).collect();
+    assert_eq!(swept(&towers).0, None, "they lie in too many strips");
+}
+
+#[test]
+fn bodies_at_the_edges_of_the_region_are_in_a_strip() {
+    let edge = COORDINATE_MAX;
+    let low = edge.saturating_neg();
+    // Long along the axis of the sweep, on which they are spread further.
+    let wall = Shape::Rect { half: Vec2::new(Fx::ONE, Fx::from_int(256)) };
+    let places = [(edge, edge), (low, low), (edge, low), (low, edge), (Fx::ZERO, edge)];
+    let mut specs = Vec::new();
+    for (x, y) in places {
+        let (shape, place) = (Shape::Circle { radius: Fx::ONE }, Vec2::new(x, y));
+        specs.push(BodySpec::new(wall, Motion::Static, place));
+        specs.push(BodySpec::new(shape, Motion::Dynamic, place));
+    }
+    let (strips, all) = swept(&specs);
+    assert_eq!(strips, Some(all.clone()));
+    assert_eq!(all.len(), places.len());
+}

@@ -1,0 +1,132 @@
+//! The definition of a new body.
+
+use metatopia_math::{Angle, Fx, Vec2};
+use serde::{Deserialize, Serialize};
+
+use crate::filter::{ContactRole, Filter};
+use crate::motion::Motion;
+use crate::shape::Shape;
+
+/// A position and a direction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pose {
+    /// The position, in metres from the region's origin.
+    pub position: Vec2,
+    /// The direction of the body's own x axis.
+    pub angle: Angle,
+}
+
+/// The definition of a new body. Start from [`BodySpec::new`] and change fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "SpecForm", into = "SpecForm")]
+pub struct BodySpec {
+    /// The shape; the only field that can be refused.
+    pub shape: Shape,
+    /// The kind of motion.
+    pub motion: Motion,
+    /// The pose at the start, clamped to the region.
+    pub pose: Pose,
+    /// The velocity in metres a second, shortened to the body's greatest speed. Zero for a static
+    /// body.
+    pub velocity: Vec2,
+    /// The spin (angular velocity) in radians a second, clamped to the body's greatest spin. Zero
+    /// for a static body.
+    pub spin: Fx,
+    /// The mass in kilograms. It counts while the body is dynamic.
+    pub mass: Fx,
+    /// The coefficient of friction; 0 is ice. The friction of a contact is the geometric mean of
+    /// both bodies' frictions.
+    pub friction: Fx,
+    /// The coefficient of restitution; 0 does not bounce, 1 loses nothing. The restitution of a
+    /// contact is the greater of both bodies' restitutions.
+    pub restitution: Fx,
+    /// The share of the velocity that a dynamic body loses in a second: the friction of the ground.
+    pub linear_damping: Fx,
+    /// The share of the spin that a dynamic body loses in a second.
+    pub angular_damping: Fx,
+    /// Whether the body only notices kinematic and dynamic bodies and pushes nothing.
+    pub sensor: bool,
+    /// Whether contacts do not turn the body, as for a person who walks.
+    pub fixed_rotation: bool,
+    /// Which other bodies this one concerns.
+    pub filter: Filter,
+}
+
+impl BodySpec {
+    /// Defines a body of one kilogram without velocity, with friction 1/2, no restitution and no
+    /// damping.
+    #[must_use]
+    pub const fn new(shape: Shape, motion: Motion, position: Vec2) -> Self {
+        Self {
+            shape,
+            motion,
+            pose: Pose { position, angle: Angle::ZERO },
+            velocity: Vec2::ZERO,
+            spin: Fx::ZERO,
+            mass: Fx::ONE,
+            friction: Fx::HALF,
+            restitution: Fx::ZERO,
+            linear_damping: Fx::ZERO,
+            angular_damping: Fx::ZERO,
+            sensor: false,
+            fixed_rotation: false,
+            filter: Filter::ALL,
+        }
+    }
+}
+
+/// The encoding of a spec: in the order of its fields, but for the filter, which is a part of the role.
+#[derive(Serialize, Deserialize)]
+struct SpecForm {
+    shape: Shape,
+    motion: Motion,
+    pose: Pose,
+    velocity: Vec2,
+    spin: Fx,
+    mass: Fx,
+    friction: Fx,
+    restitution: Fx,
+    linear_damping: Fx,
+    angular_damping: Fx,
+    role: ContactRole,
+    fixed_rotation: bool,
+}
+
+impl From<BodySpec> for SpecForm {
+    fn from(spec: BodySpec) -> Self {
+        Self {
+            shape: spec.shape,
+            motion: spec.motion,
+            pose: spec.pose,
+            velocity: spec.velocity,
+            spin: spec.spin,
+            mass: spec.mass,
+            friction: spec.friction,
+            restitution: spec.restitution,
+            linear_damping: spec.linear_damping,
+            angular_damping: spec.angular_damping,
+            role: ContactRole { sensor: spec.sensor, filter: spec.filter },
+            fixed_rotation: spec.fixed_rotation,
+        }
+    }
+}
+
+impl From<SpecForm> for BodySpec {
+    fn from(form: SpecForm) -> Self {
+        Self {
+            shape: form.shape,
+            motion: form.motion,
+            pose: form.pose,
+            velocity: form.velocity,
+            spin: form.spin,
+            mass: form.mass,
+            friction: form.friction,
+            restitution: form.restitution,
+            linear_damping: form.linear_damping,
+            angular_damping: form.angular_damping,
+            sensor: form.role.sensor,
+            fixed_rotation: form.fixed_rotation,
+            filter: form.role.filter,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Borders: what servers hear of neighbours, who approaches, and what admins order.
+
+use metatopia_types::{
+    Act, BlobId, BorderOrder, BorderRefusal, CrossingPass, Dispatch, GenesisHead, HearRefusal,
+    PassRefusal, Refusal, SignedEnvelope, SimId,
+    limits::{BORDERS_MAX, PASSES_MAX},
+};
+
+use super::{
+    changes::{StateChange, TurnCounts},
+    context::{ActContext, ActResult},
+    executor::ActExecutor,
+};
+use crate::{
+    limits::{HEARD_SIGNATURES_PER_TURN_MAX, PASS_MS, SILENCE_MS, WORD_MS},
+    rules::{BelievedDispatch, Border, neighbour_of},
+    state::State,
+};
+
+/// A change at a border.
+pub(super) enum BorderChange {
+    /// Hears what a dispatch of a neighbour proves.
+    Hear(SimId, Box<BelievedDispatch>),
+    /// Answers somebody who approaches.
+    Pass(SimId, CrossingPass, metatopia_types::Lane),
+    /// Opens or closes a border on this side.
+    Open(SimId, Box<Border>, bool),
+    /// Gives a silent neighbour up.
+    Sever(SimId),
+}
+
+/// Applies a change at a border.
+pub(super) fn apply_border_change(state: &mut State, change: BorderChange) {
+    match change {
+        BorderChange::Hear(neighbour, believed) => state.hear_neighbour(neighbour, *believed),
+        BorderChange::Pass(neighbour, pass, lane) => state.give_pass(neighbour, pass, lane),
+        BorderChange::Open(neighbour, border, open) => state.open_border(neighbour, *border, open),
+        BorderChange::Sever(neighbour) => state.sever(neighbour),
+    }
+}
+
+impl ActExecutor<'_> {
+    /// Counts the signatures that a dispatch asks to check, whether or not they are good: a turn checks so
+    /// many and no more.
+    pub(super) fn charge_hearing(&self, act: &SignedEnvelope, counts: &mut TurnCounts) {
+        let Act::Hear { dispatch, .. } = act.envelope.act else { return };
+        let signatures = self.dispatch(dispatch).map_or(0, |dispatch| {
+            let links = dispatch.links.iter().map(|link| &link.certificate);
+            let certificates = links.chain(dispatch.state.iter().map(|state| &state.certificate));
+            certificates.map(|certificate| certificate.signatures.len()).sum()
+        });
+        let used = counts.heard_signatures.saturating_add(signatures);
+        counts.has_checks = used <= HEARD_SIGNATURES_PER_TURN_MAX;
+        if counts.has_checks {
+            counts.heard_signatures = used;
+        }
+    }
+
+    /// Returns the dispatch that a blob of the turn holds.
+    fn dispatch(&self, blob: BlobId) -> Result<Dispatch, Refusal> {
+        let blob = self.blobs.get(&blob).ok_or(Refusal::NoBlob)?;
+        Dispatch::decode(&blob.0).map_err(|_| Refusal::NotHeard(HearRefusal::NoDispatch))
+    }
+}
+
+impl ActContext<'_> {
+    /// Decides whether what a server heard of a neighbour counts.
+    pub(super) fn hear(&self, neighbour: SimId, dispatch: BlobId) -> ActResult {
+        if !self.state.roster.members().contains_key(&self.author()) {
+            return Err(Refusal::NotHeard(HearRefusal::NotServer));
+        }
+        let dispatch = self.executor.dispatch(dispatch)?;
+        if !self.counts.has_checks {
+            return Err(Refusal::NotHeard(HearRefusal::TooMuch));
+        }
+        let scheme = &*self.executor.tools.verify;
+        let believed = self.state.believe(neighbour, &dispatch, scheme);
+        let believed = Box::new(believed.map_err(Refusal::NotHeard)?);
+        Ok(vec![StateChange::Border(BorderChange::Hear(neighbour, believed))])
+    }
+
+    /// Decides the answer to somebody who approaches. An answer that says no is one as well: the sim that
+    /// she is in tells her why.
+    pub(super) fn approach(&self, from: SimId) -> ActResult {
+        let border = self.state.borders.all.get(&from).filter(|border| !border.frozen);
+        let border = border.ok_or(Refusal::NoBorder)?;
+        let (now, said) = (self.state.clock.time, &border.crossing.said);
+        let heard = border.crossing.heard.as_ref();
+        let heard = heard.filter(|heard| now.since(heard.at) <= WORD_MS);
+        let near = &heard.ok_or(Refusal::NoBorder)?.said.near;
+        let person = self.author();
+        if near.binary_search(&person).is_err() {
+            return Err(Refusal::NotNear);
+        }
+        let is_known = said.passes.iter().any(|pass| pass.person == person);
+        if !is_known && said.passes.len() >= PASSES_MAX {
+            return Err(Refusal::Full);
+        }
+        let known = self.state.players.get(&person);
+        let is_here = self.state.present.contains_key(&person);
+        let refused = match () {
+            () if !said.open => Some(PassRefusal::Closed),
+            () if is_here => Some(PassRefusal::Here),
+            () if !self.state.has_seat(&person, known)
+                && self.state.census.idlest(self.tick()).is_none() =>
+            {
+                Some(PassRefusal::Full)
+            }
+            () => None,
+        };
+        let pass = CrossingPass { person, until: now.plus(PASS_MS), refused };
+        Ok(vec![StateChange::Border(BorderChange::Pass(from, pass, self.envelope.lane))])
+    }
+
+    /// Decides an order about a border.
+    pub(super) fn border(&self, order: BlobId) -> ActResult {
+        let player = StateChange::Player(self.author(), self.renewed_player()?);
+        let blob = self.executor.blobs.get(&order).ok_or(Refusal::NoBlob)?;
+        let order = BorderOrder::decode(&blob.0);
+        let order = order.map_err(|_| Refusal::BadBorder(BorderRefusal::NoOrder))?;
+        let change = match order {
+            BorderOrder::Open { head } => self.open_border(&head),
+            BorderOrder::Close { neighbour } => self
+                .known_border(neighbour)
+                .map(|border| BorderChange::Open(neighbour, Box::new(border.clone()), false)),
+            BorderOrder::Sever { neighbour } => self.sever(neighbour),
+        };
+        let change = change.map_err(Refusal::BadBorder)?;
+        Ok(vec![StateChange::Border(change), player])
+    }
+
+    fn known_border(&self, neighbour: SimId) -> Result<&Border, BorderRefusal> {
+        self.state.borders.all.get(&neighbour).ok_or(BorderRefusal::NoBorder)
+    }
+
+    fn open_border(&self, head: &GenesisHead) -> Result<BorderChange, BorderRefusal> {
+        let (square, set) = neighbour_of(self.state, head)?;
+        let neighbour = head.id();
+        let border = match self.state.borders.all.get(&neighbour) {
+            Some(border) if border.frozen => return Err(BorderRefusal::Frozen),
+            // Numbers go on: what the neighbour judged before is never judged again.
+            Some(border) => border.clone(),
+            None if self.state.borders.all.len() >= BORDERS_MAX => {
+                return Err(BorderRefusal::TooMany);
+            }
+            None => Border::new(square, &set),
+        };
+        Ok(BorderChange::Open(neighbour, Box::new(border), true))
+    }
+
+    fn sever(&self, neighbour: SimId) -> Result<BorderChange, BorderRefusal> {
+        let border = self.known_border(neighbour)?;
+        let heard = border.crossing.heard.as_ref().ok_or(BorderRefusal::NotSilent)?;
+        if heard.said.taken_up < border.crossing.said.epoch {
+            return Err(BorderRefusal::Severed);
+        }
+        if self.state.clock.time.since(heard.at) < SILENCE_MS {
+            return Err(BorderRefusal::NotSilent);
+        }
+        Ok(BorderChange::Sever(neighbour))
+    }
+}

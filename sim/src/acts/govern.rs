@@ -1,0 +1,320 @@
+//! Orders about people: decides them by the rules, and carries them out.
+
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::Pose;
+use metatopia_types::{
+    Act, GovernOrder, ObjectId, PublicKey, Refusal, ScriptId,
+    limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
+};
+
+use super::{
+    building::{BuildStep, ObjectEdit},
+    changes::StateChange,
+    context::{ActContext, ActResult},
+};
+use crate::{
+    limits::{BUILD_BYTES_MAX, HOME_TRIES},
+    rules::{
+        ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
+        Warrant, build_word,
+    },
+    space::{Footprint, Title, distance_to, may_build},
+    state::{State, World, is_line},
+};
+
+/// Characters of a new value that are recorded.
+const AMENDED_CHARS_MAX: usize = 64;
+
+impl ActContext<'_> {
+    /// Decides an order about people.
+    pub(super) fn govern(&self, order: &GovernOrder) -> ActResult {
+        let player = self.renewed_player()?;
+        self.state.check_order(order)?;
+        let mut changes = Vec::new();
+        match order {
+            GovernOrder::Return { object } => {
+                changes.push(StateChange::Return(*object, self.state.home_of(*object)));
+            }
+            GovernOrder::Kick { key } => changes.push(StateChange::Despawn(*key)),
+            GovernOrder::Ban { key, .. } => {
+                let is_here =
+                    self.state.players.get(key).is_some_and(|known| known.session.is_some());
+                changes.extend(is_here.then_some(StateChange::Despawn(*key)));
+                changes.push(StateChange::Govern(Box::new(order.clone())));
+            }
+            _ => changes.push(StateChange::Govern(Box::new(order.clone()))),
+        }
+        changes.push(StateChange::Player(self.author(), player));
+        Ok(changes)
+    }
+
+    /// Returns the record of the act, if the author does it by more than everybody's right.
+    pub(super) fn recorded(&self, warrant: Warrant) -> Option<RecordedOrder> {
+        if warrant == Warrant::Own {
+            return None;
+        }
+        let deed = match &self.envelope.act {
+            Act::Govern(order) => OrderedDeed::Govern(order.clone()),
+            Act::SetChange(change) => OrderedDeed::Servers(change.clone()),
+            Act::Ticket(order) => OrderedDeed::Ticket(*order),
+            Act::Amend { name, value } => {
+                // A number may be written with any length of zeros in front.
+                let value = value.chars().take(AMENDED_CHARS_MAX).collect();
+                OrderedDeed::Amend { name: name.clone(), value }
+            }
+            Act::Build(build) => {
+                let (step, object) = build_word(build);
+                OrderedDeed::Build { object, step: step.to_owned() }
+            }
+            Act::Publish { .. } => OrderedDeed::Publish,
+            _ => return None,
+        };
+        let (height, by) = (self.state.clock.height, self.author());
+        Some(RecordedOrder { height, by, warrant, deed })
+    }
+}
+
+impl State {
+    /// Returns the right that an order needs, and what it is about.
+    ///
+    /// # Errors
+    /// When there is no such thing.
+    pub(super) fn govern_request<'a>(
+        &'a self,
+        order: &'a GovernOrder,
+    ) -> Result<(Right, ActTarget<'a>), Refusal> {
+        let person = ActTarget { person: order.person(), ..ActTarget::SIM };
+        Ok(match order {
+            GovernOrder::Grant { rights, .. } | GovernOrder::Revoke { rights, .. } => {
+                let great = rights.iter().any(|right| right.is_great());
+                (if great { Right::Appoint } else { Right::Administer }, person)
+            }
+            // Permanent admins have as much to say as each other, and yet name and remove each other.
+            GovernOrder::NameAdmin { .. } | GovernOrder::RemoveAdmin { .. } => {
+                (Right::Appoint, ActTarget::SIM)
+            }
+            GovernOrder::Kick { .. }
+            | GovernOrder::Ban { .. }
+            | GovernOrder::Unban { .. }
+            | GovernOrder::Mute { .. }
+            | GovernOrder::Unmute { .. } => (Right::Moderate, person),
+            GovernOrder::Freeze { object }
+            | GovernOrder::Thaw { object }
+            | GovernOrder::Return { object } => {
+                let thing = Some(self.thing(*object)?);
+                (Right::Moderate, ActTarget { thing, ..ActTarget::SIM })
+            }
+            GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
+        })
+    }
+
+    /// Checks an order that its author may give.
+    ///
+    /// # Errors
+    /// The rule that it breaks.
+    fn check_order(&self, order: &GovernOrder) -> Result<(), Refusal> {
+        let (people, time) = (&self.people, self.governance.time);
+        let need = |holds: bool, why: Refusal| if holds { Ok(()) } else { Err(why) };
+        let admins = &self.governance.admins;
+        match order {
+            GovernOrder::Grant { key, rights, seconds } => {
+                need(!rights.is_empty() && *seconds != Some(0), Refusal::OutOfRange)?;
+                self.check_trusted(key)?;
+                need(people.has_room_for_role(key), Refusal::ListFull)
+            }
+            GovernOrder::Revoke { key, rights } => {
+                need(!rights.is_empty(), Refusal::OutOfRange)?;
+                let has = rights.iter().all(|right| people.has_right(key, *right, time));
+                need(has, Refusal::AlreadySo)
+            }
+            GovernOrder::NameAdmin { key } => {
+                need(!admins.contains(key), Refusal::AlreadySo)?;
+                self.check_trusted(key)?;
+                need(admins.len() < ADMINS_MAX, Refusal::ListFull)
+            }
+            GovernOrder::RemoveAdmin { key } => {
+                need(admins.contains(key), Refusal::AlreadySo)?;
+                need(admins.len() > 1, Refusal::LastAdmin)
+            }
+            GovernOrder::Kick { key } => {
+                let here = self.players.get(key).is_some_and(|player| player.session.is_some());
+                need(here, Refusal::NotHere)
+            }
+            GovernOrder::Ban { key, seconds, reason } => {
+                check_sanction(*seconds, reason)?;
+                need(people.has_room_for_ban(key), Refusal::ListFull)
+            }
+            GovernOrder::Mute { key, seconds, reason } => {
+                check_sanction(*seconds, reason)?;
+                need(people.has_room_for_mute(key), Refusal::ListFull)
+            }
+            GovernOrder::Unban { key } => need(people.ban(key, time).is_some(), Refusal::AlreadySo),
+            GovernOrder::Unmute { key } => {
+                need(people.mute(key, time).is_some(), Refusal::AlreadySo)
+            }
+            GovernOrder::Freeze { object } => {
+                need(!people.frozen.contains(object), Refusal::AlreadySo)?;
+                need(people.has_room_for_frozen(), Refusal::ListFull)
+            }
+            GovernOrder::Thaw { object } => {
+                need(people.frozen.contains(object), Refusal::AlreadySo)?;
+                // Its scripts get an event each.
+                need(self.byte_budget.has(BUILD_BYTES_MAX), Refusal::Full)
+            }
+            GovernOrder::Return { .. } => Ok(()),
+            GovernOrder::Announce { text } => {
+                need(text.len() <= MOTD_BYTES_MAX && is_line(text), Refusal::BadText)
+            }
+        }
+    }
+
+    /// Checks that rights can be given to a key: a player's, who is not shut out. A key that nobody has
+    /// would be an admin whom nobody can be.
+    fn check_trusted(&self, key: &PublicKey) -> Result<(), Refusal> {
+        if self.players.get(key).is_none() {
+            return Err(Refusal::NoPlayer);
+        }
+        let banned = self.people.ban(key, self.governance.time).is_some();
+        if banned { Err(Refusal::Banned) } else { Ok(()) }
+    }
+
+    /// Carries out an order that was checked.
+    pub(super) fn carry_out(&mut self, by: PublicKey, order: GovernOrder) {
+        let time = self.governance.time;
+        let until = |seconds: Option<u32>| {
+            seconds.map(|seconds| time.saturating_add(u64::from(seconds).saturating_mul(1_000)))
+        };
+        match order {
+            GovernOrder::Grant { key, rights, seconds } => {
+                self.people.grant(key, &rights, GivenRight { by, until: until(seconds) });
+            }
+            GovernOrder::Revoke { key, rights } => self.people.revoke(key, &rights),
+            GovernOrder::NameAdmin { key } => self.recounted(key, |state| {
+                state.governance.admins.insert(key);
+            }),
+            GovernOrder::RemoveAdmin { key } => self.recounted(key, |state| {
+                state.governance.admins.remove(&key);
+            }),
+            GovernOrder::Ban { key, seconds, reason } => {
+                let ban = Sanction { by, until: until(seconds), reason };
+                self.recounted(key, |state| state.people.set_ban(key, Some(ban)));
+            }
+            GovernOrder::Unban { key } => {
+                self.recounted(key, |state| state.people.set_ban(key, None));
+            }
+            GovernOrder::Mute { key, seconds, reason } => {
+                let mute = Sanction { by, until: until(seconds), reason };
+                self.people.set_mute(key, Some(mute));
+            }
+            GovernOrder::Unmute { key } => self.people.set_mute(key, None),
+            GovernOrder::Freeze { object } => self.freeze_thing(by, object),
+            GovernOrder::Thaw { object } => self.thaw_thing(object),
+            GovernOrder::Announce { text } => {
+                self.governance.motd = (!text.is_empty()).then_some(Motd { text, by });
+            }
+            // These are other changes.
+            GovernOrder::Kick { .. } | GovernOrder::Return { .. } => {}
+        }
+        // Who is first in line may be another one now.
+        self.appoint();
+    }
+
+    /// Stops a thing, and its scripts that run.
+    fn freeze_thing(&mut self, by: PublicKey, id: ObjectId) {
+        let Some(object) = self.objects.get(&id) else { return };
+        let runs = |script: &ScriptId| {
+            self.scripts.get(script).is_some_and(|script| script.suspended.is_none())
+        };
+        let scripts: Vec<ScriptId> =
+            object.scripts.iter().copied().filter(|script| runs(script)).collect();
+        for script in &scripts {
+            self.suspend_script(*script, self.clock.tick.plus(1));
+        }
+        self.stop_body(id);
+        self.people.frozen.insert(id, FrozenThing { by, scripts });
+    }
+
+    /// Lets a thing go on, with the scripts that stopped with it.
+    fn thaw_thing(&mut self, id: ObjectId) {
+        let Some(frozen) = self.people.frozen.remove(&id) else { return };
+        self.byte_budget.take(BUILD_BYTES_MAX);
+        let there = |state: &Self, script: &ScriptId| {
+            state.objects.get(&id).is_some_and(|object| object.scripts.contains(script))
+        };
+        // A moderator may have taken one off meanwhile.
+        for script in frozen.scripts {
+            if there(self, &script) {
+                self.resume_script(script);
+            }
+        }
+    }
+
+    /// Returns a free place for a thing on its owner's own land: the first one in rows from the south-west.
+    fn home_of(&self, id: ObjectId) -> Option<Vec2> {
+        let owner = self.objects.get(&id)?.owner?;
+        let body = self.bodies.body(id)?;
+        let shape = body.shape();
+        let half = shape.half_extents(Angle::ZERO);
+        let reach = half.x.saturating_add(half.y);
+        let lands = &self.charter.lands;
+        let open = self.charter.parameters.building.open_ground;
+        let own = lands.iter().filter(|land| land.title == Title::Player(owner));
+        let step = |low: Fx, high: Fx, n: i32| {
+            let part = Fx::from_ratio(i64::from(2 * n + 1), i64::from(2 * HOME_TRIES));
+            low.saturating_add(high.saturating_sub(low).saturating_mul(part))
+        };
+        let places = own.flat_map(|land| {
+            let (low, high) = (land.area.low, land.area.high);
+            let row = move |y: i32| (0..HOME_TRIES).map(move |x| (x, y));
+            (0..HOME_TRIES)
+                .flat_map(row)
+                .map(move |(x, y)| Vec2::new(step(low.x, high.x, x), step(low.y, high.y, y)))
+        });
+        // The first rooms of a large estate are enough: a turn does not search all of it.
+        places.take((HOME_TRIES * HOME_TRIES) as usize).find(|place| {
+            let area = Footprint { shape, pose: Pose { position: *place, ..body.pose() } }.area();
+            let mut around = self.bodies.around(*place, reach);
+            let free = around.all(|near| near.id() == id || distance_to(near, *place) > reach);
+            free && self.bodies.bounds().contains(*place) && may_build(lands, open, &owner, &area)
+        })
+    }
+
+    /// Puts a thing at this place, or out of the sim. Nothing undoes it.
+    pub(super) fn return_thing(&mut self, id: ObjectId, place: Option<Vec2>) {
+        let edit = place.map_or(ObjectEdit::Delete, ObjectEdit::Move);
+        // An edit makes no body, so physics refuses none.
+        let _ = self.apply_build(BuildStep::Edit(id, edit));
+    }
+}
+
+/// Checks the terms of a ban or a mute.
+fn check_sanction(seconds: Option<u32>, reason: &str) -> Result<(), Refusal> {
+    if seconds == Some(0) {
+        return Err(Refusal::OutOfRange);
+    }
+    let fits = reason.len() <= REASON_BYTES_MAX && is_line(reason);
+    if fits { Ok(()) } else { Err(Refusal::BadText) }
+}
+
+impl World {
+    /// Says whether somebody who is logged in could give this order after the last applied turn, and by
+    /// what. Nothing changes.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub fn may_order(&self, author: &PublicKey, order: &GovernOrder) -> Result<Warrant, Refusal> {
+        let (right, target) = self.state.govern_request(order)?;
+        let warrant = self.state.may(author, right, &target)?;
+        self.state.check_order(order)?;
+        Ok(warrant)
+    }
+
+    /// Returns where a thing would go that is returned to its owner; nothing if it would leave the sim.
+    #[must_use]
+    pub fn home_of(&self, object: ObjectId) -> Option<Vec2> {
+        self.state.home_of(object)
+    }
+}
+
+#[cfg(test)]
+mod tests;

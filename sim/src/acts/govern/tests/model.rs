@@ -1,0 +1,380 @@
+//! Who may order what, held against a small model of the rules: lists that are looked through from the
+//! beginning each time. A history is some days of logins and orders by a handful of people.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_math::Stream;
+use metatopia_types::{
+    Act, Digest, Envelope, GovernOrder, HeaderId, Height, Lane, Look, Millis, Outcome, PublicKey,
+    Refusal, RoleRight, Seq, Signature, SignedEnvelope,
+};
+
+use super::super::super::{
+    executor::{ActExecutor, InjectedPanics},
+    tests::{test_genesis, test_turn},
+};
+use crate::{
+    rules::{ActTarget, Denied, Right},
+    scripts::Programs,
+    state::{Genesis, State, Tools},
+};
+
+const DAY: u64 = 86_400_000;
+const PEOPLE: u8 = 6;
+const ADMIN_DAYS: u64 = 3;
+const PLAYER_DAYS: u64 = 2;
+const SEEN_DAYS: u64 = 2;
+
+/// Histories of a run. They take some seconds.
+const HISTORIES: u64 = 100_000;
+
+fn key(n: u8) -> PublicKey {
+    PublicKey([n + 10; 32])
+}
+
+/// A player, as the model has it.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    first: u64,
+    last: u64,
+    days: u64,
+    here: bool,
+}
+
+/// The rules, by a look at everything.
+#[derive(Clone, Debug, Default)]
+struct Model {
+    time: u64,
+    admins: BTreeSet<u8>,
+    admin_login: u64,
+    players: BTreeMap<u8, Known>,
+    rights: Vec<(u8, RoleRight, u64)>,
+    bans: Vec<(u8, u64)>,
+    mutes: Vec<(u8, u64)>,
+}
+
+impl Model {
+    fn is_banned(&self, n: u8) -> bool {
+        self.bans.iter().any(|(of, until)| *of == n && *until > self.time)
+    }
+
+    fn is_muted(&self, n: u8) -> bool {
+        self.mutes.iter().any(|(of, until)| *of == n && *until > self.time)
+    }
+
+    fn has(&self, n: u8, right: RoleRight) -> bool {
+        self.rights.iter().any(|(of, is, until)| *of == n && *is == right && *until > self.time)
+    }
+
+    fn temp_admin(&self) -> Option<u8> {
+        if self.time - self.admin_login < ADMIN_DAYS * DAY {
+            return None;
+        }
+        let stands = |(n, known): &(&u8, &Known)| {
+            let recent = self.time - known.last <= PLAYER_DAYS * DAY;
+            recent && known.days >= SEEN_DAYS && !self.admins.contains(n) && !self.is_banned(**n)
+        };
+        let line = self.players.iter().filter(stands);
+        line.min_by_key(|(n, known)| (known.first, **n)).map(|(n, _)| *n)
+    }
+
+    fn rank(&self, n: u8) -> u8 {
+        match n {
+            _ if self.admins.contains(&n) => 4,
+            _ if self.temp_admin() == Some(n) => 3,
+            _ if self.has(n, RoleRight::Administer) => 2,
+            _ if self.has(n, RoleRight::Moderate) => 1,
+            _ => 0,
+        }
+    }
+
+    fn login(&mut self, n: u8) -> Outcome {
+        if self.is_banned(n) {
+            return Outcome::Refused(Refusal::Banned);
+        }
+        let time = self.time;
+        let fresh = Known { first: time, last: time, days: 0, here: true };
+        let known = self.players.entry(n).or_insert(fresh);
+        if known.days == 0 || known.last / DAY != time / DAY {
+            known.days += 1;
+        }
+        (known.last, known.here) = (time, true);
+        if self.admins.contains(&n) {
+            self.admin_login = time;
+        }
+        Outcome::Ok
+    }
+
+    fn order(&mut self, n: u8, order: &ModelOrder) -> Outcome {
+        match self.refusal(n, order) {
+            Some(why) => return Outcome::Refused(why),
+            None => self.carry_out(order),
+        }
+        Outcome::Ok
+    }
+
+    fn refusal(&self, n: u8, order: &ModelOrder) -> Option<Refusal> {
+        if self.is_banned(n) {
+            return Some(Refusal::Banned);
+        }
+        let rank = self.rank(n);
+        let may = |right| rank >= 3 || self.has(n, right);
+        match order.kind {
+            Kind::Grant | Kind::Revoke if order.right.is_great() => match rank {
+                4 => {}
+                3 => return Some(Refusal::NotPermanent),
+                _ => return Some(Refusal::NotAdmin),
+            },
+            Kind::NameAdmin | Kind::RemoveAdmin => match rank {
+                4 => {}
+                3 => return Some(Refusal::NotPermanent),
+                _ => return Some(Refusal::NotAdmin),
+            },
+            Kind::Grant | Kind::Revoke if !may(RoleRight::Administer) => {
+                return Some(Refusal::NoRight);
+            }
+            Kind::Grant | Kind::Revoke if rank <= self.rank(order.to) => {
+                return Some(Refusal::Outranked);
+            }
+            Kind::Grant | Kind::Revoke => {}
+            _ if !may(RoleRight::Moderate) => return Some(Refusal::NoRight),
+            _ if rank <= self.rank(order.to) => return Some(Refusal::Outranked),
+            _ => {}
+        }
+        if !self.players.get(&n).is_some_and(|known| known.here) {
+            return Some(Refusal::NotLoggedIn);
+        }
+        let to = self.players.get(&order.to);
+        let trusted = || match to {
+            None => Some(Refusal::NoPlayer),
+            Some(_) if self.is_banned(order.to) => Some(Refusal::Banned),
+            Some(_) => None,
+        };
+        let already = |so: bool| so.then_some(Refusal::AlreadySo);
+        match order.kind {
+            Kind::Grant => trusted(),
+            Kind::Revoke => already(!self.has(order.to, order.right)),
+            Kind::NameAdmin => already(self.admins.contains(&order.to)).or_else(trusted),
+            Kind::RemoveAdmin if !self.admins.contains(&order.to) => Some(Refusal::AlreadySo),
+            Kind::RemoveAdmin => (self.admins.len() == 1).then_some(Refusal::LastAdmin),
+            Kind::Kick => (!to.is_some_and(|known| known.here)).then_some(Refusal::NotHere),
+            Kind::Ban | Kind::Mute => None,
+            Kind::Unban => already(!self.is_banned(order.to)),
+            Kind::Unmute => already(!self.is_muted(order.to)),
+        }
+    }
+
+    fn carry_out(&mut self, order: &ModelOrder) {
+        let to = order.to;
+        let until =
+            order.seconds.map_or(u64::MAX, |seconds| self.time + u64::from(seconds) * 1_000);
+        let leave = |players: &mut BTreeMap<u8, Known>| {
+            if let Some(known) = players.get_mut(&to) {
+                known.here = false;
+            }
+        };
+        match order.kind {
+            Kind::Grant => {
+                self.rights.retain(|(of, is, _)| (*of, *is) != (to, order.right));
+                self.rights.push((to, order.right, until));
+            }
+            Kind::Revoke => self.rights.retain(|(of, is, _)| (*of, *is) != (to, order.right)),
+            Kind::NameAdmin => drop(self.admins.insert(to)),
+            Kind::RemoveAdmin => drop(self.admins.remove(&to)),
+            Kind::Kick => leave(&mut self.players),
+            Kind::Ban => {
+                leave(&mut self.players);
+                self.bans.retain(|(of, _)| *of != to);
+                self.bans.push((to, until));
+            }
+            Kind::Unban => self.bans.retain(|(of, _)| *of != to),
+            Kind::Mute => {
+                self.mutes.retain(|(of, _)| *of != to);
+                self.mutes.push((to, until));
+            }
+            Kind::Unmute => self.mutes.retain(|(of, _)| *of != to),
+        }
+    }
+}
+
+/// The kinds of orders that are about people.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Grant,
+    Revoke,
+    NameAdmin,
+    RemoveAdmin,
+    Kick,
+    Ban,
+    Unban,
+    Mute,
+    Unmute,
+}
+
+const KINDS: [Kind; 9] = [
+    Kind::Grant,
+    Kind::Revoke,
+    Kind::NameAdmin,
+    Kind::RemoveAdmin,
+    Kind::Kick,
+    Kind::Ban,
+    Kind::Unban,
+    Kind::Mute,
+    Kind::Unmute,
+];
+
+/// An order, as the model has it.
+#[derive(Clone, Copy, Debug)]
+struct ModelOrder {
+    kind: Kind,
+    to: u8,
+    right: RoleRight,
+    seconds: Option<u32>,
+}
+
+impl ModelOrder {
+    fn draw(dice: &mut Stream, model: &Model) -> Self {
+        let below = |dice: &mut Stream, most: u64| dice.below(most) as usize;
+        let mut drawn = Self {
+            kind: KINDS[below(dice, KINDS.len() as u64)],
+            to: below(dice, u64::from(PEOPLE)) as u8,
+            right: RoleRight::ALL[below(dice, 8)].1,
+            // Some hours, a day or two, or for good.
+            seconds: [None, Some(7_200), Some(86_400), Some(180_000)][below(dice, 4)],
+        };
+        // What can be taken back is most often what is there, and not everybody is shut out.
+        let any = |dice: &mut Stream, count: usize| dice.below(count.max(1) as u64) as usize;
+        match drawn.kind {
+            Kind::Revoke => {
+                if let Some((to, right, _)) = model.rights.get(any(dice, model.rights.len())) {
+                    (drawn.to, drawn.right) = (*to, *right);
+                }
+            }
+            Kind::Unban => {
+                if let Some((to, _)) = model.bans.get(any(dice, model.bans.len())) {
+                    drawn.to = *to;
+                }
+            }
+            Kind::Unmute => {
+                if let Some((to, _)) = model.mutes.get(any(dice, model.mutes.len())) {
+                    drawn.to = *to;
+                }
+            }
+            Kind::Ban if dice.below(2) == 0 => drawn.kind = Kind::Grant,
+            _ => {}
+        }
+        drawn
+    }
+
+    fn order(self) -> GovernOrder {
+        let (key, seconds, reason) = (key(self.to), self.seconds, "a test".to_owned());
+        let rights = BTreeSet::from([self.right]);
+        match self.kind {
+            Kind::Grant => GovernOrder::Grant { key, rights, seconds },
+            Kind::Revoke => GovernOrder::Revoke { key, rights },
+            Kind::NameAdmin => GovernOrder::NameAdmin { key },
+            Kind::RemoveAdmin => GovernOrder::RemoveAdmin { key },
+            Kind::Kick => GovernOrder::Kick { key },
+            Kind::Ban => GovernOrder::Ban { key, seconds, reason },
+            Kind::Unban => GovernOrder::Unban { key },
+            Kind::Mute => GovernOrder::Mute { key, seconds, reason },
+            Kind::Unmute => GovernOrder::Unmute { key },
+        }
+    }
+}
+
+/// The state that a history begins with.
+fn first_state() -> State {
+    let mut genesis = Genesis { admins: BTreeSet::from([key(0)]), ..test_genesis() };
+    genesis.parameters.admin_days = ADMIN_DAYS as u32;
+    genesis.parameters.player_days = PLAYER_DAYS as u32;
+    genesis.parameters.seen_days = SEEN_DAYS as u32;
+    State::from_genesis(&genesis).expect("a small genesis")
+}
+
+/// Has a person act alone in the state; returns what became of it.
+fn act(state: &mut State, n: u8, seq: u64, act: Act) -> Outcome {
+    let (programs, panics, turn) = (Programs::default(), InjectedPanics::default(), test_turn());
+    let tools = Tools::new(std::sync::Arc::new(metatopia_types::Ed25519));
+    let executor = ActExecutor::new(&programs, &tools, &panics, &turn);
+    let (sim, lane, last_valid) = (state.charter.sim, Lane(1), Height(u64::MAX));
+    let envelope = Envelope { sim, author: key(n), lane, seq: Seq(seq), last_valid, act };
+    let signed = SignedEnvelope { envelope, signature: Signature::from_bytes([0; 64]) };
+    executor.execute(state, &[signed]).0[0]
+}
+
+/// Compares who is what, and who may say something and bear which rights.
+fn compare(state: &State, model: &Model, seed: u64) {
+    let temp = model.temp_admin().map(key);
+    assert_eq!(state.governance.temp_admin, temp, "seed {seed}: {model:?}");
+    for n in 0..PEOPLE {
+        let told = state.may(&key(n), Right::Speak, &ActTarget::SIM).map(drop);
+        let expected = match n {
+            _ if model.is_banned(n) => Err(Denied::Banned),
+            _ if model.is_muted(n) => Err(Denied::Muted),
+            _ => Ok(()),
+        };
+        assert_eq!(told, expected, "seed {seed}: {n} in {model:?}");
+        let servers = state.may(&key(n), Right::Servers, &ActTarget::SIM).is_ok();
+        let may = model.rank(n) >= 3 || model.has(n, RoleRight::Servers);
+        assert_eq!(servers, may && !model.is_banned(n), "seed {seed}: {n} in {model:?}");
+    }
+}
+
+/// Draws who acts: half of the time somebody who has something to say.
+fn author(dice: &mut Stream, model: &Model) -> u8 {
+    let powers: Vec<u8> = (0..PEOPLE).filter(|n| model.rank(*n) > 0).collect();
+    let any = dice.below(u64::from(PEOPLE)) as u8;
+    match powers.len() as u64 {
+        0 => any,
+        count if dice.below(2) == 0 => powers[dice.below(count) as usize],
+        _ => any,
+    }
+}
+
+/// Plays one history in both. Counts the orders that were carried out, and acts under a temp admin.
+fn play(seed: u64, first: &State, done: &mut BTreeMap<String, u64>) {
+    let key_of_dice = Digest::of("histories of orders", &seed.to_le_bytes());
+    let mut dice = Stream::new(&key_of_dice.0, "orders", &[]);
+    let mut state = first.clone();
+    let mut model = Model { admins: BTreeSet::from([0]), ..Model::default() };
+    for turn in 1..=10_u64 {
+        // Hours or days in which nobody did anything: only time counts then.
+        let hours = [0, 1, 5, 20, 30, 50][dice.below(6) as usize];
+        state.governance.time += hours * 3_600_000;
+        model.time = state.governance.time;
+        state.begin_turn(Height(turn), Millis(1), HeaderId(Digest::of("a turn", &[turn as u8])));
+        for n in 0..dice.below(5) {
+            let who = author(&mut dice, &model);
+            let (told, expected) = if dice.below(3) == 0 {
+                let login = Act::login(format!("player {who}"), Look::default());
+                (act(&mut state, who, 10 * turn + n, login), model.login(who))
+            } else {
+                let order = ModelOrder::draw(&mut dice, &model);
+                let told = act(&mut state, who, 10 * turn + n, Act::Govern(order.order()));
+                let before = model.clone();
+                let expected = model.order(who, &order);
+                assert_eq!(told, expected, "seed {seed}: {who} orders {order:?} in {before:?}");
+                if told == Outcome::Ok {
+                    *done.entry(format!("{:?}", order.kind)).or_default() += 1;
+                }
+                (told, expected)
+            };
+            assert_eq!(told, expected, "seed {seed}: {who} in {model:?}");
+            compare(&state, &model, seed);
+            if model.temp_admin().is_some() {
+                *done.entry("under a temp admin".to_owned()).or_default() += 1;
+            }
+        }
+    }
+}
+
+#[test]
+fn in_all_histories_the_rules_say_what_the_model_says() {
+    let (first, mut done) = (first_state(), BTreeMap::new());
+    (0..HISTORIES).for_each(|seed| play(seed, &first, &mut done));
+    println!("{HISTORIES} histories, 0 mismatches; carried out: {done:?}");
+    // The comparison is worth what happens in the histories.
+    assert_eq!(done.len(), KINDS.len() + 1);
+    assert!(done.values().all(|count| *count > HISTORIES / 1_000), "{done:?}");
+}

@@ -1,0 +1,272 @@
+//! Borders: what a sim keeps of each neighbour, and what it believes of a dispatch.
+
+use std::collections::BTreeMap;
+
+use metatopia_types::{
+    Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis, ProvedSaid, PublicKey, SimId,
+    Square, Validator, ValidatorSet, Verify, Worth,
+};
+use serde::{Deserialize, Serialize};
+
+use super::crossing::{Crossing, HeardSaid, Wall};
+use crate::{
+    limits::PULSE_MS,
+    state::{State, World},
+    tree::Tracked,
+};
+
+/// What a sim keeps of one neighbour. What it says to it is in a leaf of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Border {
+    /// The neighbour's square.
+    pub square: Square,
+    /// Who votes there after the turn of the height that was followed.
+    pub validators: Vec<Validator>,
+    /// The height up to which its validator sets were followed.
+    pub followed: Height,
+    /// Whether it signed two states of one height: then nothing is believed of it any more.
+    pub frozen: bool,
+    /// What goes over the border and came.
+    pub crossing: Crossing,
+    /// The lanes in which people approached, who play in them once they are here.
+    pub lanes: BTreeMap<PublicKey, Lane>,
+}
+
+/// A border of a sim, as it is told to people and couriers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BorderSummary {
+    /// The id of the neighbour.
+    pub neighbour: SimId,
+    /// The square on which the neighbour lies.
+    pub square: Square,
+    /// Why nothing departs now; none if something may.
+    pub wall: Option<Wall>,
+    /// Whether the border is open on this side.
+    pub open: bool,
+    /// The height up to which the neighbour's validator sets were followed: links from here on are news.
+    pub followed: Height,
+    /// Who votes there.
+    pub validators: Vec<PublicKey>,
+    /// What was heard last of it: the height and time of the state, by its own clock.
+    pub heard: Option<(Height, Millis)>,
+    /// When that was heard, by the time of this sim.
+    pub heard_at: Option<Millis>,
+    /// People of either sim near the line.
+    pub near: usize,
+    /// Departures under way, verdicts that stand, arrivals that their sender has not settled.
+    pub under_way: usize,
+    /// Verdicts that are listed.
+    pub verdicts: usize,
+    /// Arrivals that are not settled by their sender.
+    pub pinned: usize,
+}
+
+/// All borders of a sim.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Borders {
+    /// By their neighbours.
+    pub(crate) all: Tracked<SimId, Border>,
+    /// The parcels of departures under way, by neighbour and number.
+    pub(crate) parcels: Tracked<(SimId, u64), Vec<u8>>,
+}
+
+impl Border {
+    /// Returns a border on which nothing was said yet, to the sim of this head.
+    pub(crate) fn new(square: Square, set: &ValidatorSet) -> Self {
+        Self {
+            square,
+            validators: set.members().to_vec(),
+            followed: Height(0),
+            frozen: false,
+            crossing: Crossing::default(),
+            lanes: BTreeMap::new(),
+        }
+    }
+
+    /// Returns why nothing departs at a time of this sim; nothing if something may.
+    pub(crate) fn wall(&self, now: Millis) -> Option<Wall> {
+        if self.frozen { Some(Wall::Frozen) } else { self.crossing.wall(now) }
+    }
+
+    /// Returns the validators as a set.
+    fn set(&self) -> ValidatorSet {
+        ValidatorSet::new(self.validators.clone(), |_| true).expect("only sets are recorded")
+    }
+}
+
+impl Borders {
+    /// Says whether there is none, which is all that a sim without borders asks in a turn.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.all.len() == 0
+    }
+
+    /// Marks everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.all.touch_all();
+        self.parcels.touch_all();
+    }
+}
+
+/// What a dispatch changes of a border before what it says is looked at.
+#[derive(Debug, Clone)]
+pub(crate) struct BelievedDispatch {
+    /// What it is worth.
+    pub(crate) worth: Worth,
+    /// Who votes after which height.
+    pub(crate) followed: (Height, Vec<Validator>),
+    /// What it proves; none if it is of links only, or if it is the fork of what was heard.
+    pub(crate) proved: Option<ProvedSaid>,
+}
+
+impl State {
+    /// Returns what a dispatch of a neighbour proves and is worth at a time of this sim.
+    ///
+    /// # Errors
+    /// See [`HearRefusal`].
+    pub(crate) fn believe(
+        &self,
+        neighbour: SimId,
+        dispatch: &Dispatch,
+        scheme: &dyn Verify,
+    ) -> Result<BelievedDispatch, HearRefusal> {
+        let border = self.borders.all.get(&neighbour).ok_or(HearRefusal::NoBorder)?;
+        if border.frozen {
+            return Err(HearRefusal::Frozen);
+        }
+        let heard = border.crossing.heard.as_ref();
+        let known = (border.followed, &border.set());
+        // What was heard already needs no signature to be refused.
+        if let Some((state, heard)) = dispatch.state.as_ref().zip(heard)
+            && (state.header.height < heard.proved_at || state.header.id() == heard.header)
+        {
+            return Err(HearRefusal::NothingNew);
+        }
+        let ((height, set), proved) = dispatch.prove(neighbour, self.charter.sim, known, scheme)?;
+        let is_new_set = set.id() != known.1.id();
+        let followed = (height, set.members().to_vec());
+        let Some(proved) = proved else {
+            return Ok(BelievedDispatch { worth: Worth::Links, followed, proved: None });
+        };
+        let worth = match heard {
+            Some(heard) if heard.proved_at == proved.at => Worth::Fork,
+            Some(heard) if heard.said.height >= proved.said.height => {
+                return Err(HearRefusal::NothingNew);
+            }
+            Some(heard) if heard.said.news() == proved.said.news() => {
+                let brings = |departure: &metatopia_types::BorderDeparture| {
+                    departure.number >= border.crossing.said.in_next
+                        && proved.parcels.contains_key(&departure.parcel)
+                };
+                let waits = self.clock.time.since(heard.at) < PULSE_MS;
+                match () {
+                    () if proved.said.departures.iter().any(brings) => Worth::News,
+                    () if is_new_set => Worth::Links,
+                    () if waits => return Err(HearRefusal::NothingNew),
+                    () => Worth::Time,
+                }
+            }
+            _ => Worth::News,
+        };
+        Ok(BelievedDispatch { worth, followed, proved: Some(proved) })
+    }
+
+    /// Notes what a dispatch proves of who votes, and returns what it says, to be heard now.
+    pub(crate) fn note_believed(
+        &mut self,
+        neighbour: SimId,
+        believed: BelievedDispatch,
+    ) -> Option<(HeardSaid, BTreeMap<Digest, Vec<u8>>)> {
+        let now = self.clock.time;
+        let border = self.borders.all.get_mut(&neighbour)?;
+        if believed.worth == Worth::Fork {
+            border.frozen = true;
+            return None;
+        }
+        (border.followed, border.validators) = believed.followed;
+        let ProvedSaid { at: proved_at, header, said, parcels } = believed.proved?;
+        Some((HeardSaid { said, at: now, proved_at, header }, parcels))
+    }
+}
+
+/// Returns who votes first in the sim of a head, and where it lies, if it may be a neighbour of a sim that
+/// lies in a world.
+pub(crate) fn neighbour_of(
+    state: &State,
+    head: &GenesisHead,
+) -> Result<(Square, ValidatorSet), metatopia_types::BorderRefusal> {
+    use metatopia_types::BorderRefusal;
+    let set = head.check().map_err(|_| BorderRefusal::BadHead)?;
+    let own = state.charter.site.ok_or(BorderRefusal::OtherWorld)?;
+    if head.id() == state.charter.sim {
+        return Err(BorderRefusal::Itself);
+    }
+    // The land office is a sim of its own world.
+    let founded = head.office.as_ref().map(|office| (head.id(), office.square));
+    let site = head.site.map(|site| (site.world, site.square)).or(founded);
+    let (world, square) = site.ok_or(BorderRefusal::OtherWorld)?;
+    if world != own.world {
+        return Err(BorderRefusal::OtherWorld);
+    }
+    square.check().map_err(|_| BorderRefusal::BadHead)?;
+    crate::space::BorderLine::between(own.square, square).ok_or(BorderRefusal::Apart)?;
+    Ok((square, set))
+}
+
+impl World {
+    /// Returns the borders of the sim, by their neighbours.
+    #[must_use]
+    pub fn borders(&self) -> Vec<BorderSummary> {
+        let now = self.time();
+        let summary = |(neighbour, border): (&SimId, &Border)| {
+            let Crossing { said, heard, pinned } = &border.crossing;
+            BorderSummary {
+                neighbour: *neighbour,
+                square: border.square,
+                wall: border.wall(now),
+                open: said.open,
+                followed: border.followed,
+                validators: border.validators.iter().map(|member| member.key).collect(),
+                heard: heard.as_ref().map(|heard| (heard.said.height, heard.said.time)),
+                heard_at: heard.as_ref().map(|heard| heard.at),
+                near: said.near.len() + heard.as_ref().map_or(0, |heard| heard.said.near.len()),
+                under_way: said.departures.len(),
+                verdicts: said.verdicts.len(),
+                pinned: pinned.len(),
+            }
+        };
+        self.state.borders.all.iter().map(summary).collect()
+    }
+
+    /// Returns the ledger of the border to a neighbour.
+    #[must_use]
+    pub fn border(&self, neighbour: &SimId) -> Option<&Border> {
+        self.state.borders.all.get(neighbour)
+    }
+
+    /// Returns a digest that is another one when there is something new to say to a neighbour.
+    #[must_use]
+    pub fn dispatch_news(&self, neighbour: &SimId) -> Option<Digest> {
+        Some(self.border(neighbour)?.crossing.said.news())
+    }
+
+    /// Returns the parcels that are under way to a neighbour, in the order of their numbers.
+    pub fn parcels(&self, neighbour: SimId) -> impl Iterator<Item = &[u8]> {
+        let range = self.state.borders.parcels.iter();
+        let own = range.filter(move |((to, _), _)| *to == neighbour);
+        own.map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Says what a dispatch of a neighbour is worth after the last applied turn. A server asks before it
+    /// proposes one; applying the turn asks again.
+    ///
+    /// # Errors
+    /// See [`HearRefusal`].
+    pub fn check_dispatch(
+        &self,
+        neighbour: SimId,
+        dispatch: &Dispatch,
+    ) -> Result<Worth, HearRefusal> {
+        let scheme = &*self.tools().verify;
+        self.state.believe(neighbour, dispatch, scheme).map(|believed| believed.worth)
+    }
+}

@@ -1,0 +1,373 @@
+//! People: the roles that keys were given, whom moderators shut out or silenced, what they stopped, and
+//! the record of all that was ordered.
+//!
+//! Only [`State::may`] says what follows from it. A list is never read as a whole in a turn: what ends
+//! by time is found by an index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use metatopia_types::{
+    Build, GovernOrder, Height, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, TicketOrder,
+};
+use serde::{Deserialize, Serialize};
+
+use super::authority::Warrant;
+use crate::{
+    limits::{BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, ROLES_MAX},
+    state::{State, World},
+    tree::Tracked,
+};
+
+/// The rights that a key was given.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Role {
+    /// The rights, each with the terms on which it was given; never none.
+    pub rights: BTreeMap<RoleRight, GivenRight>,
+}
+
+/// The terms on which a key has a right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenRight {
+    /// Who gave it.
+    pub by: PublicKey,
+    /// The governance time at which it ends; none if it is for good.
+    pub until: Option<u64>,
+}
+
+/// A ban or a mute of a key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sanction {
+    /// Who ordered it.
+    pub by: PublicKey,
+    /// The governance time at which it ends; none if it is for good.
+    pub until: Option<u64>,
+    /// Why, in a line.
+    pub reason: String,
+}
+
+/// A thing that a moderator stopped.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FrozenThing {
+    /// Who ordered it.
+    pub by: PublicKey,
+    /// The scripts that stopped because of it, and that run again with the thing.
+    pub scripts: Vec<ScriptId>,
+}
+
+/// The message of the day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Motd {
+    /// What it says.
+    pub text: String,
+    /// Who set it.
+    pub by: PublicKey,
+}
+
+/// Something that was done by more than everybody's right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedOrder {
+    /// The turn that carried it out.
+    pub height: Height,
+    /// Who did it.
+    pub by: PublicKey,
+    /// By what that person might.
+    pub warrant: Warrant,
+    /// What was done.
+    pub deed: OrderedDeed,
+}
+
+/// What was done by more than everybody's right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OrderedDeed {
+    /// An order about people.
+    Govern(GovernOrder),
+    /// A change of who votes.
+    Servers(SetChange),
+    /// An order about tickets.
+    Ticket(TicketOrder),
+    /// A change of the charter.
+    Amend {
+        /// The name of the value.
+        name: String,
+        /// The new value.
+        value: String,
+    },
+    /// Building with a thing of somebody else, or on ground that is closed.
+    Build {
+        /// The thing; none if it was made.
+        object: Option<ObjectId>,
+        /// The step, in a word.
+        step: String,
+    },
+    /// Source that only an admin may add.
+    Publish,
+}
+
+/// Returns the word for a step of building.
+pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
+    match build {
+        Build::Place(_) => ("place", None),
+        Build::Copy { object, .. } => ("copy", Some(*object)),
+        Build::Move { object, .. } => ("move", Some(*object)),
+        Build::Rotate { object, .. } => ("rotate", Some(*object)),
+        Build::Resize { object, .. } => ("resize", Some(*object)),
+        Build::Recolor { object, .. } => ("recolor", Some(*object)),
+        Build::Rename { object, .. } => ("rename", Some(*object)),
+        Build::Write { object, .. } => ("write", Some(*object)),
+        Build::Give { object, .. } => ("give", Some(*object)),
+        Build::Delete { object } => ("delete", Some(*object)),
+        Build::Attach { object, .. } => ("attach", Some(*object)),
+        Build::Detach { object, .. } => ("detach", Some(*object)),
+        Build::Upgrade { object, .. } => ("upgrade", Some(*object)),
+        Build::Resume { object, .. } => ("resume", Some(*object)),
+        Build::Undo { .. } => ("undo", None),
+    }
+}
+
+/// The kinds of what ends by time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Ending {
+    Right(RoleRight),
+    Ban,
+    Mute,
+}
+
+/// What a sim keeps about people besides who they are.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct People {
+    pub(crate) roles: Tracked<PublicKey, Role>,
+    pub(crate) bans: Tracked<PublicKey, Sanction>,
+    pub(crate) mutes: Tracked<PublicKey, Sanction>,
+    pub(crate) frozen: Tracked<ObjectId, FrozenThing>,
+    /// What was ordered, by number; the oldest go first.
+    pub(crate) orders: Tracked<u64, RecordedOrder>,
+    /// Index: what ends by time.
+    endings: BTreeSet<(u64, Ending, PublicKey)>,
+}
+
+impl People {
+    /// Returns what a successor keeps: whom and what moderators stopped. Its admins are others, so nobody
+    /// has a role any more, and its record begins.
+    pub(crate) fn succeed(&self) -> Self {
+        let (roles, orders) = (Tracked::default(), Tracked::default());
+        let mut kept = Self { roles, orders, ..self.clone() };
+        kept.index();
+        kept
+    }
+
+    /// Marks everything as changed.
+    pub(crate) fn touch_all(&mut self) {
+        self.roles.touch_all();
+        self.bans.touch_all();
+        self.mutes.touch_all();
+        self.frozen.touch_all();
+        self.orders.touch_all();
+    }
+
+    /// Builds the index of what ends.
+    pub(crate) fn index(&mut self) {
+        let rights = self.roles.iter().flat_map(|(key, role)| {
+            let each = |(right, given): (&RoleRight, &GivenRight)| {
+                Some((given.until?, Ending::Right(*right), *key))
+            };
+            role.rights.iter().filter_map(each)
+        });
+        let sanction = |kind: Ending| {
+            move |(key, sanction): (&PublicKey, &Sanction)| Some((sanction.until?, kind, *key))
+        };
+        let bans = self.bans.iter().filter_map(sanction(Ending::Ban));
+        let mutes = self.mutes.iter().filter_map(sanction(Ending::Mute));
+        self.endings = rights.chain(bans).chain(mutes).collect();
+    }
+
+    /// Says whether a key has this right by a role at this time.
+    pub(crate) fn has_right(&self, key: &PublicKey, right: RoleRight, time: u64) -> bool {
+        let given = self.roles.get(key).and_then(|role| role.rights.get(&right));
+        given.is_some_and(|given| lasts(given.until, time))
+    }
+
+    /// Returns the ban of a key at this time.
+    pub(crate) fn ban(&self, key: &PublicKey, time: u64) -> Option<&Sanction> {
+        self.bans.get(key).filter(|ban| lasts(ban.until, time))
+    }
+
+    /// Returns the mute of a key at this time.
+    pub(crate) fn mute(&self, key: &PublicKey, time: u64) -> Option<&Sanction> {
+        self.mutes.get(key).filter(|mute| lasts(mute.until, time))
+    }
+
+    /// Says whether one more key may have a role.
+    pub(crate) fn has_room_for_role(&self, key: &PublicKey) -> bool {
+        self.roles.contains(key) || self.roles.len() < ROLES_MAX
+    }
+
+    /// Says whether one more key may be banned.
+    pub(crate) fn has_room_for_ban(&self, key: &PublicKey) -> bool {
+        self.bans.contains(key) || self.bans.len() < BANS_MAX
+    }
+
+    /// Says whether one more key may be muted.
+    pub(crate) fn has_room_for_mute(&self, key: &PublicKey) -> bool {
+        self.mutes.contains(key) || self.mutes.len() < MUTES_MAX
+    }
+
+    /// Says whether one more thing may be frozen.
+    pub(crate) fn has_room_for_frozen(&self) -> bool {
+        self.frozen.len() < FROZEN_MAX
+    }
+
+    /// Gives a key rights.
+    pub(crate) fn grant(
+        &mut self,
+        key: PublicKey,
+        rights: &BTreeSet<RoleRight>,
+        given: GivenRight,
+    ) {
+        let mut role = self.roles.get(&key).cloned().unwrap_or_default();
+        for right in rights {
+            let before = role.rights.insert(*right, given);
+            if let Some(until) = before.and_then(|before| before.until) {
+                self.endings.remove(&(until, Ending::Right(*right), key));
+            }
+            self.endings.extend(given.until.map(|until| (until, Ending::Right(*right), key)));
+        }
+        self.roles.insert(key, role);
+    }
+
+    /// Takes rights from a key.
+    pub(crate) fn revoke(&mut self, key: PublicKey, rights: &BTreeSet<RoleRight>) {
+        let Some(mut role) = self.roles.get(&key).cloned() else { return };
+        for right in rights {
+            if let Some(until) = role.rights.remove(right).and_then(|given| given.until) {
+                self.endings.remove(&(until, Ending::Right(*right), key));
+            }
+        }
+        if role.rights.is_empty() {
+            self.roles.remove(&key);
+        } else {
+            self.roles.insert(key, role);
+        }
+    }
+
+    /// Sets the ban of a key, or takes it back.
+    pub(crate) fn set_ban(&mut self, key: PublicKey, ban: Option<Sanction>) {
+        set_sanction(&mut self.bans, &mut self.endings, Ending::Ban, key, ban);
+    }
+
+    /// Sets the mute of a key, or takes it back.
+    pub(crate) fn set_mute(&mut self, key: PublicKey, mute: Option<Sanction>) {
+        set_sanction(&mut self.mutes, &mut self.endings, Ending::Mute, key, mute);
+    }
+
+    /// Takes the first thing that has ended at this time.
+    fn take_ended(&mut self, time: u64) -> Option<(Ending, PublicKey)> {
+        let (until, ending, key) = self.endings.first().copied()?;
+        (until <= time).then_some((ending, key))
+    }
+
+    /// Records an order under this number, and forgets the oldest one if there are too many.
+    pub(crate) fn record(&mut self, number: u64, order: RecordedOrder) {
+        self.orders.insert(number, order);
+        if let Some(oldest) = number.checked_sub(ORDERS_KEPT) {
+            self.orders.remove(&oldest);
+        }
+    }
+}
+
+/// Says whether something that ends then is still so.
+fn lasts(until: Option<u64>, time: u64) -> bool {
+    until.is_none_or(|until| until > time)
+}
+
+/// Sets a sanction of a key, or takes it back.
+fn set_sanction(
+    list: &mut Tracked<PublicKey, Sanction>,
+    endings: &mut BTreeSet<(u64, Ending, PublicKey)>,
+    kind: Ending,
+    key: PublicKey,
+    sanction: Option<Sanction>,
+) {
+    if let Some(until) = list.get(&key).and_then(|before| before.until) {
+        endings.remove(&(until, kind, key));
+    }
+    match sanction {
+        Some(sanction) => {
+            endings.extend(sanction.until.map(|until| (until, kind, key)));
+            list.insert(key, sanction);
+        }
+        None => drop(list.remove(&key)),
+    }
+}
+
+impl State {
+    /// Ends what has lasted as long as it was to, those first that ended first. What is left over does not
+    /// count any more, and goes in one of the next turns.
+    pub(crate) fn end_by_time(&mut self) {
+        for _ in 0..ENDINGS_PER_TURN_MAX {
+            let Some((ending, key)) = self.people.take_ended(self.governance.time) else {
+                return;
+            };
+            match ending {
+                Ending::Right(right) => self.people.revoke(key, &BTreeSet::from([right])),
+                Ending::Ban => self.recounted(key, |state| state.people.set_ban(key, None)),
+                Ending::Mute => self.people.set_mute(key, None),
+            }
+        }
+    }
+
+    /// Records what somebody did by more than everybody's right.
+    pub(crate) fn record_order(&mut self, order: RecordedOrder) {
+        let number = self.governance.orders;
+        self.governance.orders = number.saturating_add(1);
+        self.people.record(number, order);
+    }
+}
+
+impl World {
+    /// Returns the role of a key, with rights that may have ended in this moment.
+    #[must_use]
+    pub fn role(&self, key: &PublicKey) -> Option<&Role> {
+        self.state.people.roles.get(key)
+    }
+
+    /// Returns the ban of a key.
+    #[must_use]
+    pub fn ban(&self, key: &PublicKey) -> Option<&Sanction> {
+        self.state.people.ban(key, self.state.governance.time)
+    }
+
+    /// Says whether anybody is banned.
+    #[must_use]
+    pub fn has_bans(&self) -> bool {
+        self.state.people.bans.len() > 0
+    }
+
+    /// Returns the mute of a key.
+    #[must_use]
+    pub fn mute(&self, key: &PublicKey) -> Option<&Sanction> {
+        self.state.people.mute(key, self.state.governance.time)
+    }
+
+    /// Returns who froze a thing, if it is frozen.
+    #[must_use]
+    pub fn frozen(&self, object: ObjectId) -> Option<&FrozenThing> {
+        self.state.people.frozen.get(&object)
+    }
+
+    /// Returns the keys after this one that have a role, are banned or are muted, ascending; at most so many.
+    #[must_use]
+    pub fn governed_after(&self, after: Option<PublicKey>, most: usize) -> Vec<PublicKey> {
+        let people = &self.state.people;
+        let first = after.unwrap_or(PublicKey([0; 32]));
+        let roles = people.roles.after(first).map(|(key, _)| *key).take(most);
+        let bans = people.bans.after(first).map(|(key, _)| *key).take(most);
+        let mutes = people.mutes.after(first).map(|(key, _)| *key).take(most);
+        let all: BTreeSet<PublicKey> = roles.chain(bans).chain(mutes).collect();
+        all.into_iter().take(most).collect()
+    }
+
+    /// Returns the orders that the state remembers, the oldest first, with their numbers.
+    pub fn orders(&self) -> impl Iterator<Item = (u64, &RecordedOrder)> {
+        self.state.people.orders.iter().map(|(number, order)| (*number, order))
+    }
+}

@@ -1,0 +1,247 @@
+//! Arrivals: what a word of a neighbour changes: who is taken, who comes home, who is settled.
+
+use std::collections::BTreeMap;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::{
+    BorderDeparture, CrossingPass, Digest, Lane, Parcel, PublicKey, SimId, TravelRefusal,
+    Traveller, TravellingPerson,
+};
+
+use super::{
+    parameters::heading_of,
+    players::{Player, PlayerSession, Since, is_name},
+    presence::Presence,
+    sim_state::State,
+};
+use crate::{
+    limits::{AHEAD_MS_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
+    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
+    space::{BorderLine, distance_to},
+};
+
+/// What is looked at while departures of one neighbour are judged.
+struct ArrivalRules {
+    line: Option<BorderLine>,
+    passes: Vec<CrossingPass>,
+    lanes: BTreeMap<PublicKey, Lane>,
+    parcels: BTreeMap<Digest, Vec<u8>>,
+}
+
+impl State {
+    /// Hears what a dispatch proves: settles, brings home and takes in, in this order.
+    pub(crate) fn hear_neighbour(&mut self, neighbour: SimId, believed: BelievedDispatch) {
+        let Some((word, parcels)) = self.note_believed(neighbour, believed) else {
+            // A fork closes the border, and the ground ends at its line again.
+            self.fit_ground();
+            return;
+        };
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        // The ledger is taken out while it decides, because taking somebody changes the state.
+        let mut crossing = core::mem::take(&mut border.crossing);
+        let own = self.charter.site.map(|site| site.square);
+        let rules = ArrivalRules {
+            line: own.and_then(|own| BorderLine::between(own, border.square)),
+            passes: crossing.said.passes.clone(),
+            lanes: border.lanes.clone(),
+            parcels,
+        };
+        let now = self.clock.time;
+        let events = crossing.hear(word, now, &mut |departure| self.judge(departure, &rules));
+        let border = self.borders.all.get_mut(&neighbour);
+        border.expect("a border that was just there").crossing = crossing;
+        events.into_iter().for_each(|event| self.apply_event(neighbour, event));
+    }
+
+    /// Gives a silent neighbour up: what is under way to it comes home.
+    pub(crate) fn sever(&mut self, neighbour: SimId) {
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        let events = border.crossing.sever();
+        events.into_iter().for_each(|event| self.apply_event(neighbour, event));
+    }
+
+    /// Judges a departure of a neighbour, and takes it if nothing speaks against it.
+    fn judge(&mut self, departure: &BorderDeparture, rules: &ArrivalRules) -> Judgement {
+        let Some(bytes) = rules.parcels.get(&departure.parcel) else {
+            return Judgement::Waits;
+        };
+        let parcel = Parcel::decode(bytes).ok();
+        let parcel = parcel.filter(|parcel| parcel.traveller() == departure.traveller);
+        let taken = match parcel {
+            None => Err(TravelRefusal::BadParcel),
+            Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
+        };
+        taken.map_or_else(Judgement::Refused, |()| Judgement::Taken)
+    }
+
+    /// Takes somebody in: makes the avatar where she would have walked.
+    fn take_person(
+        &mut self,
+        departure: &BorderDeparture,
+        person: TravellingPerson,
+        rules: &ArrivalRules,
+    ) -> Result<(), TravelRefusal> {
+        let key = person.key;
+        let line = rules.line.ok_or(TravelRefusal::Closed)?;
+        let place = line.place_here(person.position);
+        let is_at_line = line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
+        if !is_at_line || !is_name(&person.name) || person.look.color > 0x00ff_ffff {
+            return Err(TravelRefusal::BadParcel);
+        }
+        self.may(&key, Right::Attend, &ActTarget::SIM).map_err(|_| TravelRefusal::Closed)?;
+        let pass = rules.passes.iter().find(|pass| pass.person == key && pass.refused.is_none());
+        let lane = rules.lanes.get(&key).filter(|_| pass.is_some());
+        let lane = *lane.ok_or(TravelRefusal::NoPass)?;
+        let known = self.players.get(&key).cloned();
+        let session = known.as_ref().and_then(|player| player.session.clone());
+        if session.as_ref().is_some_and(|session| session.presence.avatar().is_some()) {
+            return Err(TravelRefusal::Here);
+        }
+        let forgotten = match known {
+            Some(_) => None,
+            None => {
+                self.player_to_forget(self.is_steward(&key)).map_err(|_| TravelRefusal::Full)?
+            }
+        };
+        self.take_seat(&key, known.as_ref())?;
+        let ahead = self.way_ahead(departure, &person);
+        let place = self.arrival(place, ahead);
+        let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
+        body.velocity = person.velocity;
+        let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;
+        if let Some(forgotten) = forgotten {
+            self.forget(&forgotten);
+        }
+        let heading = heading_of(person.heading);
+        self.log_in(&person, known, session, (lane, heading, Presence::Here(avatar)));
+        Ok(())
+    }
+
+    /// Makes room for an avatar of this key, if there is none: somebody idle gives up a seat.
+    fn take_seat(&mut self, key: &PublicKey, known: Option<&Player>) -> Result<(), TravelRefusal> {
+        if self.has_seat(key, known) {
+            return Ok(());
+        }
+        let idlest = self.census.idlest(self.clock.tick.plus(1));
+        self.unseat(&idlest.ok_or(TravelRefusal::Full)?);
+        Ok(())
+    }
+
+    /// Says whether a seat is free for this key: the last quarter is for regulars.
+    pub(crate) fn has_seat(&self, key: &PublicKey, known: Option<&Player>) -> bool {
+        let parameters = &self.charter.parameters;
+        let is_regular =
+            known.is_some_and(|player| player.days >= parameters.seen_days) || self.is_steward(key);
+        let all = parameters.avatars_max;
+        let seats = if is_regular { all } else { all - all / 4 };
+        self.present.len() < seats as usize && self.has_object_slot()
+    }
+
+    /// Notes an arrival as a login.
+    fn log_in(
+        &mut self,
+        person: &TravellingPerson,
+        known: Option<Player>,
+        session: Option<PlayerSession>,
+        (lane, heading, presence): (Lane, Vec2, Presence),
+    ) {
+        let (now, height) = (self.governance.time, self.clock.height);
+        let (tick, parameters) = (self.clock.tick.plus(1), &self.charter.parameters);
+        let session = PlayerSession {
+            lane,
+            presence,
+            heading,
+            lease: tick.plus(parameters.lease_ticks),
+            acted: tick,
+            pushed: session.and_then(|session| session.pushed),
+            gesture: None,
+            permits: Vec::new(),
+        };
+        let is_new = known.is_none();
+        let mut player = known.unwrap_or_else(|| Player {
+            name: String::new(),
+            look: person.look,
+            first_seen: now,
+            last_login: now,
+            days: 0,
+            bot: person.bot,
+            since: Since { player: height, regular: None },
+            session: None,
+        });
+        (player.name, player.look, player.bot) = (person.name.clone(), person.look, person.bot);
+        player.session = Some(session);
+        player.seen(now, height, parameters.seen_days);
+        if is_new {
+            self.first_logins.count(None, height);
+        }
+        self.put_player(person.key, player);
+        self.governance.login(&person.key);
+        self.appoint();
+    }
+
+    /// Returns the way that a person would have gone since she departed: half of what passed between this
+    /// sim's state that her sim knew then and now, less what her sim waited.
+    fn way_ahead(&self, departure: &BorderDeparture, person: &TravellingPerson) -> Vec2 {
+        let known = departure.until.0.saturating_sub(DEPARTURE_MS);
+        let round = self.clock.time.0.saturating_sub(known).saturating_sub(person.waited);
+        let ms = i64::try_from((round / 2).min(AHEAD_MS_MAX)).unwrap_or_default();
+        let way = person.velocity.scale(Fx::from_ratio(ms, 1_000));
+        // Whoever is thrown goes no further than the band is wide.
+        let most = Fx::from_int(2 * BORDER_BAND_METRES);
+        let is_long = way.x.saturating_abs().max(way.y.saturating_abs()) > most;
+        if is_long { Vec2::ZERO } else { way }
+    }
+
+    /// Returns the furthest place on the way ahead where nothing is in the way, on this sim's ground. If there
+    /// is none, it is the place of the crossing: bodies that overlap push each other out.
+    fn arrival(&self, place: Vec2, ahead: Vec2) -> Vec2 {
+        let ground = self.charter.parameters.ground;
+        let radius = self.charter.parameters.avatar.radius;
+        let is_free = |place: &Vec2| {
+            let near = self.bodies.around(*place, radius);
+            let mut solid = near.filter(|body| !body.is_sensor());
+            solid.all(|body| distance_to(body, *place) > radius)
+        };
+        let parts = [1, 2, 4].map(|part| ahead.scale(Fx::from_ratio(1, part)));
+        let places = parts.map(|way| ground.nearest(place.saturating_add(way)));
+        places.into_iter().find(is_free).unwrap_or_else(|| ground.nearest(place))
+    }
+
+    /// Applies what a word of the neighbour did with our own.
+    fn apply_event(&mut self, neighbour: SimId, event: CrossingEvent) {
+        let (departure, is_home) = match event {
+            CrossingEvent::Settled(departure) => (departure, false),
+            CrossingEvent::CameHome(departure, _) => (departure, true),
+            // A person is a key: whoever plays here goes on, and a login makes her avatar anew elsewhere.
+            CrossingEvent::GivenBack(Traveller::Person(_) | Traveller::Thing(_)) => return,
+        };
+        let number = departure.number;
+        let parcel = self.borders.parcels.remove(&(neighbour, number));
+        let Traveller::Person(key) = departure.traveller else { return };
+        let session = self.players.get(&key).and_then(|player| player.session.as_ref());
+        // Whoever logged in again since is not away any more.
+        let is_away = session
+            .is_some_and(|session| session.presence == Presence::Away { to: neighbour, number });
+        if !is_away {
+            return;
+        }
+        if !is_home {
+            self.despawn(&key);
+            return;
+        }
+        let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
+        let at = parcel.map(|Parcel::Person(person)| person.position);
+        self.come_home(&key, at);
+    }
+
+    /// Gives somebody who comes home an avatar inside the border, where she stands still.
+    fn come_home(&mut self, key: &PublicKey, at: Option<Vec2>) {
+        let Some(player) = self.players.get(key).cloned() else { return };
+        let ground = self.charter.parameters.ground;
+        let place = ground.nearest(at.unwrap_or(self.charter.parameters.avatar.spawn));
+        let (object, body) = self.avatar_of(*key, &player.name, player.look, place);
+        let is_there = self.take_seat(key, Some(&player)).is_ok();
+        let avatar = is_there.then(|| self.spawn(object, &body).ok()).flatten();
+        self.set_presence(key, avatar.map_or(Presence::Seatless, Presence::Here));
+    }
+}

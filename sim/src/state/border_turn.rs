@@ -1,0 +1,252 @@
+//! Borders in a turn: who may pass a line, who departs, and what is said to neighbours after it.
+//!
+//! All of this is passed over in a sim without borders.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Bounds;
+use metatopia_types::{
+    CrossingPass, Height, Millis, ObjectId, Parcel, PublicKey, SimId, Traveller, TravellingPerson,
+    limits::PEOPLE_NEAR_MAX,
+};
+
+use super::{
+    parameters::ParametersError,
+    players::{Player, PlayerSession},
+    presence::Presence,
+    sim_state::{Charter, State},
+};
+use crate::{
+    limits::{DEPARTURE_MS, NEAR_BORDER_METRES},
+    rules::{Border, Borders},
+    space::{BorderLine, with_bands},
+};
+
+/// So far past the line a body departs.
+const DEPARTS_AT: Fx = Fx::HALF;
+
+/// Returns the bounds of a sim's ground, with the bands behind its open borders.
+pub(super) fn bounds_with(charter: &Charter, borders: &Borders) -> Result<Bounds, ParametersError> {
+    let lines: Vec<BorderLine> =
+        open_lines(charter, borders).into_iter().map(|(_, line)| line).collect();
+    let banded = with_bands(charter.parameters.ground, lines.iter());
+    banded.map_or_else(|| Ok(charter.parameters.bounds()?), Ok)
+}
+
+/// Returns the lines of the borders that are open on this side, by their neighbours.
+fn open_lines(charter: &Charter, borders: &Borders) -> Vec<(SimId, BorderLine)> {
+    let line = |(neighbour, border): (&SimId, &Border)| {
+        let is_open = border.crossing.said.open && !border.frozen;
+        let line = BorderLine::between(charter.site?.square, border.square)?;
+        is_open.then_some((*neighbour, line))
+    };
+    borders.all.iter().filter_map(line).collect()
+}
+
+impl State {
+    /// Opens or closes the border to a neighbour on this side, and sets the bounds of the ground to what
+    /// follows.
+    pub(crate) fn open_border(&mut self, neighbour: SimId, border: Border, open: bool) {
+        let mut border = border;
+        border.crossing.said.open = open;
+        if !open {
+            border.crossing.said.passes.clear();
+            border.lanes.clear();
+        }
+        self.borders.all.insert(neighbour, border);
+        self.fit_ground();
+    }
+
+    /// Brings bodies back that are behind lines which are not open any more, and sets the bounds.
+    pub(crate) fn fit_ground(&mut self) {
+        let bounds = bounds_with(&self.charter, &self.borders);
+        let bounds = bounds.expect("the parameters of a state have bounds");
+        if bounds == self.bodies.bounds() {
+            return;
+        }
+        let own = self.bodies.own().iter();
+        let outside = own.filter(|body| !bounds.contains(body.position()));
+        let outside: Vec<ObjectId> = outside.map(metatopia_physics::Body::id).collect();
+        outside.into_iter().for_each(|id| self.put_inside(id));
+        self.bodies.set_bounds(bounds);
+    }
+
+    /// Puts a body back onto the sim's own ground, where it stops.
+    fn put_inside(&mut self, id: ObjectId) {
+        let Some(body) = self.bodies.body(id) else { return };
+        let (place, velocity) = (body.position(), body.velocity());
+        let ground = self.charter.parameters.ground;
+        let inside = ground.nearest(place);
+        let keep = |at: Fx, to: Fx, speed: Fx| if at == to { speed } else { Fx::ZERO };
+        let velocity =
+            Vec2::new(keep(place.x, inside.x, velocity.x), keep(place.y, inside.y, velocity.y));
+        let _ = self.bodies.set_position(id, inside);
+        // A body that cannot move has no velocity to lose.
+        let _ = self.bodies.set_velocity(id, velocity);
+    }
+
+    /// Puts back what is past a line that is a wall for it. A line is open to people with a pass.
+    pub(super) fn hold_back(&mut self) {
+        if self.borders.is_empty() {
+            return;
+        }
+        let ground = self.charter.parameters.ground;
+        let lines = open_lines(&self.charter, &self.borders);
+        let movable = self.movable.iter().map(|id| (None, *id));
+        let people = self.present.iter().map(|(key, id)| (Some(*key), *id));
+        let is_held = |(person, id): &(Option<PublicKey>, ObjectId)| {
+            let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
+            let place = place.filter(|place| ground.nearest(*place) != *place);
+            place.is_some_and(|place| {
+                !person.is_some_and(|person| self.passage(&lines, place, &person).is_some())
+            })
+        };
+        let held: Vec<ObjectId> = people.chain(movable).filter(is_held).map(|(_, id)| id).collect();
+        held.into_iter().for_each(|id| self.put_inside(id));
+    }
+
+    /// Returns the neighbour whose line a person is past and may pass, and how far past it she is.
+    fn passage(
+        &self,
+        lines: &[(SimId, BorderLine)],
+        place: Vec2,
+        person: &PublicKey,
+    ) -> Option<(SimId, Fx)> {
+        let past = |(neighbour, line): &(SimId, BorderLine)| {
+            let beyond = line.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
+            self.may_pass(neighbour, person).then_some((*neighbour, beyond))
+        };
+        lines.iter().find_map(past)
+    }
+
+    /// Says whether a person may pass the border to a neighbour now.
+    fn may_pass(&self, neighbour: &SimId, person: &PublicKey) -> bool {
+        let Some(border) = self.borders.all.get(neighbour) else { return false };
+        let Some(heard) = &border.crossing.heard else { return false };
+        let passes = &heard.said.passes;
+        let pass = passes.iter().find(|pass| pass.person == *person);
+        let counts = |pass: &CrossingPass| pass.refused.is_none() && pass.until >= heard.said.time;
+        border.wall(self.clock.time).is_none()
+            && pass.is_some_and(counts)
+            && !self.is_pinned(person)
+    }
+
+    /// Says whether somebody came over a border, and her sender has not settled that yet. A person is no
+    /// thing: if her sender dies she goes on all the same, and no rule of things rests on it.
+    fn is_pinned(&self, person: &PublicKey) -> bool {
+        let now = self.clock.time;
+        let lives = |border: &Border| {
+            let heard = border.crossing.heard.as_ref();
+            let is_late = heard.is_none_or(|heard| now.since(heard.at) > DEPARTURE_MS);
+            !border.frozen && !is_late
+        };
+        let traveller = Traveller::Person(*person);
+        let mut borders = self.borders.all.iter();
+        borders.any(|(_, border)| border.crossing.is_pinned(&traveller) && lives(border))
+    }
+
+    /// Ends the turn at the borders: who is past a line departs, and neighbours are told what is so now.
+    pub(super) fn close_borders(&mut self) {
+        if self.borders.is_empty() {
+            return;
+        }
+        let lines = open_lines(&self.charter, &self.borders);
+        let mut leaving = Vec::new();
+        for (person, avatar) in &self.present {
+            let Some(body) = self.bodies.body(*avatar) else { continue };
+            let passage = self.passage(&lines, body.position(), person);
+            let departs = passage.filter(|(_, beyond)| *beyond > DEPARTS_AT);
+            leaving.extend(departs.map(|(neighbour, _)| (*person, neighbour)));
+        }
+        for (person, neighbour) in leaving {
+            self.depart_person(&person, neighbour);
+        }
+        self.say(&lines);
+    }
+
+    /// Sends somebody over a border: the avatar leaves as a parcel.
+    fn depart_person(&mut self, key: &PublicKey, neighbour: SimId) {
+        let now = self.clock.time;
+        let Some(Player { name, look, bot, session: Some(session), .. }) = self.players.get(key)
+        else {
+            return;
+        };
+        let Some(body) = self.present.get(key).and_then(|avatar| self.bodies.body(*avatar)) else {
+            return;
+        };
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
+        let parcel = Parcel::Person(TravellingPerson {
+            key: *key,
+            name: name.clone(),
+            look: *look,
+            bot: *bot,
+            position: body.position(),
+            velocity: body.velocity(),
+            heading: session.heading,
+            waited: now.since(heard_at),
+        });
+        let (traveller, parcel) = (parcel.traveller(), parcel.encode());
+        let departure = border.crossing.depart(traveller, Parcel::digest(&parcel), now);
+        // The last place under way may have gone to somebody else of this turn: she goes in the next one.
+        let Ok(departure) = departure else { return };
+        self.borders.parcels.insert((neighbour, departure.number), parcel);
+        self.send_away(key, Presence::Away { to: neighbour, number: departure.number });
+    }
+
+    /// Writes down what is said to the neighbours after this turn.
+    fn say(&mut self, lines: &[(SimId, BorderLine)]) {
+        let (height, now): (Height, Millis) = (self.clock.height, self.clock.time);
+        let neighbours: Vec<SimId> = self.borders.all.iter().map(|(sim, _)| *sim).collect();
+        for neighbour in neighbours {
+            let line = lines.iter().find(|(sim, _)| *sim == neighbour).map(|(_, line)| line);
+            let near = line.map(|line| self.people_near(line)).unwrap_or_default();
+            let border = self.borders.all.get_mut(&neighbour);
+            let border = border.expect("a border that was just listed");
+            let said = &mut border.crossing.said;
+            (said.height, said.time, said.near) = (height, now, near);
+            // Whoever left with a pass is judged up to the deadline.
+            said.passes.retain(|pass| pass.until.plus(DEPARTURE_MS) >= now);
+            let (passes, lanes) = (&said.passes, &mut border.lanes);
+            lanes.retain(|key, _| passes.binary_search_by(|pass| pass.person.cmp(key)).is_ok());
+        }
+    }
+
+    /// Returns the people near a line: the nearest ones, in the order of their keys.
+    fn people_near(&self, line: &BorderLine) -> Vec<PublicKey> {
+        let far = Fx::from_int(NEAR_BORDER_METRES);
+        let place = |(key, avatar): (&PublicKey, &ObjectId)| {
+            let place = self.bodies.body(*avatar)?.position();
+            line.is_near(place, far).then(|| (line.distance(place), *key))
+        };
+        let mut near: Vec<(Fx, PublicKey)> = self.present.iter().filter_map(place).collect();
+        near.sort();
+        near.truncate(PEOPLE_NEAR_MAX);
+        let mut keys: Vec<PublicKey> = near.into_iter().map(|(_, key)| key).collect();
+        keys.sort();
+        keys
+    }
+
+    /// Gives somebody who approaches an answer, which replaces an earlier one.
+    pub(crate) fn give_pass(
+        &mut self,
+        neighbour: SimId,
+        pass: CrossingPass,
+        lane: metatopia_types::Lane,
+    ) {
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
+        let passes = &mut border.crossing.said.passes;
+        match passes.binary_search_by(|known| known.person.cmp(&pass.person)) {
+            Ok(at) => passes[at] = pass,
+            Err(at) => passes.insert(at, pass),
+        }
+        border.lanes.insert(pass.person, lane);
+    }
+
+    /// Replaces the presence of somebody who is logged in.
+    pub(crate) fn set_presence(&mut self, key: &PublicKey, presence: Presence) {
+        let Some(player) = self.players.get(key).cloned() else { return };
+        let Some(session) = player.session.clone() else { return };
+        let session = Some(PlayerSession { presence, ..session });
+        self.put_player(*key, Player { session, ..player });
+    }
+}

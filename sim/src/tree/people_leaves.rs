@@ -1,0 +1,154 @@
+//! The leaves of what is kept about people: five tables, each cut by its keys.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use metatopia_types::{
+    Digest, Height, LeafKey, ObjectId, PublicKey, Root, StateProof, merkle, wire,
+};
+use serde::Serialize;
+
+use super::{
+    leaf_keys::{BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, ROLES, table_leaf_key},
+    leaf_table::{LeafDigest, LeafRange, LeafTable},
+    leaves::StateLeaves,
+    refresh::{refresh_table, set_entry},
+    tracked::Tracked,
+};
+use crate::rules::People;
+
+/// The tables of what is kept about people.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PeopleTables {
+    roles: LeafTable<32>,
+    bans: LeafTable<32>,
+    mutes: LeafTable<32>,
+    frozen: LeafTable<8>,
+    /// Shared with who proves orders of a state that has passed.
+    orders: Arc<LeafTable<8>>,
+}
+
+impl PeopleTables {
+    /// Says whether one of the tables has this name.
+    pub(super) fn has(name: &str) -> bool {
+        [ROLES, BANS, MUTES, FROZEN, ORDERS].contains(&name)
+    }
+
+    /// Returns a range of the content of a leaf of the table with this name.
+    pub(super) fn part(&self, name: &str, prefix: &[u8], range: LeafRange) -> Option<Vec<u8>> {
+        Some(match name {
+            ROLES => self.roles.part(prefix, range),
+            BANS => self.bans.part(prefix, range),
+            MUTES => self.mutes.part(prefix, range),
+            FROZEN => self.frozen.part(prefix, range),
+            ORDERS => self.orders.part(prefix, range),
+            _ => return None,
+        })
+    }
+
+    /// Encodes what changed.
+    pub(super) fn take_changes(&mut self, people: &mut People) {
+        let by_key = |key: &PublicKey| key.0;
+        put_touched(&mut self.roles, &mut people.roles, by_key);
+        put_touched(&mut self.bans, &mut people.bans, by_key);
+        put_touched(&mut self.mutes, &mut people.mutes, by_key);
+        put_touched(&mut self.frozen, &mut people.frozen, |id: &ObjectId| id.0.to_be_bytes());
+        if people.orders.is_touched() {
+            let orders = Arc::make_mut(&mut self.orders);
+            put_touched(orders, &mut people.orders, |number: &u64| number.to_be_bytes());
+        }
+    }
+
+    /// Cuts and hashes again what changed. Returns how many bytes were hashed.
+    pub(super) fn refresh(&mut self, tree: &mut BTreeMap<LeafKey, (LeafDigest, Digest)>) -> u64 {
+        let mut hashed = refresh_table(tree, ROLES, &mut self.roles);
+        hashed += refresh_table(tree, BANS, &mut self.bans);
+        hashed += refresh_table(tree, MUTES, &mut self.mutes);
+        hashed += refresh_table(tree, FROZEN, &mut self.frozen);
+        if !self.orders.is_fresh() {
+            hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
+        }
+        hashed
+    }
+}
+
+impl StateLeaves {
+    /// Returns what was ordered, to prove it while the state goes on.
+    pub(crate) fn provable_orders(&self, height: Height) -> ProvableOrders {
+        let place = |key: &str| {
+            let before = self.tree.range(..LeafKey(key.to_owned())).count();
+            u32::try_from(before).expect("a state has fewer leaves")
+        };
+        let key = LeafKey(GOVERNANCE.to_owned());
+        let governance = self.singles.get(&key).expect("every state has this leaf");
+        ProvableOrders {
+            height,
+            governance: (place(GOVERNANCE), Arc::clone(&governance.content)),
+            first: place(ORDERS),
+            orders: Arc::clone(&self.people.orders),
+            nodes: Arc::clone(&self.nodes),
+        }
+    }
+}
+
+/// What was ordered up to one turn, to be proved. Clones are cheap: they share what is in it.
+#[derive(Debug, Clone)]
+pub struct ProvableOrders {
+    height: Height,
+    /// The leaf of governance, which says how many orders there were, and its place.
+    governance: (u32, Arc<[u8]>),
+    /// The place of the first leaf of orders. The others follow it.
+    first: u32,
+    orders: Arc<LeafTable<8>>,
+    nodes: Arc<merkle::Tree>,
+}
+
+impl ProvableOrders {
+    /// Returns the height of the turn.
+    #[must_use]
+    pub const fn height(&self) -> Height {
+        self.height
+    }
+
+    /// Returns the root of the state after that turn.
+    #[must_use]
+    pub fn root(&self) -> Root {
+        Root(self.nodes.root())
+    }
+
+    /// Returns the leaf that says how many orders there were, with its path to the root.
+    ///
+    /// # Panics
+    /// Never: the leaf is one of the state.
+    #[must_use]
+    pub fn governance(&self) -> StateProof {
+        let (place, content) = &self.governance;
+        let place = self.nodes.proof(*place).expect("the leaf is one of the state");
+        StateProof { key: LeafKey(GOVERNANCE.to_owned()), content: content.to_vec(), place }
+    }
+
+    /// Returns the leaf with the last order below this number, with its path to the root; nothing if no
+    /// such order is kept.
+    #[must_use]
+    pub fn page(&self, below: u64) -> Option<StateProof> {
+        let last = self.orders.last_below(&below.to_be_bytes())?;
+        let (digits, before) = self.orders.shelf_of(&last)?;
+        let place = self.nodes.proof(self.first + u32::try_from(before).ok()?)?;
+        Some(StateProof {
+            key: table_leaf_key(ORDERS, &digits),
+            content: self.orders.content(&digits),
+            place,
+        })
+    }
+}
+
+/// Encodes the entries that were touched.
+fn put_touched<const N: usize, K: Ord + Copy + Serialize, V: Clone + Serialize>(
+    table: &mut LeafTable<N>,
+    entries: &mut Tracked<K, V>,
+    bytes: impl Fn(&K) -> [u8; N],
+) {
+    for key in entries.take_touched() {
+        let entry = entries.get(&key).map(|value| wire::encode(&(key, value)));
+        set_entry(table, bytes(&key), entry);
+    }
+}

@@ -1,0 +1,184 @@
+//! People who walk back and forth while words are late, lost, doubled, out of order and forged, and sims stand
+//! still: each of them is in one place after every turn, and nobody is stuck in the end.
+
+use metatopia_math::{Fx, Stream, Vec2};
+use metatopia_types::{Digest, Dispatch, Millis, PublicKey, SimId};
+
+use crate::town::{Place, drive, places, public, step, town};
+
+const SEEDS: u64 = 200;
+const PEOPLE: u8 = 3;
+const STEPS: usize = 70;
+
+/// What a run counted.
+#[derive(Debug, Default, Clone, Copy)]
+struct Counted {
+    crossings: usize,
+    heard: usize,
+    turns: usize,
+    set_changes: usize,
+    restored: usize,
+}
+
+/// A word on its way to somebody.
+struct Under {
+    from: SimId,
+    dispatch: Dispatch,
+}
+
+fn forge(dispatch: &Dispatch, dice: &mut Stream) -> Dispatch {
+    let mut forged = dispatch.clone();
+    let Some(state) = &mut forged.state else { return forged };
+    match dice.below(5) {
+        0 => state.header.time = Millis(state.header.time.0 + 60_000),
+        1 => state.certificate.signatures.truncate(1),
+        2 => {
+            let at = dice.below(state.said.content.len() as u64) as usize;
+            state.said.content[at] ^= 1;
+        }
+        3 => state.parcels.iter_mut().for_each(|parcel| parcel[0] ^= 1),
+        _ => state.said.key = metatopia_types::said_key(SimId(Digest::ZERO)),
+    }
+    forged
+}
+
+/// One sim's turn in the run.
+fn turn(
+    town: &mut [Place],
+    n: usize,
+    words: &mut [Vec<Under>],
+    dice: &mut Stream,
+    counted: &mut Counted,
+) {
+    for other in [n.checked_sub(1), Some(n + 1)].into_iter().flatten() {
+        if other >= town.len() {
+            continue;
+        }
+        // The neighbour's newest word joins those that are under way.
+        let (from, to) = (town[other].id(), town[n].id());
+        let followed = town[n].followed(from);
+        if let Some(dispatch) = town[other].dispatch(to, followed) {
+            words[n].push(Under { from, dispatch });
+        }
+        let known: Vec<&Under> = words[n].iter().filter(|word| word.from == from).collect();
+        let newest = known.len().checked_sub(1);
+        let chosen = match dice.below(10) {
+            0..6 => newest,
+            6..8 => newest.map(|newest| dice.below(newest as u64 + 1) as usize),
+            _ => None,
+        };
+        let Some(word) = chosen.and_then(|at| known.get(at)) else { continue };
+        let dispatch = match dice.below(12) {
+            0 => forge(&word.dispatch, dice),
+            _ => word.dispatch.clone(),
+        };
+        let act = town[n].hear(from, &dispatch);
+        counted.heard += 1;
+        drop(act);
+    }
+    let ms = *dice.pick(&[20, 50, 50, 100, 700]).expect("some");
+    town[n].play(ms);
+    counted.turns += 1;
+    // The past is long enough for late words.
+    let many = words[n].len().saturating_sub(24);
+    words[n].drain(..many);
+}
+
+/// Returns the sim in which a person has an avatar.
+fn sim_of(town: &[Place], person: &PublicKey) -> Option<usize> {
+    town.iter().position(|place| place.world.avatar(person).is_some())
+}
+
+/// Plays a run of chaos; gives what was counted.
+fn run(seed: u64, columns: i32, servers: u8) -> Counted {
+    let mut dice = Stream::new(&Digest::of("crossing chaos", &seed.to_le_bytes()).0, "chaos", &[]);
+    let mut town = town(columns, servers);
+    let people: Vec<PublicKey> = (1..=PEOPLE).map(public).collect();
+    for (n, person) in people.iter().enumerate() {
+        let at = n % town.len();
+        town[at].login(*person);
+    }
+    step(&mut town, 50);
+    let mut words: Vec<Vec<Under>> = town.iter().map(|_| Vec::new()).collect();
+    let mut stopped = vec![0_u64; town.len()];
+    let mut goals = vec![1_usize; people.len()];
+    let mut last: Vec<Option<usize>> = vec![None; people.len()];
+    let mut counted = Counted::default();
+    for at in 0..STEPS {
+        for (n, person) in people.iter().enumerate() {
+            if let Some(sim) = sim_of(&town, person) {
+                counted.crossings += usize::from(last[n].is_some_and(|last| last != sim));
+                // Whoever has arrived, or has thought again, goes somewhere else.
+                if last[n] != Some(sim) || dice.below(60) == 0 {
+                    let beside = [sim.checked_sub(1), Some(sim + 1).filter(|n| *n < town.len())];
+                    let beside: Vec<usize> = beside.into_iter().flatten().collect();
+                    goals[n] = *dice.pick(&beside).expect("a neighbour");
+                }
+                last[n] = Some(sim);
+            }
+            let east = if Some(goals[n]) > last[n] { Fx::ONE } else { Fx::from_int(-1) };
+            drive(&mut town, *person, Vec2::new(east, Fx::ZERO));
+        }
+        if servers > 4 && (at == STEPS / 3 || at == STEPS / 2) {
+            let n = dice.below(town.len() as u64) as usize;
+            town[n].remove_server();
+            counted.set_changes += 1;
+        }
+        for n in 0..town.len() {
+            if stopped[n] > 0 {
+                stopped[n] -= 1;
+                continue;
+            }
+            if dice.below(150) == 0 {
+                stopped[n] = 5 + dice.below(30);
+            }
+            turn(&mut town, n, &mut words, &mut dice, &mut counted);
+            if dice.below(100) == 0 {
+                town[n].restore();
+                counted.restored += 1;
+            }
+            for (p, person) in people.iter().enumerate() {
+                let found = places(&town, person);
+                assert_eq!(found, 1, "seed {seed}: person {p} is in {found} places");
+            }
+        }
+    }
+    settle(&mut town, &people, seed);
+    counted
+}
+
+/// Lets both sims live, and checks that nobody is under way or pinned after the deadline and two words.
+fn settle(town: &mut [Place], people: &[PublicKey], seed: u64) {
+    for _ in 0..32 {
+        people.iter().for_each(|person| drive(town, *person, Vec2::ZERO));
+        step(town, 500);
+    }
+    for place in town.iter() {
+        for border in place.world.borders() {
+            assert_eq!((border.under_way, border.pinned), (0, 0), "seed {seed}: {border:?}");
+        }
+        assert_eq!(place.world.root(), place.world.rehash(), "seed {seed}");
+    }
+    for person in people {
+        let here = town.iter().filter(|place| place.world.avatar(person).is_some()).count();
+        assert_eq!(here, 1, "seed {seed}: she is in no sim, or in two");
+    }
+}
+
+#[test]
+fn whatever_happens_to_words_everybody_is_in_one_place_and_nobody_is_stuck() {
+    let mut all = Counted::default();
+    for seed in 0..SEEDS {
+        let columns = if seed % 4 == 0 { 3 } else { 2 };
+        let servers = if seed % 5 == 0 { 6 } else { 1 };
+        let counted = run(seed, columns, servers);
+        all.crossings += counted.crossings;
+        all.heard += counted.heard;
+        all.turns += counted.turns;
+        all.set_changes += counted.set_changes;
+        all.restored += counted.restored;
+    }
+    println!("{SEEDS} seeds: {all:?}");
+    assert!(all.crossings > 3 * SEEDS as usize, "{all:?}");
+    assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
+}

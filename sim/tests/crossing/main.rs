@@ -1,0 +1,7 @@
+//! Crossing between sims: two or three pure worlds, and everything that can happen to their words.
+
+mod borders;
+mod chaos;
+mod lies;
+mod people;
+mod town;

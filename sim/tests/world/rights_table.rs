@@ -1,0 +1,269 @@
+//! All acts, held against all rights of roles: with the right, without it, and with the right taken away
+//! earlier in the same turn.
+
+use std::collections::BTreeSet;
+
+use metatopia_math::Vec2;
+use metatopia_physics::Motion;
+use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
+use metatopia_types::{
+    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, Digest, Emote, Evidence, GovernOrder,
+    HeaderId, Height, LeafKey, Look, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId,
+    Refusal, RoleRight, Round, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+};
+
+use crate::yard::{Builder, Yard, key, public, vec2};
+
+const ADMIN: u8 = 100;
+const ADA: u8 = 1;
+const BOB: u8 = 2;
+const MUTED: u8 = 3;
+const BANNED: u8 = 4;
+
+/// An act, with how it is refused to whom no right lets, and the rights that let.
+struct Row {
+    act: Act,
+    denied: Option<Refusal>,
+    lets: &'static [RoleRight],
+}
+
+fn open(act: Act) -> Row {
+    Row { act, denied: None, lets: &[] }
+}
+
+fn row(act: Act, denied: Refusal, lets: &'static [RoleRight]) -> Row {
+    Row { act, denied: Some(denied), lets }
+}
+
+/// Returns what everybody may do.
+fn open_acts(thing: ObjectId) -> Vec<Row> {
+    let vote = |header| {
+        let (height, round, voter) = (Height(3), Round(2), public(201));
+        Vote { kind: VoteKind::Precommit, height, round, header, voter }
+            .sign(SimId(Digest::ZERO), &key(201))
+    };
+    let both = Evidence::votes(vote(None), vote(Some(HeaderId(Digest::ZERO))));
+    let terms = Offer { give: None, take: None, allow: BTreeSet::new() };
+    let nowhere = BlobId(Digest::ZERO);
+    [
+        Act::login("Ada".to_owned(), Look::default()),
+        Act::Leave,
+        Act::Heartbeat,
+        Act::Walk { heading: Vec2::ZERO },
+        Act::Touch { object: thing },
+        Act::Push { object: thing },
+        Act::Say { channel: 0, body: nowhere },
+        Act::Emote(Emote::Bow),
+        Act::SetLook(Look::default()),
+        Act::Ready { height: Height(1), proof: Digest::ZERO },
+        Act::Report(both),
+        Act::Reply { object: thing, tag: String::new(), choice: 0, text: String::new() },
+        Act::Land { order: nowhere },
+        Act::Answer { object: thing, terms, accepts: false },
+        Act::Forbid,
+        Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
+        Act::Approach { from: SimId(Digest::ZERO) },
+    ]
+    .map(open)
+    .into()
+}
+
+/// Returns what only some may build.
+fn building(thing: ObjectId) -> Vec<Row> {
+    let (build, script) = (&[RoleRight::Build][..], &[RoleRight::Script][..]);
+    let blueprint = Blueprint {
+        kind: "box".to_owned(),
+        name: "a box".to_owned(),
+        outline: Outline::Box { half: vec2(1, 1) },
+        position: vec2(20, 20),
+        angle: metatopia_math::Angle::ZERO,
+        color: 0,
+        text: String::new(),
+        movable: false,
+        licence: AssetLicence::Cc0,
+    };
+    let package = PackageId(Digest::ZERO);
+    let own = |act: Build, lets| row(Act::Build(act), Refusal::NotYours, lets);
+    vec![
+        row(Act::Build(Build::Place(blueprint)), Refusal::ClosedLand, &[RoleRight::Land]),
+        own(Build::Recolor { object: thing, color: 7 }, build),
+        own(Build::Rename { object: thing, name: "mine".to_owned() }, build),
+        own(Build::Write { object: thing, text: String::new() }, build),
+        own(Build::Give { object: thing, to: public(ADA) }, build),
+        own(Build::Delete { object: thing }, build),
+        own(Build::Rotate { object: thing, angle: metatopia_math::Angle::ZERO }, build),
+        own(Build::Move { object: thing, position: vec2(4, 4) }, build),
+        own(
+            Build::Resize { object: thing, outline: Outline::Disc { radius: vec2(1, 1).x } },
+            build,
+        ),
+        own(Build::Attach { object: thing, package }, script),
+        own(Build::Detach { object: thing, script: ScriptId(1) }, script),
+        own(Build::Upgrade { object: thing, script: ScriptId(1), package }, script),
+        own(Build::Resume { object: thing, script: ScriptId(1) }, script),
+    ]
+}
+
+/// Returns what is about the sim, and about people.
+fn governing(thing: ObjectId) -> Vec<Row> {
+    let moderate = &[RoleRight::Moderate][..];
+    let rights = |right| BTreeSet::from([right]);
+    let (key, reason) = (public(BOB), String::new());
+    let order = |order: GovernOrder, lets| row(Act::Govern(order), Refusal::NoRight, lets);
+    let great = |order: GovernOrder| row(Act::Govern(order), Refusal::NotAdmin, &[]);
+    let contact = NodeContact::default();
+    let servers = Act::SetChange(SetChange::Add { key: public(205), contact });
+    let ticket = Act::Ticket(TicketOrder::Issue { ticket: public(9), uses: 1, days: 1 });
+    let amend = Act::Amend { name: "name".to_owned(), value: "Harbour".to_owned() };
+    let source = BlobId(Digest::ZERO);
+    let administer = &[RoleRight::Administer][..];
+    let announce = GovernOrder::Announce { text: "hello".to_owned() };
+    let build = rights(RoleRight::Build);
+    let border = Act::Border { order: BlobId(Digest::ZERO) };
+    vec![
+        row(border, Refusal::NotAdmin, &[RoleRight::Borders]),
+        row(servers, Refusal::NotAdmin, &[RoleRight::Servers]),
+        row(ticket, Refusal::NotAdmin, moderate),
+        row(amend, Refusal::NotAdmin, administer),
+        row(Act::Publish { source }, Refusal::NotPublisher, &[RoleRight::Script]),
+        order(GovernOrder::Grant { key, rights: build.clone(), seconds: None }, administer),
+        order(GovernOrder::Revoke { key, rights: build }, administer),
+        great(GovernOrder::Grant { key, rights: rights(RoleRight::Servers), seconds: None }),
+        great(GovernOrder::Revoke { key, rights: rights(RoleRight::Administer) }),
+        great(GovernOrder::NameAdmin { key }),
+        great(GovernOrder::RemoveAdmin { key: public(ADMIN) }),
+        order(GovernOrder::Kick { key }, moderate),
+        order(GovernOrder::Ban { key, seconds: None, reason: reason.clone() }, moderate),
+        order(GovernOrder::Unban { key }, moderate),
+        order(GovernOrder::Mute { key, seconds: None, reason }, moderate),
+        order(GovernOrder::Unmute { key }, moderate),
+        order(GovernOrder::Freeze { object: thing }, moderate),
+        order(GovernOrder::Thaw { object: thing }, moderate),
+        order(GovernOrder::Return { object: thing }, moderate),
+        order(announce, &[RoleRight::Speak]),
+    ]
+}
+
+fn rows(thing: ObjectId) -> Vec<Row> {
+    open_acts(thing).into_iter().chain(building(thing)).chain(governing(thing)).collect()
+}
+
+/// A sim with closed ground, in which all are logged in, one of them is muted, and another one is banned.
+fn world() -> (World, ObjectId) {
+    let mut builder = Builder::new();
+    let thing = builder.thing(Motion::Dynamic, (2, 2), &[]);
+    builder.genesis.objects[0].owner = Some(public(BOB));
+    builder.genesis.parameters.publishers = Publishers::Admins;
+    let area = Area::between(vec2(10, 10), vec2(40, 40));
+    builder.genesis.lands.push(Land { name: "park".to_owned(), area, title: Title::Sim });
+    let mut yard = builder.build();
+    for n in [ADMIN, ADA, BOB, MUTED, BANNED] {
+        yard.login(n);
+    }
+    yard.play();
+    let (seconds, reason) = (None, String::new());
+    let mute = GovernOrder::Mute { key: public(MUTED), seconds, reason: reason.clone() };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(mute)), Outcome::Ok);
+    let ban = GovernOrder::Ban { key: public(BANNED), seconds, reason };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(ban)), Outcome::Ok);
+    (yard.world, thing)
+}
+
+fn give(yard: &mut Yard, right: RoleRight) {
+    let rights = BTreeSet::from([right]);
+    let order = GovernOrder::Grant { key: public(ADA), rights, seconds: None };
+    assert_eq!(yard.try_act(ADMIN, Act::Govern(order)), Outcome::Ok);
+}
+
+/// Says whether the author of the last turn of two acts was decided after the admin.
+fn came_after(yard: &Yard, before: &World) -> bool {
+    let clock = yard.world.leaf(&LeafKey("clock".to_owned())).expect("every state has this leaf");
+    let clock: SimClock = wire::decode(&clock, clock.len()).expect("a clock");
+    let (seed, tick) = (clock.seed, before.tick().plus(1));
+    let place = |n: u8| group_key(&seed, tick, ScriptId(0), &Sender::Player(public(n)));
+    place(ADMIN) < place(ADA)
+}
+
+/// Has Ada act in the turn in which the admin takes her right away; returns what became of the act, for
+/// both orders of the two.
+fn lost(world: &World, right: RoleRight, act: &Act) -> [Outcome; 2] {
+    let mut yard = Yard::of(world.clone());
+    give(&mut yard, right);
+    let mut found = [None; 2];
+    for _ in 0..64 {
+        let mut turn = Yard::of(yard.world.clone());
+        let rights = BTreeSet::from([right]);
+        let revoke = GovernOrder::Revoke { key: public(ADA), rights };
+        turn.act(ADMIN, Act::Govern(revoke));
+        let act = turn.act(ADA, act.clone());
+        turn.play();
+        found[usize::from(came_after(&turn, &yard.world))].get_or_insert(turn.outcome(&act));
+        if let [Some(before), Some(after)] = found {
+            return [before, after];
+        }
+        // The next turn has other dice.
+        yard.play();
+    }
+    panic!("64 turns in one order of two authors");
+}
+
+#[test]
+fn every_act_is_let_by_the_rights_of_the_table_and_by_no_other() {
+    let (world, thing) = world();
+    let all: Vec<Row> = rows(thing);
+    let (mut looks, mut kinds) = (0, BTreeSet::new());
+    for Row { act, denied, lets } in &all {
+        kinds.insert(act.number());
+        let refused = denied.map(Outcome::Refused);
+        let alone = Yard::of(world.clone()).try_act(ADA, act.clone());
+        match refused {
+            Some(refused) => assert_eq!(alone, refused, "{act:?} by anybody"),
+            None => assert!(!is_denial(alone), "{act:?} by anybody: {alone}"),
+        }
+        let by_admin = Yard::of(world.clone()).try_act(ADMIN, act.clone());
+        assert!(!is_denial(by_admin), "{act:?} by an admin: {by_admin}");
+        for (word, right) in RoleRight::ALL {
+            let mut yard = Yard::of(world.clone());
+            give(&mut yard, right);
+            let has = yard.try_act(ADA, act.clone());
+            let is_let = denied.is_none() || lets.contains(&right);
+            assert_eq!(is_denial(has), !is_let, "{act:?} by who has {word}: {has}");
+            let [before, after] = lost(&world, right, act);
+            assert_eq!(is_denial(before), !is_let, "{act:?} before {word} is lost: {before}");
+            assert_eq!(is_denial(after), denied.is_some(), "{act:?} after {word} is lost: {after}");
+            looks += 3;
+        }
+    }
+    assert_eq!(kinds.len(), ACT_NUMBERS.len(), "every act that is known has a row");
+    println!("{} acts, {} rights, {looks} looks", all.len(), RoleRight::ALL.len());
+}
+
+#[test]
+fn who_is_muted_may_do_all_but_speak_and_who_is_banned_may_only_show_facts() {
+    let (world, thing) = world();
+    for Row { act, .. } in rows(thing) {
+        let muted = Yard::of(world.clone()).try_act(MUTED, act.clone());
+        let speaks = matches!(act, Act::Say { .. });
+        assert_eq!(muted == Outcome::Refused(Refusal::Muted), speaks, "{act:?}: {muted}");
+        let banned = Yard::of(world.clone()).try_act(BANNED, act.clone());
+        let shows = matches!(act, Act::Ready { .. } | Act::Report(_) | Act::Hear { .. });
+        assert_eq!(banned != Outcome::Refused(Refusal::Banned), shows, "{act:?}: {banned}");
+    }
+}
+
+/// Says whether an act was refused because its author may not do such a thing.
+fn is_denial(outcome: Outcome) -> bool {
+    let Outcome::Refused(why) = outcome else { return false };
+    matches!(
+        why,
+        Refusal::NotAdmin
+            | Refusal::NotPermanent
+            | Refusal::NotYours
+            | Refusal::NotPublisher
+            | Refusal::ClosedLand
+            | Refusal::NoRight
+            | Refusal::Banned
+            | Refusal::Muted
+            | Refusal::Frozen
+    )
+}

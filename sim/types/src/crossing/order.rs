@@ -1,0 +1,86 @@
+//! What admins order about the borders of their sim.
+
+use alloc::boxed::Box;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Blob, GenesisHead, SimId, limits,
+    wire::{self, DecodeError},
+};
+
+/// An order about a border. It is a blob, which [`Act::Border`](crate::Act::Border) names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BorderOrder {
+    /// Opens the border on this side. People cross once it is open on both.
+    Open {
+        /// The neighbour's, whose id is the neighbour's: it says where the neighbour lies, and who votes
+        /// in its first turn.
+        head: Box<GenesisHead>,
+    },
+    /// Closes the border on this side: nobody and nothing departs or is taken any more. What is under way
+    /// is settled or comes back.
+    Close {
+        /// The sim to which it is closed.
+        neighbour: SimId,
+    },
+    /// Gives up a neighbour that has been silent for a day. What is under way to it comes home; should the
+    /// neighbour return, it removes what it had taken of that.
+    Sever {
+        /// The sim that is given up.
+        neighbour: SimId,
+    },
+}
+
+/// Why an order about a border is refused.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, thiserror::Error,
+)]
+pub enum BorderRefusal {
+    /// The blob is no order.
+    #[error("that is no order about a border")]
+    NoOrder,
+    /// The head is of no sim.
+    #[error("the head is of no sim")]
+    BadHead,
+    /// The neighbour would be the sim itself.
+    #[error("a sim has no border to itself")]
+    Itself,
+    /// This sim, or the neighbour, lies in no world, or they lie in two.
+    #[error("a border is between two sims of one world; one of them lies in none, or in another")]
+    OtherWorld,
+    /// The two squares share no edge.
+    #[error("the two squares share no edge")]
+    Apart,
+    /// The sim has as many borders as it may have.
+    #[error("the sim has {max} borders, and may have no more", max = limits::BORDERS_MAX)]
+    TooMany,
+    /// There is no border to that sim.
+    #[error("there is no border to that sim; open it first")]
+    NoBorder,
+    /// The neighbour signed two states of one height, so the border stays closed.
+    #[error("the neighbour signed two states of one height, so the border stays closed")]
+    Frozen,
+    /// The neighbour was heard of within the last day.
+    #[error("the neighbour was heard of within the last day; only a silent one is given up")]
+    NotSilent,
+    /// The neighbour has not yet taken up the last severing.
+    #[error("the neighbour was given up already, and has not been heard of since")]
+    Severed,
+}
+
+impl BorderOrder {
+    /// Returns the blob that the act names.
+    #[must_use]
+    pub fn blob(&self) -> Blob {
+        Blob(wire::encode(self))
+    }
+
+    /// Decodes the bytes of such a blob.
+    ///
+    /// # Errors
+    /// When they are too many, or no order.
+    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+        wire::decode(bytes, limits::BORDER_ORDER_BYTES_MAX)
+    }
+}

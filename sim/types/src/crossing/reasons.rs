@@ -1,0 +1,64 @@
+//! Reasons by which a sim lets somebody or something not in.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a sim gives somebody who approaches no pass.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
+)]
+pub enum PassRefusal {
+    /// The sim has ended, or its border is closed.
+    #[error("the border is closed on this side; an admin of this sim opens it")]
+    Closed,
+    /// Every place in the sim is taken.
+    #[error("every place there is taken; wait for somebody to leave")]
+    Full,
+    /// The key is there already, with an avatar.
+    #[error("this key is there already; leave there first, or go on there")]
+    Here,
+}
+
+/// Why a sim took back nobody and nothing of a departure.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Deserialize,
+    thiserror::Error,
+)]
+pub enum TravelRefusal {
+    /// The deadline had passed when the departure was heard of.
+    #[error("the deadline had passed when the departure was heard of")]
+    Late,
+    /// The border is closed on the other side.
+    #[error("the border is closed on the other side")]
+    Closed,
+    /// The person has no pass there.
+    #[error("the person has no pass there")]
+    NoPass,
+    /// Every place there is taken.
+    #[error("every place there is taken")]
+    Full,
+    /// The person is there already.
+    #[error("the person is there already")]
+    Here,
+    /// The parcel is none, is of a later format, or breaks a rule.
+    #[error("the parcel is of a later format, or breaks a rule")]
+    BadParcel,
+}

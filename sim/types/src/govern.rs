@@ -1,0 +1,195 @@
+//! Orders about people and about what they left: roles, admins, bans, mutes, things that stand still.
+
+use alloc::{collections::BTreeSet, string::String};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{ObjectId, PublicKey};
+
+/// A right that an admin gives to a key. A role is a set of these.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum RoleRight {
+    /// To change, give away and delete things of others.
+    Build,
+    /// To put scripts on things of others, and to add source to the sim.
+    Script,
+    /// To speak for the sim: to set its message of the day.
+    Speak,
+    /// To let new keys in by tickets, and to send people away, silence them and stop things.
+    Moderate,
+    /// To build on ground that is closed, or somebody else's.
+    Land,
+    /// To open and close the borders of the sim.
+    Borders,
+    /// To say who votes.
+    Servers,
+    /// To change the charter, and to give and take roles.
+    Administer,
+}
+
+impl RoleRight {
+    /// All of them, with the words that people have for them.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("build", Self::Build),
+        ("script", Self::Script),
+        ("speak", Self::Speak),
+        ("moderate", Self::Moderate),
+        ("land", Self::Land),
+        ("borders", Self::Borders),
+        ("servers", Self::Servers),
+        ("administer", Self::Administer),
+    ];
+
+    /// Returns the right of this word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, right)| *right)
+    }
+
+    /// Returns the word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        Self::ALL.iter().find(|(_, right)| *right == self).map_or("", |(word, _)| word)
+    }
+
+    /// Says whether only a permanent admin gives and takes it, because by it the sim could be kept.
+    #[must_use]
+    pub const fn is_great(self) -> bool {
+        matches!(self, Self::Borders | Self::Servers | Self::Administer)
+    }
+}
+
+/// What somebody who governs a sim orders. Times are seconds of governance time; none means for good.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum GovernOrder {
+    /// Gives a player rights. A right that the player has lasts for the new time.
+    Grant {
+        /// The player whom it is about.
+        key: PublicKey,
+        /// The rights, at least one.
+        rights: BTreeSet<RoleRight>,
+        /// For how long.
+        seconds: Option<u32>,
+    },
+    /// Takes rights from a player.
+    Revoke {
+        /// The player whom it is about.
+        key: PublicKey,
+        /// The rights, each of which the player has.
+        rights: BTreeSet<RoleRight>,
+    },
+    /// Makes a player a permanent admin.
+    NameAdmin {
+        /// The player whom it is about.
+        key: PublicKey,
+    },
+    /// Makes a permanent admin a player as others are.
+    RemoveAdmin {
+        /// The admin, who is not the last one.
+        key: PublicKey,
+    },
+    /// Ends a player's session. The player may come back.
+    Kick {
+        /// The player whom it is about.
+        key: PublicKey,
+    },
+    /// Shuts a key out.
+    Ban {
+        /// The key, which may be new to the sim.
+        key: PublicKey,
+        /// For how long.
+        seconds: Option<u32>,
+        /// Why, in a line.
+        reason: String,
+    },
+    /// Lets a key in again.
+    Unban {
+        /// The key that it is about.
+        key: PublicKey,
+    },
+    /// Takes a key's voice.
+    Mute {
+        /// The key that it is about.
+        key: PublicKey,
+        /// For how long.
+        seconds: Option<u32>,
+        /// Why, in a line.
+        reason: String,
+    },
+    /// Gives a key its voice back.
+    Unmute {
+        /// The key that it is about.
+        key: PublicKey,
+    },
+    /// Stops a thing: its scripts do not run, and nobody pushes or changes it.
+    Freeze {
+        /// The thing that it is about.
+        object: ObjectId,
+    },
+    /// Lets a frozen thing go on.
+    Thaw {
+        /// The thing that it is about.
+        object: ObjectId,
+    },
+    /// Returns a thing to its owner: it goes to its owner's land, or out of the sim.
+    Return {
+        /// The thing that it is about.
+        object: ObjectId,
+    },
+    /// Sets what everybody reads who comes; an empty text takes it away.
+    Announce {
+        /// A line of text.
+        text: String,
+    },
+}
+
+impl GovernOrder {
+    /// Returns the word by which people give this order.
+    #[must_use]
+    pub const fn verb(&self) -> &'static str {
+        match self {
+            Self::Grant { .. } => "grant",
+            Self::Revoke { .. } => "revoke",
+            Self::NameAdmin { .. } => "appoint",
+            Self::RemoveAdmin { .. } => "dismiss",
+            Self::Kick { .. } => "kick",
+            Self::Ban { .. } => "ban",
+            Self::Unban { .. } => "unban",
+            Self::Mute { .. } => "mute",
+            Self::Unmute { .. } => "unmute",
+            Self::Freeze { .. } => "freeze",
+            Self::Thaw { .. } => "thaw",
+            Self::Return { .. } => "return",
+            Self::Announce { .. } => "motd",
+        }
+    }
+
+    /// Returns whom it is about, if it is about somebody.
+    #[must_use]
+    pub const fn person(&self) -> Option<&PublicKey> {
+        match self {
+            Self::Grant { key, .. }
+            | Self::Revoke { key, .. }
+            | Self::NameAdmin { key }
+            | Self::RemoveAdmin { key }
+            | Self::Kick { key }
+            | Self::Ban { key, .. }
+            | Self::Unban { key }
+            | Self::Mute { key, .. }
+            | Self::Unmute { key } => Some(key),
+            Self::Freeze { .. } | Self::Thaw { .. } | Self::Return { .. } => None,
+            Self::Announce { .. } => None,
+        }
+    }
+
+    /// Returns which thing it is about, if it is about one.
+    #[must_use]
+    pub const fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Freeze { object } | Self::Thaw { object } | Self::Return { object } => {
+                Some(*object)
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,29 @@
+// @ts-check
+/** The map of a world of two sims: who holds what, and the way from one to the other. */
+
+import assert from 'node:assert/strict';
+
+import { setting } from '../harness/journey.mjs';
+import { t } from '../harness/tab.mjs';
+
+const journey = setting({ servers: 1, grid: '2x1' });
+
+journey('the map shows both sims, and one goes to the other with the same key', async ({ plaza, open }) => {
+  const [office, east] = plaza.sims;
+  const ada = await open(office.http, { name: 'Ada' });
+  const key = await ada.read((page) => page.identity.public);
+  const { page } = ada;
+  await page.getByRole('button', { name: t('panel.map') }).click();
+  await page.locator('.sites li').nth(1).waitFor();
+  await page.getByText(t('map.proved', { n: 2 })).waitFor();
+  assert.equal(await page.locator('.map-site.here').count(), 1);
+  await ada.picture('map');
+
+  // The other sim is on the map once its server was heard of.
+  const there = page.locator('.sites li', { hasNot: page.getByText(t('servers.here')) });
+  await there.getByRole('button').click();
+  await page.waitForURL(`**/w/${east.sim}`);
+  await ada.here();
+  assert.equal(await ada.read((page) => page.client.status.sim), east.sim);
+  assert.equal(await ada.read((page) => page.identity.public), key);
+});

@@ -1,0 +1,81 @@
+//! What sims say to one another over a border, to begin from: one of each kind.
+
+use metatopia_math::Vec2;
+use metatopia_types::{
+    BorderDeparture, BorderOrder, BorderVerdict, CrossingPass, Digest, Dispatch, DispatchedState,
+    Height, Link, Look, Millis, Parcel, PassRefusal, PublicKey, Said, SimId, StateProof,
+    TravelRefusal, TravellingPerson, merkle, said_key,
+};
+
+use super::land;
+
+fn person() -> Parcel {
+    Parcel::Person(TravellingPerson {
+        key: PublicKey([7; 32]),
+        name: "Ada".to_owned(),
+        look: Look::default(),
+        bot: false,
+        position: Vec2::ZERO,
+        velocity: Vec2::ZERO,
+        heading: Vec2::ZERO,
+        waited: 50,
+    })
+}
+
+/// Returns nothing that is said, and one of everything.
+pub(crate) fn said() -> Vec<Vec<u8>> {
+    let parcel = Parcel::digest(&person().encode());
+    let (traveller, until) = (person().traveller(), Millis(9_000));
+    let refused = Some(TravelRefusal::NoPass);
+    let full = Said {
+        height: Height(300),
+        time: Millis(15_000),
+        open: true,
+        epoch: 1,
+        taken_up: 1,
+        out_next: 8,
+        in_next: 9,
+        departures: vec![BorderDeparture { number: 7, traveller, until, parcel }],
+        verdicts: vec![
+            BorderVerdict { number: 7, refused: None },
+            BorderVerdict { number: 8, refused },
+        ],
+        came_home: vec![3],
+        passes: vec![CrossingPass {
+            person: PublicKey([5; 32]),
+            until,
+            refused: Some(PassRefusal::Full),
+        }],
+        near: vec![PublicKey([7; 32])],
+    };
+    vec![Said::nothing().encode(), full.encode()]
+}
+
+/// Returns the parcel of a person.
+pub(crate) fn parcels() -> Vec<Vec<u8>> {
+    vec![person().encode()]
+}
+
+/// Returns a dispatch of links, and one of a state.
+pub(crate) fn dispatches() -> Vec<Vec<u8>> {
+    let Link { header, certificate, .. } = land::link();
+    let key = said_key(SimId(Digest([2; 32])));
+    let content = said().pop().expect("one of everything");
+    let place = merkle::Proof { index: 1, count: 2, path: vec![Digest([7; 32])] };
+    let said = StateProof { key, content, place };
+    let state = DispatchedState { header, certificate, said, parcels: parcels() };
+    let links = Dispatch { links: vec![land::link()], state: None };
+    let whole = Dispatch { links: vec![land::link()], state: Some(state) };
+    vec![links.blob().0, whole.blob().0]
+}
+
+/// Returns an order of each kind.
+pub(crate) fn orders() -> Vec<Vec<u8>> {
+    let neighbour = SimId(Digest([2; 32]));
+    let orders = [
+        BorderOrder::Open { head: Box::new(land::head()) },
+        BorderOrder::Close { neighbour },
+        BorderOrder::Sever { neighbour },
+    ];
+    orders.iter().map(|order| order.blob().0).collect()
+}
