@@ -68,7 +68,7 @@ export function governancePanel(page) {
         rules.motd && el('p', { class: 'quiet' }, rules.motd),
         facts([
           [t('governance.temp.now'), rules.temp_admin ? short(rules.temp_admin) : t('governance.temp.none')],
-          [t('governance.countdown'), rules.away ?? null],
+          [t('governance.countdown'), rules.countdown === undefined ? null : span(rules.countdown)],
           [t('governance.ends'), rules.time_left == null ? null : span(Math.max(0, rules.time_left))],
           [t('governance.players'), rules.players === undefined ? null : String(rules.players)],
           ...candidates.map((/** @type {any} */ each, /** @type {number} */ i) => [t('governance.candidate', { n: i + 1 }), el('span', null, `${each.name} `, short(each.key))]),
