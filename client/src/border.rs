@@ -4,6 +4,7 @@
 //! other side of a border.
 
 use metatopia_math::{Fx, Vec2};
+use metatopia_sim::{Genesis, limits::NEAR_BORDER_METRES};
 use metatopia_types::{Square, TilePoint};
 
 /// Metres of a tile's side.
@@ -11,6 +12,16 @@ const TILE_METRES: i64 = 32;
 
 /// Farther than this from each other no two middles of squares that touch are, in tiles.
 const APART_MAX: i64 = 64;
+
+/// From here on a sim names a person to its neighbour, which can then give a pass, in metres.
+pub const NEAR_BORDER: Fx = Fx::from_int(NEAR_BORDER_METRES);
+
+/// Returns the square on which a sim lies, if it lies on one.
+#[must_use]
+pub fn square_of(genesis: &Genesis) -> Option<Square> {
+    let office = genesis.office.as_ref().map(|office| office.square);
+    genesis.site.map(|site| site.square).or(office)
+}
 
 /// Returns what is added to the coordinates of a place in the sim on `own`, to have those of the same place
 /// in the sim on `other`. None for squares that are far apart, or are none.

@@ -105,6 +105,9 @@ pub struct OrdersAnswer {
     pub page: Option<StateProof>,
 }
 
+/// Milliseconds of an hour.
+const HOUR_MS: u64 = 3_600_000;
+
 /// How long admins have been away, and who takes over. Times are milliseconds of governance time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AdminCountdown {
@@ -122,6 +125,9 @@ impl AdminCountdown {
     /// Returns it in a line.
     #[must_use]
     pub fn words(&self) -> String {
+        if self.away < HOUR_MS && self.temp_admin.is_none() {
+            return "an admin was here less than an hour ago".to_owned();
+        }
         let away = span(self.away);
         if let Some((name, _)) = &self.temp_admin {
             return format!("{name} acts for the admins; no admin for {away}");
@@ -156,7 +162,7 @@ impl GovernanceEntry {
 
 /// Returns a span of time in days, or in hours if it is short.
 fn span(milliseconds: u64) -> String {
-    let hours = milliseconds / 3_600_000;
+    let hours = milliseconds / HOUR_MS;
     match (hours / 24, hours) {
         (0, 1) => "1 hour".to_owned(),
         (0, hours) => format!("{hours} hours"),
@@ -185,5 +191,7 @@ mod tests {
         assert_eq!(over.words(), "Bob acts for the admins; no admin for 23 days");
         let now = AdminCountdown { away: 3_600_000, next: None, temp_admin: None, left: 0 };
         assert!(now.words().starts_with("no admin for 1 hour;"));
+        let here = AdminCountdown { away: HOUR_MS - 1, ..now };
+        assert_eq!(here.words(), "an admin was here less than an hour ago");
     }
 }

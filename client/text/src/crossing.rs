@@ -3,21 +3,17 @@
 use std::time::Duration;
 
 use metatopia_client::{
-    Scene, border_gap, border_shift, edge_gap,
+    NEAR_BORDER, Scene, border_gap, border_shift, edge_gap, square_of,
     text::{position, printable},
 };
 use metatopia_client_driver::{ClientDriver, DriverEvent, GenesisTrust, NodeUrl};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{Answer, BorderEntry, BorderStanding, Question, Watching};
-use metatopia_sim::Genesis;
 use metatopia_types::{Act, ActId, Outcome, SimId, Square};
 use tokio::{
     task::JoinHandle,
     time::{Instant, timeout},
 };
-
-/// From here on the session with a neighbour is open, in metres: what is seen there is known before the line.
-const NEAR: Fx = Fx::from_int(48);
 
 /// Nearer than this to the line, a person has come to the border, in metres.
 const AT_THE_LINE: Fx = Fx::from_int(3);
@@ -88,12 +84,6 @@ pub(super) struct BorderWalk {
     failed: Option<(SimId, String, Instant)>,
 }
 
-/// Returns the square on which a sim lies, if it lies on one.
-fn square_of(genesis: &Genesis) -> Option<Square> {
-    let office = genesis.office.as_ref().map(|office| office.square);
-    genesis.site.map(|site| site.square).or(office)
-}
-
 impl BorderWalk {
     /// Is the avatar between two sims: gone here, with a session that waits for it over there?
     pub(super) fn is_under_way(&self, own: Option<&Scene>) -> bool {
@@ -110,7 +100,7 @@ impl BorderWalk {
     ) -> Passage {
         let Some(square) = square_of(&driver.trust().genesis) else { return Passage::None };
         if let Some(here) = own.and_then(position) {
-            if edge_gap(square, here).is_none_or(|gap| gap > NEAR) {
+            if edge_gap(square, here).is_none_or(|gap| gap > NEAR_BORDER) {
                 self.turn_back();
                 return Passage::None;
             }
@@ -174,7 +164,8 @@ impl BorderWalk {
     /// Returns the border that is nearest to a place, if one is near.
     fn nearest(&self, square: Square, here: Vec2) -> Option<&BorderEntry> {
         let gap = |border: &&BorderEntry| border_gap(square, border.square, here);
-        let near = self.borders.iter().filter(|border| gap(border).is_some_and(|gap| gap <= NEAR));
+        let near =
+            self.borders.iter().filter(|border| gap(border).is_some_and(|gap| gap <= NEAR_BORDER));
         near.min_by_key(gap)
     }
 

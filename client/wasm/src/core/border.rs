@@ -1,28 +1,18 @@
 //! The borders of the sim, as somebody sees them who stands in it.
 
-use metatopia_client::{border_gap, border_shift, edge_gap};
+use metatopia_client::{NEAR_BORDER, border_gap, border_shift, edge_gap, square_of};
 use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{BorderEntry, BorderStanding, Question};
-use metatopia_sim::Genesis;
 use metatopia_types::Square;
 use serde_json::{Value, json};
 
 use super::{ClientCore, inquiry::InquiryTask, units::from_fx};
 
-/// Borders within so many metres are of interest: from there on a neighbour gives passes.
-const NEAR: Fx = Fx::from_int(48);
-
-/// Returns the square on which a sim lies, if it lies on one.
-fn square_of(genesis: &Genesis) -> Option<Square> {
-    let office = genesis.office.as_ref().map(|office| office.square);
-    genesis.site.map(|site| site.square).or(office)
-}
-
 impl ClientCore {
     /// Asks for the borders near a place, nearest first. Far from every edge there is none to ask for.
     pub(super) fn ask_borders(&mut self, command: u64, place: Vec2) {
         let square = square_of(&self.genesis);
-        let is_near = |square| edge_gap(square, place).is_none_or(|gap| gap <= NEAR);
+        let is_near = |square| edge_gap(square, place).is_none_or(|gap| gap <= NEAR_BORDER);
         match square.filter(|square| is_near(*square)) {
             Some(square) => {
                 let task = InquiryTask::Borders(square, place);
@@ -37,7 +27,8 @@ impl ClientCore {
 pub(super) fn near(square: Square, place: Vec2, borders: &[BorderEntry]) -> Value {
     let gap = |border: &BorderEntry| border_gap(square, border.square, place);
     let borders = borders.iter().filter_map(|border| Some((gap(border)?, border)));
-    let mut near: Vec<(Fx, &BorderEntry)> = borders.filter(|(gap, _)| *gap <= NEAR).collect();
+    let mut near: Vec<(Fx, &BorderEntry)> =
+        borders.filter(|(gap, _)| *gap <= NEAR_BORDER).collect();
     near.sort_by_key(|(gap, border)| (*gap, border.neighbour));
     near.into_iter().map(|(gap, border)| entry(square, gap, border)).collect()
 }

@@ -8,6 +8,7 @@ use metatopia_sim::{OrderedDeed, RecordedOrder, Warrant};
 use metatopia_types::{GovernOrder, SetChange, TicketOrder};
 use serde::Serialize;
 
+use super::orders::lasting;
 use crate::cli::{console::Console, failure::Failure, say::PROVEN, session::NodeArgs};
 
 pub(super) const HELP: &str = "Examples:\n  \
@@ -69,20 +70,17 @@ const fn warrant(warrant: Warrant) -> &'static str {
 fn govern(order: &GovernOrder) -> (String, Option<String>, Option<String>) {
     let about = order.person().map(ToString::to_string);
     let about = about.or_else(|| order.object().map(|object| format!("thing {object}")));
-    let lasts = |seconds: &Option<u32>| match seconds {
-        Some(seconds) => format!("for {seconds} s"),
-        None => "for good".to_owned(),
-    };
     let words = |rights: &std::collections::BTreeSet<metatopia_types::RoleRight>| {
         rights.iter().map(|right| right.word()).collect::<Vec<_>>().join(", ")
     };
     let terms = match order {
         GovernOrder::Grant { rights, seconds, .. } => {
-            Some(format!("{} {}", words(rights), lasts(seconds)))
+            Some(format!("{} {}", words(rights), lasting(*seconds)))
         }
         GovernOrder::Revoke { rights, .. } => Some(words(rights)),
         GovernOrder::Ban { seconds, reason, .. } | GovernOrder::Mute { seconds, reason, .. } => {
-            Some(format!("{} {reason}", lasts(seconds)).trim_end().to_owned())
+            let lasts = lasting(*seconds);
+            Some(if reason.is_empty() { lasts } else { format!("{lasts}: {reason}") })
         }
         GovernOrder::Announce { text } => Some(text.clone()),
         _ => None,
@@ -177,7 +175,7 @@ mod tests {
         };
         let told = line(4, &order).to_string();
         let about = key.to_string();
-        assert_eq!(told, format!("#4  turn 9  01010101 (role)  ban {about}: for 60 s spam"));
+        assert_eq!(told, format!("#4  turn 9  01010101 (role)  ban {about}: for 1m: spam"));
         let step = OrderedDeed::Build { object: None, step: "undo".to_owned() };
         let told = line(5, &RecordedOrder { deed: step, ..order }).to_string();
         assert_eq!(told, "#5  turn 9  01010101 (role)  undo");

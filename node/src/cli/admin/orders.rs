@@ -283,7 +283,7 @@ fn what(thing: Option<&GovernedThing>) -> String {
 }
 
 /// Returns a span of seconds in words.
-fn lasting(seconds: Option<u32>) -> String {
+pub(super) fn lasting(seconds: Option<u32>) -> String {
     let span = |seconds: u32| humantime::format_duration(Duration::from_secs(seconds.into()));
     seconds.map_or("for good".to_owned(), |seconds| format!("for {}", span(seconds)))
 }

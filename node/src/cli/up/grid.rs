@@ -10,6 +10,7 @@ use std::{
 };
 
 use futures::future::select_all;
+use metatopia_client::square_of;
 use metatopia_client_driver::NodeUrl;
 use metatopia_types::{SimId, Square, limits::SQUARE_TILES_MIN};
 use serde::Serialize;
@@ -359,14 +360,11 @@ fn touching<'a>(
     worlds: &'a [LocalWorld],
     world: &LocalWorld,
 ) -> impl Iterator<Item = &'a LocalWorld> {
-    let own = square_of(world);
-    worlds.iter().filter(move |other| own.zip(square_of(other)).is_some_and(|(a, b)| touch(a, b)))
-}
-
-fn square_of(world: &LocalWorld) -> Option<Square> {
-    let genesis = world.genesis();
-    let office = genesis.office.as_ref().map(|office| office.square);
-    genesis.site.map(|site| site.square).or(office)
+    let own = square_of(world.genesis());
+    let touches = move |other: &&LocalWorld| {
+        own.zip(square_of(other.genesis())).is_some_and(|(a, b)| touch(a, b))
+    };
+    worlds.iter().filter(touches)
 }
 
 /// Says whether two squares of a grid have a side in common.
