@@ -115,10 +115,7 @@ impl ActContext<'_> {
     /// Decides an order about a border.
     pub(super) fn border(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
-        let blob = self.executor.blobs.get(&order).ok_or(Refusal::NoBlob)?;
-        let order = BorderOrder::decode(&blob.0);
-        let order = order.map_err(|_| Refusal::BadBorder(BorderRefusal::NoOrder))?;
-        let change = match order {
+        let change = match self.border_order(order)? {
             BorderOrder::Open { head } => self.open_border(&head),
             BorderOrder::Close { neighbour } => self
                 .known_border(neighbour)
@@ -127,6 +124,12 @@ impl ActContext<'_> {
         };
         let change = change.map_err(Refusal::BadBorder)?;
         Ok(vec![StateChange::Border(change), player])
+    }
+
+    /// Returns the order about a border that a blob of the turn holds.
+    pub(super) fn border_order(&self, order: BlobId) -> Result<BorderOrder, Refusal> {
+        let blob = self.executor.blobs.get(&order).ok_or(Refusal::NoBlob)?;
+        BorderOrder::decode(&blob.0).map_err(|_| Refusal::BadBorder(BorderRefusal::NoOrder))
     }
 
     fn known_border(&self, neighbour: SimId) -> Result<&Border, BorderRefusal> {

@@ -3,7 +3,7 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::Pose;
 use metatopia_types::{
-    Act, GovernOrder, ObjectId, PublicKey, Refusal, ScriptId,
+    Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, ScriptId,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 
@@ -67,6 +67,14 @@ impl ActContext<'_> {
                 OrderedDeed::Build { object, step: step.to_owned() }
             }
             Act::Publish { .. } => OrderedDeed::Publish,
+            Act::Border { order } => {
+                let (word, neighbour) = self.border_order(*order).ok()?.summary();
+                OrderedDeed::Border { word: word.to_owned(), neighbour }
+            }
+            Act::Land { order } => match self.land_order(*order) {
+                Ok(LandOrder::TakeBack { square }) => OrderedDeed::TakeBack { square },
+                _ => return None,
+            },
             _ => return None,
         };
         let (height, by) = (self.state.clock.height, self.author());

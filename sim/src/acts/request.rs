@@ -1,7 +1,7 @@
 //! Requests: which right an act needs, and to what.
 
 use metatopia_physics::{Body, Pose};
-use metatopia_types::{Act, Build, ObjectId, Refusal};
+use metatopia_types::{Act, Build, LandOrder, ObjectId, Refusal};
 
 use super::{
     build::{check_size, shape},
@@ -39,7 +39,10 @@ impl ActContext<'_> {
             Act::Ticket(_) => (Right::Admit, ActTarget::SIM),
             Act::Amend { .. } => (Right::Charter, ActTarget::SIM),
             Act::Publish { .. } => (Right::Publish, ActTarget::SIM),
-            Act::Land { .. } => (Right::Land, ActTarget::SIM),
+            Act::Land { order } => match self.land_order(*order) {
+                Ok(LandOrder::TakeBack { .. }) => (Right::TakeBack, ActTarget::SIM),
+                _ => (Right::Land, ActTarget::SIM),
+            },
             Act::Hear { .. } => (Right::Testify, ActTarget::SIM),
             Act::Border { .. } => (Right::Borders, ActTarget::SIM),
             Act::Govern(order) => self.state.govern_request(order)?,

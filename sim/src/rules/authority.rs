@@ -30,6 +30,8 @@ pub enum Right {
     Admit,
     /// To order something of the land office, whose rules say what.
     Land,
+    /// To take back a square of the world whose sim never ran.
+    TakeBack,
     /// To say who votes.
     Servers,
     /// To change the charter of the sim and its agreed numbers.
@@ -186,6 +188,7 @@ impl State {
             Right::Servers => self.by(author, Some(RoleRight::Servers), Denied::NotAdmin),
             Right::Charter => self.by_permanent(author, Some(RoleRight::Administer)),
             Right::Borders => self.by_permanent(author, Some(RoleRight::Borders)),
+            Right::TakeBack => self.by(author, None, Denied::NotAdmin),
             Right::Appoint => self.by_permanent(author, None),
             Right::Announce => self.by(author, Some(RoleRight::Speak), Denied::NoRight),
             Right::Administer => {

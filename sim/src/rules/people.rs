@@ -7,7 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, Height, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, TicketOrder,
+    Build, GovernOrder, Height, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, SimId, Square,
+    TicketOrder,
 };
 use serde::{Deserialize, Serialize};
 
@@ -101,6 +102,18 @@ pub enum OrderedDeed {
     },
     /// Source that only an admin may add.
     Publish,
+    /// A border that was opened, closed or severed.
+    Border {
+        /// The order, in a word.
+        word: String,
+        /// The sim on the other side.
+        neighbour: SimId,
+    },
+    /// A square of the world that was taken back.
+    TakeBack {
+        /// The square, which nobody holds afterwards.
+        square: Square,
+    },
 }
 
 /// Returns the word for a step of building.

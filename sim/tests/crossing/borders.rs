@@ -2,7 +2,7 @@
 
 use metatopia_math::Vec2;
 use metatopia_sim::{
-    Area, Genesis, Tools, Wall, World,
+    Area, Genesis, OrderedDeed, Tools, Wall, World,
     limits::{HEARD_SIGNATURES_PER_TURN_MAX, PULSE_MS, SILENCE_MS},
 };
 use metatopia_types::{
@@ -88,6 +88,10 @@ fn a_border_is_between_two_sims_of_one_world_whose_squares_share_an_edge() {
     assert_eq!(place.world.borders(), []);
     assert_eq!(ordered(&mut place, &head_of(&genesis(1, 1))), Outcome::Ok);
     assert_eq!(place.world.borders()[0].wall, Some(Wall::Unheard));
+    // Whoever reads the record of orders sees who did it.
+    let deed = OrderedDeed::Border { word: "open".to_owned(), neighbour };
+    let deeds: Vec<_> = place.world.orders().map(|(_, order)| order.deed.clone()).collect();
+    assert_eq!(deeds, [deed]);
 
     // A sim that lies nowhere has no border.
     let mut nowhere = Place::new(Genesis { site: None, ..genesis(0, 1) }, 5);

@@ -1,7 +1,8 @@
 //! Renewals of grants: a square goes on while its sim shows that it runs.
 
-use metatopia_sim::limits::{
-    LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX, SHOWN_AHEAD_MS_MAX,
+use metatopia_sim::{
+    OrderedDeed,
+    limits::{LAND_LAPSES_PER_TURN, LAND_SIGNATURES_PER_TURN_MAX, SHOWN_AHEAD_MS_MAX},
 };
 use metatopia_types::{
     Height, LandGrant, LandOrder, Link, Millis, Outcome, Refusal, TilePoint,
@@ -211,6 +212,8 @@ fn admins_take_back_a_square_whose_sim_never_ran() {
     assert_eq!(ordered(&mut yard, ADMIN, &take(square(0, 0))), refused(Refusal::OfficeStays));
     assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), Outcome::Ok);
     assert_eq!(ordered(&mut yard, ADMIN, &take(square(2, 0))), refused(Refusal::NoGrant));
+    let deeds: Vec<_> = yard.world.orders().map(|(_, order)| order.deed.clone()).collect();
+    assert_eq!(deeds, [OrderedDeed::TakeBack { square: square(2, 0) }]);
 
     let head = sim_on(yard.world.sim(), square(2, 0), 1, 4).head();
     let claim = claim_by(&yard, 1, head, Some(ADMIN));

@@ -46,6 +46,13 @@ pub enum SquareError {
     },
 }
 
+/// Writes a square as people do, `X:Y:SIDE`: the corner in tiles, the side in metres.
+impl core::fmt::Display for Square {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}:{}:{}", self.x, self.y, self.side().unwrap_or_default() * 32)
+    }
+}
+
 impl Square {
     /// Returns the length of the side in tiles, or nothing if it is too long.
     #[must_use]

@@ -117,6 +117,12 @@ fn ordered((number, order): &(u64, RecordedOrder)) -> Value {
             json!({ "verb": "build", "object": object, "detail": step })
         }
         OrderedDeed::Publish => json!({ "verb": "publish" }),
+        OrderedDeed::Border { word, neighbour } => {
+            json!({ "verb": "border", "detail": format!("{word} {neighbour}") })
+        }
+        OrderedDeed::TakeBack { square } => {
+            json!({ "verb": "takeback", "detail": square.to_string() })
+        }
     };
     told["number"] = json!(number);
     told["height"] = json!(height);

@@ -196,7 +196,7 @@ fn who_decides_is_told_with_who_votes() {
         admin_days: 30,
         player_days: 7,
         seen_days: 3,
-        time: 5,
+        time: 172_800_004,
         admin_login: 4,
         countdown: 9,
         time_left: Some(60_000),

@@ -115,6 +115,12 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
             (step.clone(), object.map(|object| format!("thing {object}")), None)
         }
         OrderedDeed::Publish => ("publish".to_owned(), None, None),
+        OrderedDeed::Border { word, neighbour } => {
+            (format!("border {word}"), Some(neighbour.to_string()), None)
+        }
+        OrderedDeed::TakeBack { square } => {
+            ("world take-back".to_owned(), Some(square.to_string()), None)
+        }
     };
     OrderLine {
         number,

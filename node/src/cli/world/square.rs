@@ -71,8 +71,7 @@ pub(in crate::cli) struct WrittenSquare(pub(in crate::cli) Square);
 
 impl fmt::Display for WrittenSquare {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Square { x, y, .. } = self.0;
-        write!(f, "{x}:{y}:{}", self.0.side().unwrap_or_default() * TILE_METRES)
+        self.0.fmt(f)
     }
 }
 

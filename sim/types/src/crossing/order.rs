@@ -76,6 +76,16 @@ impl BorderOrder {
         Blob(wire::encode(self))
     }
 
+    /// Returns the word for the order, and the sim on the other side.
+    #[must_use]
+    pub fn summary(&self) -> (&'static str, SimId) {
+        match self {
+            Self::Open { head } => ("open", head.id()),
+            Self::Close { neighbour } => ("close", *neighbour),
+            Self::Sever { neighbour } => ("sever", *neighbour),
+        }
+    }
+
     /// Decodes the bytes of such a blob.
     ///
     /// # Errors
