@@ -47,7 +47,7 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use people::{
     AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
-    PersonEntry, RightEntry, SanctionEntry,
+    PersonEntry, RightEntry, SanctionEntry, span,
 };
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,

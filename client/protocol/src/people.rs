@@ -160,15 +160,14 @@ impl GovernanceEntry {
     }
 }
 
-/// Returns a span of time in days, or in hours if it is short.
-fn span(milliseconds: u64) -> String {
-    let hours = milliseconds / HOUR_MS;
-    match (hours / 24, hours) {
-        (0, 1) => "1 hour".to_owned(),
-        (0, hours) => format!("{hours} hours"),
-        (1, _) => "1 day".to_owned(),
-        (days, _) => format!("{days} days"),
-    }
+/// Returns a span of time in the greatest unit of which it has one: days, hours, minutes or seconds.
+#[must_use]
+pub fn span(milliseconds: u64) -> String {
+    let units = [(24 * HOUR_MS, "day"), (HOUR_MS, "hour"), (60_000, "minute")];
+    let fits = units.into_iter().find(|(unit, _)| milliseconds >= *unit);
+    let (unit, word) = fits.unwrap_or((1_000, "second"));
+    let count = milliseconds / unit;
+    format!("{count} {word}{}", if count == 1 { "" } else { "s" })
 }
 
 #[cfg(test)]
@@ -189,6 +188,9 @@ mod tests {
         assert_eq!(alone.words(), "no admin for 23 days; nobody could take over in 1 day");
         let over = AdminCountdown { left: 0, temp_admin: bob, ..away };
         assert_eq!(over.words(), "Bob acts for the admins; no admin for 23 days");
+        for (ms, words) in [(0, "0 seconds"), (1_000, "1 second"), (179_999, "2 minutes")] {
+            assert_eq!(span(ms), words);
+        }
         let now = AdminCountdown { away: 3_600_000, next: None, temp_admin: None, left: 0 };
         assert!(now.words().starts_with("no admin for 1 hour;"));
         let here = AdminCountdown { away: HOUR_MS - 1, ..now };

@@ -31,12 +31,13 @@ function engine(more = {}) {
 }
 
 function walk(here, there) {
-  const told = { opened: [], arrived: [], refused: [] };
+  const told = { opened: [], arrived: [], refused: [], near: [] };
   const border = new BorderWalk({
     engine: here,
     open: (next, at) => (told.opened.push([next.neighbour, at]), there),
     arrived: (engine) => told.arrived.push(engine),
     refused: (why) => told.refused.push(why),
+    near: (border) => told.near.push(border?.neighbour ?? null),
   });
   const step = async (now) => {
     border.update(now);
@@ -50,6 +51,7 @@ test('near a border who comes is announced there, once in a while, and the page 
   const { told, step } = walk(here, there);
   for (const now of [0, 200, 400]) await step(now);
   assert.deepEqual(told.opened, [['ea', { x: -156, y: 3 }]]);
+  assert.deepEqual(told.near, ['ea'], 'an open border is told of before a wall that is nearer');
   assert.ok(there.running);
   assert.deepEqual(there.approached, ['aa']);
   assert.equal(here.asked, 1);

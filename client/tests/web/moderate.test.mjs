@@ -17,7 +17,6 @@ test('only mutes and bans have a time and a reason', () => {
 });
 
 test('a line says what was done, to what, for how long and why', () => {
-  assert.equal(told({ verb: 'ban', detail: 'spam', object: null, seconds: null }), 'banned, for good, spam');
-  assert.equal(told({ verb: 'mute', detail: '', object: null, seconds: 600 }), 'muted, for 600 s');
-  assert.equal(told({ verb: 'freeze', detail: '', object: 7, seconds: undefined }), 'froze thing 7');
+  assert.deepEqual(told({ verb: 'ban', detail: 'spam', object: null, lasts: 'for good' }), ['banned', 'for good, spam']);
+  assert.deepEqual(told({ verb: 'freeze', detail: '', object: 7, lasts: null }), ['froze thing 7', '']);
 });

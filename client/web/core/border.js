@@ -16,6 +16,7 @@ const REFUSED_MS = 1_000;
  * @property {boolean} open
  * @property {string|null} why it is a wall
  * @property {number} gap metres
+ * @property {string} edge where it is, as a point of the compass
  * @property {{x: number, y: number}} shift to the neighbour's coordinates
  * @property {string[]} nodes of the neighbour
  */
@@ -32,9 +33,10 @@ export class BorderWalk {
    * @param {(border: Border, at: {x: number, y: number}) => Walker} parts.open makes the neighbour's
    * @param {(there: Walker) => void} parts.arrived the avatar is there
    * @param {(why: string, there: Walker) => void} parts.refused the neighbour takes nobody over, by a code
+   * @param {(border: Border | null, there: Walker | null) => void} parts.near a border is near, or none is any more
    */
-  constructor({ engine, open, arrived, refused }) {
-    [this.engine, this.open, this.arrived, this.refused] = [engine, open, arrived, refused];
+  constructor({ engine, open, arrived, refused, near }) {
+    [this.engine, this.open, this.arrived, this.refused, this.near] = [engine, open, arrived, refused, near];
     this.ahead = /** @type {{border: Border, engine: Walker} | null} */ (null);
     this.asked = -Infinity;
     /** When it is announced again. */
@@ -54,7 +56,7 @@ export class BorderWalk {
     const at = engine.me === null ? null : engine.sight.at(engine.me, now);
     if (at && now - this.asked >= ASK_MS) {
       this.asked = now;
-      engine.borders(at.x, at.y).then((list) => this.#look(list, at), () => {});
+      engine.borders(at.x, at.y).then((list) => this.#look(list, at)).catch(() => {});
     }
     if (ahead && now >= this.due && ahead.engine.status.phase === 'open') this.#announce(ahead.engine, now);
   }
@@ -62,6 +64,7 @@ export class BorderWalk {
   /** @param {Border[]} near nearest first @param {{x: number, y: number}} at */
   #look(near, at) {
     const next = near.find(({ open, nodes }) => open && nodes.length > 0);
+    this.near(next ?? near[0] ?? null, next?.neighbour === this.ahead?.border.neighbour ? this.ahead?.engine ?? null : null);
     if (this.over || next?.neighbour === this.ahead?.border.neighbour) return;
     this.ahead?.engine.stop();
     [this.ahead, this.due, this.said] = [null, -Infinity, null];

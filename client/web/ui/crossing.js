@@ -5,10 +5,12 @@ import { BorderWalk } from '../core/border.js';
 import { Engine } from '../core/engine.js';
 import { addressOf } from '../core/world-map.js';
 import { refusal, t } from '../strings.js';
+import { el, put } from './dom.js';
 
 /** @param {import('../main.js').Page} page */
 export function crossing(page) {
   const { identity, store, toasts } = page;
+  const sign = document.body.appendChild(el('p', { class: 'border-sign', role: 'status', hidden: true }));
   return new BorderWalk({
     engine: page.client,
     open({ neighbour, nodes }, at) {
@@ -18,6 +20,11 @@ export function crossing(page) {
     arrived({ status: { sim, http, simName } }) {
       toasts.say(t('border.walked', { sim: simName }));
       location.assign(addressOf({ sim, origin: http, lets: true }, location.origin, page.inFolder));
+    },
+    near(border, there) {
+      if ((sign.hidden = border === null)) return;
+      const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
+      put(sign, t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' }));
     },
     refused(code, { status }) {
       toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad');

@@ -55,24 +55,22 @@ export async function order(page, given) {
   }
 }
 
-/** What was ordered, in a line. @param {any} each */
-export function told({ verb, detail, object, seconds }) {
-  const what = [t(`did.${verb}`), object === null || object === undefined ? '' : t('did.object', { object })].filter(Boolean).join(' ');
-  const lasts = seconds === undefined ? '' : seconds === null ? t('did.ever') : t('did.seconds', { n: seconds });
-  return [what, lasts, detail].filter(Boolean).join(', ');
+/** What was done to what, and on which terms. @param {any} each @returns {[string, string]} */
+export function told({ verb, detail, object, lasts }) {
+  const what = [t(`did.${verb}`), object == null ? '' : t('did.object', { object })].filter(Boolean).join(' ');
+  return [what, [lasts, detail].filter(Boolean).join(', ')];
 }
 
 /** The list of what was ordered, newest first; older ones come page by page. @param {import('../main.js').Page} page */
 export function orderList(page) {
   const list = el('ol', { class: 'order orders' });
   const more = button({ text: t('did.more'), class: 'small', click: () => show(last) });
-  const element = el('div', { class: 'stack' }, list, more);
-  let last = /** @type {number | null} */ (null);
-  let moderates = false;
+  let [last, moderates] = [/** @type {number | null} */ (null), false];
 
   function row(/** @type {any} */ each) {
     const lift = moderates && ['mute', 'ban'].includes(each.verb) && each.person;
-    return el('li', null, el('b', null, told(each)), ' ', each.person && short(each.person), el('br'),
+    const [what, terms] = told(each);
+    return el('li', null, el('b', null, what), ' ', each.person && short(each.person), ' ', terms, el('br'),
       el('small', null, t('did.by', { height: each.height, warrant: each.warrant }), ' '), short(each.by),
       lift && button({ text: t('moderate.lift'), class: 'small', click: () => order(page, { verb: `un${each.verb}`, key: each.person }) }));
   }
@@ -88,5 +86,5 @@ export function orderList(page) {
     more.hidden = !goesOn || last === null;
     if (list.childElementCount === 0) fill(list, el('li', { class: 'quiet' }, t('governance.noacts')));
   }
-  return { element, show };
+  return { element: el('div', { class: 'stack' }, list, more), show };
 }

@@ -17,6 +17,7 @@ journey('Ada walks over the border to the east, and is in the other sim alone', 
   const key = await ada.read((page) => page.identity.public);
   await ada.page.keyboard.down('d');
   await ada.until('she comes near the border', (page) => page.client.sight.at(page.client.me, performance.now()).x > 112, undefined, WAY);
+  await ada.page.getByText('m to the east: sim-1-0').waitFor();
   await ada.picture('border');
   await ada.page.waitForURL(`**/w/${east.sim}**`, { timeout: WAY });
   await ada.page.keyboard.up('d');

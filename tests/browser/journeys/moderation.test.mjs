@@ -30,7 +30,7 @@ journey('whom an admin gave the right mutes a pest, who reads why, and all of it
   await bob.page.getByText(t('no.Muted')).first().waitFor();
 
   const governance = await ada.panel('governance');
-  await governance.getByText(`${t('did.mute')}, for 600 s, he sings`).waitFor();
+  await governance.getByText('for 10 minutes, he sings').waitFor();
   await governance.getByText(t('did.grant')).first().waitFor();
   await ada.picture('ordered');
 

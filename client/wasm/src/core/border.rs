@@ -42,8 +42,23 @@ fn entry(square: Square, gap: Fx, border: &BorderEntry) -> Value {
     };
     json!({
         "neighbour": border.neighbour.to_string(), "open": open, "why": why, "gap": from_fx(gap),
+        "edge": edge(square, border.square),
         "shift": { "x": from_fx(shift.x), "y": from_fx(shift.y) }, "nodes": border.nodes,
     })
+}
+
+/// Returns the edge of a square at which a square beside it lies.
+fn edge(own: Square, neighbour: Square) -> &'static str {
+    let end = |low: i32, square: Square| low.saturating_add(square.side().unwrap_or_default());
+    if neighbour.x >= end(own.x, own) {
+        "east"
+    } else if end(neighbour.x, neighbour) <= own.x {
+        "west"
+    } else if neighbour.y >= end(own.y, own) {
+        "north"
+    } else {
+        "south"
+    }
 }
 
 #[cfg(test)]
@@ -75,6 +90,11 @@ mod tests {
         assert_eq!(told.as_array().map(Vec::len), Some(1), "the western one is far: {told}");
         assert_eq!(told[0]["neighbour"], "02".repeat(32));
         assert_eq!((&told[0]["open"], &told[0]["gap"]), (&true.into(), &8.0.into()));
+        assert_eq!(told[0]["edge"], "east");
+        for (y, word) in [(8, "north"), (-8, "south")] {
+            assert_eq!(edge(own, Square { x: 0, y, doublings: 2 }), word);
+        }
+        assert_eq!(edge(own, Square { x: -8, y: 0, doublings: 2 }), "west");
         assert_eq!(told[0]["shift"], json!({ "x": -256.0, "y": 0.0 }));
 
         let west = Vec2::new(Fx::from_int(-128), Fx::ZERO);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use metatopia_client::ProvenOrders;
-use metatopia_protocol::{OrdersAnswer, PersonEntry, RightEntry, SanctionEntry};
+use metatopia_protocol::{OrdersAnswer, PersonEntry, RightEntry, SanctionEntry, span};
 use metatopia_sim::{OrderedDeed, RecordedOrder};
 use metatopia_types::{Act, GovernOrder, ObjectId, PublicKey, RoleRight};
 use serde::Deserialize;
@@ -144,9 +144,13 @@ fn governed(order: &GovernOrder) -> Value {
         GovernOrder::Announce { text } => (text.clone(), None),
         _ => (String::new(), None),
     };
+    let lasts = seconds.map(|seconds| match seconds {
+        Some(seconds) => format!("for {}", span(u64::from(*seconds).saturating_mul(1_000))),
+        None => "for good".to_owned(),
+    });
     json!({
         "verb": order.verb(), "person": order.person().map(ToString::to_string),
-        "object": order.object(), "detail": detail, "seconds": seconds,
+        "object": order.object(), "detail": detail, "lasts": lasts,
     })
 }
 
@@ -197,7 +201,7 @@ mod tests {
         let (height, warrant) = (Height(9), Warrant::Role);
         let told = ordered(&(4, RecordedOrder { height, by, warrant, deed }));
         assert_eq!((&told["verb"], &told["detail"]), (&"ban".into(), &"spam".into()));
-        assert_eq!((&told["number"], &told["seconds"]), (&4.into(), &60.into()));
+        assert_eq!((&told["number"], &told["lasts"]), (&4.into(), &"for 1 minute".into()));
         assert_eq!(told["person"], key.to_string());
         assert_eq!(told["warrant"], "by a role");
     }
