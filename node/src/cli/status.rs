@@ -211,8 +211,7 @@ impl fmt::Display for ServerStatus {
             let left = humantime::format_duration(Duration::from_secs(left));
             write!(f, "\nends in     {left}")?;
         }
-        let admins = self.more.get("admins").and_then(|admins| admins.get("words"));
-        if let Some(words) = admins.and_then(|words| words.as_str()) {
+        if let Some(words) = self.admins() {
             write!(f, "\nadmins      {words}")?;
         }
         for delayed in self.delayed() {

@@ -71,6 +71,8 @@ struct Table {
     quorum: bool,
     height: Option<u64>,
     turns_per_second: Option<f64>,
+    /// How long admins have been away, and who takes over.
+    admins: Option<String>,
 }
 
 impl Row {
@@ -102,7 +104,8 @@ impl Table {
     fn of(directory: &Path, survey: &Survey, turns_per_second: Option<f64>) -> Self {
         let quorum = survey.quorum(|index| survey.servers[index].is_live());
         let Quorum { voters, live, needed } = quorum;
-        let sim = survey.newest().and_then(|seen| seen.status.as_ref().ok()?.told("sim"));
+        let newest = survey.newest().and_then(|seen| seen.status.as_ref().ok());
+        let sim = newest.and_then(|status| status.told("sim"));
         let other = |Elsewhere { key, url, is_live }: &Elsewhere| OtherRow {
             key: key.clone(),
             http: url.clone(),
@@ -119,6 +122,7 @@ impl Table {
             quorum: quorum.is_there(),
             height: survey.height(),
             turns_per_second,
+            admins: newest.and_then(ServerStatus::admins).map(String::from),
         }
     }
 
@@ -219,7 +223,8 @@ impl fmt::Display for Table {
             (false, _) => write!(f, "no turn is decided until {} more are live", needed - live),
             (true, Some(turns)) => write!(f, "{turns:.1} turns a second"),
             (true, None) => write!(f, "how many turns a second is not known yet"),
-        }
+        }?;
+        self.admins.as_ref().map_or(Ok(()), |words| write!(f, "\n{words}"))
     }
 }
 
@@ -263,6 +268,11 @@ impl ServerStatus {
     fn told(&self, key: &str) -> Option<&str> {
         self.more.get(key).and_then(|told| told.as_str())
     }
+
+    /// Returns how long admins have been away, and who takes over, in words.
+    pub(super) fn admins(&self) -> Option<&str> {
+        self.more.get("admins")?.get("words")?.as_str()
+    }
 }
 
 #[cfg(test)]
@@ -285,6 +295,13 @@ mod tests {
         let last = "of 4 servers that vote 3 are live, and 3 are needed: 20.0 turns a second";
         assert!(told.ends_with(last), "{told}");
         assert_eq!(table("aBcd", "abcd", "").verdict(), Ok(()));
+    }
+
+    #[test]
+    fn the_table_ends_with_who_takes_over_if_admins_stay_away() {
+        let words = "no admin for 23 days; in 7 days the oldest active player takes over: Bob";
+        let table = Table { admins: Some(words.to_owned()), ..table("abcd", "abcd", "") };
+        assert!(table.to_string().ends_with(&format!("turns a second\n{words}")), "{table}");
     }
 
     #[test]
