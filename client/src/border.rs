@@ -5,7 +5,7 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{Genesis, limits::NEAR_BORDER_METRES};
-use metatopia_types::{Square, TilePoint};
+use metatopia_types::{SimId, Square, TilePoint};
 
 /// Metres of a tile's side.
 const TILE_METRES: i64 = 32;
@@ -21,6 +21,13 @@ pub const NEAR_BORDER: Fx = Fx::from_int(NEAR_BORDER_METRES);
 pub fn square_of(genesis: &Genesis) -> Option<Square> {
     let office = genesis.office.as_ref().map(|office| office.square);
     genesis.site.map(|site| site.square).or(office)
+}
+
+/// Returns the world in which a sim lies, if it lies in one. The world of a land office is the office.
+#[must_use]
+pub fn world_of(genesis: &Genesis) -> Option<SimId> {
+    let office = genesis.office.as_ref().map(|_| genesis.id());
+    genesis.site.map(|site| site.world).or(office)
 }
 
 /// Returns what is added to the coordinates of a place in the sim on `own`, to have those of the same place

@@ -40,6 +40,8 @@ pub enum Building {
     Attach(String, String),
     /// Take a package off a thing: the package, the thing.
     Detach(String, String),
+    /// Let a thing leave for another sim, or have it stay.
+    LetTravel(String, bool),
     /// Take back the last deed, passing over so many.
     Undo(u8),
     /// List one's own things.
@@ -166,6 +168,7 @@ delete it       with its scripts
 give it to Ada  it is Ada's then; that is not taken back
 attach bell to it, detach bell from it
                 packages that ship with the sim; `source THING` shows what they do
+let it travel   over a border, when it is pushed there; `let it stay` ends that
 undo            takes back what you built last; `undo 1` passes over that, and takes the one before
 mine            what is yours, and how much you may have
 land            who may build where";

@@ -34,7 +34,7 @@ mod session;
 mod sight;
 pub mod text;
 
-pub use border::{NEAR_BORDER, border_gap, border_shift, edge_gap, square_of};
+pub use border::{NEAR_BORDER, border_gap, border_shift, edge_gap, square_of, world_of};
 pub use checkpoint::{CHECKPOINT_TEXT_MAX, CheckpointError, TrustCheckpoint};
 pub use download::{DownloadError, SnapshotDownload};
 pub use light::{Distrust, LightClient, SETS_MAX};

@@ -1,6 +1,7 @@
 //! The world in words: typed lines become acts, scenes become sentences. For terminals, pipes and
 //! screen readers: one line a fact, no colours, no columns.
 
+mod destination;
 mod form;
 
 use alloc::{
@@ -15,7 +16,10 @@ use metatopia_protocol::{ChatMessage, SoundMessage};
 use metatopia_sim::{NEARBY, WHISPERED};
 use metatopia_types::{Act, Blob, Emote, limits};
 
-pub use self::form::{ReplyError, form_lines, reply};
+pub use self::{
+    destination::Destination,
+    form::{ReplyError, form_lines, reply},
+};
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
     build::{self, BuildError, Building},
@@ -28,6 +32,10 @@ pub enum TextCommand {
     Look,
     /// Walk in a direction, or towards something with this name.
     Go(String),
+    /// Show the sims of the world.
+    Map,
+    /// Leave for another sim of the world.
+    GoThere(Destination),
     /// Stops the walking avatar.
     Stop,
     /// Shoves a thing of this name.
@@ -91,6 +99,8 @@ pub const HELP: &str = "\
 look            what is in sight
 go DIRECTION    walk: north, south, east, west, northeast, ..
 go THING        walk towards it
+map             the sims of this world, and where you are
+go there NAME   leave for that sim; `go there X Y` for the one at a point of the map
 stop            stand still
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
@@ -112,7 +122,7 @@ quit            leave";
 /// Reads a line.
 ///
 /// ```
-/// use metatopia_client::text::{TextCommand, parse};
+/// use metatopia_client::text::{Destination, TextCommand, parse};
 ///
 /// let publish = |dir: &str, thing: Option<&str>| {
 ///     Ok(TextCommand::Publish(dir.to_owned(), thing.map(str::to_owned)))
@@ -122,6 +132,9 @@ quit            leave";
 /// assert_eq!(parse("publish lamp"), publish("lamp", None));
 /// assert_eq!(parse("edit bell"), Ok(TextCommand::Edit("bell".to_owned())));
 /// assert_eq!(parse("logs").unwrap_err().to_string(), "`logs` needs a thing");
+/// assert_eq!(parse("go there 9 -2"), Ok(TextCommand::GoThere(Destination::read("9 -2"))));
+/// assert_eq!(parse("go thereabouts"), Ok(TextCommand::Go("thereabouts".to_owned())));
+/// assert!(parse("go there").unwrap_err().to_string().starts_with("`go there` needs the name"));
 /// ```
 ///
 /// # Errors
@@ -139,6 +152,8 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
     }
     Ok(match first.as_str() {
         "look" | "l" => TextCommand::Look,
+        "map" => TextCommand::Map,
+        "go" | "walk" if is_journey(rest) => TextCommand::GoThere(journey(rest)?),
         "go" | "walk" => TextCommand::Go(need("go", "a direction or a thing")?),
         "stop" => TextCommand::Stop,
         "push" => TextCommand::Push(need("push", "a thing")?),
@@ -159,6 +174,20 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "quit" | "exit" => TextCommand::Quit,
         _ => return Err(ParseError::Unknown(word.to_string())),
     })
+}
+
+/// Says whether somebody wants to go to another sim: the first word is `there`.
+fn is_journey(rest: &str) -> bool {
+    rest.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("there"))
+}
+
+/// Reads the way to another sim.
+fn journey(rest: &str) -> Result<Destination, ParseError> {
+    let typed = rest.split_once(char::is_whitespace).map_or("", |(_, typed)| typed.trim());
+    if typed.is_empty() {
+        return Err(ParseError::Missing("go there", "the name of a sim, or a point of the map"));
+    }
+    Ok(Destination::read(typed))
 }
 
 /// Reads what is published, and on what it is to run. A folder with spaces stands between quotes.

@@ -25,6 +25,7 @@ mod house_rules;
 mod invite;
 mod keys;
 mod log;
+mod net;
 mod node;
 mod order;
 mod page;
@@ -146,6 +147,11 @@ enum Command {
         #[command(subcommand)]
         command: world::WorldCommand,
     },
+    /// Find out whether others reach what a node listens on.
+    Net {
+        #[command(subcommand)]
+        command: net::NetCommand,
+    },
     /// Open, close and list the borders that people walk over into other sims.
     Border {
         #[command(subcommand)]
@@ -246,6 +252,7 @@ fn run(command: Command, console: Console) -> Result<(), Failure> {
         Command::Recover { command } => recover::run(command, console),
         Command::Sim { command } => sim::run(command, console),
         Command::World { command } => world::run(command, console),
+        Command::Net { command } => net::run(command, console),
         Command::Border { command } => wait(border::run(command, console)),
         Command::Place { command } => place::run(command, console),
         Command::Order { command } => wait(order::run(command, console)),

@@ -49,6 +49,9 @@ pub enum FormatError {
     /// The file has no key line.
     #[error("it holds no key")]
     Empty,
+    /// The file holds a key that only a passphrase opens.
+    #[error("it is sealed by a passphrase: `metatopia keys import FILE --out NEW` opens it")]
+    Sealed,
     /// The file has a second key line.
     #[error("line {line} holds a second key")]
     Second {
@@ -133,6 +136,30 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
     let mut seed = Zeroizing::new([0; 32]);
     getrandom::fill(&mut *seed).map_err(CreateKeyError::Random)?;
     let key = SigningKey::from_seed(*seed);
+    save(path, &key)?;
+    Ok(key)
+}
+
+/// Writes a key to a new file, as [`create`] does.
+///
+/// # Errors
+/// See [`CreateKeyError`]; a file that could not be finished is removed.
+pub fn save(path: &Path, key: &SigningKey) -> Result<(), CreateKeyError> {
+    let mut digits = Zeroizing::new([0; 64]);
+    for (pair, byte) in digits.chunks_exact_mut(2).zip(*key.secret()) {
+        pair[0] = DIGITS[usize::from(byte >> 4)];
+        pair[1] = DIGITS[usize::from(byte & 15)];
+    }
+    let head = format!("{COMMENT}# public {}\n{TAG} ", key.public());
+    let mut text = Zeroizing::new(Vec::with_capacity(FILE_BYTES_MAX));
+    text.extend_from_slice(head.as_bytes());
+    text.extend_from_slice(&*digits);
+    text.push(b'\n');
+    save_private(path, &text)
+}
+
+/// Writes a text that only its owner may read to a new file.
+fn save_private(path: &Path, text: &[u8]) -> Result<(), CreateKeyError> {
     let failed = |source: io::Error| {
         let path = path.to_owned();
         match source.kind() {
@@ -147,26 +174,19 @@ pub fn create(path: &Path) -> Result<SigningKey, CreateKeyError> {
     DirBuilder::new().recursive(true).mode(0o700).create(directory).map_err(failed)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let file = file.map_err(failed)?;
-    let written = write(file, &key).and_then(|()| File::open(directory)?.sync_all());
+    let written = write(file, text).and_then(|()| File::open(directory)?.sync_all());
     if let Err(error) = written {
         // Half a key is of no use, and would stand in the way of the next try.
         let _ = std::fs::remove_file(path);
         return Err(failed(error));
     }
-    Ok(key)
+    Ok(())
 }
 
-fn write(mut file: File, key: &SigningKey) -> io::Result<()> {
+fn write(mut file: File, text: &[u8]) -> io::Result<()> {
     // The umask cuts the mode given at creation, but not this one.
     file.set_permissions(Permissions::from_mode(0o600))?;
-    write!(file, "{COMMENT}# public {}\n{TAG} ", key.public())?;
-    let mut digits = Zeroizing::new([0; 64]);
-    for (pair, byte) in digits.chunks_exact_mut(2).zip(*key.secret()) {
-        pair[0] = DIGITS[usize::from(byte >> 4)];
-        pair[1] = DIGITS[usize::from(byte & 15)];
-    }
-    file.write_all(&*digits)?;
-    file.write_all(b"\n")?;
+    file.write_all(text)?;
     file.sync_all()
 }
 
@@ -178,6 +198,15 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// See [`LoadKeyError`]. The mode is checked on the opened file, so that the file cannot be
 /// exchanged between the check and the reading.
 pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
+    let text = read_private(path)?;
+    parse(&text).map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
+}
+
+/// Reads a file that only its owner can reach.
+///
+/// # Errors
+/// See [`LoadKeyError`]; of a file that is too long, its beginning is not given.
+pub fn read_private(path: &Path) -> Result<Zeroizing<Vec<u8>>, LoadKeyError> {
     let failed = |source| LoadKeyError::Read { path: path.to_owned(), source };
     let mut file = File::open(path).map_err(failed)?;
     let metadata = file.metadata().map_err(failed)?;
@@ -186,7 +215,7 @@ pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
     }
     let user = user().map_err(failed)?;
     check(path, metadata.mode() & 0o7777, metadata.uid(), user)?;
-    let mut text = Zeroizing::new([0; FILE_BYTES_MAX + 1]);
+    let mut text = Zeroizing::new(vec![0; FILE_BYTES_MAX + 1]);
     let mut len = 0;
     while len < text.len() {
         match file.read(&mut text[len..]).map_err(failed)? {
@@ -194,7 +223,12 @@ pub fn load(path: &Path) -> Result<SigningKey, LoadKeyError> {
             read => len += read,
         }
     }
-    parse(&text[..len]).map_err(|source| LoadKeyError::Format { path: path.to_owned(), source })
+    if len > FILE_BYTES_MAX {
+        let source = FormatError::TooLong;
+        return Err(LoadKeyError::Format { path: path.to_owned(), source });
+    }
+    text.truncate(len);
+    Ok(text)
 }
 
 /// Checks that a file of this mode and owner is fit to hold a secret of `user`.
@@ -226,6 +260,9 @@ fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
         if text.is_empty() || text.starts_with(b"#") {
             continue;
         }
+        if sealed::is_sealed(text) {
+            return Err(FormatError::Sealed);
+        }
         let digits = text.strip_prefix(TAG.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
         let seed = digits.and_then(parse_hex).ok_or(FormatError::Line { line })?;
         if key.replace(SigningKey::from_seed(*seed)).is_some() {
@@ -256,6 +293,9 @@ pub fn peer_keypair(key: &SigningKey) -> Keypair {
     let mut seed = key.secret();
     Keypair::ed25519_from_bytes(&mut seed[..]).expect("any 32 bytes are a secret of ed25519")
 }
+
+mod sealed;
+pub use sealed::{PASSPHRASE_BYTES_MAX, UnsealError, seal, unseal};
 
 #[cfg(test)]
 mod tests;

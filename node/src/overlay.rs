@@ -14,6 +14,7 @@
 //! | a sim's server as a member | [`place`] |
 //! | what is said by HTTP | [`answers`] |
 //! | renewals of the grant | [`renewal`] |
+//! | whether others reach this node | [`reach`] |
 //! | the record of the own site, signed by a beacon | [`speaker`] |
 //! | addresses of sites, for the overlay and for clients | [`address`] |
 //! | the last good contacts, on the disk | [`contacts`] |
@@ -27,6 +28,7 @@ pub mod folder;
 pub mod member;
 pub mod office;
 pub mod place;
+pub mod reach;
 pub mod renewal;
 pub mod shelves;
 pub mod speaker;

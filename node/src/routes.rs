@@ -11,6 +11,7 @@
 //! | `GET /api/world` | [`WorldAnswer`] as JSON: which world it takes part in |
 //! | `GET /api/world/find?x=X&y=Y` | [`FindAnswer`] as JSON: who owns a point, with the proof |
 //! | `GET /api/world/map` | [`MapAnswer`] as JSON: the map, as far as it is known here |
+//! | `GET /api/world/reach` | [`ReachAnswer`] as JSON: which of its ports others reach |
 //! | `GET /api/invites/HASH` | an invite for who has the short one, covered |
 //! | `GET /ws` | a session over WebSocket, see [`gateway`](metatopia_transport::gateway) |
 //! | `GET /health/live` | 200 while the node's loop runs, else 503 |
@@ -23,6 +24,7 @@
 //! [`WorldAnswer`]: crate::overlay::answers::WorldAnswer
 //! [`FindAnswer`]: crate::overlay::answers::FindAnswer
 //! [`MapAnswer`]: crate::overlay::answers::MapAnswer
+//! [`ReachAnswer`]: crate::overlay::answers::ReachAnswer
 //!
 //! Where a process hosts several sims, `?sim=SIM` names the one that is asked, see [`HostedSims`].
 //! `/api/sims`, `/api/invites`, `/metrics`, `/source` and assets are those of the process.
@@ -173,6 +175,7 @@ fn routes_of(allowed: Allowed, node: Node) -> HttpRoutes {
         .route("/api/world", get(world::facts))
         .route("/api/world/find", get(world::find))
         .route("/api/world/map", get(world::map))
+        .route("/api/world/reach", get(world::reach))
         .route("/ws", get(http::upgrade))
         .route("/health/live", get(live))
         .route("/health/ready", get(ready))

@@ -192,7 +192,8 @@ pub(crate) async fn start(
     let session = session(settings, genesis, server, clients, &certificates);
     let said = (session, Arc::clone(&config.genesis).into());
     let world =
-        place_in_world(settings, genesis, shared.http, (told.clone(), allowed.clone())).await?;
+        place_in_world(settings, genesis, (shared.http, servers), (told.clone(), allowed.clone()))
+            .await?;
     let node = node(settings, (told, asked), said, &gateway, figures);
     let couriers = couriers(settings, sim, world.as_ref());
     let node = routes::Node { world, ..node };
@@ -247,7 +248,7 @@ const SITE_REFRESH: Duration = Duration::from_secs(60);
 async fn place_in_world(
     settings: &Settings,
     genesis: &Genesis,
-    http: SocketAddr,
+    (http, servers): (SocketAddr, &Multiaddr),
     (status, allowed): (watch::Receiver<Option<routes::StatusAnswer>>, Allowed),
 ) -> Result<Option<WorldPlace>, ServerError> {
     let Some(listen) = settings.overlay_listen.clone() else { return Ok(None) };
@@ -268,7 +269,9 @@ async fn place_in_world(
     let refresh = if is_office { OFFICE_REFRESH } else { SITE_REFRESH };
     let newest = status.clone();
     let renews = clients.clone().filter(|_| !is_office);
-    let setup = WorldPlaceSetup { listen, clients, site, vantage, refresh };
+    let servers = overlay::place::port_of(servers).map(|port| ("servers", port));
+    let ports = [("http", http.port())].into_iter().chain(servers).collect();
+    let setup = WorldPlaceSetup { listen, clients, site, vantage, ports, refresh };
     // The member ends with those who can ask it.
     let (_, never) = watch::channel(false);
     let place = WorldPlace::start(setup, sets, &folder, own, never).await;

@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use metatopia_types::{Height, PublicKey, SimId, Verify};
 
-use crate::{Extent, LookupAnswer, OverlayEvidence, ProveLand, SignedSiteRecord, TilePoint};
+use crate::{
+    DialBackMessage, Extent, LookupAnswer, OverlayEvidence, ProveLand, SignedSiteRecord, TilePoint,
+};
 
 /// What does not change while a member lives.
 #[derive(Clone)]
@@ -103,4 +105,11 @@ pub enum OverlayEffect {
     Evidence(Box<OverlayEvidence>),
     /// Nobody who was asked had the map about this point.
     ShelfWanted(TilePoint),
+    /// Somebody asks to be dialled back, or tells what came of it. The machine has no sockets.
+    DialBack {
+        /// Who said it.
+        from: PublicKey,
+        /// What was said.
+        said: DialBackMessage,
+    },
 }

@@ -3,7 +3,7 @@
 use metatopia_types::{Digest, Millis, SimId, Verify, wire};
 use serde::{Deserialize, Serialize};
 
-use crate::{ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteRecordError};
+use crate::{ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteName, SiteRecordError};
 
 /// Two things that contradict each other, with all it takes to check that.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,12 +50,20 @@ impl OverlayEvidence {
         Digest::of("metatopia overlay evidence v1", &wire::encode(self))
     }
 
+    /// Returns which site it convicts, and the epoch of the grant whose beacons signed.
+    pub(crate) fn convicted(&self) -> Option<(SiteName, u64)> {
+        match self {
+            Self::Records { first, .. } => Some((first.name(), first.record.epoch.grant)),
+            Self::Shelves { .. } => None,
+        }
+    }
+
     /// Returns what it is about: a second piece of evidence of the same is not kept.
     #[must_use]
     pub fn subject(&self) -> Digest {
         match self {
             Self::Records { first, .. } => {
-                let bytes = wire::encode(&(first.record.sim, first.record.epoch));
+                let bytes = wire::encode(&(first.record.sim, first.record.epoch.grant));
                 Digest::of("metatopia overlay evidence of records v1", &bytes)
             }
             Self::Shelves { .. } => self.digest(),

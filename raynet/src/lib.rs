@@ -140,6 +140,7 @@
 
 mod cell;
 mod config;
+mod dial_back;
 mod evidence;
 mod land;
 pub mod limits;
@@ -156,6 +157,7 @@ mod sites;
 
 pub use cell::{CellEstimator, ExactPlane, Rays};
 pub use config::{OverlayConfig, OverlayEffect, OverlayInput};
+pub use dial_back::{DialBackMessage, DialBackOutcome, observed_ip};
 pub use evidence::{OverlayEvidence, OverlayEvidenceError};
 pub use land::{LandMap, ProveLand, Shelf, ShelfError, ShelfPlaced};
 pub use lookup::{LookupAnswer, LookupOutcome};

@@ -4,7 +4,7 @@ use metatopia_types::wire::{self, DecodeError};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    OverlayEvidence, SignedSiteRecord, SiteName, SiteTip, TilePoint,
+    DialBackMessage, OverlayEvidence, SignedSiteRecord, SiteName, SiteTip, TilePoint,
     limits::{self, OVERLAY_FRAME_BYTES_MAX},
 };
 
@@ -72,6 +72,8 @@ pub enum OverlayMessage {
     Nearer(NearerSites),
     /// Two things that contradict each other.
     Evidence(OverlayEvidence),
+    /// Asks to be dialled back, or tells what came of it.
+    DialBack(DialBackMessage),
 }
 
 /// Why bytes are no frame of the overlay.
@@ -144,7 +146,7 @@ impl OverlayMessage {
                     .proofs()
                     .try_for_each(|proof| within(proof.len(), most, OverlayFrameError::Proof))
             }
-            Self::Seek { .. } => Ok(()),
+            Self::Seek { .. } | Self::DialBack(_) => Ok(()),
         }
     }
 }

@@ -1,8 +1,11 @@
 //! The machine: one member of the overlay.
 
+mod frames;
 mod gossip;
+mod house;
 mod learn;
 mod lookups;
+mod probes;
 mod pulse;
 mod roles;
 mod ways;
@@ -14,18 +17,13 @@ use std::{
 };
 
 use metatopia_math::Stream;
-use metatopia_types::{Digest, Now, PublicKey, wire};
+use metatopia_types::{Digest, Now, wire};
 
 use self::{lookups::Lookup, pulse::OverlayTimers, ways::SeekWay};
 use crate::{
     ExactPlane, LandMap, OverlayConfig, OverlayEffect, OverlayEvidence, OverlayInput,
-    OverlayMessage, SignedSiteRecord, SiteEndpoint, SiteName, TilePoint,
-    limits::{self, OVERLAY_FRAME_BYTES_MAX},
-    octaves::LongLinks,
-    pace,
-    peers::PeerLinks,
-    sampler::Sampler,
-    sites::Sites,
+    SignedSiteRecord, SiteEndpoint, SiteName, TilePoint, limits, octaves::LongLinks, pace,
+    peers::PeerLinks, sampler::Sampler, sites::Sites,
 };
 
 /// What a member counted since it began.
@@ -132,7 +130,12 @@ impl Overlay {
                 self.close_excess();
             }
             OverlayInput::Down(peer) => self.lost(peer, true),
-            OverlayInput::DialFailed(peer) => self.lost(peer, false),
+            OverlayInput::DialFailed(peer) => {
+                // Both may have dialled, and the other one may have got through.
+                if !self.peers.is_up(peer) {
+                    self.lost(peer, false);
+                }
+            }
             OverlayInput::Closed(peer) => self.peers.remove(peer),
             OverlayInput::Contacts(contacts) => self.contacts(contacts),
             OverlayInput::Own(record) => self.set_own(*record),
@@ -152,9 +155,9 @@ impl Overlay {
     /// Returns when [`OverlayInput::Wake`] is due.
     #[must_use]
     pub fn deadline(&self) -> Duration {
-        let OverlayTimers { exchange, sample, probe, house, .. } = self.timers;
+        let OverlayTimers { exchange, sample, probe, house, greeting, .. } = self.timers;
         let answers = self.ways.values().filter_map(SeekWay::overdue_at);
-        let timers = [exchange, sample, probe, house].into_iter();
+        let timers = [exchange, sample, probe, house, greeting].into_iter();
         timers.chain(answers).min().unwrap_or(house)
     }
 
@@ -169,7 +172,10 @@ impl Overlay {
         let shelves: Vec<_> =
             self.land.shelves().map(|shelf| (shelf.block, shelf.height)).collect();
         let timers =
-            [self.timers.exchange, self.timers.sample, self.timers.probe, self.timers.house];
+            [self.timers.exchange, self.timers.sample, self.timers.probe, self.timers.house]
+                .into_iter()
+                .chain([self.timers.greeting]);
+        let timers: Vec<Duration> = timers.collect();
         let evidence: Vec<&Digest> = self.evidence.keys().collect();
         let bytes = wire::encode(&(sites, &self.view, links, shelves, timers, evidence));
         Digest::of("metatopia overlay digest v1", &bytes)
@@ -251,66 +257,6 @@ impl Overlay {
 
     fn cycles(&self, count: u32) -> Duration {
         self.now.monotonic.saturating_add(self.config.cycle.saturating_mul(count))
-    }
-
-    /// Sends a message to a peer, and dials it if that is needed and its address is known.
-    fn send(&mut self, to: PublicKey, address: Option<&str>, message: &OverlayMessage) {
-        if to == self.config.peer {
-            return;
-        }
-        if !self.peers.is_up(to) {
-            let Some(address) = address else { return };
-            if self.peers.use_or_dial(to, self.now.monotonic) {
-                self.out.push_back(OverlayEffect::Dial { peer: to, address: address.to_owned() });
-                self.close_excess();
-            }
-        }
-        self.peers.use_or_dial(to, self.now.monotonic);
-        let frame = message.encode();
-        assert!(frame.len() <= OVERLAY_FRAME_BYTES_MAX, "a frame of {} bytes", frame.len());
-        self.counts.frames += 1;
-        self.counts.bytes += frame.len() as u64;
-        self.out.push_back(OverlayEffect::Send { to, frame });
-    }
-
-    fn close_excess(&mut self) {
-        let speakers = self.view.iter().filter_map(|name| self.sites.get(*name)?.speaker());
-        let kept: BTreeSet<PublicKey> = speakers.map(|speaker| speaker.peer).collect();
-        while let Some(peer) = self.peers.excess(|peer| kept.contains(&peer)) {
-            self.out.push_back(OverlayEffect::Close(peer));
-        }
-    }
-
-    /// Takes a frame in: first what costs least.
-    fn frame(&mut self, from: PublicKey, bytes: &[u8]) {
-        let now = self.now.monotonic;
-        if from == self.config.peer {
-            return;
-        }
-        // The transport tells of a connection before its frames.
-        let Some(link) = self.peers.get_mut(from).filter(|link| link.is_up) else { return };
-        if !link.takes_frame(bytes.len(), now) {
-            self.counts.rationed += 1;
-            return;
-        }
-        let Ok(message) = OverlayMessage::decode(bytes) else {
-            self.counts.malformed += 1;
-            return;
-        };
-        self.sites.heard(from, now);
-        match message {
-            OverlayMessage::Exchange(half) => self.exchanged(from, &half, true),
-            OverlayMessage::Answer(half) => self.exchanged(from, &half, false),
-            OverlayMessage::Want(names) => self.give_records(from, &names),
-            OverlayMessage::Records(records) => self.take_records(from, records),
-            OverlayMessage::WantShelves(points) => self.give_shelves(from, &points),
-            OverlayMessage::Shelf(proof) => self.take_shelf(from, &proof),
-            OverlayMessage::Seek { nonce, point, most, map } => {
-                self.answer_seek(from, nonce, point, usize::from(most), map);
-            }
-            OverlayMessage::Nearer(answer) => self.nearer_came(from, answer),
-            OverlayMessage::Evidence(evidence) => self.learn_evidence(evidence),
-        }
     }
 
     fn contacts(&mut self, contacts: Vec<SiteEndpoint>) {

@@ -29,6 +29,15 @@ pub const REST_PROBE_CYCLES: u32 = 16;
 /// Times that a newcomer seeks its own place, to learn who is around it.
 pub const ARRIVALS: u32 = 4;
 
+/// Times that it does so in a cycle.
+pub const ARRIVALS_PER_CYCLE: u32 = 4;
+
+/// Times that a member may greet those of whom it just learned, in a cycle.
+pub const GREETINGS_PER_CYCLE: u32 = 16;
+
+/// Neighbours that a member speaks with at once when the one between them is gone.
+pub const MENDERS: usize = 3;
+
 /// Cycles after which a site that is not connected must be heard again before others are told of it.
 pub const FRESH_CYCLES: u32 = 8;
 

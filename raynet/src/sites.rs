@@ -73,6 +73,9 @@ pub(crate) struct Sites {
     speakers: BTreeSet<(PublicKey, SiteName)>,
     /// Sites that are gone: the epoch up to which their records are passed over, and until when.
     gone: BTreeMap<SiteName, (SiteEpoch, Duration)>,
+    /// Sites against which there is evidence, with the epoch of the grant whose beacons signed: only a
+    /// newer grant, with other beacons, makes them good again. As many as there is evidence kept.
+    convicted: BTreeMap<SiteName, u64>,
 }
 
 impl Sites {
@@ -145,9 +148,17 @@ impl Sites {
         self.gone.remove(&name);
     }
 
-    /// Says whether a record of this epoch is of a site that is gone.
+    /// Notes that the beacons of a grant contradicted themselves.
+    pub(crate) fn convict(&mut self, name: SiteName, grant: u64) {
+        let last = self.convicted.entry(name).or_insert(grant);
+        *last = grant.max(*last);
+    }
+
+    /// Says whether a record of this epoch is of a site that is gone, or signed by beacons that
+    /// contradicted themselves.
     pub(crate) fn is_gone(&self, name: SiteName, epoch: SiteEpoch) -> bool {
         self.gone.get(&name).is_some_and(|(last, _)| epoch <= *last)
+            || self.convicted.get(&name).is_some_and(|last| epoch.grant <= *last)
     }
 
     /// Forgets tombstones whose time has come.

@@ -3,6 +3,7 @@
 mod file;
 mod floor_plan;
 mod introduction;
+mod joint;
 mod object;
 mod read;
 mod rules;
@@ -13,7 +14,7 @@ mod write;
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_physics::{BodySpec, JointSpec, Motion, Shape};
 use metatopia_scripting::{Package, ScriptState};
 use metatopia_sim::{
     AmendError, ENGINE, FirstLogin, FloorPlan, Genesis, Introduction, Land, ObjectSpec,
@@ -35,6 +36,7 @@ pub struct Place {
     parameters: Parameters,
     packages: BTreeMap<PackageId, Package>,
     objects: Vec<ObjectSpec>,
+    joints: Vec<JointSpec>,
     lands: Vec<Land>,
     floor_plan: FloorPlan,
     introduction: Introduction,
@@ -57,6 +59,12 @@ impl Place {
     #[must_use]
     pub fn objects(&self) -> &[ObjectSpec] {
         &self.objects
+    }
+
+    /// Returns the joints of things, which they name by their numbers.
+    #[must_use]
+    pub fn joints(&self) -> &[JointSpec] {
+        &self.joints
     }
 
     /// Returns the lands, each on top of those before it.
@@ -143,6 +151,7 @@ impl Place {
             validators,
             packages: packages.map(|(id, package)| (*id, package.encode())).collect(),
             objects: self.objects.clone(),
+            joints: self.joints.clone(),
             lands: self.lands.clone(),
             floor_plan: self.floor_plan.clone(),
             introduction: self.introduction.clone(),

@@ -32,7 +32,7 @@ macro_rules! templates {
 
 impl PlaceTemplate {
     /// All templates; the first is that of a sim that is started without a place.
-    pub const ALL: [Self; 6] = templates! {
+    pub const ALL: [Self; 7] = templates! {
         "plaza", "a walled square with crates, a bell, a door, and a greeter",
             ["bell", "door", "greeter", "turntable"];
         "meadow", "open ground with trees, stones and a pond, where everybody builds",
@@ -42,6 +42,7 @@ impl PlaceTemplate {
         "house", "four rooms around a hall, with doors between them", ["bell", "door"];
         "arena", "a walled field with two goals, a ball, a match and a race",
             ["arena", "bell", "goal", "race", "turntable"];
+        "playground", "a seesaw, a chain bridge, dominoes and a ragdoll, seen from the side", [];
         "empty", "nothing but ground", [];
     };
 

@@ -87,6 +87,25 @@ pub enum Event {
         /// Whether the person agreed. What was offered has happened then.
         accepted: bool,
     },
+    /// A body met the object, hard.
+    Hit {
+        /// The object that it met.
+        other: ObjectId,
+        /// How fast they met, in metres a second.
+        speed: Fx,
+    },
+    /// A joint of the object ended, and no script took it off: it broke, or what it held is gone.
+    Break {
+        /// What it held the object to; none if that was the ground. It may be gone.
+        other: Option<ObjectId>,
+    },
+    /// The object came over a border.
+    Arrive,
+    /// The object left over a border, and came back.
+    Refused {
+        /// Why, in few words.
+        why: String,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -116,11 +135,19 @@ pub enum EventKind {
     Leave,
     /// It calls `on_answer`.
     Answer,
+    /// It calls `on_hit`.
+    Hit,
+    /// It calls `on_break`.
+    Break,
+    /// It calls `on_arrive`.
+    Arrive,
+    /// It calls `on_refused`.
+    Refused,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -133,6 +160,10 @@ impl EventKind {
         Self::Enter,
         Self::Leave,
         Self::Answer,
+        Self::Hit,
+        Self::Break,
+        Self::Arrive,
+        Self::Refused,
     ];
 
     /// The name of the function that handles it.
@@ -151,6 +182,10 @@ impl EventKind {
             Self::Enter => "on_enter",
             Self::Leave => "on_leave",
             Self::Answer => "on_answer",
+            Self::Hit => "on_hit",
+            Self::Break => "on_break",
+            Self::Arrive => "on_arrive",
+            Self::Refused => "on_refused",
         }
     }
 
@@ -158,7 +193,7 @@ impl EventKind {
     #[must_use]
     pub const fn parameters(self) -> &'static [&'static str] {
         match self {
-            Self::Start | Self::Upgrade => &[],
+            Self::Start | Self::Upgrade | Self::Arrive => &[],
             Self::Tick => &["dt"],
             Self::Touch => &["other", "at", "impulse"],
             Self::Chat => &["from", "text"],
@@ -168,6 +203,9 @@ impl EventKind {
             Self::Ui => &["who", "tag", "choice", "text"],
             Self::Enter | Self::Leave => &["other"],
             Self::Answer => &["who", "tag", "accepted"],
+            Self::Hit => &["other", "speed"],
+            Self::Break => &["other"],
+            Self::Refused => &["why"],
         }
     }
 
@@ -176,7 +214,7 @@ impl EventKind {
     pub const fn parameter_kinds(self) -> &'static [ValueKind] {
         use ValueKind as K;
         match self {
-            Self::Start | Self::Upgrade => &[],
+            Self::Start | Self::Upgrade | Self::Arrive => &[],
             Self::Tick => &[K::Fixed],
             Self::Touch => &[K::Object, K::Vec2, K::Fixed],
             Self::Chat => &[K::Object, K::Text],
@@ -186,6 +224,9 @@ impl EventKind {
             Self::Ui => &[K::Object, K::Text, K::Int, K::Text],
             Self::Enter | Self::Leave => &[K::Object],
             Self::Answer => &[K::Object, K::Text, K::Bool],
+            Self::Hit => &[K::Object, K::Fixed],
+            Self::Break => &[K::Any],
+            Self::Refused => &[K::Text],
         }
     }
 }
@@ -207,6 +248,10 @@ impl Event {
             Self::Enter { .. } => EventKind::Enter,
             Self::Leave { .. } => EventKind::Leave,
             Self::Answer { .. } => EventKind::Answer,
+            Self::Hit { .. } => EventKind::Hit,
+            Self::Break { .. } => EventKind::Break,
+            Self::Arrive => EventKind::Arrive,
+            Self::Refused { .. } => EventKind::Refused,
         }
     }
 }

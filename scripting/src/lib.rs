@@ -123,7 +123,7 @@ pub use package::{
     APIS, Draft, Licence, LicenceError, ManifestError, PACKAGE_FILE, Package, PackageAuthor,
     PackageError, PackageManifest, SourceError, Version, read_source,
 };
-pub use part::{ObjectWrites, ScriptEffect, ScriptOutput};
+pub use part::{ObjectWrites, ScriptEffect, ScriptOutput, ThingJoint};
 pub use scene::ScriptContext;
 pub use value::{ScriptState, StateError, Value, ValueError};
 pub use view::{AlongRay, Nearby, ObjectView, WorldView};

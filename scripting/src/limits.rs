@@ -49,6 +49,12 @@ pub const VALUE_DEPTH_MAX: u32 = 8;
 /// Effects of one call.
 pub const EFFECTS_MAX: usize = 32;
 
+/// Metres from a thing's centre to where a script joins it to another one. Physics holds no joint further out.
+pub const JOINT_REACH: i32 = 16;
+
+/// Metres of the longest rope that a script ties.
+pub const ROPE_LENGTH_MAX: i32 = 64;
+
 /// All effects of one call, encoded.
 pub const EFFECT_BYTES_MAX: usize = 4 * 1_024;
 

@@ -163,4 +163,36 @@ pub enum ScriptEffect {
         /// The colour as 0xRRGGBB.
         color: u32,
     },
+    /// Joins the object to another thing of the same owner.
+    Join {
+        /// The other thing; it may be gone by then.
+        other: ObjectId,
+        /// How they are joined.
+        by: ThingJoint,
+    },
+    /// Takes off all joints between the object and another thing.
+    Unjoin {
+        /// The other thing.
+        other: ObjectId,
+    },
+    /// Gives the hinges between the object and another thing a motor.
+    Motor {
+        /// The other thing.
+        other: ObjectId,
+        /// Radians a second of the other thing as the object sees it.
+        speed: Fx,
+        /// The greatest torque in newton metres; 0 takes the motor off.
+        strength: Fx,
+    },
+}
+
+/// How a script joins two things, as they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ThingJoint {
+    /// A hinge at this point, in metres.
+    Pin(Vec2),
+    /// One piece, joined at this point.
+    Weld(Vec2),
+    /// A rope between the centres, of this many metres.
+    Rope(Fx),
 }

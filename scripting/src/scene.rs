@@ -3,6 +3,7 @@
 mod effects;
 mod fields;
 mod form;
+mod joint;
 mod offer;
 mod own;
 mod spawn;

@@ -126,7 +126,7 @@ pub use rules::{
     FirstLogins, FrozenThing, GivenRight, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
     LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed, RecordedOrder, Register, Right, Role,
     Sanction, Standing, Standings, Tickets, TurnAdmission, TurnFault, Wall, Warrant, Window,
-    judge_act, judge_turn, limits,
+    check_name, judge_act, judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -158,7 +158,7 @@ pub use tree::{
 
 /// The exact rules of this crate and of all below it. A world runs by one engine; a server with
 /// another one must not apply its turns.
-pub const ENGINE: u32 = 13;
+pub const ENGINE: u32 = 14;
 
 /// What names the exact rules of [`ENGINE`] on every platform: the digest of the module by which its
 /// turns are replayed. Zero while the engine is unreleased, so that no other rules can be meant.

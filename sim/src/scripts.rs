@@ -9,6 +9,7 @@ mod fork_join;
 pub mod gas;
 mod hearing;
 mod inbox;
+mod joining;
 mod merge;
 mod offers;
 mod programs;

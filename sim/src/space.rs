@@ -26,6 +26,6 @@ pub use tile_copy::{
     TileEntry,
 };
 
-pub(crate) use bodies::Bodies;
+pub(crate) use bodies::{Bodies, Happenings};
 pub(crate) use border_line::{BorderLine, with_bands};
 pub(crate) use footprint::{Footprint, distance_to, nearest_point};

@@ -24,8 +24,10 @@ mod presence;
 mod publications;
 mod sim_state;
 mod snapshot;
+mod thing_arrivals;
 mod tick;
 mod tools;
+mod travel;
 mod watch;
 mod world;
 

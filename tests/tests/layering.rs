@@ -137,6 +137,7 @@ const FOREIGN: &[(&str, &str)] = &[
     ("postcard", "the one encoding"),
     ("serde", "shapes for the encoding"),
     ("thiserror", "error enums"),
+    ("unicode-security", "tables of what looks alike, and no more; pinned with the engine"),
     ("zeroize", "wipes secrets"),
     ("rhai", "parser of scripts; hashing seeded, and what it reads is run by us"),
     ("spdx", "licence expressions"),

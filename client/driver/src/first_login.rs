@@ -116,7 +116,7 @@ pub fn passing_key() -> Arc<dyn Sign> {
 pub fn login(name: Option<&str>, author: &PublicKey) -> Act {
     let name = match name {
         Some(name) => name.to_owned(),
-        None => format!("guest {}", &author.to_string()[..6]),
+        None => format!("guest {}", &author.to_string()[..12]),
     };
     let [red, green, blue, ..] = author.0;
     // Colours from the key, so that guests can be told apart; never too dark to be seen.
@@ -133,7 +133,7 @@ mod tests {
         let Act::Login { name, look, .. } = login(None, &PublicKey([0; 32])) else {
             panic!("not a login")
         };
-        assert_eq!(name, "guest 000000");
+        assert_eq!(name, "guest 000000000000");
         assert!(metatopia_sim::is_name(&name));
         assert_eq!(look.color, 0x40_4040);
     }

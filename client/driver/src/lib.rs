@@ -31,6 +31,7 @@ mod charter;
 mod first_login;
 pub mod http;
 mod link;
+mod nearest;
 mod news;
 mod node_endpoint;
 mod node_url;
@@ -56,6 +57,7 @@ pub use self::{
     asking::{AskError, AskingSession},
     first_login::{FirstLoginError, login, passing_key},
     http::HttpError,
+    nearest::{MEASURED_MAX, nearest},
     news::{DriveError, DriverEvent, End},
     node_endpoint::{NodeEndpoint, NodeEndpointError, SessionOffer},
     node_url::{NodeUrl, NodeUrlError},
@@ -98,6 +100,8 @@ pub struct ClientDriver {
     key: Arc<dyn Sign>,
     author: PublicKey,
     lane: Lane,
+    /// The node that let the session in last.
+    node: Option<NodeUrl>,
     task: JoinHandle<()>,
 }
 
@@ -124,7 +128,8 @@ impl ClientDriver {
         let spawn = trust.genesis.parameters.avatar.spawn;
         let task = tokio::spawn(SessionTask::new(session, author, spawn, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
-        let mut driver = Self { orders, news, aside, trust, light, key, author, lane, task };
+        let node = None;
+        let mut driver = Self { orders, news, aside, trust, light, key, author, lane, node, task };
         let opened = async {
             loop {
                 match driver.news().await {
@@ -164,10 +169,20 @@ impl ClientDriver {
 
     /// Returns the next thing that happened. Nothing is lost when this is cancelled.
     pub async fn news(&mut self) -> DriverEvent {
-        match self.aside.pop_front() {
+        let news = match self.aside.pop_front() {
             Some(news) => news,
             None => self.next().await,
+        };
+        if let DriverEvent::Open { url, .. } = &news {
+            self.node = Some(url.clone());
         }
+        news
+    }
+
+    /// Returns the node that let the session in last.
+    #[must_use]
+    pub const fn node(&self) -> Option<&NodeUrl> {
+        self.node.as_ref()
     }
 
     async fn next(&mut self) -> DriverEvent {

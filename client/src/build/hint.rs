@@ -57,7 +57,15 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
         Refusal::GiftStays | Refusal::NoObject => {
             "`undo 1` passes over what you did last, and takes back the deed before it.".to_string()
         }
+        Refusal::Away => {
+            "Wait until it is taken there or comes back; ten seconds at most.".to_string()
+        }
         Refusal::TooOften => "Wait a moment, and try again.".to_string(),
+        Refusal::UnfitName => "Zero-width signs, pictures and `~` are in no name.".to_string(),
+        Refusal::NameTaken => {
+            "Who first takes a name keeps it; capitals and look-alikes count as the same."
+                .to_string()
+        }
         Refusal::BadText => "Names have 1 to 32 bytes, texts up to 256, on one line.".to_string(),
         _ => return None,
     })

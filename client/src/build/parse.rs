@@ -87,6 +87,7 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
             .map_or(Err(form("detach bell from it")), |(package, thing)| {
                 Ok(Building::Detach(package, thing))
             })?,
+        "let" => leave(rest).ok_or(form("let it travel` or `let it stay"))?,
         "undo" => {
             let skip = if rest.is_empty() { Ok(0) } else { rest.parse() };
             Building::Undo(skip.map_err(|_| form("undo` or `undo 1"))?)
@@ -96,6 +97,17 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
         "help" | "?" if matches!(rest, "build" | "building") => Building::Help,
         _ => return Ok(None),
     }))
+}
+
+/// Reads whether a thing may leave over a border.
+fn leave(rest: &str) -> Option<Building> {
+    let (thing, way) = rest.trim().rsplit_once(' ')?;
+    let travels = match way {
+        "travel" => true,
+        "stay" => false,
+        _ => return None,
+    };
+    Some(Building::LetTravel(filled(thing)?, travels))
 }
 
 fn filled(text: &str) -> Option<String> {

@@ -67,6 +67,8 @@ fn changes_name_a_thing_and_what_is_changed() {
         ("give it to Ada", Building::Give(it(), "Ada".to_owned())),
         ("attach bell to it", Building::Attach("bell".to_owned(), it())),
         ("detach bell from it", Building::Detach("bell".to_owned(), it())),
+        ("let it travel", Building::LetTravel(it(), true)),
+        ("let old bench stay", Building::LetTravel("old bench".to_owned(), false)),
         ("undo", Building::Undo(0)),
         ("undo 2", Building::Undo(2)),
         ("mine", Building::Mine),
@@ -96,6 +98,8 @@ fn lines_that_are_not_understood_say_how_they_are_meant() {
         "give it",
         "attach bell",
         "detach bell",
+        "let it",
+        "let it fly",
         "undo all",
         "undo 256",
     ] {

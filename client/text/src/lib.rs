@@ -1,7 +1,8 @@
 //! The world in words, for terminals, pipes and screen readers.
 //!
 //! [`run`] lives in a sim by a [`ClientDriver`]: it carries out typed lines one after the other, and tells a
-//! [`TextOutput`] what is seen and heard. A [`ScriptDesk`] has the folders and the editor of authors. Walks,
+//! [`TextOutput`] what is seen and heard. A [`ScriptDesk`] has the folders and the editor of authors, and a
+//! [`WorldDesk`] the map of the world. Walks,
 //! pushes and buildings that take several acts are made of single ones here. It parses no arguments, reads no
 //! key and opens no session: the program does that, and says where lines come from ([`lines`] reads standard
 //! input). What is believed is the driver's matter.
@@ -39,11 +40,13 @@ mod crossing;
 mod deeds;
 mod desk;
 mod input;
+mod journey;
 mod output;
 mod room;
 mod rules;
 mod walk;
 mod words;
+mod world_desk;
 
 use std::{io, time::Duration};
 
@@ -58,6 +61,7 @@ pub use self::{
     desk::{DraftFolder, LogLines, ScriptDesk},
     input::{TypedLines, lines},
     output::{LineKind, TextOutput},
+    world_desk::{FromWorld, KnownMap, KnownSim, WorldDesk},
 };
 
 /// A sign of life after so long without an act: well before the sim lets an avatar rest, 10 s.
@@ -102,10 +106,10 @@ pub async fn run(
     driver: ClientDriver,
     login: Act,
     lines: TypedLines,
-    (output, desk): (Box<dyn TextOutput>, Box<dyn ScriptDesk>),
+    (output, desk, world): (Box<dyn TextOutput>, Box<dyn ScriptDesk>, Box<dyn WorldDesk>),
     interrupted: impl Future<Output = ()>,
 ) -> Result<(), TextClientError> {
-    let mut room = TextClient::new(driver, (output, desk), lines);
+    let mut room = TextClient::new(driver, (output, desk, world), lines);
     let lived = tokio::select! {
         lived = live(&mut room, login) => lived,
         () = interrupted => {
@@ -195,6 +199,8 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
     match command {
         TextCommand::Look => deeds::look(room).await?,
         TextCommand::Go(towards) => deeds::go(room, &towards).await?,
+        TextCommand::Map => journey::map(room).await?,
+        TextCommand::GoThere(to) => journey::go_there(room, &to).await?,
         TextCommand::Stop => deeds::stop(room).await?,
         TextCommand::Push(thing) => deeds::push(room, &thing).await?,
         TextCommand::Touch(thing) => deeds::touch(room, &thing).await?,

@@ -10,18 +10,18 @@ use metatopia_client::{
     ProvenSight, Scene, UnprovenSight,
     text::{form_lines, heard, printable, sounded},
 };
-use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError};
+use metatopia_client_driver::{ClientDriver, DriveError, DriverEvent, ProofError, login};
 use metatopia_math::Vec2;
 use metatopia_protocol::{FormMessage, SubmitRefusal};
-use metatopia_sim::Land;
-use metatopia_types::{Act, ActId, Blob, Height, ObjectId, Outcome, Refusal, Sound};
+use metatopia_sim::{Introduction, Land};
+use metatopia_types::{Act, ActId, Blob, Digest, Height, ObjectId, Outcome, Refusal, Sound};
 use tokio::{
     sync::mpsc::error::TryRecvError,
     time::{Instant, timeout, timeout_at},
 };
 
 use crate::{
-    LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines,
+    LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
 };
 
@@ -61,6 +61,9 @@ pub(super) struct TextClient {
     pub(super) lands: Option<Vec<Land>>,
     output: Box<dyn TextOutput>,
     pub(super) desk: Box<dyn ScriptDesk>,
+    pub(super) world: Box<dyn WorldDesk>,
+    /// House rules of another sim that were told, and not yet agreed to.
+    offered: Option<Digest>,
     /// Whether an editor has the terminal, so that nothing is told.
     pub(super) is_editing: bool,
     /// The last sound since a line was typed, and what made it.
@@ -90,7 +93,7 @@ pub(super) struct TextClient {
 impl TextClient {
     pub(super) fn new(
         driver: ClientDriver,
-        (output, desk): (Box<dyn TextOutput>, Box<dyn ScriptDesk>),
+        (output, desk, world): (Box<dyn TextOutput>, Box<dyn ScriptDesk>, Box<dyn WorldDesk>),
         lines: TypedLines,
     ) -> Self {
         Self {
@@ -101,6 +104,8 @@ impl TextClient {
             lands: None,
             output,
             desk,
+            world,
+            offered: None,
             is_editing: false,
             sounded: None,
             asked: None,
@@ -131,23 +136,58 @@ impl TextClient {
     /// Goes on in the sim that the avatar has come into.
     fn arrive(&mut self, crossed: CrossedBorder) -> Result<Vec2, TextClientError> {
         let CrossedBorder { driver, scene, shift } = crossed;
-        let before = mem::replace(&mut self.driver, driver);
         // The sim before hears nothing more; its session closes behind.
-        tokio::spawn(before.leave());
-        self.proof = Err(UnprovenSight::NoneYet);
-        (self.it, self.lands, self.asked) = (None, None, None);
-        (self.people, self.sector, self.sounded) = (None, None, None);
-        self.changed = Height(0);
-        self.fates.clear();
-        self.unread.clear();
-        // A pass was for the sim before. Here somebody is known who has walked in.
-        if let Some(Act::Login { pass, .. }) = &mut self.login {
-            *pass = None;
-        }
+        tokio::spawn(self.settle(driver).leave());
+        self.forget_pass();
         let name = name_of(&self.driver);
         self.tell(LineKind::Seen, &format!("You walked into {name}."))?;
         self.see(scene)?;
         Ok(shift)
+    }
+
+    /// Makes this the room of another session's sim, and forgets what was of the one before. Returns the
+    /// session before.
+    pub(super) fn settle(&mut self, driver: ClientDriver) -> ClientDriver {
+        let before = mem::replace(&mut self.driver, driver);
+        self.proof = Err(UnprovenSight::NoneYet);
+        (self.it, self.lands, self.asked) = (None, None, None);
+        (self.people, self.sector, self.sounded) = (None, None, None);
+        self.scene = None;
+        self.changed = Height(0);
+        self.fates.clear();
+        self.unread.clear();
+        self.crossing = BorderWalk::default();
+        before
+    }
+
+    /// Forgets the pass of the login: in the sim that somebody is in now, the key is known.
+    pub(super) fn forget_pass(&mut self) {
+        if let Some(Act::Login { pass, .. }) = &mut self.login {
+            *pass = None;
+        }
+    }
+
+    /// Returns a login with the same name and look, for a sim that has not asked for a pass yet.
+    pub(super) fn fresh_login(&self) -> Act {
+        match &self.login {
+            Some(Act::Login { name, look, .. }) => Act::login(name.clone(), *look),
+            _ => login(None, &self.driver.author()),
+        }
+    }
+
+    /// Returns the house rules of a sim, if the person has not agreed to them. Whoever was told them by the
+    /// command before, and types it again, agrees.
+    pub(super) fn unread_rules(&mut self, introduction: &Introduction) -> Option<String> {
+        let digest = introduction.house_rules_digest()?;
+        if self.world.has_agreed(digest) {
+            return None;
+        }
+        if self.offered.replace(digest) == Some(digest) {
+            self.world.agree(digest);
+            return None;
+        }
+        let lines: Vec<String> = introduction.house_rules.lines().map(printable).collect();
+        Some(lines.join("\n"))
     }
 
     /// Is the avatar between two sims?

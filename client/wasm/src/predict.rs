@@ -109,7 +109,8 @@ pub fn foresee(
             wanted = heading;
             face(&mut region, me, heading);
         }
-        let velocity = region.body(me).and_then(|body| avatars.steered(body.velocity(), wanted));
+        let steered = |body: &Body| avatars.steered(body.velocity(), wanted, parameters.gravity);
+        let velocity = region.body(me).and_then(steered);
         if let Some(velocity) = velocity {
             // The body is there, and no avatar is static.
             let _ = region.set_velocity(me, velocity);
@@ -146,5 +147,6 @@ fn surroundings(sight: &Sight, parameters: &Parameters) -> Option<(ObjectId, Reg
     let mut bodies: Vec<Body> = near.into_iter().map(|(_, body)| body).collect();
     bodies.sort_by_key(Body::id);
     let bounds = Bounds::new(parameters.ground.low, parameters.ground.high).ok()?;
-    Some((me, Region::restore(bodies, Vec::new()).ok()?.with_bounds(bounds).ok()?))
+    let region = Region::restore(bodies, Vec::new()).ok()?.with_bounds(bounds).ok()?;
+    Some((me, region.with_gravity(parameters.gravity)))
 }

@@ -130,6 +130,7 @@ impl LastState {
             validators,
             packages: BTreeMap::new(),
             objects: Vec::new(),
+            joints: Vec::new(),
             lands: Vec::new(),
             floor_plan: charter.floor_plan.clone(),
             introduction: charter.introduction.clone(),

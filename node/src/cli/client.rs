@@ -12,6 +12,7 @@ use super::{
     house_rules,
     script::desk::AuthorDesk,
     session::PlayerArgs,
+    world::travel::TravelDesk,
 };
 
 /// Arguments of `metatopia client`.
@@ -38,11 +39,12 @@ pub(super) async fn run(args: ClientArgs, console: Console) -> Result<(), Failur
     let lines = metatopia_text_client::lines()
         .map_err(|error| Failure::failed(format!("cannot read standard input: {error}")))?;
     let (output, desk) = (Box::new(console), Box::new(AuthorDesk::new()));
+    let world = Box::new(TravelDesk::new(args.accept_rules));
     let interrupted = async {
         // If no signal can be waited for, the session ends as if a signal had come.
         let _ = tokio::signal::ctrl_c().await;
     };
-    Ok(metatopia_text_client::run(driver, login, lines, (output, desk), interrupted).await?)
+    Ok(metatopia_text_client::run(driver, login, lines, (output, desk, world), interrupted).await?)
 }
 
 #[derive(Serialize)]

@@ -56,6 +56,19 @@ pub(super) fn agree(
     Ok(())
 }
 
+/// Says whether somebody has agreed on this machine to house rules of this digest.
+pub(super) fn is_agreed(digest: Digest) -> bool {
+    agreed_file(|name| env::var_os(name)).is_some_and(|file| is_listed(&file, digest))
+}
+
+/// Keeps on this machine that somebody has agreed to house rules of this digest.
+///
+/// # Errors
+/// When the disk fails.
+pub(super) fn keep(digest: Digest) -> io::Result<()> {
+    agreed_file(|name| env::var_os(name)).map_or(Ok(()), |file| list(&file, digest))
+}
+
 /// Asks on the terminal, and returns whether the answer is yes.
 fn says_yes(input: &mut dyn io::BufRead) -> bool {
     // If the question cannot be shown, the answer will be no.

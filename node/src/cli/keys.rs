@@ -1,13 +1,19 @@
 //! `keys` makes key files and looks at them.
 
-use std::{fmt, path::PathBuf};
+use std::{
+    fmt,
+    io::{self, BufRead as _, IsTerminal as _, Read as _},
+    path::{Path, PathBuf},
+};
 
 use clap::{Args, Subcommand};
 use metatopia_types::Sign as _;
+use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 use serde::Serialize;
+use zeroize::Zeroizing;
 
 use super::{console::Console, exit::Exit, failure::Failure};
-use crate::keys::{self, CreateKeyError, LoadKeyError};
+use crate::keys::{self, CreateKeyError, LoadKeyError, PASSPHRASE_BYTES_MAX, UnsealError};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
@@ -16,6 +22,24 @@ pub(super) enum KeysCommand {
     New(NewArgs),
     /// Print the public half of a key.
     Show(KeyShowArgs),
+    /// Seal a key with a passphrase, in a new file for a backup or another machine.
+    #[command(after_help = "Example:\n  metatopia keys export me.key --out me.sealed")]
+    Export(SealArgs),
+    /// Open a sealed key with its passphrase, into a new key file.
+    #[command(after_help = "Example:\n  metatopia keys import me.sealed --out me.key")]
+    Import(SealArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct SealArgs {
+    /// The file to read.
+    file: PathBuf,
+    /// The file to write; only you will be able to read it.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+    /// A file with the passphrase in its one line, which only you can read; without it, you are asked.
+    #[arg(long, value_name = "FILE")]
+    passphrase_file: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -47,9 +71,81 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
     let (key, file) = match command {
         KeysCommand::New(args) => (keys::create(&args.out)?, args.out),
         KeysCommand::Show(args) => (keys::load(&args.file)?, args.file),
+        KeysCommand::Export(args) => {
+            let key = keys::load(&args.file)?;
+            let passphrase = passphrase(args.passphrase_file.as_deref(), true)?;
+            keys::seal(&args.out, &key, &passphrase)?;
+            (key, args.out)
+        }
+        KeysCommand::Import(args) => {
+            let passphrase = passphrase(args.passphrase_file.as_deref(), false)?;
+            let key = keys::unseal(&args.file, &passphrase)?;
+            keys::save(&args.out, &key)?;
+            (key, args.out)
+        }
     };
     let (public, file) = (key.public().to_string(), file.display().to_string());
     console.show(&Key { public, file })
+}
+
+/// Returns the passphrase from its file, or asks a person for it; for a new one twice.
+fn passphrase(file: Option<&Path>, is_new: bool) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let passphrase = match file {
+        Some(file) => {
+            let text = keys::read_private(file)?;
+            let text = text.strip_suffix(b"\n").unwrap_or(&text);
+            Zeroizing::new(text.strip_suffix(b"\r").unwrap_or(text).to_vec())
+        }
+        None if !io::stdin().is_terminal() => {
+            let message = "nobody is there to type a passphrase; --passphrase-file FILE names one";
+            return Err(Failure::usage(message));
+        }
+        None => {
+            let typed = ask("Passphrase: ")?;
+            if is_new && ask("The same once more: ")? != typed {
+                return Err(Failure::usage("the two passphrases differ"));
+            }
+            typed
+        }
+    };
+    let length = passphrase.len();
+    if passphrase.contains(&b'\n') || length == 0 || length > PASSPHRASE_BYTES_MAX {
+        let message = format!("a passphrase is one line of 1 to {PASSPHRASE_BYTES_MAX} bytes");
+        return Err(Failure::usage(message));
+    }
+    Ok(passphrase)
+}
+
+/// Asks for a line that the terminal does not show.
+fn ask(prompt: &str) -> Result<Zeroizing<Vec<u8>>, Failure> {
+    let failed = |error: io::Error| Failure::failed(format!("the terminal: {error}"));
+    let stdin = io::stdin();
+    let before = tcgetattr(&stdin).map_err(|error| failed(error.into()))?;
+    let mut silent = before.clone();
+    silent.local_flags.remove(LocalFlags::ECHO);
+    eprint!("{prompt}");
+    tcsetattr(&stdin, SetArg::TCSAFLUSH, &silent).map_err(|error| failed(error.into()))?;
+    let mut line = Zeroizing::new(Vec::with_capacity(PASSPHRASE_BYTES_MAX + 2));
+    let room = PASSPHRASE_BYTES_MAX as u64 + 2;
+    let read = stdin.lock().take(room).read_until(b'\n', &mut line);
+    // The terminal first: it must show what is typed after this, whatever was read.
+    tcsetattr(&stdin, SetArg::TCSAFLUSH, &before).map_err(|error| failed(error.into()))?;
+    eprintln!();
+    read.map_err(failed)?;
+    if line.last() == Some(&b'\n') {
+        line.pop();
+    }
+    Ok(line)
+}
+
+impl From<UnsealError> for Failure {
+    fn from(error: UnsealError) -> Self {
+        match error {
+            UnsealError::Load(error) => error.into(),
+            UnsealError::Format { .. } => Self::usage(error.to_string()),
+            UnsealError::Passphrase { .. } => Self::refused(error.to_string()),
+        }
+    }
 }
 
 impl From<CreateKeyError> for Failure {
@@ -64,7 +160,7 @@ impl From<CreateKeyError> for Failure {
 
 impl From<LoadKeyError> for Failure {
     fn from(error: LoadKeyError) -> Self {
-        let missing = |source: &std::io::Error| source.kind() == std::io::ErrorKind::NotFound;
+        let missing = |source: &io::Error| source.kind() == io::ErrorKind::NotFound;
         let exit = match &error {
             LoadKeyError::Read { source, .. } if missing(source) => Exit::NotFound,
             LoadKeyError::Read { .. } => Exit::Failed,

@@ -23,6 +23,8 @@ fn the_documented_lines_are_understood() {
         "metatopia status --node http://127.0.0.1:8080 --at 7 --json",
         "metatopia keys new --out me.key",
         "metatopia keys show me.key --json",
+        "metatopia keys export me.key --out me.sealed --passphrase-file words",
+        "metatopia keys import me.sealed --out again.key",
         "metatopia say hello --node http://127.0.0.1:8080 --key me.key --json",
         "metatopia client --node http://127.0.0.1:8080 --key me.key",
         "metatopia bots --node http://a:1,http://b:2 --count 50 --rate 10 --duration 20s --json",

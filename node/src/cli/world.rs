@@ -9,6 +9,7 @@ mod learned;
 mod map;
 mod member;
 pub(super) mod square;
+pub(super) mod travel;
 mod visit;
 
 use clap::Subcommand;

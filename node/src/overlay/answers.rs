@@ -8,7 +8,7 @@ use metatopia_raynet::{
 use metatopia_types::{LandGrant, SimId, Square};
 use serde::{Deserialize, Serialize};
 
-use super::{MapView, address::SiteAddress};
+use super::{MapView, address::SiteAddress, reach::DialBackEntry};
 
 /// Metres of a tile's side.
 const TILE_METRES: u32 = 32;
@@ -222,6 +222,24 @@ pub struct MapAnswer {
     pub oldest: Option<MapEntry>,
     /// The proofs of all parts.
     pub proofs: Vec<String>,
+}
+
+/// Whether others reach what a node listens on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReachAnswer {
+    /// Each TCP port.
+    pub ports: Vec<ReachEntry>,
+}
+
+/// A TCP port, and what those say who were asked to dial it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReachEntry {
+    /// What listens there: `overlay`, `http` or `servers`.
+    pub what: String,
+    /// The number of the port.
+    pub port: u16,
+    /// What each member says; empty if this node knows none.
+    pub asked: Vec<DialBackEntry>,
 }
 
 /// A square of the map.

@@ -122,6 +122,12 @@ impl OverlayFolder {
         ContactFile::named(&self.path, "endpoints")
     }
 
+    /// Returns the file of the followers that let people in for the own sim. An operator writes it.
+    #[must_use]
+    pub fn followers(&self) -> ContactFile {
+        ContactFile::named(&self.path, "followers")
+    }
+
     /// Returns the servers of the land office that were known when the world was joined.
     #[must_use]
     pub fn office_servers(&self) -> ContactFile {

@@ -25,7 +25,11 @@ use tokio::{
 };
 
 use super::{
-    address::SiteAddress, contacts::ContactFile, shelves::WantedShelf, speaker::SiteSpeaker,
+    address::SiteAddress,
+    contacts::ContactFile,
+    reach::{self, DialBacks, ReachCheck, ReachFound},
+    shelves::WantedShelf,
+    speaker::SiteSpeaker,
 };
 use crate::{clock::SystemClock, keys};
 
@@ -104,6 +108,7 @@ pub struct MapView {
 enum MemberQuestion {
     Find { point: TilePoint, reply: oneshot::Sender<LookupAnswer> },
     Map { reply: oneshot::Sender<MapView> },
+    Reach { ports: Vec<u16>, reply: oneshot::Sender<ReachFound> },
     Shelf(Vec<u8>),
 }
 
@@ -131,6 +136,13 @@ impl OverlayMember {
     pub async fn map(&self) -> Option<MapView> {
         let (reply, answer) = oneshot::channel();
         self.questions.try_send(MemberQuestion::Map { reply }).ok()?;
+        timeout(ANSWER, answer).await.ok()?.ok()
+    }
+
+    /// Has two members dial these TCP ports. None says that the last check was just now.
+    pub async fn reach(&self, ports: Vec<u16>) -> Option<ReachFound> {
+        let (reply, answer) = oneshot::channel();
+        self.questions.try_send(MemberQuestion::Reach { ports, reply }).ok()?;
         timeout(ANSWER, answer).await.ok()?.ok()
     }
 
@@ -162,6 +174,9 @@ struct MemberTask {
     office: Vec<NodeUrl>,
     /// Where the sites that were met let clients in.
     met: watch::Sender<Vec<NodeUrl>>,
+    /// What is dialled for others, and the check of the own ports.
+    dial_backs: DialBacks,
+    check: ReachCheck,
     written: Instant,
     own_shelf: Option<Instant>,
     refresh: Duration,
@@ -208,6 +223,8 @@ pub async fn start(
         begun: 0,
         office: Vec::new(),
         met: tell_met,
+        dial_backs: DialBacks::new(Instant::now()),
+        check: ReachCheck::default(),
         written: Instant::now(),
         own_shelf: None,
         refresh,
@@ -269,6 +286,10 @@ impl MemberTask {
                     );
                 }
                 OverlayEffect::ShelfWanted(point) => self.want(point),
+                OverlayEffect::DialBack { from, said } => {
+                    let own = (&mut self.dial_backs, &mut self.check);
+                    reach::hear(own, &self.handle, (from, said));
+                }
             }
         }
     }
@@ -304,6 +325,10 @@ impl MemberTask {
                 let _gone = reply.send(self.view());
                 None
             }
+            MemberQuestion::Reach { ports, reply } => {
+                self.check.begin(&self.handle, &ports, reply);
+                None
+            }
             MemberQuestion::Shelf(proof) => Some(OverlayInput::Shelf(proof)),
         }
     }
@@ -331,6 +356,7 @@ impl MemberTask {
     /// Does what is due seldom. Returns the new record of the own site, if it is time for one.
     fn beat(&mut self) -> Option<OverlayInput> {
         self.begun = 0;
+        self.check.finish();
         if self.written.elapsed() >= CONTACTS {
             self.written = Instant::now();
             self.keep_contacts();

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, sync::Arc, time::Duration};
 
-use libp2p::Multiaddr;
+use libp2p::{Multiaddr, multiaddr::Protocol};
 use metatopia_client::LandOfficeError;
 use metatopia_client_driver::NodeUrl;
 use metatopia_raynet::{Extent, OverlayConfig, ProveLand, SiteAbout, SiteEndpoint, TilePoint};
@@ -14,13 +14,13 @@ use tokio::sync::{mpsc, watch};
 use super::{
     MemberSetup, OverlayMember,
     address::SiteAddress,
-    answers::{EndpointEntry, FindAnswer, MapAnswer, WorldAnswer, hex},
+    answers::{EndpointEntry, FindAnswer, MapAnswer, ReachAnswer, ReachEntry, WorldAnswer, hex},
     folder::{OverlayFolder, OverlayFolderError},
     member::{MakeSpeaker, SHELVES_UNDER_WAY_MAX},
     office::OfficeSets,
     renewal::{GrantRenewal, NewestHeight},
     shelves::ShelfFetcher,
-    speaker::{CountClients, SiteSpeaker},
+    speaker::{CountClients, SiteSpeaker, endpoints_of},
     start,
 };
 
@@ -61,6 +61,8 @@ pub struct WorldPlace {
     site: Option<(SimId, Square)>,
     /// Servers of the land office that are known from the beginning.
     office: Vec<SiteEndpoint>,
+    /// What the node listens on by TCP, besides the overlay.
+    ports: Vec<(&'static str, u16)>,
 }
 
 /// What a member of a world begins with, besides its folder.
@@ -74,6 +76,8 @@ pub struct WorldPlaceSetup {
     pub site: Option<(SimId, Square, SiteAbout, CountClients)>,
     /// Where a member without a site looks from.
     pub vantage: TilePoint,
+    /// What else the node listens on by TCP, and at which ports.
+    pub ports: Vec<(&'static str, u16)>,
     /// The time after which the map about the own square is fetched again.
     pub refresh: Duration,
 }
@@ -126,6 +130,14 @@ fn distinct<'a>(endpoints: impl IntoIterator<Item = &'a SiteEndpoint>) -> Vec<En
     entries
 }
 
+/// Returns the TCP port of an address.
+pub fn port_of(address: &Multiaddr) -> Option<u16> {
+    address.iter().find_map(|part| match part {
+        Protocol::Tcp(port) => Some(port),
+        _ => None,
+    })
+}
+
 impl WorldPlace {
     /// Starts a member with the keys and contacts of its folder. `first` are servers of the land office
     /// to ask first.
@@ -139,7 +151,7 @@ impl WorldPlace {
         first: Vec<NodeUrl>,
         stop: watch::Receiver<bool>,
     ) -> Result<Self, WorldPlaceError> {
-        let WorldPlaceSetup { listen, clients, site, vantage, refresh } = setup;
+        let WorldPlaceSetup { listen, clients, site, vantage, ports, refresh } = setup;
         let (world, sets) = (sets.world(), Arc::new(sets));
         let key = folder.member_key()?;
         let peer = key.public();
@@ -158,15 +170,12 @@ impl WorldPlace {
             land: Arc::clone(&sets) as Arc<dyn ProveLand>,
         };
         let place = site.as_ref().map(|(sim, square, ..)| (*sim, *square));
-        let others = folder.endpoints().read();
+        let (followers, others) = (folder.followers().read(), folder.endpoints().read());
         let speaker = site.zip(beacon).map(|((sim, square, about, count), beacon)| {
             let make = move |at: &Multiaddr| {
                 let address = SiteAddress { overlay: at.clone(), clients }.to_string();
                 let own = SiteEndpoint { peer, address };
-                let mut endpoints: Vec<SiteEndpoint> =
-                    others.into_iter().filter(|other| other.peer != peer).collect();
-                endpoints.insert(0, own);
-                endpoints.truncate(metatopia_raynet::limits::SITE_ENDPOINTS_MAX);
+                let endpoints = endpoints_of(own, followers, others);
                 SiteSpeaker::new((world, sim, square), endpoints, about, beacon, count)
             };
             Box::new(make) as MakeSpeaker
@@ -193,7 +202,7 @@ impl WorldPlace {
         )
         .await?;
         folder.keep_office(&sets)?;
-        Ok(Self { member, sets, site: place, office })
+        Ok(Self { member, sets, site: place, office, ports })
     }
 
     /// Renews the grant of the sim's square from time to time, if this server has a beacon.
@@ -273,6 +282,20 @@ impl WorldPlace {
     /// Says who owns a point.
     pub async fn find(&self, point: TilePoint) -> Option<FindAnswer> {
         self.member.find(point).await.as_ref().map(FindAnswer::from)
+    }
+
+    /// Has others dial back to all that this node listens on by TCP, and says what came of it. None says
+    /// that this was asked just now.
+    pub async fn reach(&self) -> Option<ReachAnswer> {
+        let overlay = port_of(&self.member.address).map(|port| ("overlay", port));
+        let listening: Vec<_> = overlay.into_iter().chain(self.ports.iter().copied()).collect();
+        let found = self.member.reach(listening.iter().map(|(_, port)| *port).collect()).await?;
+        let entry = |(what, port): (&str, u16)| ReachEntry {
+            what: what.to_owned(),
+            port,
+            asked: found.iter().filter(|asked| asked.port == port).cloned().collect(),
+        };
+        Some(ReachAnswer { ports: listening.into_iter().map(entry).collect() })
     }
 
     /// Returns the map as far as it is known here.

@@ -39,6 +39,23 @@ pub struct SiteSpeaker {
     last: Option<SpokenRecord>,
 }
 
+/// Returns the endpoints that a server names in the record of its site: itself, then followers that let
+/// people in for the sim, then other servers, each once and as many as a record holds.
+pub(super) fn endpoints_of(
+    own: SiteEndpoint,
+    followers: Vec<SiteEndpoint>,
+    servers: Vec<SiteEndpoint>,
+) -> Vec<SiteEndpoint> {
+    let mut endpoints = vec![own];
+    for other in followers.into_iter().chain(servers) {
+        let is_new = endpoints.iter().all(|known| known.peer != other.peer);
+        if is_new && endpoints.len() < SITE_ENDPOINTS_MAX {
+            endpoints.push(other);
+        }
+    }
+    endpoints
+}
+
 /// What was said last, and when.
 #[derive(Debug)]
 struct SpokenRecord {
@@ -194,5 +211,18 @@ mod tests {
         assert_eq!(speaker.speak(at(1), Some(&other)), None);
         let other = LandGrant { beacons: vec![key(2).public()], ..grant };
         assert_eq!(speaker.speak(at(1), Some(&other)), None);
+    }
+
+    #[test]
+    fn followers_are_named_before_other_servers_and_nobody_twice() {
+        let at = |n: u8| SiteEndpoint {
+            peer: SigningKey::from_seed([n; 32]).public(),
+            address: format!("/ip4/192.0.2.{n}/tcp/1"),
+        };
+        let named =
+            endpoints_of(at(1), vec![at(9), at(1)], vec![at(1), at(2), at(9), at(3), at(4)]);
+        assert_eq!(named, [at(1), at(9), at(2), at(3)]);
+        assert_eq!(named.len(), SITE_ENDPOINTS_MAX);
+        assert_eq!(endpoints_of(at(1), Vec::new(), Vec::new()), [at(1)]);
     }
 }

@@ -4,10 +4,18 @@
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use metatopia_raynet::TilePoint;
+use metatopia_raynet::{DialBackMessage, DialBackOutcome, OverlayMessage, TilePoint};
+use metatopia_transport::overlay::{OverlayEvent, OverlayEvents, OverlayHandle};
+use metatopia_types::SigningKey;
 use tokio::sync::watch;
 
-use super::{member::LOOKUPS_PER_SECOND_MAX, start, trial};
+use super::{
+    OverlayMember,
+    member::LOOKUPS_PER_SECOND_MAX,
+    reach::{CHECK_AGAIN, DIAL_BACKS_PER_ADDRESS_MAX, REACH_PORTS_MAX},
+    start, trial,
+};
+use crate::keys;
 
 /// `metatopia bench overlay` runs the same with 50 members and the cycle of a node.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -44,4 +52,87 @@ async fn strangers_make_a_member_look_up_no_more_than_it_may_in_a_second() {
     let most = LOOKUPS_PER_SECOND_MAX as usize * beats;
     assert!(answered >= LOOKUPS_PER_SECOND_MAX as usize, "{answered}");
     assert!(answered <= most, "{answered} of {asked} in {beats} beats");
+}
+
+/// Somebody who says by hand what a member hears.
+struct Stranger {
+    handle: OverlayHandle,
+    events: OverlayEvents,
+}
+
+impl Stranger {
+    /// Comes up with a member that listens.
+    async fn meet(member: &OverlayMember, seed: u8) -> Self {
+        let local = "/ip4/127.0.0.1/tcp/0".parse().unwrap();
+        let key = keys::peer_keypair(&SigningKey::from_seed([seed; 32]));
+        let (handle, events) =
+            metatopia_transport::overlay::start(key, &local, Default::default()).await.unwrap();
+        handle.dial(member.key, &member.address.to_string()).await;
+        let mut stranger = Self { handle, events };
+        while !matches!(stranger.next().await, OverlayEvent::Up(_)) {}
+        stranger
+    }
+
+    async fn next(&mut self) -> OverlayEvent {
+        let event = tokio::time::timeout(Duration::from_secs(30), self.events.recv()).await;
+        event.expect("an event in time").expect("running")
+    }
+
+    /// Asks to be dialled back at a port, and returns the answer.
+    async fn ask(&mut self, member: &OverlayMember, nonce: u64, port: u16) -> DialBackMessage {
+        let ask = OverlayMessage::DialBack(DialBackMessage::Ask { nonce, port });
+        self.handle.send(member.key, ask.encode().into()).unwrap();
+        loop {
+            let OverlayEvent::Frame { bytes, .. } = self.next().await else { continue };
+            if let Ok(OverlayMessage::DialBack(said)) = OverlayMessage::decode(&bytes) {
+                return said;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_member_dials_back_only_where_it_hears_the_one_who_asks_and_not_often() {
+    let (_stop, stopped) = watch::channel(false);
+    let member = start(trial::alone(), stopped).await.unwrap();
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let mut stranger = Stranger::meet(&member, 9).await;
+    let here = std::net::Ipv4Addr::LOCALHOST.into();
+    let open = DialBackMessage::answer(1, DialBackOutcome::Open, here);
+    assert_eq!(stranger.ask(&member, 1, port).await, open);
+    drop(listener);
+    let closed = DialBackMessage::answer(2, DialBackOutcome::Closed, here);
+    assert_eq!(stranger.ask(&member, 2, port).await, closed);
+    let most = u64::from(DIAL_BACKS_PER_ADDRESS_MAX);
+    for nonce in 3..=most {
+        let answer = DialBackMessage::answer(nonce, DialBackOutcome::Closed, here);
+        assert_eq!(stranger.ask(&member, nonce, port).await, answer);
+    }
+    // Another key at the same address gets no more.
+    let mut other = Stranger::meet(&member, 10).await;
+    let busy = DialBackMessage::answer(99, DialBackOutcome::Busy, here);
+    assert_eq!(other.ask(&member, 99, port).await, busy);
+}
+
+#[tokio::test]
+async fn a_member_that_knows_nobody_says_so_and_does_not_check_twice_at_once() {
+    let (_stop, stopped) = watch::channel(false);
+    let member = start(trial::alone(), stopped).await.unwrap();
+    assert_eq!(member.reach(vec![1]).await, Some(Vec::new()));
+    assert_eq!(member.reach(vec![1]).await, None, "within {CHECK_AGAIN:?}");
+}
+
+#[tokio::test]
+async fn few_ports_are_asked_about_and_who_does_not_answer_is_not_waited_for() {
+    let (_stop, stopped) = watch::channel(false);
+    let member = start(trial::alone(), stopped).await.unwrap();
+    let mut stranger = Stranger::meet(&member, 9).await;
+    // Once it has answered, the member knows that the stranger is up.
+    let closed = stranger.ask(&member, 1, 1).await;
+    assert!(matches!(closed, DialBackMessage::Answer { nonce: 1, .. }), "{closed:?}");
+    let found = member.reach(vec![1; REACH_PORTS_MAX + 1]).await.unwrap();
+    assert_eq!(found.len(), REACH_PORTS_MAX);
+    assert!(found.iter().all(|asked| asked.outcome == "none"), "{found:?}");
+    drop(stranger);
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::Node;
 use crate::overlay::{
     WorldPlace,
-    answers::{FindAnswer, MapAnswer, WorldAnswer},
+    answers::{FindAnswer, MapAnswer, ReachAnswer, WorldAnswer},
 };
 
 /// A point, in tiles of 32 m.
@@ -47,6 +47,12 @@ pub(super) async fn find(
     let Parameters(PointParameters { x, y, .. }) =
         parameters.map_err(|rejection| ErrorAnswer::bad_request(rejection.body_text()))?;
     Ok(Json(place(&node)?.find(TilePoint { x, y }).await.ok_or_else(busy)?))
+}
+
+/// Answers with whether others reach this node: some of them dial it back.
+pub(super) async fn reach(State(node): State<Node>) -> Result<Json<ReachAnswer>, ErrorAnswer> {
+    let early = || ErrorAnswer::unavailable("this was asked just now; ask again in 10 seconds");
+    Ok(Json(place(&node)?.reach().await.ok_or_else(early)?))
 }
 
 /// Answers with the map as far as it is known here.

@@ -5,7 +5,7 @@ use std::{fs, net::TcpListener, os::unix::fs::PermissionsExt as _, process::Outp
 
 use crate::plaza::{Folder, Plaza, json, key, run};
 
-fn refused(output: &Output, code: i32, words: &[&str]) {
+pub(crate) fn refused(output: &Output, code: i32, words: &[&str]) {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(code), "{told}");
     for word in words {

@@ -167,3 +167,36 @@ fn the_border_to_a_neighbour_that_was_killed_is_a_wall_that_says_why() {
     drop(east);
     west.stop();
 }
+
+#[test]
+fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
+    let folder = Folder::new("ball");
+    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
+    let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
+    border_until(&west, is_open);
+    border_until(&east, is_open);
+    let mut person = Person::enter(&west, &key(&folder, "ada"));
+    person.types("look");
+    person.sees("You stand at");
+    person.types("build ball");
+    person.sees("You build ball");
+    person.types("let it travel");
+    person.sees("may leave over a border now");
+    // The line is some 5 m away, and a push sends the ball some 3 m.
+    for _ in 0..2 {
+        person.types("push ball");
+        person.sees("You push ball");
+    }
+    person.types("go east 12");
+    person.sees("You walked into sim-1-0");
+    person.sees("You walk");
+    person.types("look");
+    person.sees("ball");
+    person.leaves();
+    for node in [&west, &east] {
+        border_until(node, |border| border["under_way"] == 0);
+    }
+    grid.stop();
+}

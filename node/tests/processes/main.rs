@@ -22,6 +22,7 @@ mod plaza;
 mod recovery;
 mod scenario;
 mod scripting;
+mod sealed_keys;
 mod succession;
 mod tickets;
 mod worlds;

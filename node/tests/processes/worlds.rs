@@ -258,12 +258,111 @@ fn a_grid_of_sims_runs_in_one_process_and_goes_on_where_it_stopped() {
 }
 
 #[test]
+fn somebody_in_words_reads_the_map_and_goes_to_another_sim_and_back() {
+    let folder = Folder::new("journey");
+    let grid = Grid::start(&folder.join("grid"), "2x1");
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let (west, east) = (words(&sims[0]["http"]), words(&sims[1]["http"]));
+    let [west_sim, east_sim] = [0, 1].map(|n| words(&sims[n]["sim"]));
+    // Each knows a server of the other, and by what name it goes.
+    let mut names = Vec::new();
+    for (node, sim) in [(west, east_sim), (east, west_sim)] {
+        let began = Instant::now();
+        names.push(loop {
+            let map = json(&["world", "map", "--json", "--node", node]);
+            let sites = map["sites"].as_array().expect("a list");
+            let site = sites.iter().find(|site| site["sim"] == *sim && site["met"] == true);
+            if let Some(site) = site {
+                break words(&site["label"]).to_owned();
+            }
+            assert!(began.elapsed() < PATIENCE, "{map}");
+        });
+    }
+    let mut bob = Person::enter(west, &key(&folder, "bob"));
+    bob.types("look");
+    bob.sees("what you see is proven");
+    let ada = key(&folder, "ada");
+    let shown = json(&["keys", "show", "--json", &ada]);
+    let called = &words(&shown["public"])[..12];
+    let mut ada = Person::enter(west, &ada);
+    bob.sees(&format!("guest {called} comes into sight."));
+    ada.types("map");
+    let here = ada.sees("you are here.");
+    assert!(here.contains(" at 0 0, 256 m wide,") && here.contains(&west_sim[..12]), "{here}");
+    let there = ada.sees(&east_sim[..12]);
+    assert!(there.contains(" at 8 0, 256 m wide,") && there.contains(", up"), "{there}");
+    ada.sees("2 squares are granted, as far as is known here, and all is proved.");
+
+    ada.types("go there 99 3");
+    ada.sees("99 3 is nobody's: there is no sim.");
+    ada.types("go there nowhere at all");
+    ada.sees("No sim on the map is called nowhere at all.");
+    ada.types("go there 3 3");
+    ada.sees("You are there already.");
+
+    ada.types("go there 9 3");
+    ada.sees(&format!("You are in {} now.", names[0]));
+    ada.types("say I came by the map");
+    ada.sees("I came by the map");
+    ada.types("look");
+    ada.sees("what you see is proven");
+    // She has left the one before she is in the other.
+    bob.sees(&format!("guest {called} is out of sight."));
+
+    ada.types("map");
+    let here = ada.sees("you are here.");
+    assert!(here.contains(&east_sim[..12]), "{here}");
+    ada.types(&format!("go there {}", &west_sim[..16]));
+    ada.sees(&format!("You are in {} now.", names[1]));
+    bob.sees(&format!("guest {called} comes into sight."));
+    ada.leaves();
+    bob.leaves();
+    grid.stop();
+}
+
+#[test]
+fn a_node_has_others_dial_it_back_and_says_from_how_far_it_is_reached() {
+    let folder = Folder::new("reach");
+    let grid = Grid::start(&folder.join("grid"), "2x1");
+    let sims = grid.ready["sims"].as_array().expect("a list");
+    let (west, east) = (words(&sims[0]["http"]), words(&sims[1]["sim"]));
+    find_until(&["9", "3", "--node", west], |answer| has_server(answer, east));
+    let began = Instant::now();
+    let ports: Vec<Value> = loop {
+        let output = run(&["net", "check", "--json", "--node", west]);
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        if output.status.code() == Some(0) {
+            break lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+        }
+        assert!(began.elapsed() < PATIENCE, "{lines} {errors}");
+    };
+    let what: Vec<&str> = ports.iter().map(|port| words(&port["what"])).collect();
+    assert_eq!(what, ["overlay", "http", "servers"]);
+    for port in &ports {
+        assert_eq!((&port["reach"], &port["seen_from"]), (&"reached".into(), &"machine".into()));
+        assert_eq!(port["observed"], serde_json::json!(["127.0.0.1"]), "{port}");
+        assert!(words(&port["advice"]).contains("on this machine"), "{port}");
+    }
+    let again = run(&["net", "check", "--node", west]);
+    ended(&again, 7, "asked just now");
+    grid.stop();
+}
+
+#[test]
 fn a_sim_that_lies_in_no_world_says_so_and_a_node_of_another_world_is_told_apart() {
     let folder = Folder::new("no-world");
     let plaza = Plaza::start(&folder.join("plaza"), 1);
     let url = plaza.servers[0].url.as_str();
     ended(&run(&["world", "find", "0", "0", "--node", url]), 3, "takes part in no world");
     ended(&run(&["world", "map", "--node", url]), 3, "takes part in no world");
+    ended(&run(&["net", "check", "--node", url]), 3, "takes part in no world");
+    let mut ada = Person::enter(url, &key(&folder, "ada"));
+    for line in ["map", "go there 9 3", "go there garden"] {
+        ada.types(line);
+        ada.sees("This sim lies in no world of many sims");
+    }
+    ada.leaves();
     plaza.stop();
 
     let office = folder.join("office");
@@ -275,6 +374,31 @@ fn a_sim_that_lies_in_no_world_says_so_and_a_node_of_another_world_is_told_apart
     let nobody = run(&["world", "find", "500", "-500", "--node", url, "--json"]);
     let answer: Value = serde_json::from_slice(&nobody.stdout).expect("JSON");
     assert_eq!((nobody.status.code(), &answer["proven"]), (Some(3), &true.into()), "{answer}");
+    plaza.stop();
+}
+
+#[test]
+fn a_follower_that_its_operator_names_is_listed_as_a_way_into_the_sim() {
+    let folder = Folder::new("follower-endpoint");
+    let office = folder.join("office");
+    found(&office);
+    let member = json(&["keys", "show", "--json", &key(&folder, "follower")]);
+    let line =
+        format!("{} /ip4/192.0.2.7/tcp/8083 http://192.0.2.7:8080", words(&member["public"]));
+    let listed = office.join("server-0").join("overlay");
+    std::fs::create_dir_all(&listed).expect("a folder");
+    std::fs::write(listed.join("followers"), line).expect("a file");
+    let plaza = Plaza::start(&office, 1);
+    let began = Instant::now();
+    loop {
+        let map = json(&["world", "map", "--json", "--node", &plaza.servers[0].url]);
+        let endpoints = map["sites"][0]["endpoints"].as_array().cloned().unwrap_or_default();
+        if let [_, follower] = &endpoints[..] {
+            assert!(words(&follower["http"]).starts_with("http://192.0.2.7:8080/"), "{map}");
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "{map}");
+    }
     plaza.stop();
 }
 

@@ -52,6 +52,7 @@ mod swarm;
 use std::{
     collections::BTreeMap,
     fmt,
+    net::IpAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
@@ -128,6 +129,17 @@ impl KnownMembers {
     }
 }
 
+/// The addresses from which members that are up are heard.
+#[derive(Debug, Clone, Default)]
+struct ObservedMembers(Arc<Mutex<BTreeMap<PublicKey, IpAddr>>>);
+
+impl ObservedMembers {
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<PublicKey, IpAddr>> {
+        // No code that holds the lock can panic half-way through a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// Dials members, and sends frames to them. All sessions stop when the last clone is dropped.
 #[derive(Clone)]
 pub struct OverlayHandle {
@@ -135,6 +147,7 @@ pub struct OverlayHandle {
     local: PublicKey,
     orders: mpsc::Sender<DialOrder>,
     known: KnownMembers,
+    observed: ObservedMembers,
     figures: Arc<TransportFigures>,
 }
 
@@ -213,6 +226,12 @@ impl OverlayHandle {
         self.known.lock().values().filter(|member| !member.sessions.is_empty()).count()
     }
 
+    /// Returns the members that are up, with the addresses from which they are heard.
+    #[must_use]
+    pub fn observed(&self) -> BTreeMap<PublicKey, IpAddr> {
+        self.observed.lock().clone()
+    }
+
     /// Says goodbye to all members, and waits a moment until they were told.
     pub async fn leave(&self) {
         let all: Vec<PublicKey> = self.known.lock().keys().copied().collect();
@@ -241,12 +260,13 @@ pub async fn start(
     let (fail, failed) = mpsc::channel(ORDERS_MAX);
     let known = KnownMembers::default();
     let channels = (ordered, sender, fail);
-    let shared = (known.clone(), Arc::clone(&figures));
+    let observed = ObservedMembers::default();
+    let shared = (known.clone(), observed.clone(), Arc::clone(&figures));
     let mut swarm = swarm::OverlaySwarm::new(keypair, listen, channels, shared)?;
     let address = swarm.listen(listen).await?;
     tokio::spawn(swarm.run());
     let events = OverlayEvents::new(items, failed, known.clone());
-    Ok((OverlayHandle { address, local, orders, known, figures }, events))
+    Ok((OverlayHandle { address, local, orders, known, observed, figures }, events))
 }
 
 #[cfg(test)]

@@ -183,7 +183,12 @@ impl Overlay {
                 self.counts.rationed += 1;
                 break;
             }
+            let name = record.name();
             let is_good = self.learn_record(record, Some(from), &mut wanted);
+            if is_good {
+                // Who shows its own record has spoken with us.
+                self.meet(from, name);
+            }
             if let Some(link) = self.peers.get_mut(from).filter(|_| is_good) {
                 link.showed();
             }

@@ -43,6 +43,7 @@ impl Overlay {
         }
         let Some(shelf) = self.land.covering(at).cloned() else {
             self.keep_hint(name, record, at, from, wanted);
+            self.arrive();
             return true;
         };
         if !self.is_granted(&record, &shelf, at) {
@@ -50,6 +51,7 @@ impl Overlay {
             return false;
         }
         self.keep_record(name, record, at);
+        self.arrive();
         true
     }
 
@@ -238,6 +240,7 @@ impl Overlay {
             return;
         }
         self.evidence.insert(subject, evidence.clone());
+        let convicted = evidence.convicted();
         self.out.push_back(OverlayEffect::Evidence(Box::new(evidence.clone())));
         let told: Vec<SiteName> = self.view.iter().copied().chain(self.links.names()).collect();
         let message = OverlayMessage::Evidence(evidence);
@@ -246,6 +249,19 @@ impl Overlay {
                 continue;
             };
             self.send(speaker.peer, Some(&speaker.address), &message);
+        }
+        if let Some((name, grant)) = convicted {
+            self.convict(name, grant);
+        }
+    }
+
+    /// The beacons of a site contradicted themselves: it leaves the view, the links and the samples, and
+    /// is back with a grant that names other ones.
+    fn convict(&mut self, name: SiteName, grant: u64) {
+        self.sites.convict(name, grant);
+        let is_theirs = |site: &KnownSite| site.record.record.epoch.grant <= grant;
+        if self.sites.get(name).is_some_and(is_theirs) {
+            self.forget(name);
         }
     }
 }

@@ -14,6 +14,8 @@ pub(super) struct OverlayTimers {
     pub(super) sample: Duration,
     pub(super) probe: Duration,
     pub(super) house: Duration,
+    /// When those are greeted who were just learned of; never, if there are none.
+    pub(super) greeting: Duration,
     pub(super) hot_until: Duration,
     pub(super) warm_until: Duration,
 }
@@ -30,6 +32,7 @@ impl OverlayTimers {
             sample: within(),
             probe: within(),
             house: within(),
+            greeting: Duration::MAX,
             hot_until: now.saturating_add(cycle * pace::HOT_CYCLES),
             warm_until: now.saturating_add(cycle * pace::WARM_CYCLES),
         }
@@ -52,15 +55,19 @@ impl Overlay {
             self.greet();
             self.exchange_with_neighbour();
         }
+        if self.timers.greeting <= now {
+            self.timers.greeting = Duration::MAX;
+            self.greet();
+        }
         if self.timers.sample <= now {
             self.timers.sample =
                 self.soon(if is_warm { cycle } else { cycle * pace::REST_SAMPLE_CYCLES });
             self.exchange_with_sample();
         }
         if self.timers.probe <= now {
-            let arrives = self.arrivals > 0 && self.own.is_some() && !self.view.is_empty();
+            let arrives = self.arrivals > 0 && self.own.is_some() && self.sites.len() > 0;
             let pause = match (arrives, is_warm) {
-                (true, _) => cycle / 8,
+                (true, _) => cycle / pace::ARRIVALS_PER_CYCLE,
                 (false, true) => cycle,
                 (false, false) => cycle * pace::REST_PROBE_CYCLES,
             };
@@ -92,9 +99,17 @@ impl Overlay {
         self.timers.probe = self.timers.probe.min(probe);
     }
 
-    /// Speaks soon: somebody is to be greeted.
+    /// Greets soon: somebody was just learned of. A little later, so that the best of those who are
+    /// learned of together are greeted.
     pub(super) fn hasten(&mut self) {
-        let soon = self.soon(self.config.cycle / pace::BURST);
-        self.timers.exchange = self.timers.exchange.min(soon);
+        let soon = self.soon(self.config.cycle / pace::GREETINGS_PER_CYCLE);
+        self.timers.greeting = self.timers.greeting.min(soon);
+    }
+
+    /// A newcomer learned of its first site: it seeks its own place from there at once.
+    pub(super) fn arrive(&mut self) {
+        if self.arrivals == pace::ARRIVALS && self.own.is_some() {
+            self.timers.probe = self.now.monotonic;
+        }
     }
 }

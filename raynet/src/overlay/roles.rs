@@ -1,7 +1,5 @@
 //! Who is what here: Voronoi neighbours, long links, samples; who is being met, and who is gone.
 
-use std::collections::BTreeSet;
-
 use metatopia_types::PublicKey;
 
 use super::Overlay;
@@ -123,6 +121,8 @@ impl Overlay {
     pub(super) fn lost(&mut self, peer: PublicKey, may_return: bool) {
         self.peers.remove(peer);
         for name in self.sites.of(peer) {
+            let gap = self.sites.get(name).filter(|_| self.view.binary_search(&name).is_ok());
+            let gap = gap.map(|site| site.at);
             let Some(site) = self.sites.get_mut(name) else { continue };
             if site.speaker().is_none_or(|speaker| speaker.peer != peer) {
                 continue;
@@ -138,12 +138,27 @@ impl Overlay {
             } else {
                 self.try_next_endpoint(name);
             }
+            if let Some(gap) = gap {
+                self.mend(gap);
+            }
         }
         self.ways_lost(peer);
     }
 
+    /// A neighbour is gone: those around the gap border on each other now. Speaks with the nearest of
+    /// them that are known, who know the others.
+    fn mend(&mut self, gap: TilePoint) {
+        let view = self.view.iter().filter_map(|name| Some((self.sites.get(*name)?, *name)));
+        let mut around: Vec<(u128, SiteName)> =
+            view.map(|(site, name)| (site.at.distance_squared(gap), name)).collect();
+        around.sort_unstable();
+        for (_, name) in around.into_iter().take(pace::MENDERS) {
+            self.begin_exchange(name, GossipLayer::Neighbours);
+        }
+    }
+
     /// Goes on with the next server of a site; the site is gone if that was the last one.
-    fn try_next_endpoint(&mut self, name: SiteName) {
+    pub(super) fn try_next_endpoint(&mut self, name: SiteName) {
         let Some(site) = self.sites.get_mut(name) else { return };
         site.endpoint += 1;
         (site.is_met, site.misses) = (false, 0);
@@ -178,110 +193,5 @@ impl Overlay {
             self.heat();
         }
         self.is_stale = true;
-    }
-
-    /// Once a cycle: ends what is over, and keeps everything within its bounds.
-    pub(super) fn keep_house(&mut self) {
-        let (now, wall) = (self.now.monotonic, self.now.wall);
-        self.peers.forgive();
-        self.sites.forget_tombstones(now);
-        self.wanted.clear();
-        if self.own.as_ref().is_some_and(|own| own.record.expires <= wall) {
-            self.own = None;
-        }
-        let overdue = |site: &KnownSite| site.pending.is_some_and(|until| until <= now);
-        let old = now.saturating_sub(self.config.cycle * pace::HOT_CYCLES);
-        let (mut missed, mut over) = (Vec::new(), Vec::new());
-        for (name, site) in self.sites.iter() {
-            let is_idle = site.pending.is_none() && site.learned <= old && !self.has_role(name);
-            if site.record.record.expires <= wall || is_idle {
-                over.push(name);
-            } else if overdue(site) {
-                missed.push(name);
-            }
-        }
-        for name in over {
-            self.forget(name);
-        }
-        for name in missed {
-            self.missed(name);
-        }
-        self.hold_neighbours();
-        self.hold_shelves();
-        self.prune_shelves();
-    }
-
-    /// Connects to neighbours that closed the connection: without one, nobody would tell that they
-    /// are gone.
-    fn hold_neighbours(&mut self) {
-        for name in self.view.clone() {
-            let site = self.sites.get(name).filter(|site| site.pending.is_none());
-            let speaker = site.and_then(KnownSite::speaker).map(|speaker| speaker.peer);
-            if speaker.is_some_and(|peer| !self.peers.is_up(peer)) {
-                self.begin_exchange(name, GossipLayer::Neighbours);
-            }
-        }
-    }
-
-    /// A site did not answer in time.
-    fn missed(&mut self, name: SiteName) {
-        let Some(site) = self.sites.get_mut(name) else { return };
-        site.misses = site.misses.saturating_add(1);
-        site.pending = None;
-        if site.misses >= limits::MISSES_MAX {
-            self.try_next_endpoint(name);
-        } else {
-            self.begin_exchange(name, GossipLayer::Neighbours);
-        }
-    }
-
-    /// Asks a neighbour and the host for the map of the own cell, where it is missing: whoever seeks a
-    /// point of the cell ends here, and wants to see that it is nobody's.
-    fn hold_shelves(&mut self) {
-        let sites = self.view.iter().filter_map(|name| self.sites.get(*name));
-        let places: Vec<[i64; 2]> = sites.map(|site| site.at.coordinates()).collect();
-        let corners = self.cells.corners(self.at, &places);
-        let middle = |one: TilePoint, other: TilePoint| TilePoint {
-            x: one.x.midpoint(other.x),
-            y: one.y.midpoint(other.y),
-        };
-        let mut points = Vec::new();
-        for (index, corner) in corners.iter().enumerate() {
-            let next = corners[(index + 1) % corners.len()];
-            points.extend([*corner, middle(*corner, next), middle(*corner, self.at)]);
-        }
-        points.retain(|point| self.land.covering(*point).is_none());
-        points.sort_unstable();
-        points.dedup();
-        if let Some(point) = points.first() {
-            self.want_from_host(*point);
-        }
-        let speakers = self.view.iter().filter_map(|name| self.sites.get(*name)?.speaker());
-        let speakers: Vec<PublicKey> = speakers.map(|speaker| speaker.peer).collect();
-        if let Some(peer) = self.stream.pick(&speakers).copied() {
-            self.want_shelves(peer, points);
-        }
-    }
-
-    /// Drops the farthest shelves that no site needs, if there are too many.
-    fn prune_shelves(&mut self) {
-        if self.land.len() <= limits::SHELVES_KEPT_MAX {
-            return;
-        }
-        let needed: BTreeSet<_> = {
-            let places = self.sites.iter().map(|(_, site)| site.at).chain([self.at]);
-            places.filter_map(|at| self.land.covering(at)).map(|shelf| shelf.block).collect()
-        };
-        let at = self.at;
-        let mut free: Vec<_> = self
-            .land
-            .shelves()
-            .map(|shelf| shelf.block)
-            .filter(|block| !needed.contains(block))
-            .collect();
-        free.sort_by_key(|block| (at.distance_squared(block.corner), *block));
-        let kept: BTreeSet<_> =
-            needed.into_iter().chain(free.into_iter().take(pace::SHELVES_NEAR)).collect();
-        self.land.retain(|shelf| kept.contains(&shelf.block));
     }
 }

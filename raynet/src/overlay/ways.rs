@@ -1,5 +1,5 @@
 //! Ways to a point: the one who seeks asks one site after the other for nearer ones, always nearer,
-//! and so needs nobody's help on the way. Probes of the own cell are ways as well.
+//! and so needs nobody's help on the way.
 
 use std::{sync::Arc, time::Duration};
 
@@ -9,7 +9,6 @@ use super::Overlay;
 use crate::{
     NearerSites, OverlayMessage, SignedSiteRecord, SiteName, TilePoint,
     limits::{self, FRONTIER_MAX, HOPS_MAX},
-    pace,
 };
 
 /// What a way is for.
@@ -42,7 +41,7 @@ pub(super) struct SeekWay {
     asked: Vec<SiteName>,
     /// How near the last one is that answered. All who are asked after it are nearer.
     best: u128,
-    last: Option<(Arc<SignedSiteRecord>, PublicKey)>,
+    pub(super) last: Option<(Arc<SignedSiteRecord>, PublicKey)>,
     pub(super) hops: u32,
     /// Was the last one asked for the map?
     is_mapped: bool,
@@ -76,34 +75,6 @@ impl SeekWay {
 }
 
 impl Overlay {
-    /// Shoots a ray at a corner of the own cell, where a neighbour that nobody told of would be missed
-    /// first, and seeks that point from far away. Whoever is nearest there must be this member, or
-    /// one of its neighbours.
-    pub(super) fn probe(&mut self) {
-        if self.own.is_none() {
-            return;
-        }
-        let neighbours: Vec<[i64; 2]> = self
-            .view
-            .iter()
-            .filter_map(|name| self.sites.get(*name))
-            .map(|site| site.at.coordinates())
-            .collect();
-        let mut corners = self.cells.corners(self.at, &neighbours);
-        if self.arrivals > 0 && !self.view.is_empty() {
-            // A newcomer knows sites that are far away: whoever is nearest to it knows its neighbours.
-            self.arrivals -= 1;
-            corners = vec![self.at];
-        }
-        let far: Vec<SiteName> = self.links.names().chain(self.sampler.names()).collect();
-        let (Some(point), false) = (self.stream.pick(&corners).copied(), far.is_empty()) else {
-            return;
-        };
-        let starts: Vec<SiteName> =
-            (0..pace::WAYS).filter_map(|_| self.stream.pick(&far).copied()).collect();
-        self.begin_way(WayGoal::Probe, point, &starts);
-    }
-
     /// Begins a way from these sites. Returns its number.
     pub(super) fn begin_way(
         &mut self,
@@ -326,18 +297,6 @@ impl Overlay {
             WayGoal::Probe => self.probe_ended(&way),
             WayGoal::Lookup(id) => self.way_of_lookup_ended(id, way.hops, &way.asked),
             WayGoal::Owner(id) => self.owner_way_ended(id, way.hops, way.last),
-        }
-    }
-
-    /// A probe ended at a site: if it is none of the neighbours, perhaps it should be.
-    fn probe_ended(&mut self, way: &SeekWay) {
-        let Some((record, from)) = way.last.clone() else { return };
-        if self.view.binary_search(&record.name()).is_ok() {
-            return;
-        }
-        let mut wanted = Vec::new();
-        if self.learn_record(SignedSiteRecord::clone(&record), Some(from), &mut wanted) {
-            self.want_shelves(from, wanted);
         }
     }
 }

@@ -164,31 +164,7 @@ fn a_route_goes_on_from_site_to_site_until_it_arrives() {
 /// 8. It wrote the point of a message over its length.
 #[test]
 fn every_message_is_read_as_it_was_written() {
-    let point = TilePoint { x: i32::MIN, y: i32::MAX };
-    let tip = signed(1, square(2, -2)).tip();
-    let half = metatopia_raynet::TipExchange {
-        layer: GossipLayer::Samples,
-        own: Some(tip),
-        tips: vec![tip; 10],
-    };
-    let nearer = vec![signed(1, square(2, -2)); 3];
-    let answer = metatopia_raynet::NearerSites {
-        nonce: u64::MAX,
-        nearer,
-        owner: None,
-        shelf: vec![1, 2, 3],
-    };
-    let messages = [
-        OverlayMessage::Exchange(half.clone()),
-        OverlayMessage::Answer(half),
-        OverlayMessage::Want(vec![Town::name(1), Town::name(2)]),
-        OverlayMessage::Records(vec![signed(1, square(2, -2))]),
-        OverlayMessage::WantShelves(vec![point]),
-        OverlayMessage::Shelf(vec![7; 4_000]),
-        OverlayMessage::Seek { nonce: 1 << 63, point, most: 3, map: true },
-        OverlayMessage::Nearer(answer),
-    ];
-    for message in messages {
+    for (_, message) in crate::wire::messages() {
         assert_eq!(OverlayMessage::decode(&message.encode()), Ok(message));
     }
 }

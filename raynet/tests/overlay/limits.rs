@@ -70,6 +70,7 @@ fn tombstones_stay_within_their_limit() {
     let (squares, mut lone) = row(TOMBSTONES_MAX + 20, 2);
     for (number, at) in squares.iter().enumerate().skip(1) {
         lone.meet(number, *at);
+        lone.give(OverlayInput::Closed(key(number)));
         lone.give(OverlayInput::DialFailed(key(number)));
     }
     assert_eq!(lone.member.sizes()[1], TOMBSTONES_MAX);

@@ -7,3 +7,4 @@ mod limits;
 mod lookups;
 mod stories;
 mod town;
+mod wire;

@@ -85,6 +85,27 @@ fn a_site_that_signs_two_records_convicts_itself() {
 }
 
 #[test]
+fn a_convicted_site_leaves_all_views_until_its_grant_names_other_beacons() {
+    let grants = [grant(0, square(0, 0)), grant(1, square(20, 0))];
+    let mut lone = Lone::new(&grants);
+    lone.meet(1, square(20, 0));
+    assert_eq!(lone.member.neighbours().count(), 1);
+    let mut second = record(1, square(20, 0));
+    second.clients = 3;
+    lone.show(1, &second.sign(&beacon(1)));
+    let held = |lone: &Lone| {
+        let member = &lone.member;
+        member.neighbours().chain(member.long_links()).chain(member.samples()).count()
+    };
+    assert_eq!(held(&lone), 0);
+    let mut later = record(1, square(20, 0));
+    later.epoch.record += 1;
+    lone.show(1, &later.sign(&beacon(1)));
+    lone.meet(1, square(20, 0));
+    assert_eq!(held(&lone), 0, "the beacons are the same");
+}
+
+#[test]
 fn two_maps_of_one_height_are_evidence() {
     let grants = [grant(0, square(0, 0)), grant(1, square(20, 0))];
     let mut lone = Lone::new(&grants);
@@ -143,8 +164,12 @@ fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
     lone.give(OverlayInput::Up(key(2)));
     let asked = lone.show(2, &signed(1, far)).into_iter().filter_map(said).collect::<Vec<_>>();
     assert!(
-        matches!(&asked[..], [(_, OverlayMessage::WantShelves(points))] if points.len() == 1),
-        "{asked:?}"
+        matches!(
+            &asked[..],
+            [(_, OverlayMessage::WantShelves(points)), (_, OverlayMessage::Seek { point, .. })]
+                if points.len() == 1 && *point == lone.member.at()
+        ),
+        "the shelf is asked for, and the newcomer's own place: {asked:?}"
     );
     let again = lone.hear(2, &OverlayMessage::Records(vec![signed(1, far)]));
     assert_eq!(again, [], "once");
@@ -167,6 +192,18 @@ fn a_hint_is_passed_to_nobody_and_its_sender_is_asked_for_the_shelf_once() {
         matches!(&given[..], [(_, OverlayMessage::Records(records))] if records.len() == 1),
         "{given:?}"
     );
+}
+
+#[test]
+fn a_dial_that_fails_beside_a_connection_of_the_other_one_does_no_harm() {
+    let near = square(20, 0);
+    let mut lone = Lone::new(&[grant(0, square(0, 0)), grant(1, near)]);
+    lone.meet(1, near);
+    lone.give(OverlayInput::DialFailed(key(1)));
+    assert_eq!(lone.member.neighbours().count(), 1);
+    lone.give(OverlayInput::Down(key(1)));
+    lone.give(OverlayInput::DialFailed(key(1)));
+    assert_eq!(lone.member.neighbours().count(), 0);
 }
 
 #[test]
@@ -195,6 +232,7 @@ fn a_site_goes_on_with_its_next_server_and_is_gone_after_the_last_one() {
     lone.show(1, &two.sign(&beacon(1)));
     lone.hear(1, &crate::town::exchange(1, near, Vec::new()));
     assert_eq!(lone.member.neighbours().count(), 1);
+    lone.give(OverlayInput::Closed(key(1)));
     let effects = lone.give(OverlayInput::DialFailed(key(1)));
     let dialled = effects
         .iter()

@@ -305,6 +305,7 @@ impl Town {
             }
             OverlayEffect::Found(answer) => self.found.push(*answer),
             OverlayEffect::Evidence(evidence) => self.evidence.push((number, *evidence)),
+            OverlayEffect::DialBack { .. } => {}
             OverlayEffect::ShelfWanted(point) => {
                 let shelf = self.shelves.iter().find(|shelf| shelf.block.contains(point));
                 if let Some(proof) = shelf.map(|shelf| shelf.proof.clone()) {

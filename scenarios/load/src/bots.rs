@@ -12,6 +12,7 @@ use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use serde::Serialize;
 use tokio::time::Instant;
 
+pub(crate) use self::player::bot_name;
 use self::{pattern::Pattern, player::BotPlayer};
 pub use self::{reread::lost, tally::ActTally};
 use crate::LoadError;

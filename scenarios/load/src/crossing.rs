@@ -13,7 +13,7 @@ use tokio::{
     time::{Instant, interval, sleep_until, timeout},
 };
 
-use crate::LoadError;
+use crate::{LoadError, bots::bot_name};
 
 /// The time between two headings of a bot.
 const PACE: Duration = Duration::from_millis(500);
@@ -133,7 +133,8 @@ impl CrossingBot {
             driver.view(Some(watching())).await?;
         }
         let look = Look { color: 0x40_8040 + (index * 0x2f) % 0x60_0000, ..Look::default() };
-        let login = Act::Login { name: format!("bot {index}"), look, bot: true, pass: None };
+        let name = bot_name(index, &key.public());
+        let login = Act::Login { name, look, bot: true, pass: None };
         drivers[0].submit(login, Vec::new()).await?;
         let mut bot = Self {
             drivers,

@@ -9,6 +9,7 @@ pub mod land;
 pub mod liars;
 pub mod rows;
 pub mod scenes;
+mod starts;
 pub mod town;
 pub mod truth;
 pub mod variants;

@@ -5,7 +5,7 @@ use metatopia_simulator::overlay::{
 };
 
 fn play(scene: OverlayScene, seed: u64) -> OverlayPlayed {
-    OverlayPlay { scene, sites: 100, cycles: None }.play(seed)
+    OverlayPlay { scene, sites: 100, cycles: None, is_warm: false }.play(seed)
 }
 
 fn assert_kept(scene: OverlayScene) {

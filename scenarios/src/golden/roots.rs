@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "825a87e1f9942089966936d025fce8869d97f7dd6a0e3a6fbf0bc9dfdd867c6a"),
-    (Height(1), "bb7adabe6281dbab58c6d87cc1481c4b080ed460577740acab05d68922b9961b"),
-    (Height(2), "00e4e4a1c0d8dac7180eee672441b22ba171f646bdd5a33bff15b6d20840e123"),
-    (Height(10), "43ea8a8c4f663dbbcca00249be9db4ec04eccb34d673f5d99585bef5d54614c3"),
-    (Height(50), "537040bac48faa00b7528d36d97d48fda6f4c904992e63eeacc35f8dee8b7d8a"),
-    (Height(100), "ead116da39ee66b11dff6e642aa79791a5122a3be1ebdbc8442847185093766d"),
-    (Height(200), "672f9812254c5ffaefcd4da950f78860c2e693568294dd45873274891d469703"),
-    (Height(300), "fca83b71aa7b2a24558277662f01df6fab674e130d2a8e135d1ce26e943d1242"),
-    (Height(499), "aebc272bc696c96083fab1be3e7b23e3191c9d10d019f1808afd52263ab97780"),
-    (Height(500), "506d350494e957a7759077612af7674178f26cbceff2d894ef44b8a9d4f8c2d7"),
+    (Height(0), "d55d79b03cedef10c771f542b68e36e701871aee3425ea6f36869234d226175f"),
+    (Height(1), "049e587031eb1517d45149766c15196cbb377f64143affbdb1508e3237f7dcc5"),
+    (Height(2), "12d940dc88b8af5289cd1ca36fbd3f073ca6e6d6b0399fff22e7c74d14d64b6c"),
+    (Height(10), "e53afa065aaa71007ac100ca67146f384604603d5141a7ec2a4a36e4d971d6cc"),
+    (Height(50), "8dd8ec7aebce65077f80109dce9bb3b7e737771dc7a3fe7e567fa423fae626e9"),
+    (Height(100), "3d22c19dd30f5fab38a5b2cb0708e32086f4c6967b9746b58a40655812f78a3f"),
+    (Height(200), "b83ee93fa4cb760937a3213b1d7ca1b1806859d8bdfed8641ba670334969fb2c"),
+    (Height(300), "5b55f923981c66047c8718b9f278997991dc93891527e017cf5e60d17b68250c"),
+    (Height(499), "38672b339b9862d1d51701e7db45d94ee71f232e4d68ea492cf0caac427a628d"),
+    (Height(500), "a1d6c37f96acb817a654603acade9ce3d1260e1957e1e9d87d05d3be36a2a419"),
 ];

@@ -54,8 +54,14 @@ pub(super) struct PlaceFile {
     pub(super) land_per_key: Option<Spanned<Setting>>,
     pub(super) land_per_week: Option<Spanned<Setting>>,
     pub(super) land_days: Option<Spanned<Setting>>,
+    /// Fewest servers of a neighbour from which things come.
+    pub(super) things_from_servers: Option<Spanned<Setting>>,
+    pub(super) border_things: Option<Spanned<Setting>>,
+    pub(super) border_bytes: Option<Spanned<Setting>>,
     /// The ground that bodies keep to.
     pub(super) ground: Option<Spanned<GroundFile>>,
+    /// Metres a second squared.
+    pub(super) gravity: Option<Spanned<NumberPair>>,
     #[serde(default, skip_serializing_if = "AvatarFile::is_empty")]
     pub(super) avatar: AvatarFile,
     /// What players may build.
@@ -72,6 +78,8 @@ pub(super) struct PlaceFile {
     pub(super) openings: Vec<Spanned<OpeningFile>>,
     #[serde(default, rename = "object", skip_serializing_if = "Vec::is_empty")]
     pub(super) objects: Vec<Spanned<ObjectFile>>,
+    #[serde(default, rename = "joint", skip_serializing_if = "Vec::is_empty")]
+    pub(super) joints: Vec<Spanned<JointFile>>,
 }
 
 /// Two opposite corners.
@@ -171,6 +179,10 @@ pub(super) struct ObjectFile {
     /// Whether contacts do not turn it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub(super) upright: bool,
+    /// The categories that it belongs to, 0 to 31; all if they are left out.
+    pub(super) categories: Option<Spanned<Vec<u32>>>,
+    /// The categories that it neither meets nor notices.
+    pub(super) passes: Option<Spanned<Vec<u32>>>,
     #[serde(default)]
     pub(super) color: Color,
     /// How it is drawn: round, square, arrow or star; as its outline is if it is left out.
@@ -185,6 +197,56 @@ pub(super) struct ObjectFile {
     pub(super) spawned_by: Option<Spanned<String>>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) scripts: Vec<ScriptFile>,
+}
+
+/// What holds two things together, or a thing to the ground. Which keys it has depends on its kind.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct JointFile {
+    pub(super) kind: JointKindFile,
+    /// The mark of the first thing; the ground if it is left out.
+    pub(super) a: Option<Spanned<String>>,
+    pub(super) b: Spanned<String>,
+    /// The point of the place at which it holds both.
+    pub(super) at: Option<NumberPair>,
+    /// Where it is on the first thing as that one sees itself, or on the ground.
+    pub(super) anchor_a: Option<NumberPair>,
+    pub(super) anchor_b: Option<NumberPair>,
+    /// The share of a turn by which the second thing is turned against the first one, at rest.
+    pub(super) turn: Option<Number>,
+    /// Radians of a hinge, metres of a slider.
+    pub(super) limits: Option<NumberPair>,
+    /// Radians or metres a second, and newton metres or newtons.
+    pub(super) motor_speed: Option<Number>,
+    pub(super) motor_strength: Option<Number>,
+    /// The direction of a slider as the first thing sees itself.
+    pub(super) axis: Option<NumberPair>,
+    /// The length of a rod, or that to which a spring pulls.
+    pub(super) length: Option<Number>,
+    /// The least and the greatest distance of a rope or a spring.
+    pub(super) least: Option<Number>,
+    pub(super) most: Option<Number>,
+    /// How a spring swings: hertz, and the damping ratio.
+    pub(super) frequency: Option<Number>,
+    pub(super) damping: Option<Number>,
+    /// The greatest force of a target, in newtons.
+    pub(super) force: Option<Number>,
+    /// Whether the two things meet each other.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub(super) collide: bool,
+    pub(super) break_force: Option<Number>,
+    pub(super) break_torque: Option<Number>,
+}
+
+/// What a joint leaves its things free to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum JointKindFile {
+    Hinge,
+    Rod,
+    Weld,
+    Slider,
+    Target,
 }
 
 /// How a body moves.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{BodySpec, Motion, Region, Shape};
+use metatopia_physics::{BodySpec, Filter, Motion, Region, Shape};
 use metatopia_scripting::Package;
 use metatopia_sim::{ObjectSpec, ScriptSpec};
 use metatopia_types::{AssetLicence, BodyShape, Look, ObjectId, PublicKey};
@@ -71,6 +71,14 @@ impl TomlSource<'_> {
         let (shape, angle) = (self.shape(object)?, self.angle(described)?);
         let (scripts, owner) = (self.scripts(described, context)?, self.owner(described)?);
         let spawner = self.spawner(described, first, context)?;
+        let filter = Filter {
+            category: described.categories.as_ref().map_or(Ok(u32::MAX), |all| self.bits(all))?,
+            mask: described
+                .passes
+                .as_ref()
+                .map_or(Ok(0), |all| self.bits(all))
+                .map(|bits| !bits)?,
+        };
         let mut specs = Vec::new();
         for (n, place) in (1..).zip(places) {
             let name =
@@ -81,7 +89,7 @@ impl TomlSource<'_> {
                 owner,
                 look: described.look(),
                 text: described.text.clone(),
-                body: described.body(shape, place, angle),
+                body: BodySpec { filter, ..described.body(shape, place, angle) },
                 scripts: scripts.clone(),
                 licence,
                 spawner,
@@ -127,6 +135,16 @@ impl TomlSource<'_> {
             key.parse().map_err(|_| self.mistake(owner, format!("{key:?} is no key")))
         };
         described.owner.as_ref().map(parse).transpose()
+    }
+
+    /// Returns categories as bits.
+    fn bits(&self, categories: &Spanned<Vec<u32>>) -> Result<u32, Mistake> {
+        let set = |bits: u32, category: &u32| {
+            let bit = 1_u32.checked_shl(*category);
+            let told = || format!("{category} is no category: write 0 to 31");
+            Ok(bits | bit.ok_or_else(|| self.mistake(categories, told()))?)
+        };
+        categories.get_ref().iter().try_fold(0, set)
     }
 
     /// Returns the number of the thing that spawned this one.
@@ -275,6 +293,8 @@ impl ObjectFile {
             spin_damping: other(body.angular_damping, body.linear_damping),
             sensor: body.sensor,
             upright: body.fixed_rotation,
+            categories: listed(body.filter.category, u32::MAX),
+            passes: listed(!body.filter.mask, 0),
             color: Color(look.color),
             text: text.clone(),
             owner: owner.map(|key| written(key.to_string())),
@@ -283,6 +303,12 @@ impl ObjectFile {
             scripts: Vec::new(),
         }
     }
+}
+
+/// Returns the categories of these bits; nothing if they are the usual ones.
+fn listed(bits: u32, usual: u32) -> Option<Spanned<Vec<u32>>> {
+    let all = (0..32).filter(|category| bits & (1 << category) != 0);
+    (bits != usual).then(|| written(all.collect()))
 }
 
 /// Returns an angle in whole degrees if that is exact, or else as a share of a turn.

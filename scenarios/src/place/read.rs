@@ -63,6 +63,11 @@ impl Place {
         if let Some(many) = described.lands.get(LANDS_MAX) {
             mistakes.push(source.mistake(many, format!("at most {LANDS_MAX} lands can be named")));
         }
+        let joints = source.joints(&described.joints, &context.marks, &objects);
+        let joints = joints.unwrap_or_else(|found| {
+            mistakes.extend(found);
+            Vec::new()
+        });
         let mut lands = Vec::new();
         for land in described.lands.iter().take(LANDS_MAX) {
             match source.land(land) {
@@ -86,6 +91,7 @@ impl Place {
             publishers: described.publishers.as_ref().map(|_| parameters.publishers),
             parameters,
             objects,
+            joints,
             lands,
             floor_plan,
             introduction,

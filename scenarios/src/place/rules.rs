@@ -27,6 +27,11 @@ impl TomlSource<'_> {
             let GroundFile { from, to } = ground.get_ref();
             rules.ground = Area::between(from.vec2(), to.vec2());
         }
+        if let Some(gravity) = &file.gravity {
+            rules.gravity = gravity.get_ref().vec2();
+            let usual = Parameters { gravity: rules.gravity, ..Parameters::default() };
+            usual.check().map_err(|error| self.mistake(gravity, error))?;
+        }
         rules.ticks_per_turn = file.ticks_per_turn.unwrap_or(rules.ticks_per_turn);
         file.avatar.set(&mut rules.avatar);
         rules.check().map_err(|error| Mistake::in_file(self.file, error))?;
@@ -95,7 +100,7 @@ pub(super) fn written<T>(value: T) -> Spanned<T> {
 
 impl PlaceFile {
     /// Returns the settings that stand in no table, by their names.
-    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 14] {
+    fn single_settings(&mut self) -> [(&'static str, &mut Option<Spanned<Setting>>); 17] {
         [
             ("objects_max", &mut self.objects_max),
             ("avatars_max", &mut self.avatars_max),
@@ -111,6 +116,9 @@ impl PlaceFile {
             ("land_per_key", &mut self.land_per_key),
             ("land_per_week", &mut self.land_per_week),
             ("land_days", &mut self.land_days),
+            ("things_from_servers", &mut self.things_from_servers),
+            ("border_things", &mut self.border_things),
+            ("border_bytes", &mut self.border_bytes),
         ]
     }
 
@@ -133,6 +141,9 @@ impl PlaceFile {
         if rules.ground != usual.ground {
             let Area { low, high } = rules.ground;
             self.ground = Some(written(GroundFile { from: low.into(), to: high.into() }));
+        }
+        if rules.gravity != usual.gravity {
+            self.gravity = Some(written(rules.gravity.into()));
         }
         let ticks = rules.ticks_per_turn;
         self.ticks_per_turn = (ticks != usual.ticks_per_turn).then_some(ticks);

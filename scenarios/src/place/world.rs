@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use metatopia_physics::JointSpec;
 use metatopia_sim::{Introduction, ObjectSpec, World};
 use metatopia_types::ObjectId;
 
@@ -20,6 +21,8 @@ impl Place {
         let numbers: BTreeMap<ObjectId, ObjectId> =
             things.iter().zip(1..).map(|((old, _), new)| (*old, ObjectId(new))).collect();
         let objects = things.into_iter().map(|(_, thing)| renumbered(thing, &numbers)).collect();
+        let joints = world.joints().into_iter();
+        let joints = joints.filter_map(|joint| renumbered_joint(joint, &numbers)).collect();
         let packages = world.packages().map(|package| (package.id(), package.clone()));
         Self {
             name: charter.name.clone(),
@@ -28,6 +31,7 @@ impl Place {
             parameters: charter.parameters.clone(),
             packages: packages.collect(),
             objects,
+            joints,
             lands: charter.lands.clone(),
             floor_plan: charter.floor_plan.clone(),
             // The picture is no part of a state: whoever has the genesis puts it there.
@@ -46,4 +50,14 @@ fn renumbered(mut thing: ObjectSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> 
     }
     thing.spawner = thing.spawner.and_then(|spawner| numbers.get(&spawner).copied());
     thing
+}
+
+/// Gives the ends of a joint the numbers that things have from now on; nothing if an end is no thing.
+fn renumbered_joint(joint: JointSpec, numbers: &BTreeMap<ObjectId, ObjectId>) -> Option<JointSpec> {
+    let b = *numbers.get(&joint.b)?;
+    let a = match joint.a {
+        Some(a) => Some(*numbers.get(&a)?),
+        None => None,
+    };
+    Some(JointSpec { a, b, ..joint })
 }

@@ -7,7 +7,7 @@ use metatopia_types::{ObjectId, PackageId};
 
 use super::{
     PLACE_FILE, Place,
-    file::{AvatarFile, LandFile, ObjectFile, PlaceFile, ScriptFile},
+    file::{AvatarFile, JointFile, LandFile, ObjectFile, PlaceFile, ScriptFile},
     rules::written,
     state,
 };
@@ -80,10 +80,13 @@ impl Place {
             object.scripts = spec.scripts.iter().map(script).collect();
             file.objects.push(written(object));
         }
+        let joints = self.joints.iter();
+        file.joints = joints.map(|joint| written(JointFile::of(joint, &marks))).collect();
         file
     }
 
-    /// Returns marks for the things of which scripts hold handles, and for those that spawned others.
+    /// Returns marks for the things of which scripts hold handles, and for those that spawned others
+    /// or are joined.
     fn marks(&self) -> BTreeMap<ObjectId, String> {
         let mut marks = BTreeMap::new();
         let mut note = |id: ObjectId| {
@@ -93,6 +96,8 @@ impl Place {
             }
         };
         self.objects.iter().filter_map(|object| object.spawner).for_each(&mut note);
+        let ends = self.joints.iter().flat_map(|joint| [joint.a, Some(joint.b)]);
+        ends.flatten().for_each(&mut note);
         for script in self.objects.iter().flat_map(|object| &object.scripts) {
             script.state.0.values().for_each(|value| state::handles(value, &mut note));
         }
@@ -128,7 +133,11 @@ impl PlaceFile {
             land_per_key: None,
             land_per_week: None,
             land_days: None,
+            things_from_servers: None,
+            border_things: None,
+            border_bytes: None,
             ground: None,
+            gravity: None,
             avatar: AvatarFile::default(),
             building: BTreeMap::new(),
             gas: BTreeMap::new(),
@@ -136,6 +145,7 @@ impl PlaceFile {
             sectors: Vec::new(),
             openings: Vec::new(),
             objects: Vec::new(),
+            joints: Vec::new(),
         }
     }
 }

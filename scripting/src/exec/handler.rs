@@ -157,7 +157,8 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
 /// What a handler is given, in the order of [`EventKind::parameters`].
 fn arguments(event: &Event, stack: &mut Vec<Datum>) {
     match event {
-        Event::Start | Event::Upgrade => {}
+        Event::Start | Event::Upgrade | Event::Arrive => {}
+        Event::Refused { why } => stack.push(Datum::text(why.as_str())),
         Event::Tick { dt } => stack.push(Datum::Fixed(*dt)),
         Event::Touch { other, at, impulse } => {
             stack.extend([Datum::Object(*other), Datum::Vec2(*at), Datum::Fixed(*impulse)]);
@@ -181,6 +182,10 @@ fn arguments(event: &Event, stack: &mut Vec<Datum>) {
         Event::Answer { who, tag, accepted } => {
             stack.extend([Datum::Object(*who), Datum::text(tag.as_str()), Datum::Bool(*accepted)]);
         }
+        Event::Hit { other, speed } => {
+            stack.extend([Datum::Object(*other), Datum::Fixed(*speed)]);
+        }
+        Event::Break { other } => stack.push(other.map_or(Datum::Unit, Datum::Object)),
     }
 }
 

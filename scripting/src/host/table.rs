@@ -227,6 +227,16 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "makes a thing; on_spawn(thing, tag) tells what became of it";
     "despawn"(thing: Object) -> Unit, 30_000 ns, Writes(world::despawn),
         "removes a thing that this one spawned, or itself if it was spawned";
+    "pin"(other: Object, at: Vec2) -> Unit, 30_000 ns, Writes(world::pin),
+        "joins the own thing to another one of its owner by a hinge at a point within 16 m";
+    "weld"(other: Object, at: Vec2) -> Unit, 30_000 ns, Writes(world::weld),
+        "the same, as one piece";
+    "tie"(other: Object, length: Number) -> Unit, 30_000 ns, Writes(world::tie),
+        "the same by a rope between the centres, of at most 64 m";
+    "motor"(other: Object, speed: Number, strength: Number) -> Unit, 30_000 ns, Writes(world::motor),
+        "turns another thing about the hinges with the own one, in radians a second; strength in N m, 0 ends it";
+    "unjoin"(other: Object) -> Unit, 30_000 ns, Writes(world::unjoin),
+        "takes off all joints between the own thing and another one of its owner";
     "log"(line: Any) -> Unit, 500 ns, Writes(world::log),
         "notes a line for the author; nobody else sees it";
 };

@@ -4,7 +4,7 @@ use metatopia_math::{Angle, Fx};
 use metatopia_types::Outline;
 
 use super::{numbers::fixed_of, wrong_types};
-use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, Value};
+use crate::{ErrorKind, HostFault, ObjectView, ScriptContext, ThingJoint, Value};
 
 type WorldResult = Result<Value, HostFault>;
 
@@ -62,6 +62,48 @@ pub(super) fn despawn(scene: &mut ScriptContext, args: &[Value]) -> WorldResult 
     match args {
         [Value::Object(object)] => done(scene.despawn(*object)),
         _ => Err(wrong_types("despawn", args)),
+    }
+}
+
+pub(super) fn pin(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), Value::Vec2(at)] => {
+            done(scene.join_at(*other, *at, ThingJoint::Pin))
+        }
+        _ => Err(wrong_types("pin", args)),
+    }
+}
+
+pub(super) fn weld(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), Value::Vec2(at)] => {
+            done(scene.join_at(*other, *at, ThingJoint::Weld))
+        }
+        _ => Err(wrong_types("weld", args)),
+    }
+}
+
+pub(super) fn tie(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), length] => done(scene.tie(*other, fixed_of("tie", length)?)),
+        _ => Err(wrong_types("tie", args)),
+    }
+}
+
+pub(super) fn motor(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other), speed, strength] => {
+            let (speed, strength) = (fixed_of("motor", speed)?, fixed_of("motor", strength)?);
+            done(scene.motor(*other, speed, strength))
+        }
+        _ => Err(wrong_types("motor", args)),
+    }
+}
+
+pub(super) fn unjoin(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Object(other)] => done(scene.unjoin(*other)),
+        _ => Err(wrong_types("unjoin", args)),
     }
 }
 

@@ -34,7 +34,8 @@ fn syntax_errors_have_line_and_column() {
 #[test]
 fn unknown_handlers_are_errors_with_a_suggestion() {
     let all = "there are on_start, on_tick, on_touch, on_chat, on_message, on_timer, on_upgrade, \
-               on_spawn, on_ui, on_enter, on_leave, on_answer";
+               on_spawn, on_ui, on_enter, on_leave, on_answer, on_hit, on_break, on_arrive, \
+               on_refused";
     let expected = format!("1:17: there is no event for on_tuch: did you mean on_touch?; {all}");
     assert_eq!(first("fn on_tuch(who) {}"), expected);
     assert_eq!(first("fn on_xyzzy() {}"), format!("1:15: there is no event for on_xyzzy; {all}"));
@@ -326,6 +327,10 @@ fn every_function_of_the_table_can_be_called() {
             // Only people are shown forms and whispered to, are offered things, and allow something.
             "ui" | "whisper" | "offer" | "ask" | "allowed" | "carry" | "dress" => {
                 crate::stage::start(&source.replace("self_", "nearby(5)[1]"))
+            }
+            // A thing is joined to another one.
+            "pin" | "weld" | "tie" | "motor" | "unjoin" => {
+                crate::stage::start(&source.replace("self_", "nearby(5)[0]"))
             }
             _ => crate::stage::start(&source),
         };

@@ -82,6 +82,10 @@ impl ActContext<'_> {
                 self.state.check_more_text(thing, text)?;
                 on(*object, ObjectEdit::SetText(text.clone()))
             }
+            Build::LetTravel { object, travels } => {
+                self.thing(*object)?;
+                on(*object, ObjectEdit::LetTravel(*travels))
+            }
             Build::Attach { object, package } => on(*object, self.attach(*object, *package)?),
             Build::Upgrade { object, script, package } => {
                 // Authors mend what runs from where they write it, so a thing may be far off.
@@ -93,13 +97,7 @@ impl ActContext<'_> {
                 let resumed = self.resume(*object, *script)?;
                 return Ok(vec![resumed, StateChange::Player(self.author(), player)]);
             }
-            Build::Detach { object, script } => {
-                let (_, thing) = self.within_reach(*object)?;
-                if !thing.scripts.contains(script) {
-                    return Err(Refusal::NoScript);
-                }
-                on(*object, ObjectEdit::Detach(*script))
-            }
+            Build::Detach { object, script } => on(*object, self.detach(*object, *script)?),
         };
         if self.grows(&change) && !self.state.byte_budget.has(BUILD_BYTES_MAX) {
             return Err(Refusal::Full);
@@ -108,15 +106,25 @@ impl ActContext<'_> {
         Ok(vec![change, StateChange::Player(self.author(), player)])
     }
 
+    /// Decides whether a script is taken off a thing.
+    fn detach(&self, object: ObjectId, script: ScriptId) -> Result<ObjectEdit, Refusal> {
+        let (_, thing) = self.within_reach(object)?;
+        let has = thing.scripts.contains(&script);
+        if has { Ok(ObjectEdit::Detach(script)) } else { Err(Refusal::NoScript) }
+    }
+
     /// Decides whether a suspended script runs again. As with an upgrade, the thing may be far off. Nothing
     /// undoes this, so it is no step of building.
-    fn resume(&self, object: ObjectId, script: ScriptId) -> Result<StateChange, Refusal> {
-        if !self.thing(object)?.scripts.contains(&script) {
+    fn resume(&self, object: ObjectId, id: ScriptId) -> Result<StateChange, Refusal> {
+        if !self.thing(object)?.scripts.contains(&id) {
             return Err(Refusal::NoScript);
         }
+        let script = self.state.scripts.get(&id).expect("a script that its object lists");
+        // Its source may have stayed behind a border.
+        self.check_package(script.package)?;
         // It gets an event.
         let has_room = self.state.byte_budget.has(BUILD_BYTES_MAX);
-        if has_room { Ok(StateChange::Resume(script)) } else { Err(Refusal::Full) }
+        if has_room { Ok(StateChange::Resume(id)) } else { Err(Refusal::Full) }
     }
 
     /// Decides the making of an object from a blueprint.
@@ -136,12 +144,15 @@ impl ActContext<'_> {
         let scripts = source.scripts.iter();
         let package = |script: &ScriptId| Some(self.state.scripts.get(script)?.package);
         let packages: Vec<PackageId> = scripts.filter_map(package).collect();
+        // A thing that came over a border may have scripts whose source is not here.
+        packages.iter().try_for_each(|package| self.check_package(*package))?;
         let object = Object {
             owner: Some(self.author()),
             scripts: Vec::new(),
             birth: None,
             parent: Some(source.origin(self.state.charter.sim, id)),
             travels: false,
+            guest: None,
             spawner: None,
             ..source.clone()
         };
@@ -267,6 +278,7 @@ pub(super) fn made(
         birth: None,
         parent: None,
         travels: false,
+        guest: None,
         spawner: None,
     };
     Ok((object, body))

@@ -45,6 +45,8 @@ pub(super) enum ObjectEdit {
     Detach(ScriptId),
     /// Has one of its scripts run this package from now on.
     Upgrade(ScriptId, PackageId),
+    /// Says whether it may leave for another sim.
+    LetTravel(bool),
     /// Deletes it with its scripts.
     Delete,
 }
@@ -63,6 +65,8 @@ impl State {
     /// avatars are kept free.
     pub(super) fn has_thing_slot(&self) -> bool {
         let things = self.objects.len().saturating_sub(self.present.len());
+        // Whatever is under way to a neighbour may come back.
+        let things = things.saturating_add(self.borders.away.len());
         let parameters = &self.charter.parameters;
         let things_max = parameters.objects_max.saturating_sub(parameters.avatars_max);
         things < things_max as usize
@@ -136,6 +140,10 @@ impl State {
             ObjectEdit::Upgrade(script, package) => {
                 Inverse::Upgrade(script, self.upgrade_script(script, package)?)
             }
+            ObjectEdit::LetTravel(travels) => {
+                let object = self.objects.get_mut(&id)?;
+                Inverse::LetTravel(core::mem::replace(&mut object.travels, travels))
+            }
             ObjectEdit::Delete => Inverse::Restore(Box::new(self.delete_object(id)?)),
         })
     }
@@ -164,6 +172,9 @@ impl State {
             Inverse::Detach(script) => drop(self.detach(script)),
             Inverse::Attach(script, package) => drop(self.attach(id, Some(script), package)),
             Inverse::Upgrade(script, package) => drop(self.upgrade_script(script, package)),
+            Inverse::LetTravel(travels) => {
+                drop(self.edit_object(id, ObjectEdit::LetTravel(travels)));
+            }
             Inverse::Nothing => {}
         }
         Ok(())
@@ -219,7 +230,7 @@ impl State {
     }
 
     /// Deletes an object with its scripts. Returns what restores it.
-    pub(super) fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
+    pub(crate) fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
         let object = self.objects.remove(&id)?;
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);

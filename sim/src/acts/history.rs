@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use metatopia_physics::{Aspect, Body};
-use metatopia_types::{BodyShape, ObjectId, PackageId, ScriptId, SimId};
+use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, ScriptId, SimId};
 use serde::{Deserialize, Serialize};
 
 use crate::{limits::UNDO_ENTRIES_MAX, state::Object};
@@ -15,6 +15,16 @@ pub struct UndoEntry {
     pub object: ObjectId,
     /// What undoes the step.
     pub inverse: Inverse,
+}
+
+impl UndoEntry {
+    /// Says whether undoing it restores the thing of this origin in `sim`.
+    fn restores(&self, sim: SimId, origin: Origin) -> bool {
+        match &self.inverse {
+            Inverse::Restore(deleted) => deleted.object.origin(sim, self.object) == origin,
+            _ => false,
+        }
+    }
 }
 
 /// The inverse of a building step. It restores what the step changed and nothing else, so that whatever
@@ -41,6 +51,8 @@ pub enum Inverse {
     Upgrade(ScriptId, PackageId),
     /// Does nothing: a gift stays given.
     Nothing,
+    /// Lets it leave for another sim again, or not.
+    LetTravel(bool),
 }
 
 /// A deleted object, as it is restored.
@@ -87,6 +99,16 @@ impl BuildHistory {
                 deleted.object.note_birth(sim, entry.object);
             }
         }
+    }
+
+    /// Says whether it can restore the thing of this origin in `sim`.
+    pub(crate) fn restores(&self, sim: SimId, origin: Origin) -> bool {
+        self.0.iter().any(|entry| entry.restores(sim, origin))
+    }
+
+    /// Forgets the steps that would restore the thing of this origin in `sim`.
+    pub(crate) fn forget(&mut self, sim: SimId, origin: Origin) {
+        self.0.retain(|entry| !entry.restores(sim, origin));
     }
 
     /// Says whether the history is empty.

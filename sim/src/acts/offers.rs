@@ -143,6 +143,8 @@ impl State {
         self.disown(owner, id);
         if let Some(to) = to {
             self.own(to, id);
+            // From now on it counts against the quotas of its owner, which were asked.
+            self.objects.get_mut(&id).expect("what was just seen").guest = None;
         }
         self.note_spawned(spawner, id);
     }

@@ -45,7 +45,14 @@ impl State {
         parts: u32,
     ) -> Result<(), Refusal> {
         let mut all = more;
-        for (id, thing) in self.things(owner) {
+        for (_, away) in self.borders.away.iter().filter(|(_, away)| away.counts_for(owner)) {
+            all.objects = all.objects.saturating_add(1);
+            all.movable = all.movable.saturating_add(1);
+            all.scripts = all.scripts.saturating_add(away.packages.len());
+            all.text = all.text.saturating_add(away.text);
+        }
+        // What came over a border counts against the border's share.
+        for (id, thing) in self.things(owner).filter(|(_, thing)| thing.guest.is_none()) {
             all.objects = all.objects.saturating_add(1);
             let movable = usize::from(self.movable.contains(&id));
             all.movable = all.movable.saturating_add(movable);
@@ -70,12 +77,13 @@ impl State {
     }
 
     /// Checks that the sim may have another thing, which may be one that can be pushed.
-    pub(super) fn check_slots(&self, motion: Motion) -> Result<(), Refusal> {
+    pub(crate) fn check_slots(&self, motion: Motion) -> Result<(), Refusal> {
         if !self.has_thing_slot() {
             return Err(Refusal::Full);
         }
         let max = self.charter.parameters.building.movable_max as usize;
-        if motion == Motion::Dynamic && self.movable.len() >= max {
+        let movable = self.movable.len().saturating_add(self.borders.away.len());
+        if motion == Motion::Dynamic && movable >= max {
             return Err(Refusal::TooManyMovable);
         }
         Ok(())

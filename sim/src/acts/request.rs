@@ -92,7 +92,8 @@ impl ActContext<'_> {
             | Build::Delete { object }
             | Build::Recolor { object, .. }
             | Build::Rename { object, .. }
-            | Build::Write { object, .. } => Ok((Right::Build, thing(object)?)),
+            | Build::Write { object, .. }
+            | Build::LetTravel { object, .. } => Ok((Right::Build, thing(object)?)),
             Build::Undo { skip } => Ok((Right::Build, self.undo_target(*skip)?)),
         }
     }
@@ -121,7 +122,9 @@ impl ActContext<'_> {
 impl State {
     /// Returns a thing: any object but people.
     pub(super) fn thing(&self, id: ObjectId) -> Result<&Object, Refusal> {
-        let thing = self.objects.get(&id).ok_or(Refusal::NoObject)?;
+        let is_away = self.borders.away.contains_key(&id);
+        let missing = if is_away { Refusal::Away } else { Refusal::NoObject };
+        let thing = self.objects.get(&id).ok_or(missing)?;
         if thing.player.is_some() { Err(Refusal::Person) } else { Ok(thing) }
     }
 }

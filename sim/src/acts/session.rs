@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     space::distance_to,
-    state::{AVATAR, Object, Player, PlayerSession, Presence, Since, State, is_name},
+    state::{AVATAR, Object, Player, PlayerSession, Presence, Since, State},
 };
 
 /// Friction of avatars: little, so that a walker slides along a wall in place of sticking to it.
@@ -32,9 +32,7 @@ impl ActContext<'_> {
         bot: bool,
         pass: Option<&Pass>,
     ) -> ActResult {
-        if !is_name(name) {
-            return Err(Refusal::BadText);
-        }
+        let name = self.state.name_at_login(&self.author(), name)?;
         check_look(look)?;
         let known = self.state.players.get(&self.author());
         let steward = self.state.is_steward(&self.author());
@@ -46,7 +44,7 @@ impl ActContext<'_> {
         let (now, height) = (self.state.governance.time, self.state.clock.height);
         let before = known.and_then(|player| player.session.as_ref());
         let mut player = Player {
-            name: name.to_owned(),
+            name,
             look,
             first_seen: known.map_or(now, |player| player.first_seen),
             last_login: known.map_or(now, |player| player.last_login),
@@ -171,6 +169,7 @@ impl State {
             birth: None,
             parent: None,
             travels: false,
+            guest: None,
             spawner: None,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };

@@ -113,7 +113,7 @@ impl State {
     }
 
     /// Notes that a spawner is there again: what is left of its things stays.
-    pub(super) fn adopt_spawned(&mut self, spawner: ObjectId) {
+    pub(crate) fn adopt_spawned(&mut self, spawner: ObjectId) {
         let left: Vec<ObjectId> = self.spawned_by(spawner).collect();
         self.orphans.retain(|id| !left.contains(id));
     }

@@ -22,7 +22,7 @@ impl ActContext<'_> {
         match &entry.inverse {
             Inverse::Nothing => return Err(Refusal::GiftStays),
             Inverse::Restore(deleted) => self.check_restored(deleted)?,
-            Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) => {
+            Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) | Inverse::LetTravel(_) => {
                 self.thing(id)?;
             }
             Inverse::SetText(text) => self.state.check_more_text(self.thing(id)?, text)?,

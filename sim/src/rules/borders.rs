@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use metatopia_types::{
-    Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis, ProvedSaid, PublicKey, SimId,
-    Square, Validator, ValidatorSet, Verify, Worth,
+    BorderGuest, Digest, Dispatch, GenesisHead, HearRefusal, Height, Lane, Millis, ObjectId,
+    Origin, PackageId, Parcel, ProvedSaid, PublicKey, SimId, Square, TravellingThing, Validator,
+    ValidatorSet, Verify, Worth,
 };
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,41 @@ pub(crate) struct Borders {
     pub(crate) all: Tracked<SimId, Border>,
     /// The parcels of departures under way, by neighbour and number.
     pub(crate) parcels: Tracked<(SimId, u64), Vec<u8>>,
+    /// Index: the things that are under way, by the numbers that they had here.
+    pub(crate) away: BTreeMap<ObjectId, AwayThing>,
+}
+
+/// Index: what is known of a thing that is under way, so that there is room for it if it comes back.
+#[derive(Debug, Clone)]
+pub(crate) struct AwayThing {
+    /// Where it was born, and as what.
+    pub(crate) origin: Origin,
+    /// Whose it is.
+    pub(crate) owner: Option<PublicKey>,
+    /// The border against whose share it counts.
+    pub(crate) guest: Option<BorderGuest>,
+    /// What its scripts run.
+    pub(crate) packages: Vec<PackageId>,
+    /// Bytes of its text.
+    pub(crate) text: usize,
+}
+
+impl AwayThing {
+    /// Returns what is kept of a thing that departs.
+    pub(crate) fn of(thing: &TravellingThing) -> Self {
+        Self {
+            origin: thing.origin,
+            owner: thing.owner,
+            guest: thing.guest,
+            packages: thing.scripts.iter().map(|script| script.package).collect(),
+            text: thing.text.len(),
+        }
+    }
+
+    /// Says whether it counts against the quotas of this owner.
+    pub(crate) fn counts_for(&self, owner: &PublicKey) -> bool {
+        self.owner == Some(*owner) && self.guest.is_none()
+    }
 }
 
 impl Border {
@@ -98,6 +134,15 @@ impl Borders {
     /// Says whether there is none, which is all that a sim without borders asks in a turn.
     pub(crate) fn is_empty(&self) -> bool {
         self.all.len() == 0
+    }
+
+    /// Builds the index of what is under way.
+    pub(crate) fn index(&mut self) {
+        let thing = |(_, bytes): (&(SimId, u64), &Vec<u8>)| match Parcel::decode(bytes) {
+            Ok(Parcel::Thing(thing)) => Some((thing.handle, AwayThing::of(&thing))),
+            _ => None,
+        };
+        self.away = self.parcels.iter().filter_map(thing).collect();
     }
 
     /// Marks everything as changed.

@@ -146,6 +146,11 @@ impl State {
     pub(crate) fn put_player(&mut self, key: PublicKey, player: Player) {
         let before = self.current_entry(&key);
         let after = self.entry(&key, &player);
+        let known = self.players.get(&key);
+        if known.is_none_or(|known| known.name != player.name) {
+            let held = known.map(|known| known.name.clone());
+            self.note_name(&key, held.as_deref(), Some(&player.name));
+        }
         self.players.insert(key, player);
         self.census.move_entry(key, before, after);
     }
@@ -229,6 +234,7 @@ impl State {
         let before = self.current_entry(key);
         assert!(before.forgettable.is_some(), "{key} is present, or owns something");
         let gone = self.players.remove(key).expect("it is on a list of players");
+        self.note_name(key, Some(&gone.name), None);
         self.census.move_entry(*key, before, CensusEntry::default());
         // Who owns nothing has no scripts to pay for.
         self.owners.remove(&Some(*key));

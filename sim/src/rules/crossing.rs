@@ -94,6 +94,17 @@ pub(crate) enum HomeReason {
     Severed,
 }
 
+impl HomeReason {
+    /// Returns the word that scripts are told.
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            Self::Refused(why) => why.word(),
+            Self::Deadline => "late",
+            Self::Severed => "severed",
+        }
+    }
+}
+
 /// What a word of the neighbour changes, besides what is taken of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CrossingEvent {

@@ -130,6 +130,16 @@ pub const BUILDS_PER_TURN_MAX: u32 = 128;
 /// Building steps of one builder in one turn: 160 a second leave room for fifteen others who do as many.
 pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 
+/// Joints of one sim: they take less than 200 KiB of a snapshot.
+pub const SIM_JOINTS_MAX: usize = 1_024;
+
+/// Joints between the things of one owner that scripts make: seven others find room beside one who takes
+/// all of them.
+pub const OWNER_JOINTS_MAX: usize = 128;
+
+/// Joints that hold one object.
+pub const OBJECT_JOINTS_MAX: usize = 16;
+
 /// Named lands of one sim: 64 of less than 150 B stay below a sixth of the leaf of parameters.
 pub const LANDS_MAX: usize = 64;
 
@@ -340,6 +350,17 @@ pub const NEAR_BORDER_METRES: i32 = 48;
 
 /// So far behind an open border a sim's own bodies still move, in metres.
 pub const BORDER_BAND_METRES: i32 = 2;
+
+/// Most things that came over one border and count against nobody's quotas, unless the charter says another
+/// number.
+pub const BORDER_THINGS: u32 = 64;
+
+/// Most bytes of the parcels in which they came, unless the charter says another number.
+pub const BORDER_BYTES: u32 = 256 * 1_024;
+
+/// Fewest servers of a sim from which things come, unless the charter says another number: fewer agree on
+/// whatever one of them says.
+pub const THINGS_FROM_SERVERS: u32 = 4;
 
 /// The longest way by which an arrival is set ahead, in milliseconds of its velocity.
 pub const AHEAD_MS_MAX: u64 = 500;

@@ -133,6 +133,7 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::Detach { object, .. } => ("detach", Some(*object)),
         Build::Upgrade { object, .. } => ("upgrade", Some(*object)),
         Build::Resume { object, .. } => ("resume", Some(*object)),
+        Build::LetTravel { object, .. } => ("let travel", Some(*object)),
         Build::Undo { .. } => ("undo", None),
     }
 }

@@ -80,7 +80,10 @@ fn is_sound(effect: &ScriptEffect) -> bool {
         ScriptEffect::Push { .. }
         | ScriptEffect::Despawn { .. }
         | ScriptEffect::Carry { .. }
-        | ScriptEffect::Dress { .. } => true,
+        | ScriptEffect::Dress { .. }
+        | ScriptEffect::Join { .. }
+        | ScriptEffect::Unjoin { .. }
+        | ScriptEffect::Motor { .. } => true,
         ScriptEffect::Timer { name, ticks } => name.len() <= TOPIC_BYTES_MAX && *ticks > 0,
         ScriptEffect::Cancel { name } => name.len() <= TOPIC_BYTES_MAX,
     }

@@ -33,6 +33,11 @@ impl GasPool {
         Self { level: signed(income.capacity), at: tick }
     }
 
+    /// Returns a pool that is empty at `tick`.
+    pub(crate) fn empty(tick: Tick) -> Self {
+        Self { level: 0, at: tick }
+    }
+
     /// Returns what is in the pool at `tick`; below zero if it is overdrawn.
     pub(crate) fn level(&self, tick: Tick, income: GasIncome) -> i64 {
         let ticks = tick.0.saturating_sub(self.at.0);

@@ -148,7 +148,8 @@ impl Inbox {
 
 /// Says whether an event tells a script that it begins, or is another one.
 const fn announces(event: &Event) -> bool {
-    matches!(event, Event::Start | Event::Upgrade)
+    use Event as E;
+    matches!(event, E::Start | E::Upgrade | E::Arrive | E::Refused { .. })
 }
 
 /// Returns the bytes that an event of so many bytes adds to an inbox: its length is kept with it.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{Pose, limits::IMPULSE_MAX};
+use metatopia_physics::{Motor, Pose, limits::IMPULSE_MAX};
 use metatopia_scripting::{ErrorKind, Event, EventKind, FailureReport, ObjectWrites, ScriptEffect};
 use metatopia_types::{ObjectId, ScriptId, Tick, limits::TICKS_PER_SECOND, wire};
 
@@ -76,7 +76,11 @@ pub(crate) fn merge(
                     carried.insert(who, (place, to));
                 }
                 ScriptEffect::Dress { who, color } => state.dress(run, who, color),
-                effect @ (ScriptEffect::Spawn { .. } | ScriptEffect::Despawn { .. }) => {
+                effect @ (ScriptEffect::Spawn { .. }
+                | ScriptEffect::Despawn { .. }
+                | ScriptEffect::Join { .. }
+                | ScriptEffect::Unjoin { .. }
+                | ScriptEffect::Motor { .. }) => {
                     changes.push((place, index, effect));
                 }
             }
@@ -100,7 +104,7 @@ pub(crate) fn merge(
     shown
 }
 
-/// Spawns a thing for a script, and tells it what became of that, or removes one.
+/// Spawns a thing for a script, and tells it what became of that, or removes, joins or drives one.
 fn change_things(
     state: &mut State,
     programs: &Programs,
@@ -119,17 +123,29 @@ fn change_things(
                 let queued = QueuedEvent { sender, raised: tick, index, event };
                 state.deliver(run.script, queued);
             }
-            spawned.err()
+            spawned.err().map(|refusal| format!("spawn is refused: {refusal}"))
         }
         ScriptEffect::Despawn { object } => {
             // A script that asks twice for the end of a thing finds it gone.
             state.despawn_thing(run.object, object);
             None
         }
+        ScriptEffect::Join { other, by } => {
+            let joined = state.join_things(run.object, other, by);
+            joined.err().map(|error| format!("a joint is refused: {error}"))
+        }
+        ScriptEffect::Unjoin { other } => {
+            state.unjoin_things(run.object, other);
+            None
+        }
+        ScriptEffect::Motor { other, speed, strength } => {
+            state.drive_things(run.object, other, Motor { speed, strength });
+            None
+        }
         other => unreachable!("{other:?} changes no things"),
     };
     if let Some(refusal) = refused {
-        run.log.push(format!("spawn is refused: {refusal}"));
+        run.log.push(refusal);
         if let Some(script) = state.scripts.get_mut(&run.script) {
             script.dropped = script.dropped.saturating_add(1);
         }

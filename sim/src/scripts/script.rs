@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{gas::GasPool, inbox::Inbox, offers::StandingOffer, zone::Zone};
 use crate::limits::{FAILURES_MAX, VOICE_LINES_MAX, VOICE_SIGNS_PER_LINE, VOICE_TICKS, ZONE_BYTES};
+use crate::rules::HomeReason;
 
 /// A script on an object.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,8 @@ pub struct Script {
     pub failed_of_late: Vec<Tick>,
     /// Since when it is suspended. Nothing reaches it, its timers stand still, and an act has it run again.
     pub suspended: Option<Tick>,
+    /// Whether it is suspended for no other reason than that this sim has not got its source.
+    pub asleep: bool,
     /// Events, timers and lines that were dropped because a limit was reached.
     pub dropped: u64,
     /// How much it let people see and hear of late.
@@ -83,6 +86,10 @@ pub(crate) enum ScriptChange {
     FallsBack(PackageId),
     /// It runs this package again, after a suspension.
     Resumes(PackageId),
+    /// It came over a border, and runs this package.
+    Arrives(PackageId),
+    /// Its object left over a border and came back. It runs this package.
+    ComesHome(PackageId, HomeReason),
     /// It failed too often.
     Suspends,
     /// It has ended.
@@ -139,6 +146,7 @@ impl Script {
             last_failure: None,
             failed_of_late: Vec::new(),
             suspended: None,
+            asleep: false,
             dropped: 0,
             voice: SpeechRate::default(),
             gas_used: 0,
@@ -176,6 +184,7 @@ impl Script {
     /// Has it run again with a clean record.
     pub(crate) fn end_suspension(&mut self) {
         self.suspended = None;
+        self.asleep = false;
         self.failed_of_late.clear();
     }
 }

@@ -171,7 +171,7 @@ fn admit(state: &mut State, programs: &Programs, id: ScriptId, tick: Tick) -> Op
     let (income, seed) = (state.script_income(), state.clock.seed);
     let script = state.scripts.get(&id).expect("a script that waits is in the state");
     let (object, level) = (script.object, script.gas.level(tick, income));
-    let payer = state.payer(object);
+    let payer = state.gas_payer(object);
     let owner = state.owners.get(&payer).map(|pool| pool.level(tick, state.owner_income()));
     if level <= 0 || owner.is_some_and(|level| level <= 0) {
         return None;
@@ -199,7 +199,7 @@ fn debit(state: &mut State, run: &ScriptRun, tick: Tick) {
     let script = state.scripts.get_mut(&run.script).expect("a script that ran is in the state");
     script.gas.debit(tick, income, own);
     script.gas_used = script.gas_used.saturating_add(run.gas);
-    state.pay(state.payer(run.object), own, tick);
+    state.pay(state.gas_payer(run.object), own, tick);
 }
 
 /// Calls the script once for each event, until its gas of this tick is used up. It sees its own earlier

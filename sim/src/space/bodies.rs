@@ -2,11 +2,15 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Aspect, Body, BodySpec, Bounds, Changes, Contact, ImpulseError, InsertError, MissingBody,
-    NearbyBody, OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError,
-    Shape, Touch, VelocityError,
+    Aspect, Body, BodySpec, Bounds, Changes, Contact, Hit, ImpulseError, InsertError, Joint,
+    JointEnded, JointError, JointId, JointKind, JointSpec, MissingBody, Motor, NearbyBody,
+    OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
+    StepEvents, Touch, VelocityError,
 };
 use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
+
+/// The least speed of a hit that scripts are told of, in metres a second.
+const HIT_SPEED: Fx = Fx::ONE;
 
 /// The bodies of all objects, and how they move.
 ///
@@ -17,20 +21,23 @@ pub(crate) struct Bodies {
 }
 
 impl Bodies {
-    /// Returns no bodies, on ground with these bounds.
-    pub(crate) fn new(bounds: Bounds) -> Self {
+    /// Returns no bodies, on ground with these bounds and this gravity.
+    pub(crate) fn new(bounds: Bounds, gravity: Vec2) -> Self {
         let region = Region::new().with_bounds(bounds).expect("no body is outside");
-        Self { region }
+        Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) }
     }
 
-    /// Restores bodies and their contacts from a state, on ground with these bounds.
+    /// Restores bodies, their contacts and their joints from a state, on ground with these bounds and this
+    /// gravity.
     pub(crate) fn restore(
         bounds: Bounds,
+        gravity: Vec2,
         bodies: Vec<Body>,
         contacts: Vec<Contact>,
+        joints: Vec<Joint>,
     ) -> Result<Self, RestoreBodiesError> {
-        let region = Region::restore(bodies, contacts)?.with_bounds(bounds)?;
-        Ok(Self { region })
+        let region = Region::restore(bodies, contacts)?.with_joints(joints)?.with_bounds(bounds)?;
+        Ok(Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) })
     }
 
     /// Returns the bounds of the ground.
@@ -62,6 +69,52 @@ impl Bodies {
         self.region.contacts()
     }
 
+    /// Returns the joints, in the order of their ids. A joint that lost a body since the last step is one of
+    /// them, because the next step tells of its end.
+    pub(crate) fn joints(&self) -> &[Joint] {
+        self.region.joints()
+    }
+
+    /// Says whether a joint holds an object.
+    pub(crate) fn is_joined(&self, id: ObjectId) -> bool {
+        let holds = |joint: &Joint| joint.spec().a == Some(id) || joint.spec().b == id;
+        self.joints().iter().any(holds)
+    }
+
+    /// Returns the joint of this id.
+    pub(crate) fn joint(&self, id: JointId) -> Option<&Joint> {
+        self.region.joint(id)
+    }
+
+    /// Returns the definition of a joint of two bodies as they are, at a point.
+    pub(crate) fn joint_at(
+        &self,
+        a: ObjectId,
+        b: ObjectId,
+        at: Vec2,
+        kind: JointKind,
+    ) -> Result<JointSpec, MissingBody> {
+        self.region.joint_at(Some(a), b, at, kind)
+    }
+
+    /// Removes a joint, if it is there.
+    pub(crate) fn unjoin(&mut self, id: JointId) {
+        let _ = self.region.remove_joint(id);
+    }
+
+    /// Gives a joint another motor, or none, if it is a hinge.
+    pub(crate) fn drive_hinge(&mut self, id: JointId, motor: Option<Motor>) {
+        let is_hinge = |joint: &Joint| matches!(joint.spec().kind, JointKind::Revolute { .. });
+        if self.joint(id).is_some_and(is_hinge) {
+            self.region.set_motor(id, motor).expect("a hinge that was just seen");
+        }
+    }
+
+    /// Adds a joint.
+    pub(crate) fn join(&mut self, id: JointId, spec: &JointSpec) -> Result<(), JointError> {
+        self.region.insert_joint(id, spec)
+    }
+
     /// Returns what may have changed since the last call; the first time, everything.
     pub(crate) fn take_changes(&mut self) -> Changes {
         self.region.take_changes()
@@ -73,8 +126,15 @@ impl Bodies {
     }
 
     /// Simulates a tick. A step that panics has changed nothing.
-    pub(crate) fn step(&mut self) -> Vec<Touch> {
-        self.region.step()
+    pub(crate) fn step(&mut self) -> Happenings {
+        let ends = |joint: &Joint| (joint.id(), (joint.spec().a, joint.spec().b));
+        let joined: Vec<_> = self.region.joints().iter().map(ends).collect();
+        let StepEvents { touches, hits, joints } = self.region.step_events();
+        let of = |ended: &JointEnded| {
+            let index = joined.binary_search_by_key(&ended.id, |(id, _)| *id);
+            joined[index.expect("what ended was there before the step")].1
+        };
+        Happenings { touches, hits, parted: joints.iter().map(of).collect() }
     }
 
     /// Adds the body of an object of this sim.
@@ -174,7 +234,18 @@ impl Bodies {
     }
 }
 
-/// Why bodies and contacts are not those of a state.
+/// What happened to bodies in a tick.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Happenings {
+    /// Touches that began or ended.
+    pub(crate) touches: Vec<Touch>,
+    /// Bodies that met hard.
+    pub(crate) hits: Vec<Hit>,
+    /// The ends of joints that broke, or lost a body: the first is nothing where it was the ground.
+    pub(crate) parted: Vec<(Option<ObjectId>, ObjectId)>,
+}
+
+/// Why bodies, contacts and joints are not those of a state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RestoreBodiesError {
     /// Physics refuses them.

@@ -39,7 +39,7 @@ const NO_WORLD: &str = "none";
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
-pub const AMENDABLE: [&str; 30] = [
+pub const AMENDABLE: [&str; 33] = [
     "name",
     "world",
     "lease_ticks",
@@ -70,6 +70,9 @@ pub const AMENDABLE: [&str; 30] = [
     "land_per_key",
     "land_per_week",
     "land_days",
+    "things_from_servers",
+    "border_things",
+    "border_bytes",
 ];
 
 impl Charter {
@@ -184,6 +187,9 @@ impl Parameters {
             "land_per_key" => AmendableValue::Count(&mut self.land_per_key),
             "land_per_week" => AmendableValue::Count(&mut self.land_per_week),
             "land_days" => AmendableValue::Count(&mut self.land_days),
+            "things_from_servers" => AmendableValue::Count(&mut self.things_from_servers),
+            "border_things" => AmendableValue::Count(&mut self.border_things),
+            "border_bytes" => AmendableValue::Count(&mut self.border_bytes),
             _ => return None,
         })
     }

@@ -98,7 +98,8 @@ pub(crate) fn object_of(state: &State, sender: &Sender, event: &Event) -> Object
         Sender::Player(player) => state.present.get(player).copied(),
         Sender::Script(script) => state.scripts.get(script).map(|script| script.object),
         Sender::Physics => match event {
-            Event::Touch { other, .. } => Some(*other),
+            Event::Touch { other, .. } | Event::Hit { other, .. } => Some(*other),
+            Event::Break { other } => *other,
             _ => None,
         },
     };
@@ -122,6 +123,11 @@ pub fn describe(event: &Event) -> String {
         Event::Ui { tag, choice, .. } => format!("reply to {tag:?}, choice {choice}"),
         Event::Answer { tag, accepted: true, .. } => format!("{tag:?} is accepted"),
         Event::Answer { tag, accepted: false, .. } => format!("{tag:?} is declined"),
+        Event::Hit { other, speed } => format!("hit by {other}, speed {speed}"),
+        Event::Break { other: Some(other) } => format!("the joint with {other} ended"),
+        Event::Break { other: None } => "a joint with the ground ended".to_owned(),
+        Event::Arrive => "arrive".to_owned(),
+        Event::Refused { why } => format!("refused: {why}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),
     }
 }

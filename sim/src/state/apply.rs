@@ -69,7 +69,10 @@ impl World {
             probe.ticked(self);
         }
         if !self.state.borders.is_empty() {
-            Arc::make_mut(&mut self.state).close_borders();
+            let state = Arc::make_mut(&mut self.state);
+            state.close_borders();
+            // The scripts of what departed have ended: a restored world knows nothing else.
+            sync_programs(state, &mut self.programs, BTreeMap::new(), &self.tools);
         }
         // The leaves come last, and once: what several ticks changed is encoded and hashed once.
         probe.enter(Stage::Leaves);
@@ -165,6 +168,10 @@ fn sync_programs(
             ScriptChange::Upgrades(package) => (Some(package), Some(Event::Upgrade)),
             ScriptChange::FallsBack(package) => (Some(package), None),
             ScriptChange::Resumes(package) => (Some(package), Some(Event::Start)),
+            ScriptChange::Arrives(package) => (Some(package), Some(Event::Arrive)),
+            ScriptChange::ComesHome(package, why) => {
+                (Some(package), Some(Event::Refused { why: why.word().to_owned() }))
+            }
             ScriptChange::Suspends => (None, None),
             ScriptChange::Ends => (None, None),
         };

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_types::{
-    BorderDeparture, CrossingPass, Digest, Lane, Parcel, PublicKey, SimId, TravelRefusal,
+    BorderDeparture, CrossingPass, Digest, Lane, Millis, Parcel, PublicKey, SimId, TravelRefusal,
     Traveller, TravellingPerson,
 };
 
 use super::{
     parameters::heading_of,
-    players::{Player, PlayerSession, Since, is_name},
+    players::{Player, PlayerSession, Since},
     presence::Presence,
     sim_state::State,
 };
@@ -22,6 +22,7 @@ use crate::{
 
 /// What is looked at while departures of one neighbour are judged.
 struct ArrivalRules {
+    neighbour: SimId,
     line: Option<BorderLine>,
     passes: Vec<CrossingPass>,
     lanes: BTreeMap<PublicKey, Lane>,
@@ -41,6 +42,7 @@ impl State {
         let mut crossing = core::mem::take(&mut border.crossing);
         let own = self.charter.site.map(|site| site.square);
         let rules = ArrivalRules {
+            neighbour,
             line: own.and_then(|own| BorderLine::between(own, border.square)),
             passes: crossing.said.passes.clone(),
             lanes: border.lanes.clone(),
@@ -70,6 +72,14 @@ impl State {
         let taken = match parcel {
             None => Err(TravelRefusal::BadParcel),
             Some(Parcel::Person(person)) => self.take_person(departure, person, rules),
+            Some(Parcel::Thing(thing)) => {
+                let line = rules.line.ok_or(TravelRefusal::Closed);
+                let at = |line: BorderLine| {
+                    let to = (&line, departure.until);
+                    self.take_thing(rules.neighbour, &thing, bytes.len(), to)
+                };
+                line.and_then(at)
+            }
         };
         taken.map_or_else(Judgement::Refused, |()| Judgement::Taken)
     }
@@ -85,14 +95,17 @@ impl State {
         let line = rules.line.ok_or(TravelRefusal::Closed)?;
         let place = line.place_here(person.position);
         let is_at_line = line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES));
-        if !is_at_line || !is_name(&person.name) || person.look.color > 0x00ff_ffff {
+        let known = self.players.get(&key).cloned();
+        let name = self.name_of_traveller(&key, &person.name);
+        let person = name.map(|name| TravellingPerson { name, ..person });
+        let person = person.ok_or(TravelRefusal::BadParcel)?;
+        if !is_at_line || person.look.color > 0x00ff_ffff {
             return Err(TravelRefusal::BadParcel);
         }
         self.may(&key, Right::Attend, &ActTarget::SIM).map_err(|_| TravelRefusal::Closed)?;
         let pass = rules.passes.iter().find(|pass| pass.person == key && pass.refused.is_none());
         let lane = rules.lanes.get(&key).filter(|_| pass.is_some());
         let lane = *lane.ok_or(TravelRefusal::NoPass)?;
-        let known = self.players.get(&key).cloned();
         let session = known.as_ref().and_then(|player| player.session.clone());
         if session.as_ref().is_some_and(|session| session.presence.avatar().is_some()) {
             return Err(TravelRefusal::Here);
@@ -104,8 +117,8 @@ impl State {
             }
         };
         self.take_seat(&key, known.as_ref())?;
-        let ahead = self.way_ahead(departure, &person);
-        let place = self.arrival(place, ahead);
+        let ahead = self.way_ahead(departure.until, person.velocity, person.waited);
+        let place = self.arrival(place, ahead, self.charter.parameters.avatar.radius);
         let (object, mut body) = self.avatar_of(key, &person.name, person.look, place);
         body.velocity = person.velocity;
         let avatar = self.spawn(object, &body).map_err(|_| TravelRefusal::Full)?;
@@ -179,13 +192,13 @@ impl State {
         self.appoint();
     }
 
-    /// Returns the way that a person would have gone since she departed: half of what passed between this
-    /// sim's state that her sim knew then and now, less what her sim waited.
-    fn way_ahead(&self, departure: &BorderDeparture, person: &TravellingPerson) -> Vec2 {
-        let known = departure.until.0.saturating_sub(DEPARTURE_MS);
-        let round = self.clock.time.0.saturating_sub(known).saturating_sub(person.waited);
+    /// Returns the way that somebody or something would have gone since it departed: half of what passed
+    /// between this sim's state that the sender knew then and now, less what the sender had waited.
+    pub(super) fn way_ahead(&self, until: Millis, velocity: Vec2, waited: u64) -> Vec2 {
+        let known = until.0.saturating_sub(DEPARTURE_MS);
+        let round = self.clock.time.0.saturating_sub(known).saturating_sub(waited);
         let ms = i64::try_from((round / 2).min(AHEAD_MS_MAX)).unwrap_or_default();
-        let way = person.velocity.scale(Fx::from_ratio(ms, 1_000));
+        let way = velocity.scale(Fx::from_ratio(ms, 1_000));
         // Whoever is thrown goes no further than the band is wide.
         let most = Fx::from_int(2 * BORDER_BAND_METRES);
         let is_long = way.x.saturating_abs().max(way.y.saturating_abs()) > most;
@@ -194,9 +207,8 @@ impl State {
 
     /// Returns the furthest place on the way ahead where nothing is in the way, on this sim's ground. If there
     /// is none, it is the place of the crossing: bodies that overlap push each other out.
-    fn arrival(&self, place: Vec2, ahead: Vec2) -> Vec2 {
+    pub(super) fn arrival(&self, place: Vec2, ahead: Vec2, radius: Fx) -> Vec2 {
         let ground = self.charter.parameters.ground;
-        let radius = self.charter.parameters.avatar.radius;
         let is_free = |place: &Vec2| {
             let near = self.bodies.around(*place, radius);
             let mut solid = near.filter(|body| !body.is_sensor());
@@ -209,15 +221,22 @@ impl State {
 
     /// Applies what a word of the neighbour did with our own.
     fn apply_event(&mut self, neighbour: SimId, event: CrossingEvent) {
-        let (departure, is_home) = match event {
-            CrossingEvent::Settled(departure) => (departure, false),
-            CrossingEvent::CameHome(departure, _) => (departure, true),
+        let (departure, home) = match event {
+            CrossingEvent::Settled(departure) => (departure, None),
+            CrossingEvent::CameHome(departure, why) => (departure, Some(why)),
             // A person is a key: whoever plays here goes on, and a login makes her avatar anew elsewhere.
-            CrossingEvent::GivenBack(Traveller::Person(_) | Traveller::Thing(_)) => return,
+            CrossingEvent::GivenBack(Traveller::Person(_)) => return,
+            CrossingEvent::GivenBack(Traveller::Thing(origin)) => return self.give_back(origin),
         };
         let number = departure.number;
         let parcel = self.borders.parcels.remove(&(neighbour, number));
-        let Traveller::Person(key) = departure.traveller else { return };
+        let Traveller::Person(key) = departure.traveller else {
+            let bytes = parcel.expect("a thing that is under way has its parcel");
+            return match home {
+                Some(why) => self.thing_comes_home(&bytes, why),
+                None => self.settle_thing(&bytes),
+            };
+        };
         let session = self.players.get(&key).and_then(|player| player.session.as_ref());
         // Whoever logged in again since is not away any more.
         let is_away = session
@@ -225,12 +244,15 @@ impl State {
         if !is_away {
             return;
         }
-        if !is_home {
+        if home.is_none() {
             self.despawn(&key);
             return;
         }
         let parcel = parcel.and_then(|bytes| Parcel::decode(&bytes).ok());
-        let at = parcel.map(|Parcel::Person(person)| person.position);
+        let at = parcel.and_then(|parcel| match parcel {
+            Parcel::Person(person) => Some(person.position),
+            Parcel::Thing(_) => None,
+        });
         self.come_home(&key, at);
     }
 

@@ -42,6 +42,19 @@ fn open_lines(charter: &Charter, borders: &Borders) -> Vec<(SimId, BorderLine)> 
     borders.all.iter().filter_map(line).collect()
 }
 
+/// Returns the neighbour whose line a place is past, if it may be passed, and how far past it that is.
+fn passage(
+    lines: &[(SimId, BorderLine)],
+    place: Vec2,
+    may_pass: impl Fn(&SimId) -> bool,
+) -> Option<(SimId, Fx)> {
+    let past = |(neighbour, line): &(SimId, BorderLine)| {
+        let beyond = line.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
+        may_pass(neighbour).then_some((*neighbour, beyond))
+    };
+    lines.iter().find_map(past)
+}
+
 impl State {
     /// Opens or closes the border to a neighbour on this side, and sets the bounds of the ground to what
     /// follows.
@@ -97,25 +110,15 @@ impl State {
             let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
             let place = place.filter(|place| ground.nearest(*place) != *place);
             place.is_some_and(|place| {
-                !person.is_some_and(|person| self.passage(&lines, place, &person).is_some())
+                let may_pass = |neighbour: &SimId| match person {
+                    Some(person) => self.may_pass(neighbour, person),
+                    None => self.may_travel(neighbour, *id),
+                };
+                passage(&lines, place, may_pass).is_none()
             })
         };
         let held: Vec<ObjectId> = people.chain(movable).filter(is_held).map(|(_, id)| id).collect();
         held.into_iter().for_each(|id| self.put_inside(id));
-    }
-
-    /// Returns the neighbour whose line a person is past and may pass, and how far past it she is.
-    fn passage(
-        &self,
-        lines: &[(SimId, BorderLine)],
-        place: Vec2,
-        person: &PublicKey,
-    ) -> Option<(SimId, Fx)> {
-        let past = |(neighbour, line): &(SimId, BorderLine)| {
-            let beyond = line.beyond(place).filter(|beyond| *beyond > Fx::ZERO)?;
-            self.may_pass(neighbour, person).then_some((*neighbour, beyond))
-        };
-        lines.iter().find_map(past)
     }
 
     /// Says whether a person may pass the border to a neighbour now.
@@ -153,14 +156,35 @@ impl State {
         let mut leaving = Vec::new();
         for (person, avatar) in &self.present {
             let Some(body) = self.bodies.body(*avatar) else { continue };
-            let passage = self.passage(&lines, body.position(), person);
+            let may_pass = |neighbour: &SimId| self.may_pass(neighbour, person);
+            let passage = passage(&lines, body.position(), may_pass);
             let departs = passage.filter(|(_, beyond)| *beyond > DEPARTS_AT);
             leaving.extend(departs.map(|(neighbour, _)| (*person, neighbour)));
         }
         for (person, neighbour) in leaving {
             self.depart_person(&person, neighbour);
         }
+        self.send_things(&lines);
         self.say(&lines);
+    }
+
+    /// Sends the things away that are past a line and may go.
+    fn send_things(&mut self, lines: &[(SimId, BorderLine)]) {
+        let ground = self.charter.parameters.ground;
+        let leaving = |id: &ObjectId| {
+            let place = self.bodies.body(*id)?.position();
+            if ground.nearest(place) == place {
+                return None;
+            }
+            let (to, beyond) = passage(lines, place, |neighbour| self.may_travel(neighbour, *id))?;
+            (beyond > DEPARTS_AT).then_some((*id, to))
+        };
+        let leaving: Vec<(ObjectId, SimId)> = self.movable.iter().filter_map(leaving).collect();
+        for (id, neighbour) in leaving {
+            if self.depart_thing(id, neighbour) {
+                self.put_inside(id);
+            }
+        }
     }
 
     /// Sends somebody over a border: the avatar leaves as a parcel.

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_physics::InsertError;
+use metatopia_physics::{InsertError, JointId, JointSpec};
 use metatopia_types::{
     Height, Member, Millis, NodeContact, ObjectId, OfficeFounding, PublicKey, Roster, ScriptId,
     SimId, Site, Tick,
@@ -43,6 +43,10 @@ impl State {
                 return Err(GenesisError::OutOfGround { object, position });
             }
             place_object(&mut state, spec).map_err(|error| GenesisError::Body { object, error })?;
+        }
+        for (n, spec) in genesis.joints.iter().enumerate() {
+            let joined = state.bodies.join(JointId(n as u64 + 1), spec);
+            joined.map_err(|error| GenesisError::Joint { joint: n, error })?;
         }
         Ok(state)
     }
@@ -105,6 +109,10 @@ impl State {
             borders: Borders::default(),
             ..parent.clone()
         };
+        // What is under way stays with the parent, and its source is no longer kept for it.
+        for package in parent.borders.away.values().flat_map(|away| &away.packages) {
+            state.publications.release(*package, time);
+        }
         // Heights are counted anew, and who was known to the parent is known here from the start.
         let keys: Vec<PublicKey> = state.players.iter().map(|(key, _)| *key).collect();
         for key in keys {
@@ -146,6 +154,13 @@ impl World {
         let things = self.state.objects.iter().filter(|(_, object)| object.player.is_none());
         things.map(|(id, object)| (*id, self.state.spec(*id, object))).collect()
     }
+
+    /// Returns the joints of things as a genesis lists them, by the numbers that things have now.
+    #[must_use]
+    pub fn joints(&self) -> Vec<JointSpec> {
+        let joints = self.state.bodies.joints().iter();
+        joints.filter(|joint| !joint.is_lost()).map(|joint| *joint.spec()).collect()
+    }
 }
 
 impl State {
@@ -178,6 +193,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
     let members = genesis.validators.iter().map(|(key, contact)| (*key, member(contact)));
     let own = |founding: &OfficeFounding| Site { world: sim, square: founding.square };
     let set = genesis.first_validators()?;
+    let bounds = genesis.parameters.bounds().map_err(ParametersError::from)?;
     let stewards = genesis.admins.iter().chain(genesis.validators.keys()).copied().collect();
     Ok(State {
         engine: EngineLeaf::own(),
@@ -212,7 +228,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         windows: LaneWindows::default(),
         windows_touched: BTreeSet::new(),
         objects: Tracked::default(),
-        bodies: Bodies::new(genesis.parameters.bounds().map_err(ParametersError::from)?),
+        bodies: Bodies::new(bounds, genesis.parameters.gravity),
         scripts: Tracked::default(),
         owners: Tracked::default(),
         outcomes: BTreeMap::new(),
@@ -224,6 +240,7 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         package_changes: BTreeSet::new(),
         present: BTreeMap::new(),
         census: Census::default(),
+        names: crate::rules::NameHolders::default(),
         owned: BTreeMap::new(),
         spawned: BTreeSet::new(),
         orphans: BTreeSet::new(),
@@ -254,6 +271,7 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
         birth: None,
         parent: None,
         travels: false,
+        guest: None,
         spawner: spec.spawner,
     };
     let id = state.spawn(object, &spec.body)?;

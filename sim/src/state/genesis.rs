@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_physics::{BodySpec, InsertError};
+use metatopia_physics::{BodySpec, InsertError, JointError, JointSpec};
 use metatopia_scripting::{CompileError, Package, PackageError, limits::SIGN_BYTES_MAX};
 use metatopia_types::{
     AssetLicence, Digest, GenesisHead, HeadParent, Height, Look, NodeContact, ObjectId,
@@ -24,8 +24,8 @@ use super::{
 use crate::{
     ENGINE, RULES,
     limits::{
-        GENESIS_BYTES_MAX, LANDS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX, TEXT_BYTES_MAX,
-        WORLD_BYTES_MAX,
+        GENESIS_BYTES_MAX, LANDS_MAX, OBJECT_JOINTS_MAX, PACKAGES_MAX, SCRIPTS_PER_OBJECT_MAX,
+        SIM_JOINTS_MAX, TEXT_BYTES_MAX, WORLD_BYTES_MAX,
     },
     space::{Area, FloorPlan, FloorPlanError, Footprint, Land},
 };
@@ -49,6 +49,8 @@ pub struct Genesis {
     pub packages: BTreeMap<PackageId, Vec<u8>>,
     /// Objects, in the order of their ids.
     pub objects: Vec<ObjectSpec>,
+    /// What holds them together, in the order of ids; objects by their numbers, which begin with 1.
+    pub joints: Vec<JointSpec>,
     /// Named lands, each on top of those before it.
     pub lands: Vec<Land>,
     /// The rooms that people see and are told of.
@@ -305,6 +307,17 @@ pub enum GenesisError {
         /// Why physics refuses it.
         error: InsertError,
     },
+    /// A joint breaks a rule.
+    #[error("joint {joint}: {error}")]
+    Joint {
+        /// The joint's place, from 0.
+        joint: usize,
+        /// The rule that it breaks.
+        error: JointError,
+    },
+    /// An object is held by more joints than one may be.
+    #[error("object {0} is held by more than {OBJECT_JOINTS_MAX} joints")]
+    JointsOfObject(ObjectId),
     /// An object's position is outside of the ground.
     #[error("object {object}: {position} is outside of the ground")]
     OutOfGround {
@@ -377,6 +390,7 @@ impl Genesis {
             validators: BTreeMap::new(),
             packages: BTreeMap::new(),
             objects: Vec::new(),
+            joints: Vec::new(),
             lands: Vec::new(),
             floor_plan: FloorPlan::default(),
             introduction: Introduction::default(),
@@ -459,6 +473,7 @@ impl Genesis {
         at_most("packages", self.packages.len(), PACKAGES_MAX)?;
         let objects_max = self.parameters.objects_max as usize;
         at_most("objects", self.objects.len(), objects_max)?;
+        self.check_joints()?;
         at_most("lands", self.lands.len(), LANDS_MAX)?;
         for (n, land) in self.lands.iter().enumerate() {
             if !is_name(&land.name) || !land.area.is_proper() {
@@ -483,6 +498,7 @@ impl Genesis {
             let own = [
                 ("packages", self.packages.is_empty()),
                 ("objects", self.objects.is_empty()),
+                ("joints", self.joints.is_empty()),
                 ("lands", self.lands.is_empty()),
             ];
             if let Some((what, _)) = own.into_iter().find(|(_, none)| !none) {
@@ -512,6 +528,17 @@ impl Genesis {
             return Ok(());
         }
         Err(GenesisError::GroundOffSquare { low, high, half: own.high.x })
+    }
+
+    /// Checks that there are not too many joints, of the sim and of each object.
+    fn check_joints(&self) -> Result<(), GenesisError> {
+        at_most("joints", self.joints.len(), SIM_JOINTS_MAX)?;
+        let mut held: BTreeMap<ObjectId, usize> = BTreeMap::new();
+        for end in self.joints.iter().flat_map(|joint| [joint.a, Some(joint.b)]).flatten() {
+            *held.entry(end).or_default() += 1;
+        }
+        let over = held.into_iter().find(|(_, count)| *count > OBJECT_JOINTS_MAX);
+        over.map_or(Ok(()), |(id, _)| Err(GenesisError::JointsOfObject(id)))
     }
 
     /// Checks that the picture is the one that the introduction names.

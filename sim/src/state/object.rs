@@ -1,6 +1,8 @@
 //! Objects: whatever has a place in the world. Their bodies are kept in `space::Bodies`.
 
-use metatopia_types::{AssetLicence, Look, ObjectId, Origin, PublicKey, ScriptId, SimId};
+use metatopia_types::{
+    AssetLicence, BorderGuest, Look, ObjectId, Origin, PublicKey, ScriptId, SimId,
+};
 use serde::{Deserialize, Serialize};
 
 /// The kind that scripts see for players' bodies.
@@ -34,6 +36,8 @@ pub struct Object {
     pub parent: Option<Origin>,
     /// Whether it may leave for another sim.
     pub travels: bool,
+    /// Over which border it came, if it counts against that border's share.
+    pub guest: Option<BorderGuest>,
     /// The object whose script spawned it, which removes it when it likes. It goes when that one goes.
     pub spawner: Option<ObjectId>,
 }

@@ -3,12 +3,15 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
     Bounds, BoundsError,
-    limits::{BODIES_MAX, COORDINATE_MAX},
+    limits::{BODIES_MAX, COORDINATE_MAX, GRAVITY_MAX},
 };
 use metatopia_types::limits::{GRANTS_MAX, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
-use crate::{limits::LAND_PER_WEEK_MAX, space::Area};
+use crate::{
+    limits::{BORDER_BYTES, BORDER_THINGS, LAND_PER_WEEK_MAX, THINGS_FROM_SERVERS},
+    space::Area,
+};
 
 /// Tries that a first login takes by default: a try is one compression of blake3, some 90 ns in a
 /// program and twice that in a browser's module.
@@ -24,6 +27,8 @@ pub struct Parameters {
     pub ticks_per_turn: u32,
     /// The ground: bodies keep to it.
     pub ground: Area,
+    /// What pulls on bodies that move, in metres a second squared; zero where the ground is seen from above.
+    pub gravity: Vec2,
     /// How avatars move and reach.
     pub avatar: AvatarParameters,
     /// How far nearby words are heard, in metres.
@@ -62,6 +67,12 @@ pub struct Parameters {
     pub land_per_week: u32,
     /// Days of governance time for which a square is granted, and for which a header of its sim is new.
     pub land_days: u32,
+    /// Fewest servers of a neighbour from which things come.
+    pub things_from_servers: u32,
+    /// Most things of one neighbour that count against nobody's quotas.
+    pub border_things: u32,
+    /// Most bytes of the parcels in which they came.
+    pub border_bytes: u32,
 }
 
 /// Who may claim land of a land office, besides its admins.
@@ -179,13 +190,19 @@ impl AvatarParameters {
 
     /// Returns the velocity that an avatar with this `velocity` has one tick later, if it is another one.
     /// `heading` is the direction in which it wants to walk; its length, at most 1, is the share of its
-    /// speed.
+    /// speed. Under gravity it falls as all else does, unless it wants to rise.
     #[must_use]
-    pub fn steered(&self, velocity: Vec2, heading: Vec2) -> Option<Vec2> {
+    pub fn steered(&self, velocity: Vec2, heading: Vec2, gravity: Vec2) -> Option<Vec2> {
         let step = Fx::checked_from_int(TICKS_PER_SECOND as i64).expect("60 is a number");
         let change_max = self.acceleration.saturating_div(step);
         let wanted = heading.scale(self.speed);
-        let change = wanted.saturating_sub(velocity);
+        let mut change = wanted.saturating_sub(velocity);
+        if heading.dot(gravity) >= Fx::ZERO
+            && let Some(down) = gravity.normalize()
+        {
+            change = change.saturating_sub(down.scale(change.dot(down)));
+        }
+        let wanted = velocity.saturating_add(change);
         if change == Vec2::ZERO {
             return None;
         }
@@ -253,6 +270,7 @@ impl Default for Parameters {
                 low: Vec2::new(COORDINATE_MAX.saturating_neg(), COORDINATE_MAX.saturating_neg()),
                 high: Vec2::new(COORDINATE_MAX, COORDINATE_MAX),
             },
+            gravity: Vec2::ZERO,
             avatar: AvatarParameters {
                 radius: Fx::from_ratio(35, 100),
                 mass: Fx::from_int(70),
@@ -303,6 +321,9 @@ impl Default for Parameters {
             land_per_key: 2,
             land_per_week: 64,
             land_days: 30,
+            things_from_servers: THINGS_FROM_SERVERS,
+            border_things: BORDER_THINGS,
+            border_bytes: BORDER_BYTES,
         }
     }
 }
@@ -319,6 +340,9 @@ pub enum ParametersError {
     /// Avatars would appear outside of the ground.
     #[error("avatar.spawn is {0}, outside of the ground")]
     SpawnOutside(Vec2),
+    /// Gravity is stronger than physics allows.
+    #[error("gravity is {0}, stronger than {GRAVITY_MAX} m/s^2")]
+    Gravity(Vec2),
     /// A length, mass, speed or time that must be above zero and is not, or is too large.
     #[error("{name} is {value}, outside of {low} to {high}")]
     Range {
@@ -365,6 +389,11 @@ impl Parameters {
         let (avatar, bounds) = (&self.avatar, self.bounds()?);
         if !bounds.contains(avatar.spawn) {
             return Err(ParametersError::SpawnOutside(avatar.spawn));
+        }
+        let Vec2 { x, y } = self.gravity;
+        let pull = x.saturating_abs().max(y.saturating_abs()).max(self.gravity.length());
+        if pull > GRAVITY_MAX {
+            return Err(ParametersError::Gravity(self.gravity));
         }
         let spawn = avatar.spawn.x.saturating_abs().max(avatar.spawn.y.saturating_abs());
         for (name, value, low, high) in [
@@ -415,6 +444,9 @@ impl Parameters {
             ("land_per_key", u64::from(self.land_per_key), 0, GRANTS_MAX as u64),
             ("land_per_week", u64::from(self.land_per_week), 0, LAND_PER_WEEK_MAX),
             ("land_days", u64::from(self.land_days), 1, 36_500),
+            ("things_from_servers", u64::from(self.things_from_servers), 1, 31),
+            ("border_things", u64::from(self.border_things), 0, 1_024),
+            ("border_bytes", u64::from(self.border_bytes), 0, 1 << 24),
         ] {
             if value < low || value > high {
                 return Err(ParametersError::Count { name, value, low, high });

@@ -28,7 +28,7 @@ use crate::{
     limits::FIRST_IN_LINE,
     rules::{
         Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows,
-        People, Readiness,
+        NameHolders, People, Readiness,
     },
     scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
@@ -133,6 +133,8 @@ pub(crate) struct State {
     pub(crate) present: BTreeMap<PublicKey, ObjectId>,
     /// Index: who stands in line, who gives up a seat, who is forgotten.
     pub(crate) census: Census,
+    /// Index: who holds which name.
+    pub(crate) names: NameHolders,
     /// Index: what each player owns, avatars left out.
     pub(crate) owned: BTreeMap<PublicKey, BTreeSet<ObjectId>>,
     /// Index: what was spawned, by who spawned it.
@@ -208,7 +210,8 @@ impl State {
 
     /// Says whether the sim may have another object.
     pub(crate) fn has_object_slot(&self) -> bool {
-        self.objects.len() < self.charter.parameters.objects_max as usize
+        let objects = self.objects.len().saturating_add(self.borders.away.len());
+        objects < self.charter.parameters.objects_max as usize
     }
 
     /// Puts an object into the world under the next id.
@@ -415,13 +418,16 @@ impl State {
             }
         }
         self.count_players();
+        self.index_names();
         let alarm = |(id, script): (&ScriptId, &Script)| Some((script.alarm()?, *id));
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let zoned = self.scripts.iter().filter(|(_, script)| script.zones().next().is_some());
         self.zones = zoned.map(|(id, _)| *id).collect();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
-        let used = self.scripts.iter().flat_map(|(_, script)| script.packages());
+        self.borders.index();
+        let away = self.borders.away.values().flat_map(|away| away.packages.iter().copied());
+        let used = self.scripts.iter().flat_map(|(_, script)| script.packages()).chain(away);
         self.publications = Publications::new(self.publications.records.clone(), used);
     }
 
@@ -452,6 +458,13 @@ impl State {
         if let Some(pool) = self.owners.get_mut(&payer) {
             pool.debit(tick, income, gas);
         }
+    }
+
+    /// Returns who pays the gas of scripts on this object. What came over a border spends nobody's: all of it
+    /// has one pool, by the id of the neighbour, which is nobody's key.
+    pub(crate) fn gas_payer(&self, object: ObjectId) -> Owner {
+        let guest = self.objects.get(&object).and_then(|object| object.guest);
+        guest.map_or_else(|| self.payer(object), |guest| Some(PublicKey(guest.from.0.0)))
     }
 
     /// Returns the payer of scripts on this object.

@@ -6,7 +6,8 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_physics::{Body, Bounds, Contact};
+use metatopia_math::Vec2;
+use metatopia_physics::{Body, Bounds, Contact, Joint};
 use metatopia_scripting::Package;
 use metatopia_types::{
     ActId, Digest, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, Said, SimId,
@@ -111,7 +112,7 @@ pub enum StateRestoreError {
     /// A package in the state breaks a rule: the state was never one.
     #[error(transparent)]
     Packages(#[from] GenesisError),
-    /// Bodies and contacts are not those of a state.
+    /// Bodies, contacts and joints are not those of a state.
     #[error(transparent)]
     Bodies(#[from] RestoreBodiesError),
     /// The parameters break a rule: the state was never one.
@@ -270,7 +271,7 @@ impl LeafReader<'_> {
         let land = self.land(&charter)?;
         let borders = self.borders()?;
         let bounds = bounds_with(&charter, &borders)?;
-        let (bodies, objects) = self.bodies_and_objects(bounds)?;
+        let (bodies, objects) = self.bodies_and_objects(bounds, charter.parameters.gravity)?;
         let players = tracked(self.table::<(PublicKey, Player)>(kinds::PLAYERS)?);
         let histories = tracked(self.table::<(PublicKey, BuildHistory)>(kinds::HISTORIES)?);
         let scripts = self.numbered(kinds::SCRIPT)?;
@@ -310,6 +311,7 @@ impl LeafReader<'_> {
             package_changes: BTreeSet::new(),
             present: BTreeMap::new(),
             census: crate::rules::Census::default(),
+            names: crate::rules::NameHolders::default(),
             owned: BTreeMap::new(),
             spawned: BTreeSet::new(),
             orphans: BTreeSet::new(),
@@ -391,17 +393,19 @@ impl LeafReader<'_> {
     fn bodies_and_objects(
         &mut self,
         bounds: Bounds,
+        gravity: Vec2,
     ) -> Result<(Bodies, Tracked<ObjectId, Object>), StateRestoreError> {
         let mut tiles = self.table::<(ObjectId, Object, Body)>(kinds::TILE)?;
         tiles.sort_by_key(|(id, ..)| *id);
         let contacts = self.table::<Contact>(kinds::CONTACTS)?;
+        let joints = self.table::<Joint>(kinds::JOINTS)?;
         let mut objects = Tracked::default();
         let mut bodies = Vec::with_capacity(tiles.len());
         for (id, object, body) in tiles {
             objects.insert(id, object);
             bodies.push(body);
         }
-        Ok((Bodies::restore(bounds, bodies, contacts)?, objects))
+        Ok((Bodies::restore(bounds, gravity, bodies, contacts, joints)?, objects))
     }
 
     /// Reads the register of a land office; nothing of any other sim.

@@ -8,7 +8,7 @@ use std::{
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Touch;
 use metatopia_scripting::{Event, EventKind};
-use metatopia_types::{PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
+use metatopia_types::{ObjectId, PublicKey, ScriptId, Tick, limits::TICKS_PER_SECOND};
 
 use super::{
     sim_state::State,
@@ -21,6 +21,7 @@ use crate::{
         ForkJoin, Programs, QueuedEvent, ScriptRun, Sender, ShownToPeople, merge, run_scripts,
         watch_zones,
     },
+    space::Happenings,
 };
 
 /// The results of a tick, besides changes of the state.
@@ -59,12 +60,12 @@ pub(super) fn tick(
     // then, so that nothing collides with them.
     let leaving = steer(next, now);
     leaving.iter().for_each(|player| next.despawn(player));
-    let touches = step(next);
+    let happened = step(next);
     next.hold_back();
     probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);
     // Scripts run after the step: a touch of this tick is answered in this tick.
-    deliver(next, runtime.programs, now, events, &touches);
+    deliver(next, runtime.programs, now, events, &happened);
     let mut runs = run_scripts(state, runtime, gas_left);
     probe.leave(Stage::Scripts, now, state);
     probe.enter(Stage::Merge);
@@ -80,7 +81,8 @@ pub(super) fn tick(
 /// time is over.
 fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
     let parameters = &state.charter.parameters;
-    let (avatars, grace) = (&parameters.avatar, parameters.grace_ticks);
+    let (avatars, gravity) = (&parameters.avatar, parameters.gravity);
+    let grace = parameters.grace_ticks;
     let mut leaving = Vec::new();
     for (player, avatar) in &state.present {
         let session = state.players.get(player).and_then(|player| player.session.as_ref());
@@ -94,7 +96,7 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
         };
         // The lease is over and the grace time is not: the avatar stands still.
         let heading = if session.lease < now { Vec2::ZERO } else { session.heading };
-        if let Some(velocity) = avatars.steered(body.velocity(), heading) {
+        if let Some(velocity) = avatars.steered(body.velocity(), heading, gravity) {
             // Physics refuses velocities of bodies that cannot move, and those that are too large: an
             // avatar is dynamic, and its speed has a bound.
             let _ = state.bodies.set_velocity(*avatar, velocity);
@@ -112,11 +114,11 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
 
 /// Moves the bodies for a tick, as a transaction: a step that panics leaves all bodies where they are, on every
 /// server alike.
-fn step(state: &mut State) -> Vec<Touch> {
+fn step(state: &mut State) -> Happenings {
     let bodies = &mut state.bodies;
     catch_unwind(AssertUnwindSafe(|| bodies.step())).unwrap_or_else(|_| {
         state.clock.failed_steps = state.clock.failed_steps.saturating_add(1);
-        Vec::new()
+        Happenings::default()
     })
 }
 
@@ -127,7 +129,7 @@ fn deliver(
     programs: &Programs,
     now: Tick,
     events: Vec<RaisedEvent>,
-    touches: &[Touch],
+    happened: &Happenings,
 ) {
     let put = |state: &mut State, to: ScriptId, sender: Sender, index: u32, event: Event| {
         // Whoever raised an event that finds no room goes on without it.
@@ -140,7 +142,7 @@ fn deliver(
             put(state, to, raised.sender, index, raised.event.clone());
         }
     }
-    for (index, touch) in (0..).zip(touches) {
+    for (index, touch) in (0..).zip(&happened.touches) {
         let Touch::Began { a, b, point, impulse } = *touch else {
             continue;
         };
@@ -153,8 +155,24 @@ fn deliver(
             }
         }
     }
-    let next = u32::try_from(touches.len()).expect("far fewer touches than numbers");
-    watch_zones(state, programs, now, next);
+    let next = number(happened.touches.len());
+    let hits = happened.hits.iter().flat_map(|hit| {
+        let event = |other| Event::Hit { other, speed: hit.speed };
+        [(hit.a, event(hit.b)), (hit.b, event(hit.a))]
+    });
+    let parted = happened.parted.iter().flat_map(|(a, b)| {
+        let first = a.map(|a| (a, Event::Break { other: Some(*b) }));
+        [first, Some((*b, Event::Break { other: *a }))].into_iter().flatten()
+    });
+    let told: Vec<(ObjectId, Event)> = hits.chain(parted).collect();
+    let next_zone = next.saturating_add(number(told.len()));
+    for (index, (object, event)) in (next..).zip(told) {
+        let scripts = state.objects.get(&object).map(|object| object.scripts.clone());
+        for script in programs.listening(event.kind(), &scripts.unwrap_or_default()) {
+            put(state, script, Sender::Physics, index, event.clone());
+        }
+    }
+    watch_zones(state, programs, now, next_zone);
     for (index, (script, name)) in (0..).zip(state.due_timers(now)) {
         if programs.listening(EventKind::Timer, &[script]).next().is_some() {
             // The timer reserved bytes for its event: if the event were lost, its script would stop.
@@ -175,4 +193,9 @@ fn deliver(
             state.deliver_anyway(script, QueuedEvent { sender, raised: now, index, event });
         }
     }
+}
+
+/// Returns how many events there are, as their numbers count.
+fn number(events: usize) -> u32 {
+    u32::try_from(events).expect("far fewer events than numbers")
 }

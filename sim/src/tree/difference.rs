@@ -2,7 +2,7 @@
 
 use core::{cmp::Ordering, iter::Peekable, slice::Iter};
 
-use metatopia_physics::{Body, Contact};
+use metatopia_physics::{Body, Contact, Joint};
 use metatopia_types::{
     ActId, LandGrant, LeafKey, ObjectId, Outcome, PackageId, Parcel, PublicKey, Roster, Said,
     SimId, wire,
@@ -100,7 +100,8 @@ impl Iterator for Differing<'_> {
 #[must_use]
 pub fn is_of_body_or_script(key: &LeafKey) -> bool {
     let kind = key.0.split('/').next().unwrap_or_default();
-    [kinds::TILE, kinds::SCRIPT].contains(&kind) || key.0.starts_with(kinds::CONTACTS)
+    [kinds::TILE, kinds::SCRIPT, kinds::JOINTS].contains(&kind)
+        || key.0.starts_with(kinds::CONTACTS)
 }
 
 /// The content of a leaf, from wherever it is kept.
@@ -216,6 +217,7 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
             named(content, |(id, _): &(PackageId, Publication)| format!("package {id}"))
         }
         kinds::TILE => named(content, |(id, ..): &(ObjectId, Object, Body)| format!("object {id}")),
+        kinds::JOINTS => named(content, |joint: &Joint| format!("joint {}", joint.id())),
         kinds::GRANTS => {
             named(content, |grant: &LandGrant| format!("the square of sim {}", grant.sim))
         }
@@ -279,6 +281,7 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::PUBLICATIONS => text::<Vec<(PackageId, Publication)>>(content),
         kinds::SCRIPT => text::<Script>(content),
         kinds::TILE => text::<Vec<(ObjectId, Object, Body)>>(content),
+        kinds::JOINTS => text::<Vec<Joint>>(content),
         kinds::ROLES => text::<Vec<(PublicKey, Role)>>(content),
         kinds::BANS | kinds::MUTES => text::<Vec<(PublicKey, Sanction)>>(content),
         kinds::FROZEN => text::<Vec<(ObjectId, FrozenThing)>>(content),

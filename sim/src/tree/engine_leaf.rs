@@ -14,9 +14,9 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 27] = [
+const FORMATS: [(&str, u32); 28] = [
     (kinds::CLOCK, 2),
-    (kinds::PARAMETERS, 2),
+    (kinds::PARAMETERS, 3),
     (kinds::GOVERNANCE, 2),
     (kinds::VALIDATORS, 1),
     (kinds::FIRST_LOGINS, 1),
@@ -24,19 +24,20 @@ const FORMATS: [(&str, u32); 27] = [
     (kinds::CHAT, 1),
     (kinds::PLAYERS, 2),
     (kinds::WINDOWS, 1),
-    (kinds::HISTORIES, 1),
+    (kinds::HISTORIES, 2),
     (kinds::OWNERS, 1),
     (kinds::PACKAGES, 1),
     (kinds::PUBLICATIONS, 1),
     (kinds::CONTACTS, 1),
-    (kinds::SCRIPT, 3),
-    (kinds::TILE, 1),
+    (kinds::JOINTS, 1),
+    (kinds::SCRIPT, 4),
+    (kinds::TILE, 2),
     (kinds::OUTCOMES, 1),
     (kinds::LAND, 1),
     (kinds::GRANTS, 1),
     (kinds::GRANTED, 1),
-    (kinds::NEIGHBOUR, 1),
-    (kinds::PARCEL, 1),
+    (kinds::NEIGHBOUR, 2),
+    (kinds::PARCEL, 2),
     (kinds::ROLES, 1),
     (kinds::BANS, 1),
     (kinds::MUTES, 1),

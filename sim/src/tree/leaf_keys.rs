@@ -27,6 +27,8 @@ pub(crate) const OWNERS: &str = "owners";
 pub(crate) const PACKAGES: &str = "packages";
 pub(crate) const PUBLICATIONS: &str = "publications";
 pub(crate) const CONTACTS: &str = "contacts";
+/// What holds bodies together.
+pub(crate) const JOINTS: &str = "joints";
 pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
 /// What a sim keeps of a neighbour, and what it says to it.

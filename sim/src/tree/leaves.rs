@@ -8,7 +8,7 @@ use std::{
     sync::Arc,
 };
 
-use metatopia_physics::{Body, Contact};
+use metatopia_physics::{Body, Contact, Joint};
 use metatopia_types::{
     Digest, Height, LeafKey, ObjectId, Root, Roster, StateProof, TilePoint, merkle, shelf_key,
 };
@@ -16,8 +16,8 @@ use metatopia_types::{
 use super::{
     engine_leaf::EngineLeaf,
     leaf_keys::{
-        CONTACTS, GRANTED, GRANTS, HISTORIES, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS, TILE,
-        WINDOWS, prefix_digits, tile_named,
+        CONTACTS, GRANTED, GRANTS, HISTORIES, JOINTS, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS,
+        TILE, WINDOWS, prefix_digits, tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     people_leaves::PeopleTables,
@@ -74,6 +74,7 @@ pub(crate) struct StateLeaves {
     pub(super) packages: LeafTable<36>,
     pub(super) publications: LeafTable<32>,
     pub(super) contacts: LeafTable<16>,
+    pub(super) joints: LeafTable<8>,
     pub(super) granted: LeafTable<32>,
     pub(super) people: PeopleTables,
     /// Shared with who proves shelves of a state that has passed.
@@ -84,6 +85,8 @@ pub(crate) struct StateLeaves {
     /// The tile and the body of each object when its entry was written.
     pub(super) placed: BTreeMap<ObjectId, (Tile, Body)>,
     pub(super) touching: Vec<Contact>,
+    /// The joints when their entries were written.
+    pub(super) joined: Vec<Joint>,
     /// The nodes over the hashes of all leaves.
     pub(super) nodes: Arc<merkle::Tree>,
     /// The most bytes that a snapshot takes, see [`StateLeaves::bytes`].
@@ -186,6 +189,7 @@ impl StateLeaves {
             PACKAGES => self.packages.part(prefix, range),
             PUBLICATIONS => self.publications.part(prefix, range),
             CONTACTS => self.contacts.part(prefix, range),
+            JOINTS => self.joints.part(prefix, range),
             GRANTED => self.granted.part(prefix, range),
             GRANTS => self.shelves.0.part(prefix, range),
             _ if PeopleTables::has(name) => return self.people.part(name, prefix, range),

@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use super::{
     leaf_keys::{
-        CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES, LAND,
-        OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT, VALIDATORS,
-        WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tile_table_name,
+        CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES,
+        JOINTS, LAND, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
+        VALIDATORS, WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -66,6 +66,9 @@ impl StateLeaves {
         self.objects(state, changes.bodies);
         if changes.contacts {
             self.contacts(state);
+        }
+        if changes.joints {
+            self.joints(state);
         }
         // The tables come after all entries are in them: a leaf is cut and hashed once.
         self.refresh_tables();
@@ -326,6 +329,22 @@ impl StateLeaves {
         self.touching = now.to_vec();
     }
 
+    /// Encodes the joints that changed.
+    fn joints(&mut self, state: &State) {
+        let mut before = self.joined.iter().peekable();
+        let now = state.bodies.joints();
+        for joint in now {
+            while let Some(gone) = before.next_if(|old| old.id() < joint.id()) {
+                self.joints.take(gone.id().0.to_be_bytes());
+            }
+            if before.next_if(|old| old.id() == joint.id()) != Some(joint) {
+                self.joints.put(joint.id().0.to_be_bytes(), wire::encode(joint));
+            }
+        }
+        before.for_each(|gone| self.joints.take(gone.id().0.to_be_bytes()));
+        self.joined = now.to_vec();
+    }
+
     /// Cuts and hashes again what changed in the tables.
     fn refresh_tables(&mut self) {
         let tree = &mut self.tree;
@@ -336,6 +355,7 @@ impl StateLeaves {
         hashed += refresh_table(tree, PACKAGES, &mut self.packages);
         hashed += refresh_table(tree, PUBLICATIONS, &mut self.publications);
         hashed += refresh_table(tree, CONTACTS, &mut self.contacts);
+        hashed += refresh_table(tree, JOINTS, &mut self.joints);
         hashed += refresh_table(tree, GRANTED, &mut self.granted);
         hashed += self.people.refresh(tree);
         if !self.shelves.0.is_fresh() {

@@ -2,12 +2,20 @@
 //! still: each of them is in one place after every turn, and nobody is stuck in the end.
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_types::{Digest, Dispatch, Millis, PublicKey, SimId};
+use std::collections::BTreeSet;
 
-use crate::town::{Place, drive, places, public, step, town};
+use metatopia_types::{
+    Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal, Traveller,
+};
+
+use crate::{
+    rolling::{geneses, let_travel, rolling},
+    town::{Place, drive, places, places_of_thing, public, step},
+};
 
 const SEEDS: u64 = 200;
 const PEOPLE: u8 = 3;
+const BALLS: i32 = 3;
 const STEPS: usize = 70;
 
 /// What a run counted.
@@ -18,6 +26,9 @@ struct Counted {
     turns: usize,
     set_changes: usize,
     restored: usize,
+    things_taken: usize,
+    things_refused: usize,
+    things_late: usize,
 }
 
 /// A word on its way to somebody.
@@ -76,7 +87,9 @@ fn turn(
         counted.heard += 1;
         drop(act);
     }
-    let ms = *dice.pick(&[20, 50, 50, 100, 700]).expect("some");
+    // Now and then a sim does nothing until whatever is under way to it is late.
+    let is_late = dice.below(100) == 0;
+    let ms = if is_late { 11_000 } else { *dice.pick(&[20, 50, 50, 100, 700]).expect("some") };
     town[n].play(ms);
     counted.turns += 1;
     // The past is long enough for late words.
@@ -92,7 +105,10 @@ fn sim_of(town: &[Place], person: &PublicKey) -> Option<usize> {
 /// Plays a run of chaos; gives what was counted.
 fn run(seed: u64, columns: i32, servers: u8) -> Counted {
     let mut dice = Stream::new(&Digest::of("crossing chaos", &seed.to_le_bytes()).0, "chaos", &[]);
-    let mut town = town(columns, servers);
+    let mut town = chaotic_town(seed, columns, servers);
+    let balls: Vec<Origin> =
+        (1..=BALLS as u64).map(|n| Origin { sim: town[0].id(), number: ObjectId(n) }).collect();
+    let mut judged = BTreeSet::new();
     let people: Vec<PublicKey> = (1..=PEOPLE).map(public).collect();
     for (n, person) in people.iter().enumerate() {
         let at = n % town.len();
@@ -141,15 +157,58 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
                 let found = places(&town, person);
                 assert_eq!(found, 1, "seed {seed}: person {p} is in {found} places");
             }
+            for ball in &balls {
+                let found = places_of_thing(&town, *ball);
+                assert_eq!(found, 1, "seed {seed}: {ball:?} is in {found} places");
+            }
+            note_verdicts(&town, n, &mut judged);
         }
     }
-    settle(&mut town, &people, seed);
+    settle(&mut town, &people, &balls, seed);
+    for (.., refused) in judged {
+        match refused {
+            None => counted.things_taken += 1,
+            Some(TravelRefusal::Late) => counted.things_late += 1,
+            Some(_) => counted.things_refused += 1,
+        }
+    }
     counted
 }
 
+/// A town with balls that roll to and fro. In every third one the eastern sims have room for one of them.
+fn chaotic_town(seed: u64, columns: i32, servers: u8) -> Vec<Place> {
+    let mut all = geneses(columns, servers, BALLS);
+    if seed.is_multiple_of(3) {
+        all.iter_mut().skip(1).for_each(|genesis| genesis.parameters.border_things = 1);
+    }
+    rolling(all)
+}
+
+/// What became of a thing: between which sims, under which number, and why it was refused.
+type JudgedThing = (SimId, SimId, u64, Option<TravelRefusal>);
+
+/// Notes the verdicts of a sim on things.
+fn note_verdicts(town: &[Place], n: usize, judged: &mut BTreeSet<JudgedThing>) {
+    for other in town.iter().filter(|other| other.id() != town[n].id()) {
+        let Some(border) = town[n].world.border(&other.id()) else { continue };
+        let heard = border.crossing.heard.as_ref();
+        let listed = heard.map_or(&[][..], |heard| &heard.said.departures);
+        for verdict in &border.crossing.said.verdicts {
+            let is_thing = listed.iter().any(|departure| {
+                departure.number == verdict.number
+                    && matches!(departure.traveller, Traveller::Thing(_))
+            });
+            if is_thing {
+                judged.insert((other.id(), town[n].id(), verdict.number, verdict.refused));
+            }
+        }
+    }
+}
+
 /// Lets both sims live, and checks that nobody is under way or pinned after the deadline and two words.
-fn settle(town: &mut [Place], people: &[PublicKey], seed: u64) {
+fn settle(town: &mut [Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
     for _ in 0..32 {
+        let_travel(town, false);
         people.iter().for_each(|person| drive(town, *person, Vec2::ZERO));
         step(town, 500);
     }
@@ -159,6 +218,9 @@ fn settle(town: &mut [Place], people: &[PublicKey], seed: u64) {
         }
         assert_eq!(place.world.root(), place.world.rehash(), "seed {seed}");
     }
+    for ball in balls {
+        assert_eq!(places_of_thing(town, *ball), 1, "seed {seed}: it is in no sim, or in two");
+    }
     for person in people {
         let here = town.iter().filter(|place| place.world.avatar(person).is_some()).count();
         assert_eq!(here, 1, "seed {seed}: she is in no sim, or in two");
@@ -166,7 +228,7 @@ fn settle(town: &mut [Place], people: &[PublicKey], seed: u64) {
 }
 
 #[test]
-fn whatever_happens_to_words_everybody_is_in_one_place_and_nobody_is_stuck() {
+fn whatever_happens_to_words_everybody_and_everything_is_in_one_place_and_nothing_is_stuck() {
     let mut all = Counted::default();
     for seed in 0..SEEDS {
         let columns = if seed % 4 == 0 { 3 } else { 2 };
@@ -177,8 +239,13 @@ fn whatever_happens_to_words_everybody_is_in_one_place_and_nobody_is_stuck() {
         all.turns += counted.turns;
         all.set_changes += counted.set_changes;
         all.restored += counted.restored;
+        all.things_taken += counted.things_taken;
+        all.things_refused += counted.things_refused;
+        all.things_late += counted.things_late;
     }
     println!("{SEEDS} seeds: {all:?}");
     assert!(all.crossings > 3 * SEEDS as usize, "{all:?}");
+    assert!(all.things_taken > 2 * SEEDS as usize, "{all:?}");
+    assert!(all.things_refused > 50 && all.things_late > 0, "{all:?}");
     assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
 }

@@ -13,8 +13,8 @@ use metatopia_types::{
 use crate::town::{ADMIN, Place, at, places, public, step, town};
 
 /// The west, which lies, and the east.
-struct Liar {
-    town: Vec<Place>,
+pub(crate) struct Liar {
+    pub(crate) town: Vec<Place>,
     said: Said,
     parcels: Vec<Vec<u8>>,
 }
@@ -23,7 +23,7 @@ const ADA: u8 = 1;
 
 impl Liar {
     /// Both have heard of one another, and Ada has a pass of the east.
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut town = town(2, 4);
         town[0].login(public(ADA));
         for _ in 0..5 {
@@ -74,9 +74,13 @@ impl Liar {
 
     /// Lists a departure of somebody with these bytes for a parcel.
     fn departs(&mut self, person: PublicKey, parcel: Vec<u8>) -> &mut Self {
+        self.departs_as(Traveller::Person(person), parcel)
+    }
+
+    /// Lists a departure with these bytes for a parcel.
+    pub(crate) fn departs_as(&mut self, traveller: Traveller, parcel: Vec<u8>) -> &mut Self {
         let number = self.said.out_next;
         let until = Millis(self.town[1].time + 5_000);
-        let traveller = Traveller::Person(person);
         let listed = BorderDeparture { number, traveller, until, parcel: Parcel::digest(&parcel) };
         self.said.departures.push(listed);
         self.said.out_next += 1;
@@ -95,7 +99,13 @@ impl Liar {
         verdicts.copied().find(|verdict| Some(verdict.number) == last)
     }
 
-    fn refusal(&mut self) -> Option<TravelRefusal> {
+    /// Lists nothing any more.
+    pub(crate) fn forget(&mut self) {
+        self.said.departures.clear();
+        self.parcels.clear();
+    }
+
+    pub(crate) fn refusal(&mut self) -> Option<TravelRefusal> {
         self.verdict().expect("a verdict").refused
     }
 }
@@ -123,6 +133,8 @@ fn a_parcel_that_lies_is_refused_and_an_honest_one_is_taken() {
     let lies = [
         TravellingPerson { key: public(2), ..ada() },
         TravellingPerson { name: "two\nlines".into(), ..ada() },
+        TravellingPerson { name: "A\u{200b}da".into(), ..ada() },
+        TravellingPerson { name: "~".into(), ..ada() },
         TravellingPerson { look: Look { color: 1 << 24, ..Look::default() }, ..ada() },
         TravellingPerson { position: at(0, 0), ..ada() },
         TravellingPerson { position: at(60, 0), ..ada() },
@@ -147,6 +159,30 @@ fn a_parcel_that_lies_is_refused_and_an_honest_one_is_taken() {
         let place = liar.town[1].place_of(&public(ADA)).expect("she is taken");
         assert!(place.x >= Fx::from_int(-32) && place.x < Fx::from_int(-25), "{place:?}");
     }
+}
+
+#[test]
+fn a_traveller_whose_name_is_held_here_arrives_under_it_and_a_part_of_her_key() {
+    let mut liar = Liar::new();
+    let login = |name: &str| Act::login(name.to_owned(), Look::default());
+    liar.town[1].act(public(2), 1, login("ADA"));
+    liar.town[1].play(50);
+    assert_eq!(liar.departs(public(ADA), parcel(ada())).refusal(), None);
+    let name = |liar: &Liar| liar.town[1].world.player(&public(ADA)).map(|it| it.name.clone());
+    let marked = format!("Ada~{}", &public(ADA).to_string()[..16]);
+    assert_eq!(name(&liar), Some(marked.clone()));
+
+    // She logs in as she is called everywhere, and goes on as what she is here.
+    let act = liar.town[1].act(public(ADA), 5, login("Ada"));
+    liar.town[1].play(50);
+    assert_eq!(liar.town[1].outcome(&act), Outcome::Ok);
+    assert_eq!(name(&liar), Some(marked));
+
+    // The name that she brings from elsewhere loses what that sim put behind it.
+    let mut liar = Liar::new();
+    let from_elsewhere = TravellingPerson { name: "Ada~0123456789abcdef".into(), ..ada() };
+    assert_eq!(liar.departs(public(ADA), parcel(from_elsewhere)).refusal(), None);
+    assert_eq!(name(&liar), Some("Ada".to_owned()));
 }
 
 #[test]

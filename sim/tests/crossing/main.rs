@@ -4,4 +4,7 @@ mod borders;
 mod chaos;
 mod lies;
 mod people;
+mod rolling;
+mod thing_lies;
+mod things;
 mod town;

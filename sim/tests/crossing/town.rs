@@ -6,11 +6,13 @@ use std::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_sim::{Applied, Area, ENGINE, Genesis, Parameters, Serial, Tools, World};
+use metatopia_sim::{
+    Applied, Area, ENGINE, Genesis, Parameters, Serial, Tools, World, WorldObject,
+};
 use metatopia_types::{
     Act, Blob, BorderOrder, Certificate, Digest, Dispatch, DispatchedState, Ed25519, Envelope,
-    Header, HeaderId, Height, Lane, Link, Look, Millis, Outcome, PublicKey, Root, Round, Seq,
-    SetChange, Sign, Signature, SignedEnvelope, SigningKey, SimId, Site, Square, StateProof,
+    Header, HeaderId, Height, Lane, Link, Look, Millis, Origin, Outcome, PublicKey, Root, Round,
+    Seq, SetChange, Sign, Signature, SignedEnvelope, SigningKey, SimId, Site, Square, StateProof,
     Traveller, Turn, TurnBody, ValidatorSet, limits::ROOT_LAG, said_key,
 };
 
@@ -84,6 +86,7 @@ pub(crate) fn genesis(column: i32, servers: u8) -> Genesis {
     let mut parameters = Parameters { ground: Area::of_square(square), ..Parameters::default() };
     parameters.avatar.spawn = at(if column == 0 { 26 } else { -26 }, 0);
     parameters.avatar.speed = Fx::from_int(8);
+    parameters.things_from_servers = 1;
     Genesis {
         name: format!("place {column}"),
         site: Some(Site { world: world_id(), square }),
@@ -137,7 +140,9 @@ impl Place {
     }
 
     pub(crate) fn login(&mut self, person: PublicKey) {
-        self.act(person, 1, Act::login("Ada".to_owned(), Look::default()));
+        // A name belongs to one player of a sim.
+        let name = format!("walker {}", &person.to_string()[..12]);
+        self.act(person, 1, Act::login(name, Look::default()));
     }
 
     /// Adds an act that names a blob.
@@ -289,8 +294,19 @@ impl Place {
 /// days apart.
 pub(crate) fn town(columns: i32, servers: u8) -> Vec<Place> {
     let start = |column: i32| 1_700_000_000_000 + 100_000_000 * column as u64;
-    let mut town: Vec<Place> =
-        (0..columns).map(|column| Place::new(genesis(column, servers), start(column))).collect();
+    let geneses = (0..columns).map(|column| genesis(column, servers));
+    let at_start = |(column, genesis)| Place::new(genesis, start(column));
+    open_all((0..).zip(geneses).map(at_start).collect())
+}
+
+/// Returns sims of these geneses side by side, with borders open.
+pub(crate) fn town_of(geneses: Vec<Genesis>) -> Vec<Place> {
+    let start = |column: u64| 1_700_000_000_000 + 100_000_000 * column;
+    open_all((0..).zip(geneses).map(|(n, genesis)| Place::new(genesis, start(n))).collect())
+}
+
+/// Opens the borders between sims that touch.
+fn open_all(mut town: Vec<Place>) -> Vec<Place> {
     for place in &mut town {
         place.login(public(ADMIN));
         place.play(50);
@@ -330,13 +346,25 @@ pub(crate) fn step(town: &mut [Place], ms: u64) {
 /// Returns in how many places a person is: with an avatar, or departed and not taken.
 pub(crate) fn places(town: &[Place], person: &PublicKey) -> usize {
     let here = town.iter().filter(|place| place.world.avatar(person).is_some()).count();
+    here + under_way(town, Traveller::Person(*person))
+}
+
+/// Returns in how many places a thing is: here in a sim, or departed and not taken.
+pub(crate) fn places_of_thing(town: &[Place], origin: Origin) -> usize {
+    let is_it = |thing: &WorldObject| thing.origin == origin && thing.player.is_none();
+    let here: usize = town.iter().map(|place| place.world.objects().filter(is_it).count()).sum();
+    here + under_way(town, Traveller::Thing(origin))
+}
+
+/// Returns how many departures of somebody or something are not taken.
+fn under_way(town: &[Place], traveller: Traveller) -> usize {
     let mut away = 0;
     for own in town {
         for other in town.iter().filter(|other| other.id() != own.id()) {
             let Some(border) = own.world.border(&other.id()) else { continue };
             let there = &other.world.border(&own.id()).expect("both sides are open").crossing;
             let listed = border.crossing.said.departures.iter();
-            for departure in listed.filter(|d| d.traveller == Traveller::Person(*person)) {
+            for departure in listed.filter(|d| d.traveller == traveller) {
                 let verdicts = &there.said.verdicts;
                 let verdict = verdicts.iter().find(|v| v.number == departure.number);
                 away += usize::from(match verdict {
@@ -346,7 +374,7 @@ pub(crate) fn places(town: &[Place], person: &PublicKey) -> usize {
             }
         }
     }
-    here + away
+    away
 }
 
 /// Has a person walk in a direction in whatever sim she is, and ask for passes wherever she may go.

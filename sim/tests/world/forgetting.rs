@@ -36,7 +36,7 @@ fn bob_and_charlie(passers_by: u64) -> (Yard, Vec<Option<PublicKey>>) {
                 (1..=3 | 10 | 17 | 24 | 29 | 34, 30) => visit(&mut yard, BOB),
                 (1..=38, 100..) => strangers.by_ref().take(64).for_each(|n| {
                     let look = Look::default();
-                    yard.unsigned(stranger(n), 1, Act::login("passer-by".to_owned(), look));
+                    yard.unsigned(stranger(n), 1, Act::login(format!("passer-by {n}"), look));
                     yard.unsigned(stranger(n), 2, Act::Leave);
                 }),
                 _ => {}

@@ -99,9 +99,9 @@ impl Model {
     }
 }
 
-fn any_act(dice: &mut Stream) -> Act {
+fn any_act(n: u8, dice: &mut Stream) -> Act {
     match dice.below(10) {
-        0..=2 => match Act::login("somebody".to_owned(), Look::default()) {
+        0..=2 => match Act::login(format!("player {n}"), Look::default()) {
             Act::Login { name, look, pass, .. } => {
                 Act::Login { name, look, pass, bot: dice.below(3) == 0 }
             }
@@ -132,7 +132,7 @@ fn any_acts_leave_the_seats_as_a_plain_list_of_people_says() {
         for turn in 0..600 {
             let now = yard.world.tick().0 + 1;
             let who = if dice.below(12) == 0 { ADMIN } else { dice.below(PEOPLE) as u8 + 1 };
-            let acts: Vec<Act> = (0..dice.below(3)).map(|_| any_act(&mut dice)).collect();
+            let acts: Vec<Act> = (0..dice.below(3)).map(|_| any_act(who, &mut dice)).collect();
             let signed: Vec<_> = acts.iter().map(|act| yard.act(who, act.clone())).collect();
             let sat = model.here.values().filter(|here| here.seat).count();
             yard.play();

@@ -26,7 +26,7 @@ fn snapshot(world: &World) -> (Manifest, Contents) {
     (manifest, contents)
 }
 
-fn restored(world: &World, tools: &Tools) -> World {
+pub(crate) fn restored(world: &World, tools: &Tools) -> World {
     let (manifest, contents) = snapshot(world);
     World::restore(&manifest, &contents, world.root(), tools).expect("its own snapshot")
 }
@@ -197,7 +197,8 @@ fn a_state_of_another_engine_is_told_as_such_before_any_other_leaf_is_read() {
     let mut others = manifest.leaves.iter().filter(|entry| entry.key.0 != "engine");
     assert!(others.all(|entry| is_listed(&entry.key.0)), "a kind has no format: {kinds:?}");
 
-    leaf.formats.insert("tile".to_owned(), 2);
+    let own = leaf.formats["tile"];
+    leaf.formats.insert("tile".to_owned(), own + 1);
     let other = restored(&metatopia_types::wire::encode(&leaf), "nothing");
     assert_eq!(other, Some(StateRestoreError::OtherFormat("tile".to_owned())));
 }

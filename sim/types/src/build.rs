@@ -114,6 +114,13 @@ pub enum Build {
         /// Which of its scripts.
         script: ScriptId,
     },
+    /// Says whether a thing may leave for another sim, over a border.
+    LetTravel {
+        /// The object to change.
+        object: ObjectId,
+        /// Whether it may leave from now on.
+        travels: bool,
+    },
 }
 
 impl Build {
@@ -134,7 +141,8 @@ impl Build {
             | Self::Attach { object, .. }
             | Self::Detach { object, .. }
             | Self::Upgrade { object, .. }
-            | Self::Resume { object, .. } => Some(*object),
+            | Self::Resume { object, .. }
+            | Self::LetTravel { object, .. } => Some(*object),
         }
     }
 }

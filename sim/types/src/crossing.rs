@@ -12,7 +12,9 @@ mod said;
 
 pub use dispatch::{DISPATCH_FORMAT, Dispatch, DispatchedState, HearRefusal, ProvedSaid, Worth};
 pub use order::{BorderOrder, BorderRefusal};
-pub use parcel::{Parcel, ParcelError, TravellingPerson};
+pub use parcel::{
+    BorderGuest, Parcel, ParcelError, TravellingPerson, TravellingScript, TravellingThing,
+};
 pub use reasons::{PassRefusal, TravelRefusal};
 pub use said::{
     BorderDeparture, BorderVerdict, CrossingPass, Said, SaidError, Traveller, said_key,

@@ -70,9 +70,10 @@ pub use act_encoding::ACT_NUMBERS;
 pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{
-    BorderDeparture, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass, DISPATCH_FORMAT,
-    Dispatch, DispatchedState, HearRefusal, Parcel, ParcelError, PassRefusal, ProvedSaid, Said,
-    SaidError, TravelRefusal, Traveller, TravellingPerson, Worth, said_key,
+    BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,
+    DISPATCH_FORMAT, Dispatch, DispatchedState, HearRefusal, Parcel, ParcelError, PassRefusal,
+    ProvedSaid, Said, SaidError, TravelRefusal, Traveller, TravellingPerson, TravellingScript,
+    TravellingThing, Worth, said_key,
 };
 pub use evidence::{Evidence, EvidenceError};
 pub use form::Form;

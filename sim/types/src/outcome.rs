@@ -256,6 +256,15 @@ pub enum Refusal {
     /// As many admins, roles, bans, mutes or frozen things are there as may be.
     #[error("as many of these are there as may be; take one back first")]
     ListFull,
+    /// Nobody may have the name: it could pass for another one, or hides a sign.
+    #[error("the name has a sign that hides or passes for another; use letters, digits and spaces")]
+    UnfitName,
+    /// Somebody else holds the name, or one that looks like it.
+    #[error("somebody here has that name, or one that looks like it; take another")]
+    NameTaken,
+    /// The thing is on its way to a neighbour.
+    #[error("the thing is on its way to a neighbour; it is taken there or comes back")]
+    Away,
 }
 
 impl core::fmt::Display for Outcome {

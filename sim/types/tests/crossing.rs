@@ -154,8 +154,8 @@ fn what_is_said_has_bounded_lists_that_ascend_and_numbers_in_range() {
     assert_eq!(broken(&|said| said.out_next = end), SaidError::Number(end));
 
     let mut later = whole.encode();
-    later[0] = 2;
-    let format = DecodeError::Format { found: 2, known: Said::FORMAT };
+    later[0] = Said::FORMAT + 1;
+    let format = DecodeError::Format { found: Said::FORMAT + 1, known: Said::FORMAT };
     assert_eq!(Said::decode(&later), Err(SaidError::Decode(format)));
     let oversize = DecodeError::Oversize { found: SAID_BYTES_MAX + 1, limit: SAID_BYTES_MAX };
     assert_eq!(Said::decode(&vec![1; SAID_BYTES_MAX + 1]), Err(SaidError::Decode(oversize)));
@@ -172,8 +172,8 @@ fn parcels_say_their_format_and_have_a_bound() {
     let bytes = parcel.encode();
     assert_eq!(parcel.traveller(), Traveller::Person(key(1).public()));
     assert_eq!(Parcel::decode(&bytes), Ok(parcel));
-    let later = [&[2], &bytes[1..]].concat();
-    let format = DecodeError::Format { found: 2, known: Parcel::FORMAT };
+    let later = [&[Parcel::FORMAT + 1], &bytes[1..]].concat();
+    let format = DecodeError::Format { found: Parcel::FORMAT + 1, known: Parcel::FORMAT };
     assert_eq!(Parcel::decode(&later), Err(ParcelError::Decode(format)));
     let found = PARCEL_BYTES_MAX + 1;
     let oversize = DecodeError::Oversize { found, limit: PARCEL_BYTES_MAX };

@@ -130,7 +130,7 @@ fn each_number_keeps_its_refusal() {
                 TooManySquares NoSquaresLeft NotOfWorld NotItsAdmin BadBeacons NoGrant NotCertified \
                 OldHeader NotSuccessor SimRuns OfficeStays NoOffer \
                 NotHeard BadBorder NoBorder NotNear Banned Muted NoRight Outranked \
-                LastAdmin Frozen AlreadySo NotHere ListFull";
+                LastAdmin Frozen AlreadySo NotHere ListFull UnfitName NameTaken Away";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
         // All but three are their numbers; those name a sim or a reason behind their numbers.

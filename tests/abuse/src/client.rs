@@ -72,9 +72,14 @@ impl Author {
     }
 }
 
-/// Returns the act by which a key comes into an open sim for the first time.
-pub(crate) fn first_login(name: &str) -> Act {
-    Act::login(name.to_owned(), Look::default())
+/// Returns the act by which a key comes into an open sim for the first time, under a name of its own.
+pub(crate) fn first_login(name: &str, key: &PublicKey) -> Act {
+    Act::login(own_name(name, key), Look::default())
+}
+
+/// Returns a name that no other key has.
+fn own_name(name: &str, key: &PublicKey) -> String {
+    format!("{name} {}", &key.to_string()[..12])
 }
 
 /// Returns the act by which a key comes in where these are the terms. **The one place where work is
@@ -86,7 +91,7 @@ pub(crate) fn worked_login(
     terms: &LoginTerms,
     times: u64,
 ) -> Act {
-    let LoginTerms::Work { height, header, tries } = *terms else { return first_login(name) };
+    let LoginTerms::Work { height, header, tries } = *terms else { return first_login(name, key) };
     let puzzle = Puzzle::new(sim, key, &header, tries);
     let solves = |from: u64| (from..).find(|nonce| puzzle.is_solved_by(*nonce));
     let nonce = solves(0).expect("one number of so many solves it");
@@ -94,7 +99,7 @@ pub(crate) fn worked_login(
     let more = (nonce + 1..tries.saturating_mul(times)).filter(|nonce| puzzle.is_solved_by(*nonce));
     std::hint::black_box(more.count());
     let pass = Some(Pass::Work(Work { height, nonce }));
-    Act::Login { name: name.to_owned(), look: Look::default(), bot: false, pass }
+    Act::Login { name: own_name(name, key), look: Look::default(), bot: false, pass }
 }
 
 /// An open session.

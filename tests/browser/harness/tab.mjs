@@ -39,6 +39,16 @@ const LISTEN = () => {
  * @property {number} [ahead] milliseconds by which the clock of the client core is ahead
  */
 
+/** How many tabs were opened under each name. @type {Map<string, number>} */
+const opened = new Map();
+
+/** A name that no other key of this run has, for a sim gives a name once. @param {string} name */
+function own(name) {
+  const before = opened.get(name) ?? 0;
+  opened.set(name, before + 1);
+  return before ? `${name} ${before + 1}` : name;
+}
+
 /**
  * Puts the clock of the worker that runs the client core ahead.
  * @param {import('playwright-core').BrowserContext} context @param {number} ahead milliseconds
@@ -66,7 +76,7 @@ export class Tab {
     });
     context.setDefaultTimeout(PATIENCE);
     if (person.ahead) await hurry(context, person.ahead);
-    const tab = new Tab(context, await context.newPage(), person.name ?? 'Ada');
+    const tab = new Tab(context, await context.newPage(), own(person.name ?? 'Ada'));
     await tab.page.addInitScript(LISTEN);
     await tab.page.goto(url);
     if (!person.outside) await tab.enter();

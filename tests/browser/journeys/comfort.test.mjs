@@ -31,7 +31,7 @@ journey('keys alone enter, walk, find what is near, read it and talk', async ({ 
   // The name has the focus, and Enter enters.
   await page.getByRole('dialog').getByRole('textbox', { name: t('enter.name') }).first().waitFor();
   await page.keyboard.press('Control+a');
-  await page.keyboard.type('Ada');
+  await page.keyboard.type(ada.name);
   await page.keyboard.press('Enter');
   await ada.here();
   await ada.until('the keys go to the world', () => document.activeElement?.id === 'view');

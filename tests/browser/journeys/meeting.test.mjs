@@ -26,8 +26,8 @@ journey('two people meet over two carriers, talk, and see each other', async (pl
 
   assert.equal(await ada.read((page) => page.client.status.carrier), 'webtransport');
   assert.equal(await bob.read((page) => page.client.status.carrier), 'websocket');
-  await ada.thing('Bob');
-  await bob.thing('Ada');
+  await ada.thing(bob.name);
+  await bob.thing(ada.name);
 
   await ada.say('good morning, Bob');
   await bob.hears('good morning, Bob');

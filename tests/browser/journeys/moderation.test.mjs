@@ -13,7 +13,7 @@ journey('whom an admin gave the right mutes a pest, who reads why, and all of it
   const ada = await open(plaza.address(0), { name: 'Ada' });
   const bob = await open(plaza.address(0), { name: 'Bob' });
   const people = await ada.panel('people');
-  await people.getByText('Bob', { exact: true }).waitFor();
+  await people.getByText(bob.name, { exact: true }).waitFor();
   assert.equal(await people.getByRole('button', { name: t('moderate.open') }).count(), 0);
 
   const key = await ada.read((page) => page.identity.public);

@@ -28,7 +28,7 @@ async function agree(tab) {
 journey('who does not agree to the house rules only looks, and who agreed is not asked again', async ({ plaza, open }) => {
   const ada = await open(plaza.address(0), { name: 'Ada', outside: true });
   const { page } = ada;
-  await page.getByRole('textbox', { name: t('enter.name') }).first().fill('Ada');
+  await page.getByRole('textbox', { name: t('enter.name') }).first().fill(ada.name);
   await page.getByRole('button', { name: t('enter.go'), exact: true }).click();
   await page.getByText(RULES).waitFor();
   await ada.picture('house-rules');

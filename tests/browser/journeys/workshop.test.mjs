@@ -192,7 +192,7 @@ journey('a fork of the door names the door as its parent, and runs beside what r
   const fork = await ada.read((page, which) => page.client.source(which), script.package);
   const of = await ada.read(async (page, which) => (await page.client.scripts()).find((/** @type {any} */ each) => each.object === which).package, door.id);
   assert.equal(fork.manifest.parent, of);
-  assert.deepEqual(fork.manifest.authors.map((/** @type {any} */ author) => author.name), ['The Metatopia authors', 'Ada']);
+  assert.deepEqual(fork.manifest.authors.map((/** @type {any} */ author) => author.name), ['The Metatopia authors', ada.name]);
   assert.equal(fork.verified, true);
 });
 

@@ -1,8 +1,9 @@
 //! Frames of the overlay to begin from: one of each kind.
 
 use metatopia_raynet::{
-    GossipLayer, NearerSites, OverlayEvidence, OverlayMessage, SignedSiteRecord, SiteAbout,
-    SiteEndpoint, SiteEpoch, SiteRecord, SiteTip, TilePoint, TipExchange,
+    DialBackMessage, DialBackOutcome, GossipLayer, NearerSites, OverlayEvidence, OverlayMessage,
+    SignedSiteRecord, SiteAbout, SiteEndpoint, SiteEpoch, SiteRecord, SiteTip, TilePoint,
+    TipExchange,
 };
 use metatopia_types::{Digest, Millis, Sign as _, SigningKey, SimId, Square};
 
@@ -45,6 +46,7 @@ pub(crate) fn frames() -> Vec<Vec<u8>> {
         second: Box::new(second.clone()),
         shelf: vec![9; 40],
     };
+    let ip = std::net::Ipv4Addr::new(192, 0, 2, 7).into();
     let said = [
         OverlayMessage::Exchange(half(GossipLayer::Neighbours, Some(tip))),
         OverlayMessage::Answer(half(GossipLayer::Samples, None)),
@@ -56,6 +58,8 @@ pub(crate) fn frames() -> Vec<Vec<u8>> {
         OverlayMessage::Nearer(nearer),
         OverlayMessage::Evidence(records),
         OverlayMessage::Evidence(OverlayEvidence::Shelves { first: vec![1], second: vec![2] }),
+        OverlayMessage::DialBack(DialBackMessage::Ask { nonce: 7, port: 8_083 }),
+        OverlayMessage::DialBack(DialBackMessage::answer(7, DialBackOutcome::Open, ip)),
     ];
     said.iter().map(OverlayMessage::encode).collect()
 }

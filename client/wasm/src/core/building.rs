@@ -89,6 +89,11 @@ pub(super) enum BuildCommand {
         script: ScriptId,
         package: String,
     },
+    /// Says whether a thing may leave over a border.
+    LetTravel {
+        object: ObjectId,
+        travels: bool,
+    },
     /// Takes the last deed back.
     Undo,
 }
@@ -219,6 +224,7 @@ impl ClientCore {
             BuildCommand::Upgrade { object, script, package } => {
                 Build::Upgrade { object, script, package: package_id(&package)? }
             }
+            BuildCommand::LetTravel { object, travels } => Build::LetTravel { object, travels },
             BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
         })
     }

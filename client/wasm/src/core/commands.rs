@@ -175,9 +175,23 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 15] = [
-    "place", "move", "rotate", "resize", "color", "rename", "write", "copy", "remove", "give",
-    "attach", "detach", "upgrade", "resume", "undo",
+const BUILDING: [&str; 16] = [
+    "place",
+    "move",
+    "rotate",
+    "resize",
+    "color",
+    "rename",
+    "write",
+    "copy",
+    "remove",
+    "give",
+    "attach",
+    "detach",
+    "upgrade",
+    "resume",
+    "let_travel",
+    "undo",
 ];
 
 /// Words of commands of authors.

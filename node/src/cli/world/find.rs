@@ -174,7 +174,10 @@ pub(super) async fn locate(
 }
 
 /// Asks a node, and checks its proof.
-async fn by_node(
+///
+/// # Errors
+/// When it does not answer, or nobody proves who owns the point.
+pub(super) async fn by_node(
     node: &NodeUrl,
     world: Option<SimId>,
     point: TilePoint,

@@ -45,6 +45,9 @@ pub(in crate::cli) struct FoundingArgs {
     /// The name of the sim [default: that of the place].
     #[arg(long)]
     pub(in crate::cli) name: Option<String>,
+    /// From sims of how few servers things come over a border [default: what the place says, or 4].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=31))]
+    pub(in crate::cli) things_from_servers: Option<u32>,
 }
 
 impl FoundingArgs {
@@ -72,6 +75,9 @@ impl FoundingArgs {
         let rule = self.first_login.or(place.first_login()).unwrap_or(FirstLogin::Open);
         genesis.parameters.first_login = rule;
         genesis.parameters.publishers = place.publishers().unwrap_or(Publishers::Seen);
+        if let Some(servers) = self.things_from_servers {
+            genesis.parameters.things_from_servers = servers;
+        }
         if let Some(name) = &self.name {
             genesis.name.clone_from(name);
         }
@@ -171,8 +177,14 @@ mod tests {
     /// Nobody could walk from the plaza of a grid to the next one: it had walls on all sides.
     #[test]
     fn a_plaza_of_a_world_has_no_walls_around_it() {
-        let founding =
-            FoundingArgs { place: None, servers: 1, side: 2, first_login: None, name: None };
+        let founding = FoundingArgs {
+            place: None,
+            servers: 1,
+            side: 2,
+            first_login: None,
+            name: None,
+            things_from_servers: None,
+        };
         let admin = SigningKey::from_seed([1; 32]).public();
         let (validators, beacons) = (Default::default(), Vec::new());
         let founders = Founders { validators, admin, beacons };

@@ -114,7 +114,10 @@ pub(super) async fn run(args: MapArgs, console: Console) -> Result<(), Failure> 
 }
 
 /// Opens all proofs of a map. Returns the grants by their corners.
-fn prove_all(
+///
+/// # Errors
+/// When a proof does not hold.
+pub(super) fn prove_all(
     sets: &OfficeSets,
     answer: &MapAnswer,
 ) -> Result<BTreeMap<(i32, i32), LandGrant>, Failure> {
@@ -127,7 +130,13 @@ fn prove_all(
 }
 
 /// Checks that a square of the map is in one of its proofs.
-fn check_site(site: &MapSite, proved: &BTreeMap<(i32, i32), LandGrant>) -> Result<(), Failure> {
+///
+/// # Errors
+/// When it is in none.
+pub(super) fn check_site(
+    site: &MapSite,
+    proved: &BTreeMap<(i32, i32), LandGrant>,
+) -> Result<(), Failure> {
     let SquareEntry { x, y, side } = site.grant.square;
     let is_so = proved.get(&(x, y)).is_some_and(|grant| {
         grant.sim.to_string() == site.grant.sim

@@ -104,7 +104,8 @@ pub(super) async fn start(
     };
     let listen = listen.unwrap_or_else(|| any.parse().expect("a constant"));
     let refresh = Duration::from_secs(60);
-    let setup = WorldPlaceSetup { listen, clients: None, site: None, vantage, refresh };
+    let setup =
+        WorldPlaceSetup { listen, clients: None, site: None, vantage, ports: Vec::new(), refresh };
     WorldPlace::start(setup, sets, &folder, Vec::new(), stop)
         .await
         .map_err(|error| Failure::failed(error.to_string()))

@@ -1,27 +1,21 @@
 //! `world visit` goes to the sim that owns a point.
 
 use clap::Args;
-use metatopia_client_driver::{NodeUrl, http};
-use tokio::{task::JoinSet, time::Instant};
+use metatopia_client_driver::nearest;
 
 use super::{
     find::{AskArgs, PointArgs, locate},
     square::WrittenSquare,
+    travel::servers,
 };
-use crate::{
-    cli::{
-        client::{self, ClientArgs},
-        console::Console,
-        exit::Exit,
-        failure::Failure,
-        session::{NodeArgs, PlayerArgs},
-        ticket::TicketSecret,
-    },
-    overlay::answers::EndpointEntry,
+use crate::cli::{
+    client::{self, ClientArgs},
+    console::Console,
+    exit::Exit,
+    failure::Failure,
+    session::{NodeArgs, PlayerArgs},
+    ticket::TicketSecret,
 };
-
-/// The most servers of a sim that are measured.
-const MEASURED_MAX: usize = 4;
 
 /// Arguments of `metatopia world visit`.
 #[derive(Debug, Args)]
@@ -51,10 +45,7 @@ pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure
         let message = format!("{x} {y} is nobody's: there is no sim");
         return Err(Failure::new(Exit::NotFound, message));
     };
-    let urls = answer.endpoints.iter().filter_map(|EndpointEntry { http, .. }| {
-        http.as_deref()?.parse::<NodeUrl>().ok().map(|url| url.of(grant.sim))
-    });
-    let node = nearest(urls.take(MEASURED_MAX).collect()).await;
+    let node = nearest(servers(&answer.endpoints, grant.sim)).await;
     if node.is_empty() {
         let message = format!("no server of sim {} answers", grant.sim);
         return Err(Failure::timed_out(message).hint("it is down, or far away; ask again"));
@@ -66,32 +57,4 @@ pub(super) async fn run(args: VisitArgs, console: Console) -> Result<(), Failure
     let VisitArgs { key, name, ticket, accept_rules, .. } = args;
     let player = PlayerArgs { at, key, name, ticket };
     client::run(ClientArgs { player, accept_rules }, console).await
-}
-
-/// Asks these servers at once whether they are ready, and returns those that are, the fastest first.
-async fn nearest(urls: Vec<NodeUrl>) -> Vec<NodeUrl> {
-    let mut asking = JoinSet::new();
-    for url in urls {
-        asking.spawn(async move {
-            let began = Instant::now();
-            let ready = http::get_text(url.join("/health/ready")).await;
-            ready.is_ok().then(|| (began.elapsed(), url))
-        });
-    }
-    let mut ready: Vec<_> = asking.join_all().await.into_iter().flatten().collect();
-    ready.sort();
-    ready.into_iter().map(|(_, url)| url).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[tokio::test]
-    async fn servers_that_do_not_answer_are_left_out() {
-        let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-        let gone: NodeUrl = format!("http://{free}").parse().unwrap();
-        assert_eq!(nearest(vec![gone.clone(), gone]).await, []);
-        assert_eq!(nearest(Vec::new()).await, []);
-    }
 }

@@ -45,6 +45,8 @@ const OPEN_WITHIN: Duration = Duration::from_secs(3);
 pub(super) struct OverlaySession {
     pub(super) peer: PeerId,
     pub(super) connection: ConnectionId,
+    /// The address at the other end of the connection.
+    pub(super) observed: Option<IpAddr>,
     pub(super) read: Stream,
     pub(super) write: Stream,
 }
@@ -63,6 +65,7 @@ pub(super) enum NotLetInError {
 struct HalfSession {
     /// The time until which it has to be open; none once it is.
     until: Option<Instant>,
+    observed: Option<IpAddr>,
     read: Option<Stream>,
     write: Option<Stream>,
 }
@@ -76,14 +79,19 @@ pub(super) struct SessionsBehaviour {
     waker: Option<Waker>,
 }
 
-/// Says whether an address is of this machine alone.
-pub(super) fn is_loopback(address: &Multiaddr) -> bool {
+/// Returns the IP address in an address, if it has one.
+fn ip_of(address: &Multiaddr) -> Option<IpAddr> {
     let ip: Option<IpAddr> = address.iter().find_map(|part| match part {
         Protocol::Ip4(ip) => Some(ip.into()),
         Protocol::Ip6(ip) => Some(ip.into()),
         _ => None,
     });
-    ip.is_some_and(|ip| ip.to_canonical().is_loopback())
+    ip.map(|ip| ip.to_canonical())
+}
+
+/// Says whether an address is of this machine alone.
+pub(super) fn is_loopback(address: &Multiaddr) -> bool {
+    ip_of(address).is_some_and(|ip| ip.is_loopback())
 }
 
 impl SessionsBehaviour {
@@ -172,10 +180,15 @@ impl NetworkBehaviour for SessionsBehaviour {
             FromSwarm::ConnectionEstablished(ConnectionEstablished {
                 peer_id,
                 connection_id,
+                endpoint,
                 ..
             }) => {
                 let until = Some(Instant::now() + OPEN_WITHIN);
-                let half = HalfSession { until, ..HalfSession::default() };
+                let half = HalfSession {
+                    until,
+                    observed: ip_of(endpoint.get_remote_address()),
+                    ..HalfSession::default()
+                };
                 self.connections.insert((peer_id, connection_id), half);
                 self.wake();
             }
@@ -212,7 +225,8 @@ impl NetworkBehaviour for SessionsBehaviour {
         }
         if let (Some(read), Some(write)) = (half.read.take(), half.write.take()) {
             half.until = None;
-            let session = OverlaySession { peer, connection, read, write };
+            let observed = half.observed;
+            let session = OverlaySession { peer, connection, observed, read, write };
             self.queue.push_back(ToSwarm::GenerateEvent(session));
         }
     }

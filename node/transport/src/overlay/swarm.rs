@@ -22,7 +22,7 @@ use metatopia_types::PublicKey;
 use tokio::{sync::mpsc, task::JoinSet};
 
 use super::{
-    KnownMembers,
+    KnownMembers, ObservedMembers,
     limits::{CONNECTIONS_PER_MEMBER_MAX, DIALS_MAX, ORDERS_MAX, SESSION, SESSIONS_IN_MAX},
     names::{key_of, peer_id_of},
     sessions::{OverlaySession, SessionsBehaviour, is_loopback},
@@ -77,6 +77,7 @@ pub(super) struct OverlaySwarm {
     /// whatever a record says: strangers must not reach what listens there.
     is_local: bool,
     known: KnownMembers,
+    observed: ObservedMembers,
     figures: Arc<TransportFigures>,
     sessions: SessionNumber,
     pumps: JoinSet<()>,
@@ -92,7 +93,7 @@ impl OverlaySwarm {
         keypair: Keypair,
         listen: &Multiaddr,
         (orders, items, fail): SwarmChannels,
-        (known, figures): (KnownMembers, Arc<TransportFigures>),
+        (known, observed, figures): (KnownMembers, ObservedMembers, Arc<TransportFigures>),
     ) -> Result<Self, StartPeersError> {
         let limits = ConnectionLimits::default()
             .with_max_established_per_peer(Some(CONNECTIONS_PER_MEMBER_MAX))
@@ -128,6 +129,7 @@ impl OverlaySwarm {
             failed: VecDeque::new(),
             is_local: is_loopback(listen),
             known,
+            observed,
             figures,
             sessions: 0,
             pumps: JoinSet::new(),
@@ -210,6 +212,9 @@ impl OverlaySwarm {
             }
             // The last connection ended before a session opened on it.
             SwarmEvent::ConnectionClosed { peer_id, num_established: 0, .. } => {
+                if let Some(member) = key_of(&peer_id) {
+                    self.observed.lock().remove(&member);
+                }
                 self.dial_failed(peer_id);
             }
             SwarmEvent::OutgoingConnectionError { peer_id: Some(peer), error, .. } => {
@@ -226,12 +231,15 @@ impl OverlaySwarm {
     }
 
     fn open(&mut self, opened: OverlaySession, ended: mpsc::Sender<(PeerId, ConnectionId)>) {
-        let OverlaySession { peer, connection, read, write } = opened;
+        let OverlaySession { peer, connection, observed, read, write } = opened;
         self.sessions += 1;
         self.figures.lane_sessions_opened_total.inc();
         let outbox = Arc::new(SendQueue::new(&SESSION));
         if let Some(member) = key_of(&peer) {
             self.known.flush(member, &outbox);
+            if let Some(ip) = observed {
+                self.observed.lock().insert(member, ip);
+            }
         }
         let pump = Pump {
             peer,

@@ -72,6 +72,9 @@ async fn strangers_speak_and_what_is_sent_while_one_dials_arrives() {
     b.handle.send(key(1), "answer".into()).unwrap();
     assert_eq!(a.next().await, frame(2, b"answer"));
     assert_eq!((a.handle.up(), b.handle.up()), (1, 1));
+    let here = std::net::Ipv4Addr::LOCALHOST.into();
+    assert_eq!(a.handle.observed().get(&key(2)), Some(&here));
+    assert_eq!(b.handle.observed().get(&key(1)), Some(&here));
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use metatopia_client_driver::{
     ClientDriver, DriveError, DriverEvent, GenesisTrust, NodeUrl, passing_key,
 };
 use metatopia_protocol::{PROOF_TURNS, Watching};
-use metatopia_types::{Act, ActId, Look, Outcome, Refusal};
+use metatopia_types::{Act, ActId, Look, Outcome, PublicKey, Refusal};
 use tokio::time::{Instant, MissedTickBehavior, interval_at, timeout_at};
 
 use super::{pattern::Pattern, tally::ActTally};
@@ -38,6 +38,11 @@ pub(super) struct BotPlayer {
     over: bool,
 }
 
+/// Returns the name of a bot. Names belong to keys, and the next bots have others.
+pub(crate) fn bot_name(index: u32, key: &PublicKey) -> String {
+    format!("bot {index} {}", &key.to_string()[..8])
+}
+
 impl BotPlayer {
     /// Opens a session with a new key, and logs in.
     pub(super) async fn enter(
@@ -51,7 +56,8 @@ impl BotPlayer {
         let mut player = Self { driver, pattern, tally, scene: None, over: false };
         let color = 0x40_8040 + (index * 0x2f) % 0x60_0000;
         let look = Look { color, ..Look::default() };
-        let act = Act::Login { name: format!("bot {index}"), look, bot: true, pass: None };
+        let name = bot_name(index, &player.driver.signer().public());
+        let act = Act::Login { name, look, bot: true, pass: None };
         let act = player.driver.with_pass(act, None, ANSWER, || ()).await?;
         let mut login = player.submit(act.clone()).await?;
         while !player.over {

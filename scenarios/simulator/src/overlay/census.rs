@@ -1,6 +1,6 @@
 //! Counts of a simulated overlay against the truth: neighbours that are known, routes that arrive.
 
-use std::time::Duration;
+use std::{collections::BTreeSet, time::Duration};
 
 use metatopia_raynet::{LookupOutcome, OverlayInput, SiteName, TilePoint};
 
@@ -41,6 +41,29 @@ pub fn neighbours(town: &OverlayTown, truth: &OverlayTruth) -> Ppm {
         }
     }
     (known * WHOLE).checked_div(all).unwrap_or(WHOLE)
+}
+
+/// Returns the shares of true neighbours that are missing: in views of newcomers, newcomers in views of
+/// others, and others in views of others.
+#[must_use]
+pub fn missing(town: &OverlayTown, truth: &OverlayTruth, newcomers: &BTreeSet<usize>) -> [Ppm; 3] {
+    let (mut missing, mut all) = ([0_u64; 3], 0_u64);
+    for member in town.living() {
+        let Some(machine) = town.machine(member) else { continue };
+        let view: BTreeSet<SiteName> = machine.neighbours().map(|record| record.name()).collect();
+        for other in truth.neighbours(member) {
+            all += 1;
+            if !view.contains(&town.name(other)) {
+                let kind = match (newcomers.contains(&member), newcomers.contains(&other)) {
+                    (true, _) => 0,
+                    (false, true) => 1,
+                    (false, false) => 2,
+                };
+                missing[kind] += 1;
+            }
+        }
+    }
+    missing.map(|count| (count * WHOLE).checked_div(all).unwrap_or(0))
 }
 
 /// Follows routes through the views of members, greedily from random members to random points. Dead

@@ -1,16 +1,16 @@
 //! What is played with a simulated overlay, and what is measured of it.
 
+use std::collections::BTreeSet;
+
 use metatopia_raynet::OverlayCounts;
 
 use super::{
     census::{self, WHOLE},
     liars::{Lie, is_genuine},
     rows::{OverlayBound, OverlayRow, OverlayUnit},
+    starts::{dig, found, join, warm},
     town::{CYCLE, OverlayTown, member_endpoint},
 };
-
-/// First contacts of each site.
-const CONTACTS: usize = 5;
 
 /// Routes that are followed for one figure.
 const ROUTES: usize = 1_000;
@@ -23,6 +23,9 @@ const REST: u64 = 16;
 
 /// Cycles until a site is at rest after its last change, with some to spare.
 const CALM: u32 = 14;
+
+/// Cycles of a warm start, in which long links are found.
+const WARM: u32 = 6;
 
 /// Stands for a goal that was never reached.
 const NEVER: u64 = 99;
@@ -55,6 +58,8 @@ pub struct OverlayPlay {
     pub sites: usize,
     /// Cycles of the beginning, or of the churn; none takes what the promises are about.
     pub cycles: Option<u32>,
+    /// Do sites know their neighbours at the beginning, instead of anybody?
+    pub is_warm: bool,
 }
 
 /// What came of a scene.
@@ -121,7 +126,11 @@ impl OverlayPlay {
                         town.kill(member);
                     }
                 }
-                recover(&mut town, &mut ledger, [5, 7, 12]);
+                if self.is_warm {
+                    outlive(&mut town, &mut ledger);
+                } else {
+                    recover(&mut town, &mut ledger, [5, 7, 12]);
+                }
             }
             OverlayScene::Hole(ppm) => {
                 self.begin(&mut town, sites);
@@ -160,8 +169,16 @@ impl OverlayPlay {
 
     /// Lets the first sites find each other.
     fn begin(&self, town: &mut OverlayTown, count: usize) {
-        found(town, count);
-        let usual = if self.sites >= 5_000 { 15 } else { 10 };
+        if self.is_warm {
+            warm(town, count);
+        } else {
+            found(town, count);
+        }
+        let usual = match (self.is_warm, self.sites) {
+            (true, _) => WARM,
+            (false, 5_000..) => 15,
+            (false, _) => 10,
+        };
         let cycles = if matches!(self.scene, OverlayScene::Churn(_)) { None } else { self.cycles };
         town.run(CYCLE * cycles.unwrap_or(usual));
     }
@@ -241,42 +258,16 @@ impl OverlayPlay {
     }
 }
 
-/// Begins sites that know a few others each.
-fn found(town: &mut OverlayTown, count: usize) {
-    for member in 0..count {
-        let mut contacts = Vec::new();
-        while contacts.len() < CONTACTS.min(count - 1) {
-            let other = town.dice.index(count);
-            if other != member && !contacts.contains(&other) {
-                contacts.push(other);
-            }
-        }
-        town.begin(member, &contacts);
-    }
-}
-
-/// Begins a site that knows a few of the living.
-fn join(town: &mut OverlayTown, member: usize) {
-    let living = town.living();
-    let contacts: Vec<usize> =
-        (0..CONTACTS).map(|_| living[town.dice.index(living.len())]).collect();
-    town.begin(member, &contacts);
-}
-
-/// Kills all sites in a disc around the middle of the world.
-fn dig(town: &mut OverlayTown, ppm: u64) {
-    let extent = town.land.extent;
-    let width = u128::from(extent.high.x.abs_diff(extent.low.x));
-    let middle = |low: i32, high: i32| low.midpoint(high);
-    let (x, y) = (middle(extent.low.x, extent.high.x), middle(extent.low.y, extent.high.y));
-    let centre = metatopia_raynet::TilePoint { x, y };
-    // A disc of radius r has the area 355 / 113 r^2.
-    let reach = width * width * u128::from(ppm) / u128::from(WHOLE) * 113 / 355;
-    for member in town.living() {
-        if town.land.middles[member].distance_squared(centre) < reach {
-            town.kill(member);
-        }
-    }
+/// Counts what there is five cycles after deaths.
+fn outlive(town: &mut OverlayTown, ledger: &mut RowLedger) {
+    town.run(CYCLE * 5);
+    let truth = town.truth();
+    let routes = census::routes(town, &truth, ROUTES);
+    ledger.share("routes 5 cycles after", routes.arrived, 999_000);
+    let hops = routes.hops_milli * 1_000;
+    ledger.put("hops 5 cycles after, mean", hops, OverlayUnit::Hops, OverlayBound::Open);
+    let known = census::neighbours(town, &truth);
+    ledger.put("neighbours 5 cycles after", known, OverlayUnit::Share, OverlayBound::Open);
 }
 
 /// Counts cycles until routes arrive, most neighbours are known, and all of them are.
@@ -308,9 +299,10 @@ fn recover(town: &mut OverlayTown, ledger: &mut RowLedger, bounds: [u64; 3]) {
 fn churn(town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64, cycles: u32) {
     let count = (town.living().len() as u64 * ppm / WHOLE).max(1);
     let mut absent: Vec<usize> = Vec::new();
-    let (mut known, mut arrived) = (WHOLE, WHOLE);
+    let (mut known, mut arrived, mut missing) = (WHOLE, WHOLE, [0; 3]);
     for cycle in 1..=cycles {
         let coming = core::mem::take(&mut absent);
+        let newcomers: BTreeSet<usize> = coming.iter().copied().collect();
         for _ in 0..count {
             let living = town.living();
             let leaving = living[town.dice.index(living.len())];
@@ -325,10 +317,22 @@ fn churn(town: &mut OverlayTown, ledger: &mut RowLedger, ppm: u64, cycles: u32) 
             let truth = town.truth();
             known = known.min(census::neighbours(town, &truth));
             arrived = arrived.min(census::routes(town, &truth, ROUTES).arrived);
+            let now = census::missing(town, &truth, &newcomers);
+            for (most, now) in missing.iter_mut().zip(now) {
+                *most = now.max(*most);
+            }
         }
     }
     ledger.share("neighbours, at worst", known, 995_000);
     ledger.share("routes, at worst", arrived, 999_000);
+    let names = [
+        "missing in views of newcomers, at worst",
+        "newcomers missing in views, at worst",
+        "others missing in views, at worst",
+    ];
+    for (name, share) in names.into_iter().zip(missing) {
+        ledger.put(name, share, OverlayUnit::Share, OverlayBound::Open);
+    }
 }
 
 /// Counts records in views of honest members that are not what their sites say.

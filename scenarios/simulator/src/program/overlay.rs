@@ -25,12 +25,39 @@ const COMPARED: usize = 2_000;
 /// The most sites: 100,000 take gigabytes and hours.
 const SITES_MAX: usize = 100_000;
 
+/// The table of figures: each promise at its size. What needs real sockets is measured elsewhere.
+const TABLE: [(OverlayScene, usize); 8] = [
+    (OverlayScene::Rest, 1_000),
+    (OverlayScene::Rest, 10_000),
+    (OverlayScene::Kill(500_000), 10_000),
+    (OverlayScene::Hole(300_000), 10_000),
+    (OverlayScene::Churn(10_000), 2_000),
+    (OverlayScene::Loss(200_000), 2_000),
+    (OverlayScene::Forgers(100_000), 2_000),
+    (OverlayScene::Join(100_000), 2_000),
+];
+
+/// Promises that are measured elsewhere, and how.
+const ELSEWHERE: [(&str, &str); 3] = [
+    ("50 members on real sockets, views whole and whole again", "metatopia bench overlay"),
+    ("world find in a grid of 4x4 sims, p99", "metatopia up --grid 4x4, then metatopia world find"),
+    (
+        "100,000 sites, 30% killed",
+        "metatopia-simulator overlay --sites 100000 --kill 30% --warm --only --alone",
+    ),
+];
+
 /// Choices that are measured together, and how often that is done.
 const CHOICES: [u32; 2] = [400, 20];
 
 /// Which scenes are played.
 #[derive(Debug, Args)]
 pub(crate) struct OverlayArgs {
+    /// Plays the whole table of figures, each at the size that it is promised for
+    #[arg(long, conflicts_with_all = [
+        "sites", "kill", "hole", "churn", "loss", "forgers", "join", "warm", "only", "cycles",
+    ])]
+    table: bool,
     /// How many sites there are; without it and without a scene, a short form is played
     #[arg(long, value_parser = sites)]
     sites: Option<usize>,
@@ -52,6 +79,9 @@ pub(crate) struct OverlayArgs {
     /// So many more join at once
     #[arg(long, value_name = "SHARE", value_parser = share)]
     join: Option<u64>,
+    /// Sites know their neighbours at the beginning, as a world that has run for long
+    #[arg(long)]
+    warm: bool,
     /// Leaves out how sites find each other, and how they are at rest
     #[arg(long)]
     only: bool,
@@ -90,6 +120,17 @@ fn sites(word: &str) -> Result<usize, String> {
 }
 
 impl OverlayArgs {
+    /// Returns what is played, in order.
+    fn plays(&self) -> Vec<OverlayPlay> {
+        let play =
+            |scene, sites| OverlayPlay { scene, sites, cycles: self.cycles, is_warm: self.warm };
+        if self.table {
+            return TABLE.map(|(scene, sites)| play(scene, sites)).to_vec();
+        }
+        let sites = self.sites.unwrap_or(SHORT);
+        self.scenes().into_iter().map(|scene| play(scene, sites)).collect()
+    }
+
     fn scenes(&self) -> Vec<OverlayScene> {
         let named = [
             self.kill.map(OverlayScene::Kill),
@@ -110,7 +151,6 @@ impl OverlayArgs {
 }
 
 pub(crate) fn run(arguments: &OverlayArgs) -> SimulatorExit {
-    let sites = arguments.sites.unwrap_or(SHORT);
     let mut is_kept = true;
     let mut show = |rows: Vec<OverlayRow>| {
         for row in worst(rows) {
@@ -119,21 +159,26 @@ pub(crate) fn run(arguments: &OverlayArgs) -> SimulatorExit {
         }
     };
     let seeds = arguments.from..arguments.from.saturating_add(arguments.seeds);
-    for scene in arguments.scenes() {
-        let play = OverlayPlay { scene, sites, cycles: arguments.cycles };
+    for play in arguments.plays() {
         let mut rows = Vec::new();
         for seed in seeds.clone() {
             let played = play.play(seed);
             rows.extend(played.rows);
             if !arguments.json {
-                println!("{} with seed {seed} ended as {}", scene.name(), played.digest);
+                println!("{} with seed {seed} ended as {}", play.scene.name(), played.digest);
             }
         }
         show(rows);
     }
     show(vec![choice()]);
     if !arguments.alone {
+        let sites = arguments.sites.unwrap_or(if arguments.table { COMPARED } else { SHORT });
         show(compared(sites.min(COMPARED), arguments));
+    }
+    if arguments.table && !arguments.json {
+        for (what, command) in ELSEWHERE {
+            println!("not played here: {what}: {command}");
+        }
     }
     if is_kept { SimulatorExit::Sound } else { SimulatorExit::Broken }
 }

@@ -107,7 +107,7 @@ impl<'a> StoryPlayer<'a> {
             StoryStep::World(trouble) => self.order(trouble.clone().orders(now)),
             StoryStep::Act { person, does } => {
                 let setting = Rc::clone(&self.stage.world.cluster.setting);
-                match (does, does.act(&setting)) {
+                match (does, does.act(*person, &setting)) {
                     (PersonAction::Vanish(away), _) => self.stage.lose_line(*person, *away),
                     (_, Some((act, words))) => {
                         self.stage.prompt(*person, |person, now| person.act(now, act, words));

@@ -95,6 +95,9 @@ reasons! {
         Refusal::AlreadySo => "already-so",
         Refusal::NotHere => "not-here",
         Refusal::ListFull => "list-full",
+        Refusal::UnfitName => "unfit-name",
+        Refusal::NameTaken => "name-taken",
+        Refusal::Away => "away",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

@@ -242,8 +242,12 @@ impl PersonAction {
     }
 
     /// The act, and the words that belong to it; nothing for who does none.
-    pub(super) fn act(&self, setting: &ReplicaSetting) -> Option<(Act, Option<&str>)> {
-        let login = || Act::login("somebody".to_owned(), Look::default());
+    pub(super) fn act(
+        &self,
+        person: usize,
+        setting: &ReplicaSetting,
+    ) -> Option<(Act, Option<&str>)> {
+        let login = || Act::login(format!("somebody {person}"), Look::default());
         let change = |change| (Act::SetChange(change), None);
         Some(match self {
             Self::Vanish(_) => return None,

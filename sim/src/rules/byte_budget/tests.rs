@@ -54,6 +54,7 @@ fn object() -> Object {
         birth: Some(ORIGIN),
         parent: Some(ORIGIN),
         travels: true,
+        guest: None,
         spawner: Some(ObjectId(MAX)),
     }
 }

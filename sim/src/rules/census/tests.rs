@@ -125,6 +125,7 @@ fn thing(owner: PublicKey) -> crate::state::Object {
         birth: None,
         parent: None,
         travels: false,
+        guest: None,
         spawner: None,
     }
 }

@@ -1,12 +1,12 @@
 //! Parcels: what departs, whole, so that it can go on elsewhere.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Digest, Look, PublicKey, Traveller, limits,
+    AssetLicence, Digest, Look, ObjectId, Origin, PackageId, PublicKey, SimId, Traveller, limits,
     wire::{self, DecodeError},
 };
 
@@ -15,6 +15,8 @@ use crate::{
 pub enum Parcel {
     /// Somebody with empty hands.
     Person(TravellingPerson),
+    /// A thing, with its body and its scripts.
+    Thing(Box<TravellingThing>),
 }
 
 /// Somebody on the way: what the sim that takes her makes an avatar of.
@@ -38,6 +40,68 @@ pub struct TravellingPerson {
     pub waited: u64,
 }
 
+/// A thing on the way: what the sim that takes it makes an object of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TravellingThing {
+    /// Where it was born, and as what. No other thing ever has that.
+    pub origin: Origin,
+    /// The number that it had in the sim that it left. Its own scripts know it by that, and it has it again if
+    /// it comes home.
+    pub handle: ObjectId,
+    /// What it is, as scripts are told.
+    pub kind: String,
+    /// The name that people see.
+    pub name: String,
+    /// Its owner; nobody means the sim that it left.
+    pub owner: Option<PublicKey>,
+    /// How it is drawn.
+    pub look: Look,
+    /// The text that it shows.
+    pub text: String,
+    /// What everybody may do with it.
+    pub licence: AssetLicence,
+    /// Its maker, or the maker of what it is a copy of.
+    pub author: Option<PublicKey>,
+    /// The origin of the thing that it is a copy of.
+    pub parent: Option<Origin>,
+    /// Where it had come from to the sim that it left, if it came over a border.
+    pub guest: Option<BorderGuest>,
+    /// Its body, as physics encodes one.
+    pub body: Vec<u8>,
+    /// How fast its body moved, in metres a second.
+    pub velocity: Vec2,
+    /// Where its body was, in metres from the middle of the sim that it left.
+    pub position: Vec2,
+    /// Its scripts, in their order; at most as many as one thing may have.
+    pub scripts: Vec<TravellingScript>,
+    /// For how long the sim that it left had then heard nothing of the other one, in milliseconds.
+    pub waited: u64,
+}
+
+/// A script on the way. Events that it had not handled stay behind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TravellingScript {
+    /// What it runs. Its source does not travel.
+    pub package: PackageId,
+    /// What it remembers, as scripts encode it.
+    pub state: Vec<u8>,
+    /// Its timers by name, ascending, with the ticks after which they run out.
+    pub timers: Vec<(String, u64)>,
+    /// Whether it failed too often.
+    pub suspended: bool,
+    /// How many events, timers and lines it lost, those included that stayed behind.
+    pub dropped: u64,
+}
+
+/// That a thing came over a border, and counts against what that border may bring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct BorderGuest {
+    /// The neighbour from which it came.
+    pub from: SimId,
+    /// The bytes of the parcel in which it came.
+    pub bytes: u32,
+}
+
 /// Why bytes are no parcel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ParcelError {
@@ -48,7 +112,7 @@ pub enum ParcelError {
 
 impl Parcel {
     /// The number of the format in which this program writes and reads parcels.
-    pub const FORMAT: u8 = 1;
+    pub const FORMAT: u8 = 2;
 
     /// Encodes it behind the number of the format, for neighbours of other engines.
     #[must_use]
@@ -72,9 +136,10 @@ impl Parcel {
 
     /// Returns who or what is in it.
     #[must_use]
-    pub const fn traveller(&self) -> Traveller {
+    pub fn traveller(&self) -> Traveller {
         match self {
             Self::Person(person) => Traveller::Person(person.key),
+            Self::Thing(thing) => Traveller::Thing(thing.origin),
         }
     }
 }

@@ -55,10 +55,37 @@ pub enum TravelRefusal {
     /// Every place there is taken.
     #[error("every place there is taken")]
     Full,
-    /// The person is there already.
-    #[error("the person is there already")]
+    /// The person or thing is there already.
+    #[error("the person or thing is there already")]
     Here,
     /// The parcel is none, is of a later format, or breaks a rule.
     #[error("the parcel is of a later format, or breaks a rule")]
     BadParcel,
+    /// The thing is larger than things may be there.
+    #[error("the thing is larger than things may be there")]
+    TooLarge,
+    /// As much came over that border as may stand there.
+    #[error("as much came over that border as may stand there")]
+    ShareFull,
+    /// The sim takes things only from sims of more servers.
+    #[error("the sim takes things only from sims of more servers")]
+    FewServers,
+}
+
+impl TravelRefusal {
+    /// Returns the word that scripts are told.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Late => "late",
+            Self::Closed => "closed",
+            Self::NoPass => "no pass",
+            Self::Full => "full",
+            Self::Here => "here",
+            Self::BadParcel => "bad parcel",
+            Self::TooLarge => "too large",
+            Self::ShareFull => "share full",
+            Self::FewServers => "few servers",
+        }
+    }
 }

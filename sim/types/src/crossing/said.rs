@@ -109,7 +109,7 @@ pub enum SaidError {
 
 impl Said {
     /// The number of the format in which this program writes and reads it.
-    pub const FORMAT: u8 = 1;
+    pub const FORMAT: u8 = 2;
 
     /// Returns what is said at a border on which nothing was ever said.
     #[must_use]

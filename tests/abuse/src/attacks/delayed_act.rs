@@ -12,7 +12,7 @@ use metatopia_client_driver::{GenesisTrust, NodeUrl};
 use metatopia_protocol::{
     ClientMessage, Question, ServerMessage, Submission, decode_client, encode_client,
 };
-use metatopia_types::{Height, Lane};
+use metatopia_types::{Height, Lane, PublicKey, Sign as _};
 use tokio::{
     net::TcpStream,
     time::{Instant, sleep, timeout},
@@ -44,8 +44,9 @@ async fn keep(cluster: &PlazaCluster, short: bool) -> Result<Vec<Finding>, Strin
     let url: NodeUrl = liar.url().parse().map_err(|error| format!("{error}"))?;
     let trust = GenesisTrust::learn_from(&[url], None).await.map_err(|error| error.to_string())?;
     let key = fresh_key();
+    let author = key.public();
     let session = Session::new(Arc::new(key), trust.light(), Lane(7));
-    let kept = timeout(PATIENCE, signed_at_a_liar(liar.address()?, session)).await;
+    let kept = timeout(PATIENCE, signed_at_a_liar(liar.address()?, session, author)).await;
     let kept = kept.map_err(|_| "the client signed nothing".to_owned())??;
     let last_valid = kept.act.envelope.last_valid;
 
@@ -69,7 +70,11 @@ async fn reached(server: SocketAddr) -> Result<Height, String> {
 }
 
 /// Opens a session through the liar, lets it log in, and returns the act that the liar keeps.
-async fn signed_at_a_liar(server: SocketAddr, mut session: Session) -> Result<Submission, String> {
+async fn signed_at_a_liar(
+    server: SocketAddr,
+    mut session: Session,
+    author: PublicKey,
+) -> Result<Submission, String> {
     let (mut socket, start) = (upgrade(server, HONEST).await?, Instant::now());
     loop {
         let said = receive(&mut socket).await?;
@@ -82,7 +87,7 @@ async fn signed_at_a_liar(server: SocketAddr, mut session: Session) -> Result<Su
                     }
                 }
                 Output::Event(SessionEvent::Open { .. }) => {
-                    let login = first_login("trusting");
+                    let login = first_login("trusting", &author);
                     let submitted = session.submit(start.elapsed(), login, Vec::new());
                     submitted.map_err(|error| error.to_string())?;
                 }

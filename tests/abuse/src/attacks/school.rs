@@ -5,6 +5,7 @@ use std::{
     time::Duration,
 };
 
+use metatopia_types::Sign as _;
 use tokio::{
     task::JoinSet,
     time::{Instant, sleep},
@@ -56,7 +57,8 @@ async fn come_in(to: SocketAddr, from: IpAddr) -> Result<Duration, String> {
     loop {
         let session = async {
             let mut client = AbuseClient::enter(to, from, &author.key).await?;
-            client.perform(&mut author, first_login("pupil"), Vec::new()).await
+            let login = first_login("pupil", &author.key.public());
+            client.perform(&mut author, login, Vec::new()).await
         };
         match session.await {
             Ok(outcome) if outcome.is_done() => return Ok(begin.elapsed()),

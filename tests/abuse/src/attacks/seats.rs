@@ -4,7 +4,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use metatopia::keys;
 use metatopia_protocol::ServerMessage;
-use metatopia_types::{Act, Outcome};
+use metatopia_types::{Act, Outcome, Sign as _};
 use tokio::{
     task::JoinSet,
     time::{Instant, MissedTickBehavior, interval, timeout},
@@ -91,7 +91,8 @@ async fn log_in_and_leave(
 ) -> Result<(Duration, Outcome), String> {
     let begin = Instant::now();
     let mut client = AbuseClient::enter(to, HONEST, &author.key).await?;
-    let outcome = client.perform(author, first_login("admin"), Vec::new()).await?;
+    let login = first_login("admin", &author.key.public());
+    let outcome = client.perform(author, login, Vec::new()).await?;
     let took = begin.elapsed();
     if outcome.is_done() {
         client.perform(author, Act::Leave, Vec::new()).await?;
@@ -115,7 +116,8 @@ async fn sit_down(to: SocketAddr, count: usize, end: Instant) -> Result<Connecti
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for author in &mut authors {
         pace.tick().await;
-        client.submit(author, first_login("sitter"), Vec::new()).await?;
+        let login = first_login("sitter", &author.key.public());
+        client.submit(author, login, Vec::new()).await?;
     }
     let (mut seats, mut answered) = (0, 0);
     while answered < count {

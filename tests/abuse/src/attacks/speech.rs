@@ -6,6 +6,7 @@ use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, Question};
 use metatopia_types::{
     Act, AssetLicence, Blob, Blueprint, Build, ObjectId, Outcome, Outline, PackageId, ScriptId,
+    Sign as _,
 };
 use tokio::time::{Instant, MissedTickBehavior, interval};
 
@@ -71,7 +72,8 @@ async fn assemble(
     let mut authors = Vec::new();
     for _ in 0..count {
         let mut author = Author::new(fresh_key());
-        if client.perform(&mut author, first_login("builder"), vec![]).await?.is_done() {
+        let login = first_login("builder", &author.key.public());
+        if client.perform(&mut author, login, vec![]).await?.is_done() {
             authors.push(author);
         }
     }

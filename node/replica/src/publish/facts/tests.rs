@@ -175,7 +175,7 @@ fn what_somebody_owns_is_told_and_nothing_of_others() {
 fn who_decides_is_told_with_those_who_would_be_next() {
     let (mut world, _) = yard();
     for n in [3, 2] {
-        login(&mut world, n, "player", Look::default());
+        login(&mut world, n, &format!("player {n}"), Look::default());
     }
 
     let told = governance(&world);
@@ -196,7 +196,7 @@ fn who_decides_is_told_with_those_who_would_be_next() {
 fn of_those_who_would_be_next_only_so_many_are_told() {
     let (mut world, _) = yard();
     for n in 0..CANDIDATES_MAX as u8 + 2 {
-        login(&mut world, 10 + n, "player", Look::default());
+        login(&mut world, 10 + n, &format!("player {n}"), Look::default());
     }
 
     let told = governance(&world).candidates;

@@ -89,7 +89,7 @@ async fn session(endpoint: &NodeEndpoint, carrier: Carrier, malice: Malice, sent
     let key = fresh_key();
     let Some(height) = enter(&key, malice, &mut send, &mut recv, sent).await else { return };
     let mut enemy = Enemy { endpoint, key, malice, height, since: Instant::now(), seq: Seq(1) };
-    let first = enemy.next(first_login("enemy"));
+    let first = enemy.next(first_login("enemy", &enemy.key.public()));
     if send.send(&encode_client(&first)).await.is_err() {
         return;
     }

@@ -58,7 +58,7 @@ fn pass_by(sim: &mut LoneWorld, next: &mut u64) {
     let mut acts = Vec::new();
     for _ in 0..ARRIVALS_PER_TURN_MAX {
         *next += 1;
-        let login = Act::login("passer-by".to_owned(), Look::default());
+        let login = Act::login(format!("passer-by {next}"), Look::default());
         acts.extend([login, Act::Leave].map(|act| sim.act(key(*next), act)));
     }
     let turn = sim.turn(acts, Vec::new());

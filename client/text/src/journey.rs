@@ -1,0 +1,337 @@
+//! The map of the world, and the way to another sim on it.
+
+use std::time::Duration;
+
+use metatopia_client::{
+    square_of,
+    text::{Destination, printable},
+    world_of,
+};
+use metatopia_client_driver::{
+    ClientDriver, FirstLoginError, GenesisTrust, MEASURED_MAX, NodeUrl, nearest,
+};
+use metatopia_types::{Act, Outcome, SimId, Square, TilePoint};
+
+use super::{
+    crossing::name_of,
+    room::{ActProgress, TextClient},
+    rules, watching,
+};
+use crate::{KnownMap, KnownSim, LineKind, TextClientError};
+
+/// The most sims of a map that are told, the nearest ones: a person reads them line by line.
+const MAP_SIMS_MAX: usize = 24;
+
+/// A map that is older than this may have changed.
+const OLD: Duration = Duration::from_secs(24 * 3_600);
+
+/// Metres of a tile's side.
+const TILE_METRES: i32 = 32;
+
+/// Digits of an id or a key that are told.
+const SHORT: usize = 12;
+
+/// Time for the sim that somebody goes to, to say what a login takes.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// What keeps a person where she is: a sentence for her.
+type Obstacle = String;
+
+/// Where a person stands in a world, and which node tells of it.
+struct Whereabouts {
+    world: SimId,
+    square: Square,
+    node: NodeUrl,
+}
+
+/// Tells the map.
+pub(super) async fn map(room: &mut TextClient) -> Result<(), TextClientError> {
+    let here = match whereabouts(room) {
+        Ok(here) => here,
+        Err(why) => return room.tell(LineKind::Refused, &why),
+    };
+    match room.world.map(here.node, here.world).await {
+        Ok(map) => map_lines(map, here.square)
+            .iter()
+            .try_for_each(|line| room.tell(LineKind::Answer, line)),
+        Err(why) => room.tell(LineKind::Refused, &unmapped(&why)),
+    }
+}
+
+/// Leaves for another sim of the world. Whoever is not let in there stays here.
+pub(super) async fn go_there(
+    room: &mut TextClient,
+    destination: &Destination,
+) -> Result<(), TextClientError> {
+    let opened = match find(room, destination).await {
+        Ok(found) => open(room, found).await,
+        Err(why) => Err(why),
+    };
+    match opened {
+        Ok((driver, login)) => depart(room, driver, login).await,
+        Err(why) => room.tell(LineKind::Refused, &why),
+    }
+}
+
+fn whereabouts(room: &TextClient) -> Result<Whereabouts, Obstacle> {
+    let genesis = &room.driver.trust().genesis;
+    let node = room.driver.node().cloned().ok_or("No node is connected.")?;
+    match (world_of(genesis), square_of(genesis)) {
+        (Some(world), Some(square)) => Ok(Whereabouts { world, square, node }),
+        _ => Err("This sim lies in no world of many sims, so there is no map.".to_owned()),
+    }
+}
+
+fn unmapped(why: &str) -> Obstacle {
+    format!("There is no map: {}.", printable(why))
+}
+
+/// Finds the sim that somebody wants to go to.
+async fn find(room: &TextClient, destination: &Destination) -> Result<KnownSim, Obstacle> {
+    let Whereabouts { world, node, .. } = whereabouts(room)?;
+    let (point, named) = match destination {
+        Destination::Point(point) => (*point, None),
+        Destination::Named(name) => {
+            let map = room.world.map(node.clone(), world).await.map_err(|why| unmapped(&why))?;
+            let chosen = choose(&map.sims, name)?;
+            (TilePoint::corner(chosen.square), Some(chosen.clone()))
+        }
+    };
+    let TilePoint { x, y } = point;
+    let found = room.world.owner(node, world, point).await;
+    let found =
+        found.map_err(|why| format!("Who owns {x} {y} is not known: {}.", printable(&why)))?;
+    let found = found.ok_or_else(|| format!("{x} {y} is nobody's: there is no sim."))?;
+    if found.sim == room.driver.trust().sim {
+        return Err("You are there already.".to_owned());
+    }
+    match named {
+        Some(KnownSim { sim, name, .. }) if sim == found.sim => Ok(KnownSim { name, ..found }),
+        Some(_) => Err("Another sim lies there by now: look at the `map` again.".to_owned()),
+        None => Ok(found),
+    }
+}
+
+/// Returns the sim that was named. Sims call themselves what they like, so several may have one name.
+fn choose<'a>(sims: &'a [KnownSim], typed: &str) -> Result<&'a KnownSim, Obstacle> {
+    let typed = typed.trim().to_lowercase();
+    let called = |sim: &KnownSim| sim.name.as_deref().unwrap_or_default().to_lowercase();
+    let tests: [&dyn Fn(&KnownSim) -> bool; 3] =
+        [&|sim| called(sim) == typed, &|sim| called(sim).starts_with(&typed), &|sim| {
+            sim.sim.to_string().starts_with(&typed)
+        }];
+    let fitting = tests.iter().map(|test| sims.iter().filter(|sim| test(sim)).collect::<Vec<_>>());
+    let fitting = fitting.into_iter().find(|found| !found.is_empty()).unwrap_or_default();
+    match fitting[..] {
+        [only] => Ok(only),
+        [] => Err(format!("No sim on the map is called {}.", printable(&typed))),
+        [first, second, ..] => Err(format!(
+            "{} sims are called so, such as those at {} and {}: `go there X Y` names one.",
+            fitting.len(),
+            corner(first.square),
+            corner(second.square),
+        )),
+    }
+}
+
+/// Opens a session with the nearest server of a sim that has room. The sim's genesis is believed by the id
+/// in the grant, and names its first validators; it must lie in this world, on the square of the grant.
+async fn open(room: &mut TextClient, found: KnownSim) -> Result<(ClientDriver, Act), Obstacle> {
+    let world = whereabouts(room)?.world;
+    let called = called(&found);
+    let servers = nearest(found.servers).await;
+    if servers.is_empty() {
+        return Err(format!(
+            "No server of {called} answers, of the {MEASURED_MAX} that are asked at most. You stay here."
+        ));
+    }
+    let stay = |why: &dyn std::fmt::Display| {
+        format!("{called} does not let you in: {}. You stay here.", printable(&why.to_string()))
+    };
+    let trust = GenesisTrust::learn_from(&servers, Some(found.sim)).await;
+    let trust = trust.map_err(|why| stay(&why))?;
+    if (world_of(&trust.genesis), square_of(&trust.genesis)) != (Some(world), Some(found.square)) {
+        return Err(stay(&"its genesis names other ground than the map"));
+    }
+    if let Some(rules) = room.unread_rules(&trust.genesis.introduction) {
+        return Err(format!(
+            "{rules}\nThese are the house rules of {called}. To agree, type it again."
+        ));
+    }
+    let key = room.driver.signer();
+    let mut driver = ClientDriver::open(servers, trust, key).await.map_err(|why| stay(&why))?;
+    let told = || {};
+    match driver.with_pass(room.fresh_login(), None, ANSWER, told).await {
+        Ok(login) => Ok((driver, login)),
+        Err(why) => {
+            driver.leave().await;
+            let hint = match why {
+                FirstLoginError::NoTicket => "; `metatopia world visit` takes a ticket",
+                _ => "",
+            };
+            Err(stay(&format!("{why}{hint}")))
+        }
+    }
+}
+
+/// Leaves here and logs in there, with the same key.
+async fn depart(
+    room: &mut TextClient,
+    driver: ClientDriver,
+    login: Act,
+) -> Result<(), TextClientError> {
+    // A sim that stands still lets the avatar go when it runs again.
+    room.perform(Act::Leave, Vec::new()).await?;
+    let back = room.fresh_login();
+    let before = room.settle(driver);
+    room.driver.view(Some(watching())).await?;
+    let refused = match room.enter(login).await? {
+        ActProgress::Done(Outcome::Ok | Outcome::Made(_)) => None,
+        ActProgress::Done(Outcome::Refused(why)) => Some(why.to_string()),
+        ActProgress::Refused(why) => Some(why.to_string()),
+        ActProgress::Waiting | ActProgress::Placed { .. } => {
+            Some("the login is not decided".to_owned())
+        }
+    };
+    let Some(why) = refused else {
+        tokio::spawn(before.leave());
+        // A pass is shown once. From now on somebody is known here.
+        room.forget_pass();
+        let name = name_of(&room.driver);
+        room.tell(LineKind::Done, &format!("You are in {name} now. `look` describes it."))?;
+        return rules::greet(room).await;
+    };
+    let there = room.settle(before);
+    let name = name_of(&there);
+    tokio::spawn(there.leave());
+    room.enter(back).await?;
+    room.tell(LineKind::Refused, &format!("{name} does not let you in: {why}. You are back."))
+}
+
+/// Returns what the map says, a sim a line, the nearest first.
+fn map_lines(map: KnownMap, here: Square) -> Vec<String> {
+    let KnownMap { mut sims, age } = map;
+    let total = sims.len();
+    let middle = TilePoint::middle(here).unwrap_or_default();
+    let away =
+        |sim: &KnownSim| TilePoint::middle(sim.square).map(|point| point.distance_squared(middle));
+    sims.sort_by_key(|sim| (away(sim).unwrap_or(u128::MAX), sim.square));
+    let mut lines: Vec<String> =
+        sims.iter().take(MAP_SIMS_MAX).map(|sim| sim_line(sim, here)).collect();
+    if total > MAP_SIMS_MAX {
+        lines.push(format!("{} more sims are farther off.", total - MAP_SIMS_MAX));
+    }
+    let known = format!("{total} squares are granted, as far as is known here, and all is proved");
+    lines.push(match age {
+        Some(age) if age > OLD => {
+            format!("{known}. The map is {} hours old, so it may have changed.", hours(age))
+        }
+        _ => format!("{known}."),
+    });
+    lines
+}
+
+const fn hours(age: Duration) -> u64 {
+    age.as_secs() / 3_600
+}
+
+fn sim_line(sim: &KnownSim, here: Square) -> String {
+    let metres = sim.square.side().unwrap_or_default() * TILE_METRES;
+    let mut facts = vec![format!("{} at {}, {metres} m wide", called(sim), corner(sim.square))];
+    facts.push(format!("sim {:.SHORT$}", sim.sim.to_string()));
+    facts.push(format!("held by {:.SHORT$}", sim.holder.to_string()));
+    match sim.people {
+        Some(1) => facts.push("1 person".to_owned()),
+        Some(people) => facts.push(format!("{people} people")),
+        None => {}
+    }
+    if let Some(licence) = &sim.licence {
+        facts.push(printable(licence));
+    }
+    facts.push(if sim.is_met { "up" } else { "not heard of from here" }.to_owned());
+    if sim.square == here {
+        facts.push("you are here".to_owned());
+    }
+    format!("{}.", facts.join(", "))
+}
+
+/// Returns what a sim is called, as it says itself.
+fn called(sim: &KnownSim) -> String {
+    let name = sim.name.as_deref().map(printable).filter(|name| !name.trim().is_empty());
+    name.unwrap_or_else(|| format!("sim {:.SHORT$}", sim.sim.to_string()))
+}
+
+fn corner(square: Square) -> String {
+    format!("{} {}", square.x, square.y)
+}
+
+#[cfg(test)]
+mod tests {
+    use metatopia_types::{Digest, PublicKey};
+
+    use super::*;
+
+    fn sim(n: u8, x: i32, name: &str) -> KnownSim {
+        KnownSim {
+            sim: SimId(Digest([n; 32])),
+            square: Square { x, y: 0, doublings: 2 },
+            holder: PublicKey([0xab; 32]),
+            name: (!name.is_empty()).then(|| name.to_owned()),
+            people: Some(u32::from(n)),
+            licence: Some("AGPL-3.0-or-later".to_owned()),
+            is_met: !name.is_empty(),
+            servers: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_sim_is_named_by_its_name_the_beginning_of_it_or_of_its_id() {
+        let sims = [sim(0x1a, 0, "Garden"), sim(0x2b, 8, "Garden of Eden"), sim(0x3c, 16, "Hall")];
+        let chosen = |typed| choose(&sims, typed).map(|sim| sim.square.x);
+        assert_eq!(chosen("garden"), Ok(0), "a whole name goes before a beginning");
+        assert_eq!(chosen("garden o"), Ok(8));
+        assert_eq!(chosen("3c3c"), Ok(16));
+        assert_eq!(chosen("harbour"), Err("No sim on the map is called harbour.".to_owned()));
+    }
+
+    #[test]
+    fn of_two_sims_with_one_name_neither_is_taken() {
+        let sims = [sim(1, 0, "Hall"), sim(2, 8, "hall")];
+        let told = choose(&sims, "Hall").unwrap_err();
+        assert_eq!(
+            told,
+            "2 sims are called so, such as those at 0 0 and 8 0: `go there X Y` names one."
+        );
+    }
+
+    #[test]
+    fn the_map_tells_the_nearest_sims_first_and_where_one_is() {
+        let sims = vec![sim(9, 16, ""), sim(1, 8, "Ha\u{1b}ll"), sim(2, 0, "Garden")];
+        let here = sims[2].square;
+        let lines = map_lines(KnownMap { sims, age: Some(Duration::from_secs(60)) }, here);
+        let [garden, hall, far, known] = &lines[..] else { panic!("{lines:?}") };
+        assert_eq!(
+            garden,
+            "Garden at 0 0, 256 m wide, sim 020202020202, held by abababababab, 2 people, \
+             AGPL-3.0-or-later, up, you are here."
+        );
+        assert!(hall.starts_with("Ha ll at 8 0") && hall.contains("1 person,"), "{hall}");
+        assert!(far.starts_with("sim 090909090909 at 16 0"), "{far}");
+        assert!(far.ends_with("not heard of from here."), "{far}");
+        assert_eq!(known, "3 squares are granted, as far as is known here, and all is proved.");
+    }
+
+    #[test]
+    fn a_large_or_old_map_says_so() {
+        let more = i32::try_from(MAP_SIMS_MAX).unwrap() + 1;
+        let sims: Vec<KnownSim> = (0..more).map(|n| sim(1, 8 * n, "a")).collect();
+        let here = sims[0].square;
+        let age = Some(OLD + Duration::from_secs(3_600));
+        let lines = map_lines(KnownMap { sims, age }, here);
+        assert_eq!(lines.len(), MAP_SIMS_MAX + 2);
+        assert_eq!(lines[MAP_SIMS_MAX], "1 more sims are farther off.");
+        assert!(
+            lines[MAP_SIMS_MAX + 1].ends_with("The map is 25 hours old, so it may have changed.")
+        );
+    }
+}

@@ -1,0 +1,139 @@
+//! What the text client needs of the commands about worlds: the map, who owns a point, and house rules.
+
+use std::{cell::RefCell, collections::BTreeSet, time::Duration};
+
+use metatopia_client_driver::{NodeUrl, http};
+use metatopia_text_client::{FromWorld, KnownMap, KnownSim, WorldDesk};
+use metatopia_types::{Digest, LandGrant, SimId, TilePoint};
+
+use super::{
+    find::by_node,
+    learned::{LearnedWorld, unanswered},
+    map::{check_site, prove_all},
+};
+use crate::{
+    cli::{failure::Failure, house_rules},
+    clock::SystemClock,
+    overlay::answers::{EndpointEntry, MapAnswer, MapSite},
+};
+
+/// Asks nodes about a world, and proves what they say.
+#[derive(Debug)]
+pub(in crate::cli) struct TravelDesk {
+    /// Whether the person agrees to all house rules, as an argument of the program says.
+    accepts: bool,
+    /// House rules that were agreed to since the program started.
+    agreed: RefCell<BTreeSet<Digest>>,
+}
+
+impl TravelDesk {
+    /// Returns the desk of a person.
+    pub(in crate::cli) fn new(accepts: bool) -> Self {
+        Self { accepts, agreed: RefCell::default() }
+    }
+}
+
+impl WorldDesk for TravelDesk {
+    fn map(&self, node: NodeUrl, world: SimId) -> FromWorld<'_, KnownMap> {
+        Box::pin(async move { known_map(&node, world).await.map_err(|failure| failure.message) })
+    }
+
+    fn owner(
+        &self,
+        node: NodeUrl,
+        world: SimId,
+        point: TilePoint,
+    ) -> FromWorld<'_, Option<KnownSim>> {
+        Box::pin(async move {
+            let found = by_node(&node, Some(world), point).await;
+            let (answer, grant) = found.map_err(|failure| failure.message)?;
+            Ok(grant.map(|grant| KnownSim {
+                is_met: !answer.endpoints.is_empty(),
+                servers: servers(&answer.endpoints, grant.sim),
+                ..known(&grant)
+            }))
+        })
+    }
+
+    fn has_agreed(&self, rules: Digest) -> bool {
+        self.accepts || self.agreed.borrow().contains(&rules) || house_rules::is_agreed(rules)
+    }
+
+    fn agree(&self, rules: Digest) {
+        self.agreed.borrow_mut().insert(rules);
+        // Where it cannot be kept, the person is asked again next time.
+        let _asked_again = house_rules::keep(rules);
+    }
+}
+
+/// Asks a node for the map of a world, and proves all of it.
+async fn known_map(node: &NodeUrl, world: SimId) -> Result<KnownMap, Failure> {
+    let learned = LearnedWorld::from(node, Some(world)).await?;
+    let answer: Result<MapAnswer, _> = http::get(node.join("/api/world/map")).await;
+    let answer = answer.map_err(|error| unanswered(node, &error))?;
+    let proved = prove_all(&learned.sets, &answer)?;
+    let sim = |site: &MapSite| {
+        check_site(site, &proved)?;
+        let grant = &proved[&(site.grant.square.x, site.grant.square.y)];
+        Ok(KnownSim {
+            name: site.label.clone(),
+            people: site.people,
+            licence: site.licence.clone(),
+            is_met: site.met,
+            servers: servers(&site.endpoints, grant.sim),
+            ..known(grant)
+        })
+    };
+    let sims = answer.sites.iter().map(sim).collect::<Result<_, Failure>>()?;
+    let now = SystemClock::default().now().wall;
+    let age = answer.oldest.map(|map| Duration::from_millis(now.0.saturating_sub(map.time)));
+    Ok(KnownMap { sims, age })
+}
+
+/// Returns a sim of which only the grant is known.
+const fn known(grant: &LandGrant) -> KnownSim {
+    KnownSim {
+        sim: grant.sim,
+        square: grant.square,
+        holder: grant.holder,
+        name: None,
+        people: None,
+        licence: None,
+        is_met: false,
+        servers: Vec::new(),
+    }
+}
+
+/// Returns where the servers of a sim let people in.
+pub(super) fn servers(endpoints: &[EndpointEntry], sim: SimId) -> Vec<NodeUrl> {
+    let url = |entry: &EndpointEntry| entry.http.as_deref()?.parse::<NodeUrl>().ok();
+    endpoints.iter().filter_map(url).map(|url| url.of(sim)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_without_a_way_in_are_left_out_and_others_name_the_sim() {
+        let sim = SimId(Digest([7; 32]));
+        let entry = |http: Option<&str>| EndpointEntry {
+            member: String::new(),
+            overlay: "/ip4/192.0.2.7/tcp/8083".to_owned(),
+            http: http.map(str::to_owned),
+        };
+        let entries = [entry(None), entry(Some("here")), entry(Some("http://192.0.2.7:8080"))];
+        let expected: NodeUrl = "http://192.0.2.7:8080".parse().unwrap();
+        assert_eq!(servers(&entries, sim), [expected.of(sim)]);
+    }
+
+    #[test]
+    fn house_rules_are_agreed_to_once_or_by_an_argument() {
+        let rules = Digest([0x5e; 32]);
+        assert!(TravelDesk::new(true).has_agreed(rules));
+        let desk = TravelDesk::new(false);
+        assert!(!desk.has_agreed(rules));
+        desk.agreed.borrow_mut().insert(rules);
+        assert!(desk.has_agreed(rules));
+    }
+}

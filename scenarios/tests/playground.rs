@@ -1,0 +1,227 @@
+//! The playground: what joints hold together stays so, comes to rest, and goes on after a restore.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::JointSpec;
+use metatopia_scenarios::{Place, PlaceTemplate, parse_folder};
+use metatopia_sim::{ENGINE, Serial, Tools, World, limits::OBJECT_JOINTS_MAX};
+use metatopia_types::{
+    Ed25519, Header, HeaderId, Millis, NodeContact, ObjectId, Round, Sign as _, SigningKey, Turn,
+    TurnBody,
+};
+
+fn tools() -> Tools {
+    Tools::new(Arc::new(Ed25519))
+}
+
+fn read(place: &str) -> Result<Place, String> {
+    let files = BTreeMap::from([("place.toml".to_owned(), place.to_owned())]);
+    parse_folder("yard", &files).map_err(|mistakes| mistakes[0].to_string())
+}
+
+fn founded(place: &Place) -> World {
+    let key = |seed| SigningKey::from_seed([seed; 32]).public();
+    let validators = BTreeMap::from([(key(1), NodeContact::default())]);
+    let genesis = place.genesis(validators, BTreeSet::from([key(2)]));
+    World::genesis(&genesis, &tools()).expect("a place of ours")
+}
+
+fn playground() -> World {
+    let place = PlaceTemplate::named("playground").expect("it is a template").place();
+    founded(&place.unwrap_or_else(|mistakes| panic!("{}", mistakes[0])))
+}
+
+/// A sim in which nobody acts.
+struct Idle {
+    world: World,
+    last: HeaderId,
+}
+
+impl Idle {
+    const fn new(world: World) -> Self {
+        Self { world, last: HeaderId::BEFORE_FIRST }
+    }
+
+    /// Returns the next turn.
+    fn turn(&mut self) -> Turn {
+        let height = self.world.height().plus(1);
+        let set = self.world.validators(height).expect("a set for the next height");
+        let header = Header {
+            sim: self.world.sim(),
+            engine: ENGINE,
+            height,
+            previous: self.last,
+            proposer: set.proposer(height, Round(0)),
+            time: Millis(1_700_000_000_000 + 50 * height.0),
+            ..Header::unstated()
+        };
+        Turn::of(header, TurnBody::new(Vec::new(), Vec::new()).expect("an empty turn"))
+    }
+
+    fn play(&mut self, turns: u64) {
+        for _ in 0..turns {
+            let turn = self.turn();
+            self.world.apply(&turn, &Serial);
+            self.last = turn.id();
+        }
+    }
+}
+
+/// Returns the metres between the anchors of a joint.
+fn gap(world: &World, joint: &JointSpec) -> Fx {
+    let point = |id: ObjectId, anchor: Vec2| {
+        let object = world.object(id).expect("a thing of the place");
+        object.position.saturating_add(anchor.rotate(object.angle))
+    };
+    let a = joint.a.map_or(joint.anchor_a, |a| point(a, joint.anchor_a));
+    a.distance(point(joint.b, joint.anchor_b))
+}
+
+fn poses(world: &World) -> Vec<(ObjectId, Vec2)> {
+    world.objects().map(|object| (object.id, object.position)).collect()
+}
+
+#[test]
+fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
+    let mut sim = Idle::new(playground());
+    let joints = sim.world.joints();
+    sim.play(20 * 60);
+    let rested = poses(&sim.world);
+    for object in sim.world.objects() {
+        assert_eq!(object.velocity, Vec2::ZERO, "{} at {}", object.name, object.position);
+    }
+    sim.play(9 * 20 * 60);
+
+    assert_eq!(poses(&sim.world), rested);
+    assert_eq!(sim.world.joints(), joints, "nothing broke");
+    assert_eq!(sim.world.failed_steps(), 0);
+    for joint in &joints {
+        let apart = gap(&sim.world, joint);
+        assert!(apart < Fx::from_ratio(3, 100), "{apart} m at {} and {:?}", joint.b, joint.a);
+    }
+    let standing = |object: &metatopia_sim::WorldObject| {
+        object.kind == "domino" && object.position.y > Fx::from_ratio(3, 4)
+    };
+    assert_eq!(sim.world.objects().filter(standing).count(), 9, "the dominoes still stand");
+}
+
+#[test]
+fn a_sim_with_joints_goes_on_after_a_restore_as_if_it_had_never_stopped() {
+    let mut sim = Idle::new(playground());
+    for _ in 0..120 {
+        let restored = World::from_snapshot(&sim.world.snapshot(), sim.world.root(), &tools());
+        let mut restored = restored.expect("its own snapshot");
+        let turn = sim.turn();
+        sim.last = turn.id();
+        sim.world.apply(&turn, &Serial);
+        restored.apply(&turn, &Serial);
+        assert_eq!(restored.root(), sim.world.root(), "turn {}", sim.world.height());
+    }
+}
+
+#[test]
+fn an_exported_playground_has_the_same_joints_and_the_same_gravity() {
+    let mut sim = Idle::new(playground());
+    sim.play(100);
+    let exported = Place::of_world(&sim.world);
+    let again = founded(&read(&exported.files()["place.toml"]).expect("an export of ours"));
+
+    assert_eq!(again.parameters(), sim.world.parameters());
+    let (was, is) = (sim.world.joints(), again.joints());
+    assert_eq!(was.len(), is.len());
+    for (was, mut is) in was.into_iter().zip(is) {
+        // What has no limits does not care for its angle.
+        let turned = was.angle.wrapping_sub(is.angle).to_bits() as i32;
+        assert!(turned.unsigned_abs() <= 4, "{turned}");
+        is.angle = was.angle;
+        assert_eq!(is, was);
+    }
+}
+
+const HEAD: &str = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n\
+    gravity = [0, -10]\n[[object]]\nkind = \"post\"\nname = \"post\"\nmark = \"post\"\nat = [0, 9]\n\
+    disc = \"0.2\"\n[[object]]\nkind = \"ball\"\nname = \"ball\"\nmark = \"ball\"\nat = [3, 9]\n\
+    disc = \"0.5\"\nmotion = \"dynamic\"\n[[joint]]\n";
+
+#[test]
+fn every_kind_of_joint_is_written_and_read_again() {
+    for joint in [
+        "kind = \"hinge\"\nat = [0, 9]\nlimits = [\"-0.5\", 1]\nmotor_speed = 2\nmotor_strength = 9",
+        "kind = \"weld\"\nat = [0, 9]\nturn = \"0.25\"\nfrequency = 4\ndamping = \"0.5\"",
+        "kind = \"weld\"\nat = [1, 9]\nbreak_force = 40\nbreak_torque = 50\ncollide = true",
+        "kind = \"slider\"\nat = [0, 9]\naxis = [1, 0]\nlimits = [-1, 2]",
+        "kind = \"rod\"\nanchor_a = [0, 0]\nanchor_b = [\"0.5\", 0]",
+        "kind = \"rod\"\nanchor_a = [0, 0]\nlength = 4",
+        "kind = \"rod\"\nanchor_a = [0, 0]\nmost = 4",
+        "kind = \"rod\"\nanchor_b = [0, 0]\nfrequency = 3\nlength = 2",
+        "kind = \"target\"\nanchor_a = [0, 0]\nfrequency = 3\nforce = 200",
+    ] {
+        let place = read(&format!("{HEAD}a = \"post\"\nb = \"ball\"\n{joint}\n"));
+        let place = place.unwrap_or_else(|mistake| panic!("{joint}: {mistake}"));
+        let files = place.files();
+        let again = read(&files["place.toml"]).expect("a place that was written");
+        assert_eq!(again.joints(), place.joints(), "{}", files["place.toml"]);
+        assert_eq!(again.files(), files);
+        assert_eq!(founded(&place).joints(), place.joints());
+    }
+}
+
+#[test]
+fn mistakes_of_joints_and_of_gravity_are_told_with_their_line() {
+    for (joint, told) in [
+        ("kind = \"hinge\"\nb = \"bell\"\nat = [0, 9]", "no thing has the mark \"bell\""),
+        ("kind = \"hinge\"\nb = \"ball\"", "a joint needs `at`, or `anchor_a` and `anchor_b`"),
+        ("kind = \"hinge\"\na = \"ball\"\nb = \"ball\"\nat = [0, 9]", "to itself"),
+        ("kind = \"hinge\"\nb = \"ball\"\nat = [0, 9]\naxis = [1, 0]", "has no `axis`"),
+        ("kind = \"hinge\"\nb = \"ball\"\nat = [0, 9]\nlimits = [2, 1]", "limits of the joint"),
+        ("kind = \"hinge\"\nb = \"ball\"\nat = [90, 9]", "anchor_b of the joint"),
+        ("kind = \"hinge\"\nb = \"ball\"\nat = [0, 9]\nmotor_speed = 1", "needs `motor_strength`"),
+        ("kind = \"rod\"\nb = \"ball\"\nat = [0, 9]\nleast = 3\nmost = 2", "max of the joint"),
+        ("kind = \"rod\"\nb = \"ball\"\nat = [0, 9]\nlength = 3\nmost = 2", "not both"),
+        ("kind = \"weld\"\nb = \"ball\"\nat = [0, 9]\ndamping = 3", "needs `frequency`"),
+        ("kind = \"slider\"\nb = \"ball\"\nat = [0, 9]", "a slider needs `axis`"),
+        ("kind = \"target\"\nb = \"ball\"\nat = [0, 9]\nfrequency = 1", "a target needs `force`"),
+        ("kind = \"glue\"\nb = \"ball\"\nat = [0, 9]", "unknown variant `glue`"),
+    ] {
+        let mistake = read(&format!("{HEAD}{joint}\n")).expect_err(joint);
+        assert!(mistake.contains(told), "{joint}: {mistake}");
+        let line = mistake.split(':').nth(1).and_then(|line| line.parse::<u32>().ok());
+        assert!(line.is_some_and(|line| line >= 18), "{joint}: {mistake}");
+    }
+    let strong = HEAD.replace("gravity = [0, -10]", "gravity = [0, -65]");
+    let mistake = read(&format!("{strong}kind = \"weld\"\nb = \"ball\"\nat = [0, 9]\n"));
+    let mistake = mistake.expect_err("gravity is too strong");
+    assert!(
+        mistake.starts_with("yard/place.toml:4:11") && mistake.contains("gravity"),
+        "{mistake}"
+    );
+}
+
+#[test]
+fn a_thing_is_held_by_so_many_joints_and_a_place_has_so_many() {
+    let joint = "[[joint]]\nkind = \"weld\"\nb = \"ball\"\nat = [0, 9]\n";
+    let head = HEAD.trim_end_matches("[[joint]]\n");
+    assert!(read(&format!("{head}{}", joint.repeat(OBJECT_JOINTS_MAX))).is_ok());
+    let mistake = read(&format!("{head}{}", joint.repeat(OBJECT_JOINTS_MAX + 1)));
+    assert!(mistake.expect_err("too many").contains("at most 16 joints can hold one thing"));
+    let mistake = read(&format!("{head}{}", joint.repeat(1_025))).expect_err("too many");
+    assert!(mistake.contains("at most 1024 joints"), "{mistake}");
+}
+
+#[test]
+fn what_has_a_category_passes_those_that_it_names() {
+    let place = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n\
+        [[object]]\nkind = \"ball\"\nname = \"ball\"\nplaces = [[9, 9], [\"9.5\", 9]]\ndisc = 1\n\
+        motion = \"dynamic\"\ncategories = [3]\npasses = [3]\n";
+    let mut sim = Idle::new(founded(&read(place).expect("a place")));
+    let before = poses(&sim.world);
+    sim.play(20);
+    assert_eq!(poses(&sim.world), before, "two balls lie in each other");
+    let mistake = read(&place.replace("passes = [3]", "passes = [32]")).expect_err("no category");
+    assert!(mistake.contains("32 is no category: write 0 to 31"), "{mistake}");
+    assert!(sim.world.objects().all(|object| object.movable));
+}

@@ -1,0 +1,81 @@
+//! Joints that scripts make, drive and take off.
+
+use alloc::format;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_types::ObjectId;
+
+use super::{ScriptContext, fields::refused, gone};
+use crate::{
+    HostFault, ScriptEffect, ThingJoint,
+    limits::{JOINT_REACH, ROPE_LENGTH_MAX},
+};
+
+impl ScriptContext {
+    /// Asks for a hinge or a weld of the own object and another thing, at a point.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::unjoin`], and [`crate::ErrorKind::Argument`] if the point is further than
+    /// [`JOINT_REACH`] metres from the centre of either thing.
+    pub fn join_at(
+        &mut self,
+        other: ObjectId,
+        at: Vec2,
+        by: fn(Vec2) -> ThingJoint,
+    ) -> Result<(), HostFault> {
+        self.check_joinable(other)?;
+        for end in [self.object, other] {
+            if self.object(end)?.pos.distance(at) > Fx::from_int(JOINT_REACH) {
+                let told = format!("a joint is within {JOINT_REACH} m of both things, not at {at}");
+                return Err(refused(told));
+            }
+        }
+        self.queue(ScriptEffect::Join { other, by: by(at) })
+    }
+
+    /// Asks for a rope between the centres of the own object and another thing.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::unjoin`], and [`crate::ErrorKind::Argument`] for a length that is no rope's.
+    pub fn tie(&mut self, other: ObjectId, length: Fx) -> Result<(), HostFault> {
+        self.check_joinable(other)?;
+        if length <= Fx::ZERO || length > Fx::from_int(ROPE_LENGTH_MAX) {
+            let told = format!("a rope is up to {ROPE_LENGTH_MAX} m long, not {length}");
+            return Err(refused(told));
+        }
+        self.queue(ScriptEffect::Join { other, by: ThingJoint::Rope(length) })
+    }
+
+    /// Asks for the end of all joints between the own object and another thing.
+    ///
+    /// # Errors
+    /// [`crate::ErrorKind::Gone`] if there is no such object; [`crate::ErrorKind::Argument`] if it is a person, the
+    /// own object or another owner's.
+    pub fn unjoin(&mut self, other: ObjectId) -> Result<(), HostFault> {
+        self.check_joinable(other)?;
+        self.queue(ScriptEffect::Unjoin { other })
+    }
+
+    /// Asks for a motor in the hinges between the own object and another thing. Physics keeps both numbers
+    /// within its ranges.
+    ///
+    /// # Errors
+    /// As [`ScriptContext::unjoin`].
+    pub fn motor(&mut self, other: ObjectId, speed: Fx, strength: Fx) -> Result<(), HostFault> {
+        self.check_joinable(other)?;
+        self.queue(ScriptEffect::Motor { other, speed, strength })
+    }
+
+    /// Checks that the own object may be joined to another one: both are things of one owner.
+    fn check_joinable(&self, other: ObjectId) -> Result<(), HostFault> {
+        let own = self.object(self.object)?.owner;
+        let found = self.view.object(other).ok_or_else(|| gone(other))?;
+        if other == self.object {
+            return Err(refused("a thing is not joined to itself".into()));
+        }
+        if found.player.is_some() || found.owner != own {
+            return Err(refused("only things of the same owner are joined".into()));
+        }
+        Ok(())
+    }
+}

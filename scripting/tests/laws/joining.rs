@@ -1,0 +1,69 @@
+//! What scripts may ask for when they join things.
+
+use metatopia_scripting::{
+    ErrorKind, ScriptEffect, ThingJoint,
+    limits::{JOINT_REACH, ROPE_LENGTH_MAX},
+};
+use metatopia_types::ObjectId;
+
+use crate::spawning::touched;
+use crate::stage::{fx, point, world};
+
+#[test]
+fn a_script_joins_drives_and_parts_its_own_thing_and_another_one() {
+    let other = ObjectId(2);
+    for (statement, effect) in [
+        (
+            "pin(other, vec2(1, 0));",
+            ScriptEffect::Join { other, by: ThingJoint::Pin(point("1", "0")) },
+        ),
+        (
+            "weld(other, vec2(1, 2));",
+            ScriptEffect::Join { other, by: ThingJoint::Weld(point("1", "2")) },
+        ),
+        ("tie(other, 4);", ScriptEffect::Join { other, by: ThingJoint::Rope(fx("4")) }),
+        (
+            "motor(other, -2.5, 10);",
+            ScriptEffect::Motor { other, speed: fx("-2.5"), strength: fx("10") },
+        ),
+        ("unjoin(other);", ScriptEffect::Unjoin { other }),
+    ] {
+        assert_eq!(touched(world(), statement).map(|part| part.effects), Ok(vec![effect]));
+    }
+}
+
+#[test]
+fn a_joint_is_near_both_things_and_a_rope_is_no_longer_than_the_longest() {
+    let (reach, rope) = (JOINT_REACH, ROPE_LENGTH_MAX);
+    assert!(touched(world(), &format!("pin(other, vec2({}, 0));", 3 - reach)).is_ok());
+    assert!(touched(world(), &format!("tie(other, {rope});")).is_ok());
+    for (statement, told) in [
+        (format!("pin(other, vec2({reach}.5, 0));"), "a joint is within 16 m of both things"),
+        (format!("weld(other, vec2({}, 0));", 2 - reach), "a joint is within 16 m of both things"),
+        (format!("tie(other, {rope}.5);"), "a rope is up to 64 m long"),
+        ("tie(other, 0);".to_owned(), "a rope is up to 64 m long"),
+    ] {
+        let error = touched(world(), &statement).expect_err(&statement);
+        assert_eq!(error.kind, ErrorKind::Argument, "{statement}: {error}");
+        assert!(error.report.message.contains(told), "{statement}: {error}");
+    }
+}
+
+#[test]
+fn nothing_is_joined_to_itself_to_a_person_or_to_what_is_gone() {
+    let ada = "nearby(5).filter(|near| near.kind == \"avatar\")[0]";
+    for call in ["pin(WHO, vec2(0, 1));", "tie(WHO, 2);", "motor(WHO, 1, 1);", "unjoin(WHO);"] {
+        for (who, told) in [
+            ("self_", "a thing is not joined to itself"),
+            (ada, "only things of the same owner are joined"),
+        ] {
+            let error = touched(world(), &call.replace("WHO", who)).expect_err(call);
+            assert_eq!(error.kind, ErrorKind::Argument, "{call}: {error}");
+            assert!(error.report.message.contains(told), "{call}: {error}");
+        }
+        let mut small = world();
+        small.things.truncate(1);
+        let error = touched(small, &call.replace("WHO", "other")).expect_err(call);
+        assert_eq!(error.kind, ErrorKind::Gone, "{call}: {error}");
+    }
+}

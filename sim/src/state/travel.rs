@@ -1,0 +1,199 @@
+//! Things under way: how a thing leaves over a border as a parcel, and how it comes home.
+
+use metatopia_types::{
+    BorderGuest, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller, TravellingScript,
+    TravellingThing, limits::PARCEL_BYTES_MAX, wire,
+};
+
+use super::{object::Object, sim_state::State, world::World};
+use crate::{
+    rules::{AwayThing, HomeReason},
+    scripts::{Script, ScriptChange},
+};
+
+impl State {
+    /// Says whether a thing may go over the border to a neighbour now.
+    pub(super) fn may_travel(&self, neighbour: &SimId, id: ObjectId) -> bool {
+        let Some(object) = self.objects.get(&id) else { return false };
+        let Some(border) = self.borders.all.get(neighbour) else { return false };
+        // What was spawned stays with its spawner, and a script on trial with what it falls back to.
+        let is_on_trial = |script| {
+            self.scripts.get(script).is_some_and(|script: &Script| script.fallback.is_some())
+        };
+        object.travels
+            && object.spawner.is_none()
+            && !self.bodies.is_joined(id)
+            && !self.people.frozen.contains(&id)
+            && border.wall(self.clock.time).is_none()
+            && !object.scripts.iter().any(is_on_trial)
+            && !self.is_pinned_thing(object.origin(self.charter.sim, id))
+    }
+
+    /// Says whether a thing came over a border, and its sender has not settled that yet. However long that
+    /// takes: if the sender is given up or returns, the thing is looked for here.
+    fn is_pinned_thing(&self, origin: Origin) -> bool {
+        let traveller = Traveller::Thing(origin);
+        self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
+    }
+
+    /// Sends a thing over a border. Says whether it may never go as it is: then it stays inside.
+    pub(super) fn depart_thing(&mut self, id: ObjectId, neighbour: SimId) -> bool {
+        let now = self.clock.time;
+        let Some(border) = self.borders.all.get(&neighbour) else { return false };
+        let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
+        let Some(thing) = self.packed(id, now.since(heard_at)) else { return false };
+        let away = AwayThing::of(&thing);
+        let parcel = Parcel::Thing(Box::new(thing));
+        let (traveller, bytes) = (parcel.traveller(), parcel.encode());
+        if bytes.len() > PARCEL_BYTES_MAX {
+            return true;
+        }
+        let Some(border) = self.borders.all.get_mut(&neighbour) else { return false };
+        let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
+        // The last place under way may have gone to somebody else of this turn: it goes in the next one.
+        let Ok(departure) = departure else { return false };
+        self.borders.parcels.insert((neighbour, departure.number), bytes);
+        // Its source stays while it may come back.
+        away.packages.iter().for_each(|package| self.publications.take(*package));
+        self.end_consents(id);
+        self.delete_object(id).expect("a thing that was just packed");
+        self.borders.away.insert(id, away);
+        false
+    }
+
+    /// Returns a thing with all that it is.
+    fn packed(&self, id: ObjectId, waited: u64) -> Option<TravellingThing> {
+        let (object, body) = (self.objects.get(&id)?, self.bodies.body(id)?);
+        let script = |script: &metatopia_types::ScriptId| {
+            let script = self.scripts.get(script).expect("a script that its object lists");
+            self.packed_script(script)
+        };
+        Some(TravellingThing {
+            origin: object.origin(self.charter.sim, id),
+            handle: id,
+            kind: object.kind.clone(),
+            name: object.name.clone(),
+            owner: object.owner,
+            look: object.look,
+            text: object.text.clone(),
+            licence: object.licence,
+            author: object.author,
+            parent: object.parent,
+            guest: object.guest,
+            body: wire::encode(&body.spec()),
+            velocity: body.velocity(),
+            position: body.position(),
+            scripts: object.scripts.iter().map(script).collect(),
+            waited,
+        })
+    }
+
+    /// Returns a script with what it remembers. Its offers and its zone end, and what waits for it is lost.
+    fn packed_script(&self, script: &Script) -> TravellingScript {
+        let now = self.clock.tick.0;
+        let left = |(name, at): (&String, &metatopia_types::Tick)| {
+            (name.clone(), at.0.saturating_sub(now))
+        };
+        TravellingScript {
+            package: script.package,
+            state: wire::encode(&script.state),
+            timers: script.timers.iter().map(left).collect(),
+            suspended: script.suspended.is_some() && !script.asleep,
+            dropped: script.dropped.saturating_add(script.inbox.waiting().len() as u64),
+        }
+    }
+
+    /// Ends what people let a thing do.
+    fn end_consents(&mut self, thing: ObjectId) {
+        let people: Vec<PublicKey> = self.present.keys().copied().collect();
+        for key in people {
+            let Some(player) = self.players.get(&key) else { continue };
+            let permits = player.session.as_ref().map(|session| session.permits.as_slice());
+            if !permits.unwrap_or_default().iter().any(|permit| permit.thing == thing) {
+                continue;
+            }
+            let mut player = player.clone();
+            if let Some(session) = &mut player.session {
+                session.permits.retain(|permit| permit.thing != thing);
+            }
+            self.put_player(key, player);
+        }
+    }
+
+    /// Ends the way of a thing that the neighbour took: from now on it is there.
+    pub(super) fn settle_thing(&mut self, bytes: &[u8]) {
+        let Ok(Parcel::Thing(thing)) = Parcel::decode(bytes) else { return };
+        self.end_way(&thing);
+    }
+
+    /// Gives up what was kept of a thing while it was under way.
+    fn end_way(&mut self, thing: &TravellingThing) {
+        let Some(away) = self.borders.away.remove(&thing.handle) else { return };
+        let time = self.governance.time;
+        away.packages.iter().for_each(|package| self.publications.release(*package, time));
+    }
+
+    /// Puts a thing that comes home inside the border, where it rests, with the number that it had.
+    pub(super) fn thing_comes_home(&mut self, bytes: &[u8], why: HomeReason) {
+        let Ok(Parcel::Thing(thing)) = Parcel::decode(bytes) else { return };
+        let id = thing.handle;
+        let mut body = self.body_of(&thing).expect("this sim packed that body");
+        let states = Self::states_of(&thing, |state| state);
+        let states = states.expect("this sim packed these states");
+        body.pose.position = self.charter.parameters.ground.nearest(thing.position);
+        (body.velocity, body.spin) = (metatopia_math::Vec2::ZERO, metatopia_math::Fx::ZERO);
+        let object = Object { guest: thing.guest, ..self.object_of(&thing, id) };
+        self.insert_thing(id, object, &body).expect("its place was kept");
+        let change = |package| ScriptChange::ComesHome(package, why);
+        self.insert_scripts(id, &thing.scripts, states, change);
+        self.end_way(&thing);
+        // What it had spawned and is still here stays.
+        self.adopt_spawned(id);
+    }
+
+    /// Removes a thing that came home where it came from, wherever it is here.
+    pub(super) fn give_back(&mut self, origin: Origin) {
+        if let Some(id) = self.find_origin(origin) {
+            self.delete_object(id);
+        }
+        let sim = self.charter.sim;
+        let remembers = |(key, history): (&PublicKey, &crate::acts::BuildHistory)| {
+            history.restores(sim, origin).then_some(*key)
+        };
+        let builders: Vec<PublicKey> = self.histories.iter().filter_map(remembers).collect();
+        for key in builders {
+            self.histories.get_mut(&key).expect("a history that was just seen").forget(sim, origin);
+        }
+    }
+
+    /// Returns the number of the thing with this origin, if it is here.
+    pub(super) fn find_origin(&self, origin: Origin) -> Option<ObjectId> {
+        let sim = self.charter.sim;
+        if origin.sim == sim
+            && self.objects.get(&origin.number).is_some_and(|object| object.birth.is_none())
+        {
+            return Some(origin.number);
+        }
+        let came =
+            |(id, object): (&ObjectId, &Object)| (object.birth == Some(origin)).then_some(*id);
+        self.objects.iter().find_map(came)
+    }
+
+    /// Returns how many things came over the border to a neighbour and count against its share, and the bytes
+    /// of their parcels. What is under way may come back.
+    pub(super) fn border_share(&self, neighbour: SimId) -> (usize, u64) {
+        let here = self.objects.iter().filter_map(|(_, object)| object.guest);
+        let away = self.borders.away.values().filter_map(|away| away.guest);
+        let own = here.chain(away).filter(|guest: &BorderGuest| guest.from == neighbour);
+        own.fold((0, 0), |(count, bytes), guest| (count + 1, bytes + u64::from(guest.bytes)))
+    }
+}
+
+impl World {
+    /// Returns how many things came over the border to a neighbour and count against its share, and the bytes
+    /// of their parcels.
+    #[must_use]
+    pub fn border_share(&self, neighbour: &SimId) -> (usize, u64) {
+        self.state.border_share(*neighbour)
+    }
+}

@@ -1,0 +1,170 @@
+//! Parcels of things that lie about what they are: a named refusal, and nothing else changes.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::{BodySpec, Motion, Shape};
+use metatopia_scripting::{ScriptState, Value};
+use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS};
+use metatopia_types::{
+    Act, AssetLicence, Build, Digest, Look, ObjectId, Origin, Outcome, PackageId, Parcel, SimId,
+    TravelRefusal, Traveller, TravellingScript, TravellingThing, wire,
+};
+
+use crate::{
+    lies::Liar,
+    town::{ADMIN, at, public},
+};
+
+/// A ball of 30 cm at a place of the west, with the speed that it rolls over the line with.
+fn body() -> BodySpec {
+    let place = at(32, 4).saturating_add(Vec2::new(Fx::HALF, Fx::ZERO));
+    let shape = Shape::Circle { radius: Fx::from_ratio(3, 10) };
+    let mut body = BodySpec::new(shape, Motion::Dynamic, place);
+    body.velocity = at(2, 0);
+    body
+}
+
+/// A thing whose encoded body says what the parcel says of it.
+fn with_body(body: BodySpec) -> TravellingThing {
+    TravellingThing {
+        origin: Origin { sim: SimId(Digest::of("a test", b"elsewhere")), number: ObjectId(5) },
+        handle: ObjectId(5),
+        kind: "ball".into(),
+        name: "a ball".into(),
+        owner: None,
+        look: Look::default(),
+        text: String::new(),
+        licence: AssetLicence::Cc0,
+        author: None,
+        parent: None,
+        guest: None,
+        body: wire::encode(&body),
+        velocity: body.velocity,
+        position: body.pose.position,
+        scripts: vec![script()],
+        waited: 0,
+    }
+}
+
+fn script() -> TravellingScript {
+    TravellingScript {
+        package: PackageId(Digest::of("a test", b"a package")),
+        state: wire::encode(&ScriptState::default()),
+        timers: vec![("a".into(), 3), ("b".into(), u64::MAX)],
+        suspended: false,
+        dropped: u64::MAX,
+    }
+}
+
+fn honest() -> TravellingThing {
+    with_body(body())
+}
+
+fn parcel(thing: TravellingThing) -> Vec<u8> {
+    Parcel::Thing(Box::new(thing)).encode()
+}
+
+/// Returns what the east says to a thing.
+fn refusal(liar: &mut Liar, thing: TravellingThing) -> Option<TravelRefusal> {
+    let traveller = Traveller::Thing(thing.origin);
+    liar.departs_as(traveller, parcel(thing)).refusal()
+}
+
+#[test]
+fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
+    let with_script = |script| TravellingThing { scripts: vec![script], ..honest() };
+    let state = |value| wire::encode(&ScriptState([("x".to_owned(), value)].into()));
+    let deep = (0..40).fold(Value::Unit, |inner, _| Value::Array(vec![inner]));
+    let mut far = body();
+    far.pose.position = at(0, 0);
+    let mut sensor = body();
+    sensor.sensor = true;
+    let mut fixed = body();
+    fixed.motion = Motion::Static;
+    let long = "x".repeat(300);
+    let many = |n: usize| (0..n).map(|n| (format!("{n:02}"), 1)).collect();
+    let lies = [
+        TravellingThing { kind: "avatar".into(), ..honest() },
+        TravellingThing { name: "two\nlines".into(), ..honest() },
+        TravellingThing { text: long.clone(), ..honest() },
+        TravellingThing { look: Look { color: 1 << 24, ..Look::default() }, ..honest() },
+        TravellingThing { handle: ObjectId(u64::MAX), ..honest() },
+        TravellingThing { scripts: vec![script(); 9], ..honest() },
+        TravellingThing { body: vec![1, 2, 3], ..honest() },
+        TravellingThing { body: vec![], ..honest() },
+        TravellingThing { position: at(32, 0), ..honest() },
+        TravellingThing { velocity: at(99, 0), ..honest() },
+        with_body(far),
+        with_body(sensor),
+        with_body(fixed),
+        with_script(TravellingScript { state: vec![9, 9], ..script() }),
+        with_script(TravellingScript { state: state(deep), ..script() }),
+        with_script(TravellingScript { timers: many(17), ..script() }),
+        with_script(TravellingScript { timers: vec![(long, 1)], ..script() }),
+        with_script(TravellingScript {
+            timers: vec![("b".into(), 1), ("a".into(), 1)],
+            ..script()
+        }),
+    ];
+    for lie in lies {
+        let mut liar = Liar::new();
+        let before = liar.town[1].world.objects().count();
+        let told = format!("{lie:?}");
+        assert_eq!(refusal(&mut liar, lie), Some(TravelRefusal::BadParcel), "{told}");
+        assert_eq!(liar.town[1].world.objects().count(), before);
+    }
+    let mut liar = Liar::new();
+    assert_eq!(refusal(&mut liar, honest()), None);
+    // The list may name one thing, and the parcel bring another.
+    let mut liar = Liar::new();
+    let other = Traveller::Thing(Origin { number: ObjectId(6), ..honest().origin });
+    let refused = liar.departs_as(other, parcel(honest())).refusal();
+    assert_eq!(refused, Some(TravelRefusal::BadParcel));
+}
+
+#[test]
+fn an_origin_that_is_here_was_deleted_here_or_was_never_born_here_is_refused() {
+    let mut liar = Liar::new();
+    assert_eq!(refusal(&mut liar, honest()), None);
+    assert_eq!(refusal(&mut liar, honest()), Some(TravelRefusal::Here));
+    let came = liar.town[1].world.objects().find(|thing| thing.player.is_none());
+    let object = came.expect("it was taken").id;
+    let act = liar.town[1].act(public(ADMIN), 1, Act::Build(Build::Delete { object }));
+    liar.town[1].play(50);
+    assert_eq!(liar.town[1].outcome(&act), Outcome::Ok);
+    // Whoever deleted it can still take that back.
+    assert_eq!(refusal(&mut liar, honest()), Some(TravelRefusal::Here));
+
+    let own = liar.town[1].id();
+    let never = Origin { sim: own, number: ObjectId(1 << 40) };
+    let never = TravellingThing { origin: never, ..honest() };
+    assert_eq!(refusal(&mut liar, never), Some(TravelRefusal::BadParcel));
+}
+
+#[test]
+fn a_thing_that_is_larger_than_things_may_be_there_is_refused() {
+    let mut large = body();
+    large.shape = Shape::Circle { radius: Fx::from_int(12) };
+    let mut liar = Liar::new();
+    let refused = refusal(&mut liar, with_body(large));
+    assert_eq!(refused, Some(TravelRefusal::TooLarge));
+}
+
+#[test]
+fn of_ten_thousand_departures_as_many_are_taken_as_the_border_has_a_share_for() {
+    let mut liar = Liar::new();
+    let mut taken = 0;
+    for n in 0..10_000_u64 {
+        let origin = Origin { number: ObjectId(n + 1), ..honest().origin };
+        let y = i32::try_from(n % 24).expect("few");
+        let mut body = body();
+        body.pose.position.y = Fx::from_int(y - 12);
+        let refused = refusal(&mut liar, TravellingThing { origin, ..with_body(body) });
+        taken += u64::from(refused.is_none());
+        assert!(refused.is_none() || refused == Some(TravelRefusal::ShareFull), "{refused:?}");
+        // It lists what it heard a verdict on no more.
+        liar.forget();
+    }
+    let share = liar.town[1].world.border_share(&liar.town[0].id());
+    assert_eq!((taken, share.0), (u64::from(BORDER_THINGS), BORDER_THINGS as usize));
+    assert!(share.1 <= u64::from(BORDER_BYTES));
+}
