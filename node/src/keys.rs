@@ -264,7 +264,7 @@ fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
             return Err(FormatError::Sealed);
         }
         let digits = text.strip_prefix(TAG.as_bytes()).and_then(|rest| rest.strip_prefix(b" "));
-        let seed = digits.and_then(parse_hex).ok_or(FormatError::Line { line })?;
+        let seed = digits.and_then(parse_hex::<32>).ok_or(FormatError::Line { line })?;
         if key.replace(SigningKey::from_seed(*seed)).is_some() {
             return Err(FormatError::Second { line });
         }
@@ -272,8 +272,9 @@ fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
     key.ok_or(FormatError::Empty)
 }
 
-fn parse_hex(digits: &[u8]) -> Option<Zeroizing<[u8; 32]>> {
-    let mut bytes = Zeroizing::new([0; 32]);
+/// Reads bytes from two lowercase digits each.
+fn parse_hex<const N: usize>(digits: &[u8]) -> Option<Zeroizing<[u8; N]>> {
+    let mut bytes = Zeroizing::new([0; N]);
     if digits.len() != 2 * bytes.len() {
         return None;
     }

@@ -19,7 +19,7 @@ use chacha20poly1305::{
 use metatopia_types::{Sign as _, SigningKey};
 use zeroize::Zeroizing;
 
-use super::{CreateKeyError, LoadKeyError, read_private, save_private};
+use super::{CreateKeyError, LoadKeyError, parse_hex, read_private, save_private};
 
 /// The longest passphrase, in bytes.
 pub const PASSPHRASE_BYTES_MAX: usize = 1_024;
@@ -83,8 +83,8 @@ pub fn unseal(path: &Path, passphrase: &[u8]) -> Result<SigningKey, UnsealError>
     let text = read_private(path)?;
     let format = || UnsealError::Format { path: path.to_owned() };
     let (salt, nonce, sealed) = parse(&text).ok_or_else(format)?;
-    let payload = Payload { msg: &sealed, aad: TAG.as_bytes() };
-    let secret = cipher(passphrase, &salt).decrypt(XNonce::from_slice(&nonce), payload);
+    let payload = Payload { msg: &sealed[..], aad: TAG.as_bytes() };
+    let secret = cipher(passphrase, &salt).decrypt(XNonce::from_slice(&nonce[..]), payload);
     let secret = secret.map_err(|_| UnsealError::Passphrase { path: path.to_owned() })?;
     let secret = Zeroizing::new(secret);
     let mut seed = Zeroizing::new([0; 32]);
@@ -107,29 +107,21 @@ fn cipher(passphrase: &[u8], salt: &[u8; SALT]) -> XChaCha20Poly1305 {
     XChaCha20Poly1305::new((&*key).into())
 }
 
-fn parse(text: &[u8]) -> Option<([u8; SALT], [u8; NONCE], [u8; SEALED])> {
+/// The salt, the nonce and the sealed secret of a file.
+type SealedParts = (Zeroizing<[u8; SALT]>, Zeroizing<[u8; NONCE]>, Zeroizing<[u8; SEALED]>);
+
+fn parse(text: &[u8]) -> Option<SealedParts> {
     let text = std::str::from_utf8(text).ok()?;
     let lines = text.lines().map(str::trim);
     let mut lines = lines.filter(|line| !line.is_empty() && !line.starts_with('#'));
     let mut words = lines.next()?.strip_prefix(TAG)?.strip_prefix(' ')?.split(' ');
-    let found = (bytes(words.next()?)?, bytes(words.next()?)?, bytes(words.next()?)?);
+    let mut word = || words.next().map(str::as_bytes);
+    let found = (parse_hex(word()?)?, parse_hex(word()?)?, parse_hex(word()?)?);
     (words.next().is_none() && lines.next().is_none()).then_some(found)
 }
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn bytes<const N: usize>(digits: &str) -> Option<[u8; N]> {
-    let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
-    if digits.len() != 2 * N || !digits.bytes().all(is_hex) {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (place, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&digits[2 * place..2 * place + 2], 16).ok()?;
-    }
-    Some(bytes)
 }
 
 #[cfg(test)]

@@ -97,15 +97,22 @@ fn sims_of_a_grid_hear_of_each_other_and_a_border_that_is_closed_is_a_wall() {
     grid.stop();
 }
 
-#[test]
-fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
-    let folder = Folder::new("crossing");
+/// Starts two sims side by side whose people begin near the open border; returns the nodes, west first.
+fn side_by_side(folder: &Folder) -> (Grid, [String; 2]) {
     let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
     let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
     let sims = grid.ready["sims"].as_array().expect("a list");
-    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
-    border_until(&west, is_open);
-    border_until(&east, is_open);
+    let nodes = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
+    for node in &nodes {
+        border_until(node, is_open);
+    }
+    (grid, nodes)
+}
+
+#[test]
+fn a_person_walks_over_the_border_and_back_and_is_in_one_sim_at_a_time() {
+    let folder = Folder::new("crossing");
+    let (grid, [west, east]) = side_by_side(&folder);
 
     // Who claimed the other square may still stand about. Nobody of the eastern sim does.
     let [before, _] = people_until([&west, &east], |[_, at_east]| at_east == 0);
@@ -171,12 +178,7 @@ fn the_border_to_a_neighbour_that_was_killed_is_a_wall_that_says_why() {
 #[test]
 fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
     let folder = Folder::new("ball");
-    let (dir, place) = (folder.join("grid"), place_by_the_line(&folder.join("place")));
-    let grid = Grid::start_with(&dir, "2x1", &["--place", &place]);
-    let sims = grid.ready["sims"].as_array().expect("a list");
-    let [west, east] = [0, 1].map(|n| words(&sims[n]["http"]).to_owned());
-    border_until(&west, is_open);
-    border_until(&east, is_open);
+    let (grid, [west, east]) = side_by_side(&folder);
     let mut person = Person::enter(&west, &key(&folder, "ada"));
     person.types("look");
     person.sees("You stand at");
