@@ -1,6 +1,7 @@
 //! Building in words: typed lines become what builders do.
 
 mod hint;
+mod lot;
 mod parse;
 mod spot;
 
@@ -10,6 +11,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::{AssetLicence, Blueprint, Outline};
 
 pub use hint::{next, title};
+pub use lot::claim_around;
 pub use parse::{BuildError, parse};
 pub use spot::{Ground, spot};
 

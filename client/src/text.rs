@@ -3,6 +3,7 @@
 
 mod destination;
 mod form;
+mod lot;
 
 use alloc::{
     format,
@@ -19,6 +20,7 @@ use metatopia_types::{Act, Blob, Emote, limits};
 pub use self::{
     destination::Destination,
     form::{ReplyError, form_lines, reply},
+    lot::{LotCommand, LotLineError},
 };
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
@@ -38,6 +40,12 @@ pub enum TextCommand {
     GoThere(Destination),
     /// Stops the walking avatar.
     Stop,
+    /// Go to where people arrive.
+    Home,
+    /// List the lots.
+    Lots,
+    /// Take ground, or order something about it.
+    Lot(LotCommand),
     /// Shoves a thing of this name.
     Push(String),
     /// Touches a thing of this name.
@@ -89,6 +97,9 @@ pub enum ParseError {
     /// Too many words for one act.
     #[error("{0} bytes are too many to say at once; at most {max}", max = limits::CHAT_BYTES_MAX)]
     TooLong(usize),
+    /// A line about a lot that is not understood.
+    #[error(transparent)]
+    Lot(#[from] LotLineError),
     /// A builder's line that is not understood.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -102,6 +113,9 @@ go THING        walk towards it
 map             the sims of this world, and where you are
 go there NAME   leave for that sim; `go there X Y` for the one at a point of the map
 stop            stand still
+home            go to where people arrive, also from between walls
+lot claim 8x8   take ground around you; then `lot name`, `lot open to NAME`, `lot give to NAME`, `lot return`
+lots            whose ground is where
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
 say WORDS       to whoever is near; `shout` to everybody
@@ -156,6 +170,9 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "go" | "walk" if is_journey(rest) => TextCommand::GoThere(journey(rest)?),
         "go" | "walk" => TextCommand::Go(need("go", "a direction or a thing")?),
         "stop" => TextCommand::Stop,
+        "home" => TextCommand::Home,
+        "lots" => TextCommand::Lots,
+        "lot" => TextCommand::Lot(lot::parse(rest)?),
         "push" => TextCommand::Push(need("push", "a thing")?),
         "touch" | "use" | "open" | "ring" => TextCommand::Touch(need("touch", "a thing")?),
         "say" => TextCommand::Say(words(need("say", "words")?)?),

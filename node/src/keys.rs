@@ -295,7 +295,9 @@ pub fn peer_keypair(key: &SigningKey) -> Keypair {
     Keypair::ed25519_from_bytes(&mut seed[..]).expect("any 32 bytes are a secret of ed25519")
 }
 
+mod rotation;
 mod sealed;
+pub use rotation::{LoadRotationError, load_rotation, rotate, rotation_path};
 pub use sealed::{PASSPHRASE_BYTES_MAX, UnsealError, seal, unseal};
 
 #[cfg(test)]

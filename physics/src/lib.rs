@@ -181,5 +181,7 @@ pub use restore::RestoreRegionError;
 pub use shape::{Shape, ShapeError, SizeError};
 pub use shape_cast::ShapeCast;
 pub use spec::{BodySpec, Pose};
-pub use tier::{BodyMotion, Tier, TierStep, TierView, TooManyForTier, Touching};
+pub use tier::{
+    BodyMotion, Tier, TierMaker, TierStateError, TierStep, TierView, TooManyForTier, Touching,
+};
 pub use touch::{Hit, StepEvents, Touch};

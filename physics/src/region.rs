@@ -36,6 +36,7 @@ pub struct Region {
     pub(crate) surroundings: Surroundings,
     /// What moves the bodies, if it is not the solver.
     pub(crate) tier: Option<Box<dyn Tier>>,
+    pub(crate) tier_changed: bool,
     /// The bodies that the tier froze in the last step.
     pub(crate) frozen: Vec<ObjectId>,
     /// The bodies, in id order.
@@ -88,6 +89,8 @@ pub struct Changes {
     pub contacts: bool,
     /// Whether any joint may have changed.
     pub joints: bool,
+    /// Whether the state of the tier may have changed.
+    pub tier: bool,
 }
 
 impl PartialEq for Region {
@@ -234,7 +237,8 @@ impl Region {
             .filter_map(|(body, flags)| core::mem::take(&mut flags.changed).then_some(body.id))
             .collect();
         let contacts = core::mem::take(&mut self.contacts_changed);
-        Changes { bodies, contacts, joints: core::mem::take(&mut self.joints.changed) }
+        let joints = core::mem::take(&mut self.joints.changed);
+        Changes { bodies, contacts, joints, tier: core::mem::take(&mut self.tier_changed) }
     }
 
     /// Marks everything as changed.
@@ -242,6 +246,7 @@ impl Region {
         self.flags.iter_mut().for_each(|flags| flags.changed = true);
         self.contacts_changed = true;
         self.joints.changed = true;
+        self.tier_changed = self.tier.is_some();
     }
 
     /// Simulates a 60th of a second. Returns the beginnings of touches, then the ends, each in id

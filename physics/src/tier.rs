@@ -37,9 +37,29 @@ pub trait Tier: fmt::Debug + Send + Sync {
     /// Returns what the next step depends on beside the view, as bytes that a tier can be restored from.
     fn state(&self) -> Vec<u8>;
 
+    /// Forgets all that it keeps: the next step begins from what its view shows.
+    fn forget(&mut self);
+
     /// Returns a tier that goes on exactly as this one does.
     fn fork(&self) -> Box<dyn Tier>;
 }
+
+/// Makes tiers of one kind.
+pub trait TierMaker: fmt::Debug + Send + Sync {
+    /// Returns a tier that has stepped no region yet.
+    fn begin(&self) -> Box<dyn Tier>;
+
+    /// Restores a tier from what [`Tier::state`] returned.
+    ///
+    /// # Errors
+    /// Returns [`TierStateError`] if the bytes are no state of such a tier, or one of another version.
+    fn restore(&self, state: &[u8]) -> Result<Box<dyn Tier>, TierStateError>;
+}
+
+/// Bytes are not the state of a tier, for this reason.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the state of the tier: {0}")]
+pub struct TierStateError(pub String);
 
 /// What a tier sees of its region.
 #[derive(Clone, Copy, Debug)]
@@ -198,7 +218,19 @@ impl Region {
             return Err(TooManyForTier { tier: tier.name(), bodies, max });
         }
         self.tier = Some(tier);
+        self.tier_changed = true;
         Ok(self)
+    }
+
+    /// Makes the tier forget all that it keeps, so that its state is short: the next step begins from the
+    /// bodies, the contacts and the joints. Without a tier nothing happens.
+    pub fn forget_tier_state(&mut self) {
+        if let Some(tier) = &mut self.tier {
+            tier.forget();
+            self.tier_changed = true;
+            // Bodies that sleep are told to the tier again by a step.
+            self.asleep = false;
+        }
     }
 
     /// Returns the tier that moves the bodies, if it is not the region's own solver.
@@ -238,6 +270,8 @@ impl Region {
             hit_speed: self.surroundings.hit_speed.map(Q20::fx),
         };
         let tier = self.tier.as_mut().expect("the caller has seen the tier");
+        // A step that panics may leave another state of the tier as well.
+        self.tier_changed = true;
         // Everything that can panic is here, before the first change of the region.
         let TierStep { moved, touching, frozen, hits, broken } = tier.step(view);
         self.active_bodies = if none_awake { 0 } else { self.bodies.len() };

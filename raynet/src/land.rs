@@ -14,7 +14,7 @@ use metatopia_types::{
 
 pub use kept::{LandMap, ShelfPlaced};
 
-use crate::limits;
+use crate::{SignedSiteRecord, limits};
 
 /// All grants of a block of the plane, in one certified state of the land office.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,12 @@ pub trait ProveLand: Send + Sync {
     /// # Errors
     /// [`ShelfError::Proof`] when no certified state of the office holds such a shelf.
     fn open(&self, proof: &[u8]) -> Result<Arc<Shelf>, ShelfError>;
+
+    /// Returns this very record, in memory that other members of the process may have too: thousands of
+    /// them in a simulated world would keep thousands of copies.
+    fn share(&self, record: SignedSiteRecord) -> Arc<SignedSiteRecord> {
+        Arc::new(record)
+    }
 }
 
 impl Shelf {

@@ -7,15 +7,19 @@ use std::{
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::JointSpec;
+use metatopia_physics_rapier::Newton2Maker;
 use metatopia_scenarios::{Place, PlaceTemplate, parse_folder};
-use metatopia_sim::{ENGINE, Serial, Tools, World, limits::OBJECT_JOINTS_MAX};
+use metatopia_sim::{
+    ENGINE, Serial, Tools, World,
+    limits::{ADVANCED_BODIES_MAX, OBJECT_JOINTS_MAX},
+};
 use metatopia_types::{
     Ed25519, Header, HeaderId, Millis, NodeContact, ObjectId, Round, Sign as _, SigningKey, Turn,
     TurnBody,
 };
 
 fn tools() -> Tools {
-    Tools::new(Arc::new(Ed25519))
+    Tools { advanced: Some(Arc::new(Newton2Maker)), ..Tools::new(Arc::new(Ed25519)) }
 }
 
 fn read(place: &str) -> Result<Place, String> {
@@ -33,6 +37,17 @@ fn founded(place: &Place) -> World {
 fn playground() -> World {
     let place = PlaceTemplate::named("playground").expect("it is a template").place();
     founded(&place.unwrap_or_else(|mistakes| panic!("{}", mistakes[0])))
+}
+
+/// Returns the playground's place file with one word more.
+fn advanced_text() -> String {
+    let place = PlaceTemplate::named("playground").expect("it is a template").place();
+    let files = place.unwrap_or_else(|mistakes| panic!("{}", mistakes[0])).files();
+    format!("tier = \"advanced\"\n{}", files["place.toml"])
+}
+
+fn advanced_playground() -> World {
+    founded(&read(&advanced_text()).unwrap_or_else(|mistake| panic!("{mistake}")))
 }
 
 /// A sim in which nobody acts.
@@ -85,6 +100,11 @@ fn poses(world: &World) -> Vec<(ObjectId, Vec2)> {
     world.objects().map(|object| (object.id, object.position)).collect()
 }
 
+fn standing_dominoes(world: &World) -> usize {
+    let dominoes = world.objects().filter(|object| object.kind == "domino");
+    dominoes.filter(|object| object.position.y > Fx::from_ratio(3, 4)).count()
+}
+
 #[test]
 fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
     let mut sim = Idle::new(playground());
@@ -103,10 +123,7 @@ fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
         let apart = gap(&sim.world, joint);
         assert!(apart < Fx::from_ratio(3, 100), "{apart} m at {} and {:?}", joint.b, joint.a);
     }
-    let standing = |object: &metatopia_sim::WorldObject| {
-        object.kind == "domino" && object.position.y > Fx::from_ratio(3, 4)
-    };
-    assert_eq!(sim.world.objects().filter(standing).count(), 9, "the dominoes still stand");
+    assert_eq!(standing_dominoes(&sim.world), 9);
 }
 
 #[test]
@@ -121,6 +138,75 @@ fn a_sim_with_joints_goes_on_after_a_restore_as_if_it_had_never_stopped() {
         restored.apply(&turn, &Serial);
         assert_eq!(restored.root(), sim.world.root(), "turn {}", sim.world.height());
     }
+}
+
+#[test]
+fn on_the_advanced_tier_the_playground_comes_to_rest_and_stays_for_ten_minutes() {
+    let mut sim = Idle::new(advanced_playground());
+    let joints = sim.world.joints();
+    sim.play(60 * 20);
+    let rested = poses(&sim.world);
+    for object in sim.world.objects() {
+        assert_eq!(object.velocity, Vec2::ZERO, "{} at {}", object.name, object.position);
+    }
+    sim.play(9 * 20 * 60);
+
+    assert_eq!(poses(&sim.world), rested);
+    assert_eq!(sim.world.joints(), joints, "nothing broke");
+    assert_eq!(sim.world.failed_steps(), 0);
+    assert_eq!(rested.len(), poses(&playground()).len(), "nothing is lost");
+    assert_eq!(standing_dominoes(&sim.world), 9);
+}
+
+#[test]
+fn on_the_advanced_tier_a_snapshot_before_each_of_60_turns_goes_on_with_the_same_root() {
+    let mut sim = Idle::new(advanced_playground());
+    for _ in 0..60 {
+        let restored = World::from_snapshot(&sim.world.snapshot(), sim.world.root(), &tools());
+        let mut restored = restored.expect("its own snapshot");
+        let turn = sim.turn();
+        sim.last = turn.id();
+        sim.world.apply(&turn, &Serial);
+        restored.apply(&turn, &Serial);
+        assert_eq!(restored.root(), sim.world.root(), "turn {}", sim.world.height());
+        assert_eq!(sim.world.rehash(), sim.world.root());
+    }
+}
+
+#[test]
+fn a_program_without_the_advanced_tier_says_so() {
+    let world = advanced_playground();
+    let without = Tools::new(Arc::new(Ed25519));
+    let refused = World::from_snapshot(&world.snapshot(), world.root(), &without);
+    let refused = refused.expect_err("it cannot go on").to_string();
+    assert!(refused.contains("advanced") && refused.contains("not replay it"), "{refused}");
+}
+
+#[test]
+fn a_place_names_its_tier_and_an_unknown_one_is_told_with_its_line() {
+    let place = read(&advanced_text()).expect("a place");
+    assert!(place.files()["place.toml"].contains("tier = \"advanced\""));
+    let mistake = read(&advanced_text().replace("advanced", "newton")).expect_err("no tier");
+    assert!(mistake.starts_with("yard/place.toml:1:8") && mistake.contains("no tier"), "{mistake}");
+}
+
+#[test]
+fn on_the_advanced_tier_a_sim_holds_2000_bodies() {
+    let ball = "name = \"yard\"\nlicence = \"AGPL-3.0-or-later\"\nasset_licence = \"CC0-1.0\"\n\
+        tier = \"advanced\"\n[[object]]\nkind = \"ball\"\nname = \"ball\"\ndisc = \"0.1\"\n";
+    let yard = |count: usize| {
+        // Nothing stands where people appear.
+        let at = |n| format!("[{}, {}]", n % 50, n / 50 + 9);
+        let places: Vec<String> = (0..count).map(at).collect();
+        let place = read(&format!("{ball}places = [{}]\n", places.join(", ")))?;
+        let key = SigningKey::from_seed([1; 32]).public();
+        let servers = BTreeMap::from([(key, NodeContact::default())]);
+        let genesis = place.genesis(servers, BTreeSet::from([key]));
+        World::genesis(&genesis, &tools()).map_err(|error| error.to_string())
+    };
+    yard(ADVANCED_BODIES_MAX).unwrap_or_else(|error| panic!("as many as fit: {error}"));
+    let refused = yard(ADVANCED_BODIES_MAX + 1).expect_err("one more than fit");
+    assert!(refused.contains("2001 objects where at most 2000"), "{refused}");
 }
 
 #[test]

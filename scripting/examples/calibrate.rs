@@ -1,19 +1,28 @@
-//! Measures what operations take, and fails if one takes more than one and a half times its price:
+//! Measures what operations take, and fails if one takes more than one and a half times its price, or if a
+//! function or property of the host table is not measured:
 //! `cargo run --release -p metatopia-scripting --example calibrate`.
+//!
+//! The world of the measurements answers at once: what calls cost the sim itself is measured by
+//! `metatopia-abuse worst_call`.
 
+#[path = "stage/operations.rs"]
+mod operations;
 #[path = "stage/world.rs"]
 mod stage;
 
 use std::{hint::black_box, sync::Arc};
 
 use metatopia_scripting::{
-    Event, Handler, ScriptHandler, ScriptState, WorldView, limits::NANOSECONDS_PER_GAS,
+    Event, Handler, ScriptHandler, ScriptState, WorldView,
+    host::{FUNCTIONS, PROPERTIES},
+    limits::NANOSECONDS_PER_GAS,
 };
 
+use operations::{CHANGING, OF_VALUES, Operation, READING};
 use stage::{Crowd, least, package, run};
 
 /// What is done a hundred times in a row, behind what comes before it.
-const OPERATIONS: &[(&str, &str, &str)] = &[
+const OPERATIONS: &[Operation] = &[
     ("empty loop", "", ""),
     ("add ints", "let a = 1; let b = 2; let c = 0;", "c = a + b; c = a + b; c = a + b; c = a + b;"),
     ("add fixed", "let a = 1.5; let b = 2.5; let c = 0;", "c = a + b; c = a + b; c = a + b;"),
@@ -94,37 +103,68 @@ const OPERATIONS: &[(&str, &str, &str)] = &[
 /// Times that one operation is done in a call.
 const ROUNDS: u32 = 100;
 
+/// Times that an operation is done in a call which asks much of the world, or changes it.
+const FEW_ROUNDS: u32 = 10;
+
 /// The most that an operation may take, in hundredths of its price.
 const PERCENT_MAX: u64 = 150;
 
 fn main() {
+    let unmeasured = unmeasured();
+    assert!(unmeasured.is_empty(), "nothing measures these: {unmeasured:?}");
     let view: Arc<dyn WorldView> = Arc::new(Crowd::new());
-    let state = Arc::new(ScriptState::default());
-    let measure = |before: &str, body: &str, rounds: u32| {
-        let source = format!(
-            "fn own(x) {{ x }}\nfn on_start() {{ {before} for i in 0..{rounds} {{ {body} }} }}"
-        );
-        let handler = ScriptHandler::new(&package(&source))
-            .unwrap_or_else(|error| panic!("{error}\n{source}"));
-        let once = || run(&view, &handler as &dyn Handler, &Event::Start, 1, &state);
-        let gas = once().unwrap_or_else(|error| panic!("{error}\n{source}")).gas;
-        let time = least(15, 200, |_| drop(black_box(once())));
-        (time, gas * NANOSECONDS_PER_GAS)
-    };
-    let (mut dear, mut sum) = (Vec::new(), 0);
+    let few = READING.iter().chain(CHANGING).map(|operation| (operation, FEW_ROUNDS));
+    let many = OPERATIONS.iter().chain(OF_VALUES).map(|operation| (operation, ROUNDS));
+    let (mut dear, mut sum, mut count) = (Vec::new(), 0, 0);
     println!("{:20} {:>9} {:>9} {:>6}", "operation", "measured", "price", "%");
-    for (name, before, body) in OPERATIONS {
-        let (none, none_price) = measure(before, body, 0);
-        let (all, all_price) = measure(before, body, ROUNDS);
-        let time = all.saturating_sub(none) / u64::from(ROUNDS);
-        let price = (all_price - none_price) / u64::from(ROUNDS);
+    for ((name, before, body), rounds) in many.chain(few) {
+        let (none, none_price) = measure(&view, before, body, 0);
+        let (all, all_price) = measure(&view, before, body, rounds);
+        let time = all.saturating_sub(none) / u64::from(rounds);
+        let price = (all_price - none_price) / u64::from(rounds);
         let percent = time * 100 / price.max(1);
-        sum += percent;
+        (sum, count) = (sum + percent, count + 1);
         println!("{name:20} {time:6} ns {price:6} ns {percent:6}");
         if percent > PERCENT_MAX {
             dear.push(*name);
         }
     }
-    println!("on average {} % of the price", sum / OPERATIONS.len() as u64);
+    println!("{count} operations, on average {} % of the price", sum / count);
     assert!(dear.is_empty(), "these take more than {PERCENT_MAX} % of their price: {dear:?}");
+}
+
+/// Returns the time that an operation takes, done so many times in one call, and the price of the call; both
+/// in nanoseconds.
+fn measure(view: &Arc<dyn WorldView>, before: &str, body: &str, rounds: u32) -> (u64, u64) {
+    let state = Arc::new(ScriptState::default());
+    let source = format!(
+        "fn own(x) {{ x }}\nfn on_start() {{ {before} for i in 0..{rounds} {{ {body} }} }}"
+    );
+    let handler =
+        ScriptHandler::new(&package(&source)).unwrap_or_else(|error| panic!("{error}\n{source}"));
+    let once = || run(view, &handler as &dyn Handler, &Event::Start, 1, &state);
+    let gas = once().unwrap_or_else(|error| panic!("{error}\n{source}")).gas;
+    let time = least(15, 200, |_| drop(black_box(once())));
+    (time, gas * NANOSECONDS_PER_GAS)
+}
+
+/// Returns the functions, operators and properties of the host table that no operation uses.
+fn unmeasured() -> Vec<&'static str> {
+    let lists = [OPERATIONS, OF_VALUES, READING, CHANGING];
+    let sources: Vec<String> = lists
+        .iter()
+        .copied()
+        .flatten()
+        .map(|(_, before, body)| format!("{before} {body}"))
+        .collect();
+    let is_used = |word: &str| sources.iter().any(|source| source.contains(word));
+    let is_word = |name: &str| name.starts_with(|first: char| first.is_ascii_alphabetic());
+    let functions = FUNCTIONS.iter().map(|function| function.name);
+    let functions = functions.filter(|name| match is_word(name) {
+        true => !is_used(&format!("{name}(")),
+        false => !is_used(name),
+    });
+    let properties = PROPERTIES.iter().map(|property| property.name);
+    let properties = properties.filter(|name| !is_used(&format!(".{name}")));
+    functions.chain(properties).collect()
 }

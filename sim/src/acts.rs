@@ -16,6 +16,7 @@ mod govern;
 mod history;
 mod interaction;
 mod land;
+mod lot;
 mod offers;
 mod placement;
 mod publish;

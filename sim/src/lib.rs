@@ -125,8 +125,8 @@ pub use rules::{
     ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
     FirstLogins, FrozenThing, GivenRight, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
     LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed, RecordedOrder, Register, Right, Role,
-    Sanction, Standing, Standings, Tickets, TurnAdmission, TurnFault, Wall, Warrant, Window,
-    check_name, judge_act, judge_turn, limits, skeleton_of,
+    RotatedKey, Sanction, Standing, Standings, Tickets, TurnAdmission, TurnFault, Wall, Warrant,
+    Window, check_name, judge_act, judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -134,10 +134,10 @@ pub use scripts::{
 };
 pub use space::{
     AdjacentLeaf, Area, CopiedLeaf, CopyError, FloorPlan, FloorPlanError, FloorPlanFault,
-    FloorPlanPart, GESTURE_TICKS, KnownLeaves, Land, PlacedLeaf, PlacedTiles, RestoreBodiesError,
-    RunningScript, Sector, SectorOpening, SectorSound, ShownTiles, TILE_BYTES_MAX,
-    TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry, Title,
-    WorldObject, may_build, tile_key,
+    FloorPlanPart, GESTURE_TICKS, GroundAt, KnownLeaves, Land, Lot, PlacedLeaf, PlacedTiles,
+    RestoreBodiesError, RunningScript, Sector, SectorOpening, SectorSound, ShownTiles,
+    TILE_BYTES_MAX, TILE_ENTRIES_MAX, TILE_ENTRY_BYTES_MAX, TILE_METRES, Tile, TileCopy, TileEntry,
+    Title, WorldObject, may_build, tile_key,
 };
 #[cfg(feature = "controls")]
 pub use state::flipped;
@@ -145,11 +145,12 @@ pub use state::{
     AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
     CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
     FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Introduction, IntroductionError,
-    LandClaims, LeafEntry, LogLine, Manifest, Object, ObjectSpec, ObjectSpecError, Parameters,
-    ParametersError, Parent, Player, PlayerSession, Presence, Publication, Publishers, Received,
-    ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure, ScriptSpec, SimClock, Since, Stage,
-    StateRestoreError, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of,
-    is_line, is_name, picture_digest, picture_kind, rules_name,
+    LandClaims, LeafEntry, LogLine, LotParameters, Manifest, MissingTier, Object, ObjectSpec,
+    ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, Presence,
+    Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure,
+    ScriptSpec, SimClock, Since, Stage, StateRestoreError, TierName, Tools, Unsound, Watch, World,
+    describe, differ, differ_from, heading_of, is_line, is_name, picture_digest, picture_kind,
+    rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableOrders, StateDifference,

@@ -7,6 +7,7 @@ mod border_line;
 mod floor_plan;
 mod footprint;
 mod land;
+mod lot;
 mod placed;
 mod scene;
 mod tile;
@@ -17,7 +18,8 @@ pub use bodies::RestoreBodiesError;
 pub use floor_plan::{
     FloorPlan, FloorPlanError, FloorPlanFault, FloorPlanPart, Sector, SectorOpening, SectorSound,
 };
-pub use land::{Area, Land, Title, may_build};
+pub use land::{Area, Land, Title};
+pub use lot::{GroundAt, Lot, may_build};
 pub use placed::{AdjacentLeaf, KnownLeaves, PlacedLeaf, PlacedTiles, ShownTiles, tile_key};
 pub use scene::{GESTURE_TICKS, RunningScript, WorldObject};
 pub use tile::{TILE_METRES, Tile};

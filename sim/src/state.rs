@@ -44,15 +44,15 @@ pub use genesis::{
 pub use introduction::{Introduction, IntroductionError, picture_digest, picture_kind};
 pub use object::{AVATAR, Object};
 pub use parameters::{
-    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, Parameters,
-    ParametersError, Publishers, heading_of,
+    AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, LotParameters,
+    Parameters, ParametersError, Publishers, TierName, heading_of,
 };
 pub use players::{Player, PlayerSession, Since, is_line, is_name};
 pub use presence::Presence;
 pub use publications::Publication;
 pub use sim_state::{Charter, SimClock};
 pub use snapshot::{LeafEntry, Manifest, SNAPSHOT_BYTES_MAX, StateRestoreError};
-pub use tools::Tools;
+pub use tools::{MissingTier, Tools};
 pub use watch::{Stage, Watch};
 pub use world::World;
 

@@ -47,7 +47,17 @@ const ARROWS: &[(&str, &[&str])] = &[
     // Scenarios only for its feature `fixture`: tests write logs of the plaza.
     (
         "audit",
-        &["types", "sim", "consensus", "store", "protocol", "client", "replica", "scenarios"],
+        &[
+            "types",
+            "physics-rapier",
+            "sim",
+            "consensus",
+            "store",
+            "protocol",
+            "client",
+            "replica",
+            "scenarios",
+        ],
     ),
     ("portable", &["math", "types", "physics", "scripting", "sim", "scenarios"]),
     ("network", &["math"]),

@@ -32,6 +32,9 @@ pub enum FirstLoginError {
     /// The sim takes no new keys.
     #[error("this sim lets in nobody new; ask one of its admins")]
     Closed,
+    /// The key was given up for another one.
+    #[error("your key was rotated to {0}")]
+    Rotated(PublicKey),
     /// The sim takes new keys that show a ticket, and there is none.
     #[error("your key is new to this sim, which lets in who has a ticket")]
     NoTicket,
@@ -39,8 +42,8 @@ pub enum FirstLoginError {
 
 impl ClientDriver {
     /// Returns the login with the pass that the sim asks of this session's key, if it asks for any: by
-    /// the key of a ticket if there is one, else by some seconds of a processor. `told` is called once
-    /// if these get long.
+    /// the rotation of a key that the sim knows, by the key of a ticket if there is one, else by some
+    /// seconds of a processor. `told` is called once if these get long.
     ///
     /// # Errors
     /// See [`FirstLoginError`].
@@ -55,14 +58,20 @@ impl ClientDriver {
         told: impl FnOnce() + Send + 'static,
     ) -> Result<Act, FirstLoginError> {
         let key = self.author();
-        let terms = match self.ask(Question::LoginTerms { key }, wait).await? {
-            Answer::LoginTerms(terms) => terms,
-            Answer::Busy => return Err(FirstLoginError::Busy),
-            _ => return Err(FirstLoginError::Unsaid),
-        };
+        let terms = self.login_terms(key, wait).await?;
+        if let Some(rotation) = self.rotation {
+            match (terms, self.login_terms(rotation.old, wait).await?) {
+                // An open sim does not say whether it knows a key. If it does not, this is any login.
+                (LoginTerms::Free, _) | (_, LoginTerms::Free) => {
+                    return Ok(showing(login, Pass::Rotation(rotation)));
+                }
+                _ => {}
+            }
+        }
         let sim = self.trust().sim;
         let (height, header, tries) = match (terms, ticket) {
             (LoginTerms::Free, _) => return Ok(login),
+            (LoginTerms::Rotated { to }, _) => return Err(FirstLoginError::Rotated(to)),
             (LoginTerms::Closed, _) => return Err(FirstLoginError::Closed),
             (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
                 let pass = TicketPass::new(ticket, sim, &key);
@@ -75,6 +84,19 @@ impl ClientDriver {
         let nonce = tokio::task::spawn_blocking(move || solve(&puzzle, told));
         let nonce = nonce.await.expect("nobody aborts this work, and only `told` may panic");
         Ok(showing(login, Pass::Work(Work { height, nonce })))
+    }
+
+    /// Asks what a login of a key takes.
+    async fn login_terms(
+        &mut self,
+        key: PublicKey,
+        wait: Duration,
+    ) -> Result<LoginTerms, FirstLoginError> {
+        match self.ask(Question::LoginTerms { key }, wait).await? {
+            Answer::LoginTerms(terms) => Ok(terms),
+            Answer::Busy => Err(FirstLoginError::Busy),
+            _ => Err(FirstLoginError::Unsaid),
+        }
     }
 }
 

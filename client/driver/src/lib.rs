@@ -45,7 +45,7 @@ use metatopia_client::{LightClient, Session};
 use metatopia_protocol::{
     Answer, Goodbye, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, Watching,
 };
-use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, ScriptId, Seq, Sign};
+use metatopia_types::{Act, ActId, Blob, Lane, PublicKey, Rotation, ScriptId, Seq, Sign};
 use tokio::{
     sync::{mpsc, oneshot},
     task::JoinHandle,
@@ -100,6 +100,8 @@ pub struct ClientDriver {
     key: Arc<dyn Sign>,
     author: PublicKey,
     lane: Lane,
+    /// The document by which the key took the place of another one.
+    rotation: Option<Rotation>,
     /// The node that let the session in last.
     node: Option<NodeUrl>,
     task: JoinHandle<()>,
@@ -128,8 +130,9 @@ impl ClientDriver {
         let spawn = trust.genesis.parameters.avatar.spawn;
         let task = tokio::spawn(SessionTask::new(session, author, spawn, nodes, taken, told).run());
         let (aside, light) = (VecDeque::new(), trust.light());
-        let node = None;
-        let mut driver = Self { orders, news, aside, trust, light, key, author, lane, node, task };
+        let (node, rotation) = (None, None);
+        let mut driver =
+            Self { orders, news, aside, trust, light, key, author, lane, rotation, node, task };
         let opened = async {
             loop {
                 match driver.news().await {
@@ -153,6 +156,17 @@ impl ClientDriver {
     #[must_use]
     pub fn signer(&self) -> Arc<dyn Sign> {
         Arc::clone(&self.key)
+    }
+
+    /// Shows this rotation at logins from now on, where the sim may know the old key.
+    pub const fn show_rotation(&mut self, rotation: Option<Rotation>) {
+        self.rotation = rotation;
+    }
+
+    /// Returns the rotation that logins show.
+    #[must_use]
+    pub const fn rotation(&self) -> Option<Rotation> {
+        self.rotation
     }
 
     /// Returns the lane of the session's acts.

@@ -1,11 +1,10 @@
 //! Fetching the whole state of a sim, checked.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use metatopia_client::{DownloadError, SnapshotDownload};
 use metatopia_protocol::{Answer, Question};
 use metatopia_sim::{Tools, World};
-use metatopia_types::Ed25519;
 use tokio::time::{Instant, sleep};
 
 use super::{ClientDriver, DriveError, ProofError};
@@ -29,16 +28,16 @@ pub enum FetchStateError {
 
 impl ClientDriver {
     /// Fetches the newest state whose root is certified. `told` learns how many bytes of how many have
-    /// come; each answer is waited for so long.
+    /// come; each answer is waited for so long. The world goes on by `tools`.
     ///
     /// # Errors
     /// See [`FetchStateError`].
     pub async fn fetch_state(
         &mut self,
+        tools: &Tools,
         wait: Duration,
         mut told: impl FnMut(u64, u64),
     ) -> Result<World, FetchStateError> {
-        let tools = Tools::new(Arc::new(Ed25519));
         for _ in 0..BEGINNINGS_MAX {
             // A young sim has no certified root yet, and has one within a few turns.
             let offered = self.ask_until_known(Question::Snapshot, wait).await?;
@@ -56,7 +55,7 @@ impl ClientDriver {
                     // The node has a newer one by now.
                     break;
                 };
-                let world = download.part(&bytes, &tools)?;
+                let world = download.part(&bytes, tools)?;
                 told(download.received(), download.bytes());
                 if let Some(world) = world {
                     return Ok(world);

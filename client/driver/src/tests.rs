@@ -330,6 +330,9 @@ async fn a_sim_that_lets_nobody_in_says_why() {
     assert!(matches!(closed, Err(FirstLoginError::Closed)), "{closed:?}");
     let invited = pass(terms(LoginTerms::Ticket), None).await;
     assert!(matches!(invited, Err(FirstLoginError::NoTicket)), "{invited:?}");
+    let to = PublicKey([9; 32]);
+    let rotated = pass(terms(LoginTerms::Rotated { to }), None).await;
+    assert!(matches!(rotated, Err(FirstLoginError::Rotated(key)) if key == to), "{rotated:?}");
     let unsaid = pass(Answer::Unknown, None).await;
     assert!(matches!(unsaid, Err(FirstLoginError::Unsaid)), "{unsaid:?}");
 }

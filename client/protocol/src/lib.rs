@@ -23,6 +23,7 @@ mod chat;
 mod endpoint;
 mod invite;
 mod invite_text;
+mod lots;
 mod message;
 mod people;
 mod question;
@@ -41,6 +42,7 @@ pub use invite::{
     Invite, InviteError, JoinRefusal, JoinRequest, SignedInvite,
 };
 pub use invite_text::{INVITE_MARK, InviteTextError};
+pub use lots::{LOTS_PER_ANSWER_MAX, LotEntry, LotPerson};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
 };

@@ -1,20 +1,20 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
-//! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`] and
-//! [`Question::Borders`], which are for people to read.
+//! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
+//! [`Question::Borders`] and [`Question::Lots`], which are for people to read.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
 use metatopia_math::Vec2;
 use metatopia_types::{
-    Certificate, Header, HeaderId, Height, LandProof, Lane, Look, NodeContact, ObjectId, PackageId,
-    PublicKey, Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint, Turn,
-    ValidatorSet,
+    Certificate, Header, HeaderId, Height, LandProof, Lane, Look, LotId, NodeContact, ObjectId,
+    PackageId, PublicKey, Receipt, Root, ScriptId, Seq, SetChange, StateProof, Tick, TilePoint,
+    Turn, ValidatorSet,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, IntendedOrder,
-    JoinRefusal, JoinRequest, OrdersAnswer, PersonEntry, SignedAnnouncement,
+    JoinRefusal, JoinRequest, LotEntry, OrdersAnswer, PersonEntry, SignedAnnouncement,
 };
 
 /// What a client may ask.
@@ -157,6 +157,11 @@ pub enum Question {
         /// The leaf with the last order below this number; ask again from the first one's number for more.
         below: u64,
     },
+    /// The lots of the sim: at most [`LOTS_PER_ANSWER_MAX`](crate::LOTS_PER_ANSWER_MAX), ascending.
+    Lots {
+        /// Only greater numbers; ask again from the last one for more, while answers are full.
+        after: LotId,
+    },
 }
 
 /// Players in one answer about governance.
@@ -260,6 +265,8 @@ pub enum Answer {
     DryRun(Box<DryRunEntry>),
     /// What was ordered.
     Orders(Box<OrdersAnswer>),
+    /// Lots, ascending by number.
+    Lots(Vec<LotEntry>),
 }
 
 impl Answer {
@@ -302,6 +309,7 @@ impl Answer {
             Self::People(_) => "People",
             Self::DryRun(_) => "DryRun",
             Self::Orders(_) => "Orders",
+            Self::Lots(_) => "Lots",
         }
     }
 }
@@ -324,6 +332,11 @@ pub enum LoginTerms {
     Ticket,
     /// The sim lets in nobody new.
     Closed,
+    /// The key was given up for another one, and logs in no more.
+    Rotated {
+        /// The key that took its place.
+        to: PublicKey,
+    },
 }
 
 /// A ticket that lets keys in which are new to the sim.

@@ -60,6 +60,15 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
         Refusal::Away => {
             "Wait until it is taken there or comes back; ten seconds at most.".to_string()
         }
+        Refusal::TooManyLots => format!(
+            "{} lots and {} square metres together are allowed; `lots` lists yours, `lot return` \
+             gives one back.",
+            parameters.lots.per_player, parameters.lots.square_metres_per_player
+        ),
+        Refusal::LotTaken => "`lots` tells which ground is taken.".to_string(),
+        Refusal::NotEmpty => {
+            "Take ground where nothing of others stands, or ask them to move it.".to_string()
+        }
         Refusal::TooOften => "Wait a moment, and try again.".to_string(),
         Refusal::UnfitName => "Zero-width signs, pictures and `~` are in no name.".to_string(),
         Refusal::NameTaken => {

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_sim::{Area, Land, Parameters, may_build};
+use metatopia_sim::{Area, Land, Lot, Parameters, may_build};
 use metatopia_types::PublicKey;
 
 /// What a builder knows of the ground around.
@@ -13,6 +13,8 @@ pub struct Ground<'a> {
     pub parameters: &'a Parameters,
     /// The named lands.
     pub lands: &'a [Land],
+    /// The lots, which lie on top of them.
+    pub lots: &'a [Lot],
     /// The key that builds.
     pub builder: PublicKey,
     /// Where the builder stands, in metres.
@@ -53,7 +55,7 @@ fn fits(ground: &Ground<'_>, place: Vec2, half: Vec2, movable: bool) -> bool {
     let open = parameters.building.open_ground;
     let spawn = avatar.spawn_radius.saturating_add(avatar.radius);
     let arrivals = around(avatar.spawn, Vec2::new(spawn, spawn));
-    near && may_build(ground.lands, open, &ground.builder, &area)
+    near && may_build(ground.lands, ground.lots, open, &ground.builder, &area)
         && (movable || !area.overlaps(&arrivals))
         && ground.things.iter().all(|(center, half, angle)| {
             let (sine, cosine) = angle.sin_cos();

@@ -125,7 +125,7 @@ fn every_command_of_the_help_is_one() {
 fn ground<'a>(parameters: &'a Parameters, lands: &'a [Land]) -> Ground<'a> {
     let (here, facing) = (at(10, 0), Angle::QUARTER);
     let builder = PublicKey([1; 32]);
-    Ground { parameters, lands, builder, here, facing, things: vec![] }
+    Ground { parameters, lands, lots: &[], builder, here, facing, things: vec![] }
 }
 
 #[test]

@@ -5,6 +5,7 @@ class FakeElement {
     this.tag = tag;
     this.children = [];
     this.attributes = {};
+    this.dataset = {};
     this.listeners = {};
     this.className = '';
     this.value = '';

@@ -61,6 +61,7 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.resize(2, 3), 'resize', { object: 2, w: 3, h: 3 }],
     [client.build.attach(2, 'ab'), 'attach', { object: 2, package: 'ab' }],
     [client.build.upgrade(2, 9, 'ab'), 'upgrade', { object: 2, script: 9, package: 'ab' }],
+    [client.build.letTravel(2, true), 'let_travel', { object: 2, travels: true }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],
     [client.check('fn f() {}'), 'check', { source: 'fn f() {}' }],
     [client.things(), 'things', { owner: IDENTITY.public }],

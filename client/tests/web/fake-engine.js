@@ -61,6 +61,7 @@ export class Engine extends EventTarget {
     this.heading = { x: 0, y: 0 };
     this.checkpoint = null;
     this.working = false;
+    this.lots = [];
     this.status = {
       phase: 'connecting', why: null, carrier: null, server: hex(1), http: location.origin, rtt: null, bytesIn: 0, bytesOut: 0,
       height: 400, tick: 1200, turnsPerSecond: 0, pending: 0, sim: hex(9), simName: 'plaza',
@@ -84,6 +85,7 @@ export class Engine extends EventTarget {
       write: async (id, text) => this.change(id, (t) => (t.text = text)),
       detach: async (id) => this.change(id, (t) => t.scripts.pop()),
       upgrade: async (id, script, pack) => this.change(id, (t) => (t.scripts.find((s) => s.script === script).package = pack)),
+      letTravel: async (id, travels) => this.change(id, (t) => (t.travels = travels)),
       undo: async () => this.done(),
     };
     this.plaza();
@@ -257,6 +259,15 @@ export class Engine extends EventTarget {
         thing.look = { ...thing.look, color: 0xb8860b };
       }, 1000);
     }
+    return this.done();
+  }
+  async claimLot(x, y, side) {
+    const lot = { lot: this.lots.length + 1, name: 'lot', holder: 'Me', own: true, lets: false, angle: 0, round: false };
+    this.lots = [...this.lots, { ...lot, x: Math.round(x), y: Math.round(y), hx: side / 2, hy: side / 2 }];
+    return this.done();
+  }
+  async returnLot(lot) {
+    this.lots = this.lots.filter((each) => each.lot !== lot);
     return this.done();
   }
   async push() {

@@ -9,7 +9,7 @@ use metatopia_client::{
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::{Answer, PlayerEntry, Question, ThingEntry};
 use metatopia_scripting::Package;
-use metatopia_sim::Land;
+use metatopia_sim::{Land, Lot};
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
 use super::room::{ActProgress, TextClient};
@@ -167,11 +167,13 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
         return room.tell(LineKind::Refused, "You are not in the world yet.");
     };
     let lands = lands(room).await?;
+    let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();
     let genesis = &room.driver.trust().genesis;
     let things = scene.objects.iter().map(|o| (o.position, o.half, o.angle)).collect();
     let ground = Ground {
         parameters: &genesis.parameters,
         lands: &lands,
+        lots: &lots,
         builder: room.driver.author(),
         here,
         facing,
@@ -280,7 +282,7 @@ async fn mine(room: &mut TextClient) -> BuilderResult {
 
 /// The sim's lands. Those of a successor came with the state that it carries on, and its genesis
 /// names none.
-async fn lands(room: &mut TextClient) -> Result<Vec<Land>, TextClientError> {
+pub(super) async fn lands(room: &mut TextClient) -> Result<Vec<Land>, TextClientError> {
     if room.driver.trust().genesis.parent.is_none() {
         return Ok(room.driver.trust().genesis.lands.clone());
     }
@@ -314,7 +316,7 @@ async fn land(room: &mut TextClient) -> BuilderResult {
 }
 
 /// Somebody who is here, by the beginning of the name; or anybody, by the whole key.
-async fn player(
+pub(super) async fn player(
     room: &mut TextClient,
     typed: &str,
 ) -> Result<Option<(PublicKey, String)>, TextClientError> {

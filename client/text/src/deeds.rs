@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::{
     author::fetch,
+    lots,
     room::{ActProgress, TextClient},
     rules,
     walk::{AvatarWalk, Goal, WalkStep},
@@ -42,6 +43,9 @@ pub(super) async fn look(room: &mut TextClient) -> Result<(), TextClientError> {
     };
     for line in describe(&scene) {
         room.tell(LineKind::Answer, &printable(&line))?;
+    }
+    if let Some(here) = position(&scene) {
+        lots::tell_ground(room, here).await?;
     }
     let proof = room.proof_of(scene.height).await?;
     room.tell(LineKind::Answer, &text::proof(&proof))
@@ -100,6 +104,11 @@ pub(super) async fn go(room: &mut TextClient, towards: &str) -> Result<(), TextC
 pub(super) async fn stop(room: &mut TextClient) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Walk { heading: Vec2::ZERO }, Vec::new()).await?;
     conclude(room, fate, "You stand still.")
+}
+
+pub(super) async fn home(room: &mut TextClient) -> Result<(), TextClientError> {
+    let fate = room.perform(Act::GoHome, Vec::new()).await?;
+    conclude(room, fate, "You are where people arrive.")
 }
 
 pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {

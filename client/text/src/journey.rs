@@ -160,6 +160,7 @@ async fn open(room: &mut TextClient, found: KnownSim) -> Result<(ClientDriver, A
     }
     let key = room.driver.signer();
     let mut driver = ClientDriver::open(servers, trust, key).await.map_err(|why| stay(&why))?;
+    driver.show_rotation(room.driver.rotation());
     let told = || {};
     match driver.with_pass(room.fresh_login(), None, ANSWER, told).await {
         Ok(login) => Ok((driver, login)),

@@ -41,6 +41,7 @@ mod deeds;
 mod desk;
 mod input;
 mod journey;
+mod lots;
 mod output;
 mod room;
 mod rules;
@@ -217,6 +218,9 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Logs(thing) => author::logs(room, &thing).await?,
         TextCommand::Proof => deeds::proof(room).await?,
         TextCommand::Help => room.tell(LineKind::Answer, text::HELP)?,
+        TextCommand::Home => deeds::home(room).await?,
+        TextCommand::Lots => lots::list(room).await?,
+        TextCommand::Lot(what) => lots::obey(room, what).await?,
         TextCommand::Build(building) => builder::obey(room, building).await?,
         TextCommand::Quit => return Ok(After::Quit),
     }

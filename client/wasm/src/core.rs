@@ -15,6 +15,7 @@ mod gauges;
 mod governing;
 mod inquiry;
 mod login;
+mod lots;
 mod outcomes;
 mod picture;
 mod setup;
@@ -37,7 +38,7 @@ use serde_json::{Value, json};
 
 use self::{
     badge::ProofBadge, building::Undoing, deeds::Deeds, foresight::Foresight, gauges::LinkGauges,
-    inquiry::Inquiries, outcomes::Outcomes, picture::Picture, setup::CoreSetup,
+    inquiry::Inquiries, lots::LotsTold, outcomes::Outcomes, picture::Picture, setup::CoreSetup,
     status::StatusTeller, walker::Walker, watching::PagePulse,
 };
 use crate::{CallError, TrustedGenesis};
@@ -68,6 +69,7 @@ pub struct ClientCore {
     walker: Walker,
     foresight: Foresight,
     inquiries: Inquiries,
+    lots: LotsTold,
     picture: Picture,
     badge: ProofBadge,
     gauges: LinkGauges,
@@ -109,6 +111,7 @@ impl ClientCore {
             walker: Walker::default(),
             foresight: Foresight::default(),
             inquiries: Inquiries::default(),
+            lots: LotsTold::default(),
             picture: Picture::default(),
             badge: ProofBadge::default(),
             gauges: LinkGauges::default(),

@@ -59,6 +59,8 @@ const HEADERS_MAX = 64;
  *   verified: boolean}[]} headers newest first
  */
 
+/** Ground that a player took. @typedef {{lot: number, name: string, holder: string, own: boolean, lets: boolean, x: number, y: number, hx: number, hy: number, angle: number, round: boolean}} Lot */
+
 /** What the core says of its session before there is one. */
 const NOT_YET = {
   server: /** @type {string|null} */ (null), height: 0, certain: 0, turnsPerSecond: 0, pending: 0, rtt: /** @type {number|null} */ (null),
@@ -77,23 +79,21 @@ const building = (act) => ({
   place: (spec) => act('place', {
     spec: { text: '', round: false, h: spec.w, movable: true, angle: 0, licence: 'CcBySa', ...spec },
   }),
-  move: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) =>
-    act('move', { object, x, y }),
+  move: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) => act('move', { object, x, y }),
   rotate: (/** @type {number} */ object, /** @type {number} */ angle) => act('rotate', { object, angle }),
   resize: (/** @type {number} */ object, /** @type {number} */ w, h = w) => act('resize', { object, w, h }),
   color: (/** @type {number} */ object, /** @type {number} */ color) => act('color', { object, color }),
   rename: (/** @type {number} */ object, /** @type {string} */ name) => act('rename', { object, name }),
   write: (/** @type {number} */ object, /** @type {string} */ text) => act('write', { object, text }),
-  copy: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) =>
-    act('copy', { object, x, y }),
+  copy: (/** @type {number} */ object, /** @type {number} */ x, /** @type {number} */ y) => act('copy', { object, x, y }),
   remove: (/** @type {number} */ object) => act('remove', { object }),
   give: (/** @type {number} */ object, /** @type {string} */ to) => act('give', { object, to }),
-  attach: (/** @type {number} */ object, /** @type {string} */ name) =>
-    act('attach', { object, package: name }),
+  attach: (/** @type {number} */ object, /** @type {string} */ name) => act('attach', { object, package: name }),
   detach: (/** @type {number} */ object, /** @type {number} */ script) => act('detach', { object, script }),
   resume: (/** @type {number} */ object, /** @type {number} */ script) => act('resume', { object, script }),
   upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) =>
     act('upgrade', { object, script, package: name }),
+  letTravel: (/** @type {number} */ object, /** @type {boolean} */ travels) => act('let_travel', { object, travels }),
   undo: () => act('undo'),
 });
 
@@ -127,6 +127,8 @@ export class Engine extends EventTarget {
     /** Who votes, once that is known. @type {Member[]|null} */
     this.members = null;
     this.told = NOT_YET;
+    /** Whose ground is where, by the server's word. @type {Lot[]} */
+    this.lots = [];
     /** @type {ProofState} */
     this.proof = {
       level: 'amber', of: null, time: null, signed: 0, members: 0, reason: 'waiting', detail: null, headers: [],
@@ -272,6 +274,11 @@ export class Engine extends EventTarget {
   /** Announces here that one comes from a neighbour. @param {string} from @returns {Promise<Result>} */
   approach = (from) => this.port.ask('approach', { from });
 
+  /** Claims ground around a place. @param {number} x @param {number} y @param {number} side @returns {Promise<Result>} */
+  claimLot = (x, y, side) => this.port.ask('claim_lot', { x, y, side });
+  /** @param {number} lot @returns {Promise<Result>} */
+  returnLot = (lot) => this.port.ask('return_lot', { lot });
+
   /** @param {'wave'|'nod'|'dance'|'bow'|'laugh'} kind @returns {Promise<Result>} */
   emote = (kind) => this.port.ask('emote', { kind });
 
@@ -396,6 +403,7 @@ export class Engine extends EventTarget {
     },
     work: (detail) => this.#work(detail),
     heard: (detail) => this.#tell('heard', detail),
+    lots: ({ list }) => (this.lots = list),
     form: (detail) => this.#tell('form', detail),
     sound: (detail) => this.#tell('sound', detail),
   };

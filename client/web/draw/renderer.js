@@ -30,6 +30,7 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {{x: number, y: number, hx: number, hy: number} | null} box  within which things are chosen
  * @property {{id: number, x: number, y: number, angle: number, hx: number, hy: number} | null} held  shown elsewhere than it is
  * @property {{x: number, y: number}} look   where to look without an avatar
+ * @property {import('../core/engine.js').Lot[]} lots
  * @property {boolean} calm            reduced motion
  * @property {import('./light.js').Palette} palette
  */
@@ -70,6 +71,8 @@ export class Renderer {
     this.sprites = new Map();
     /** @type {Placed[]} */
     this.placed = [];
+    /** Lots in view. @type {import('../core/engine.js').Lot[]} */
+    this.lots = [];
     /** Milliseconds that the last frames took to draw. @type {number[]} */
     this.times = [];
     this.paved = /** @type {{west: number, south: number, east: number, north: number} | null} */ (null);
@@ -119,6 +122,7 @@ export class Renderer {
   /** Finds what is in view, in the order in which it is painted: from the north to the south. */
   place(/** @type {Picture} */ picture, /** @type {number} */ now) {
     const view = this.camera.view(2);
+    this.lots = picture.lots.filter(({ x, y, hx, hy }) => x + hx > view.west && x - hx < view.east && y + hy > view.south && y - hy < view.north);
     this.placed = [];
     for (const [id, thing] of picture.sight.objects) {
       let at = picture.sight.at(id, now);
@@ -206,6 +210,7 @@ export class Renderer {
 
   drawMarks(/** @type {Picture} */ picture, /** @type {number} */ now, /** @type {any} */ own) {
     const { ctx, camera } = this;
+    for (const lot of this.lots) drawOutline(ctx, camera, lot, { color: lot.own ? '#7ee2a8' : '#e9c46a', width: 2, margin: 0 });
     if (own) drawOwnRing(ctx, camera, own.x, own.y, 0.52);
     if (picture.goal) drawOwnRing(ctx, camera, picture.goal.x, picture.goal.y, 0.16);
     const offset = picture.calm ? 0 : (now / 60) % 20;
@@ -272,6 +277,11 @@ export class Renderer {
     labels.begin(camera.ratio, picture.palette);
     const s = camera.scale;
     const gap = 5 * camera.ratio;
+    for (const lot of this.lots) {
+      if (!this.rooms.shows(lot)) continue;
+      const label = labels.name(`${lot.name}: ${lot.holder}`, lot.own);
+      ctx.drawImage(label.canvas, Math.round(camera.sx(lot.x) - label.w / 2), Math.round(camera.sy(lot.y + lot.hy)) + gap);
+    }
     for (const { id, thing, x, y } of this.placed) {
       const tall = thing.player ? TALL + 0.22 : topOf(thing);
       let top = y - lift(tall, s) - gap;

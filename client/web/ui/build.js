@@ -5,6 +5,7 @@ import { DAY } from '../draw/light.js';
 import { t } from '../strings.js';
 import { button, el, field, fill, fromHex, metres, put, toHex } from './dom.js';
 import { chosenBox } from './chosen.js';
+import { groundHere } from './lots.js';
 import { PALETTE, partButton, sampleOf } from './palette.js';
 
 /** Grids to choose from, in metres. */
@@ -47,13 +48,13 @@ export function buildPanel(page) {
   const grid = el('select', { on: { change: () => page.set('grid', Number(grid.value)) } },
     ...GRIDS.map((size) => el('option', { value: size }, size ? t('build.grid.size', { size }) : t('build.grid.off'))));
   grid.value = String(page.settings.grid);
-  const mine = owned(page);
-  const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), el('div', { class: 'build-grid' }, ...items),
+  const [mine, ground] = [owned(page), groundHere(page)];
+  const body = el('div', { class: 'stack' }, el('p', { class: 'quiet' }, t('build.intro')), ground.element, el('div', { class: 'build-grid' }, ...items),
     el('div', { class: 'grid' }, field(t('build.color'), color), field(t('build.grid'), grid)),
     el('p', { class: 'row' },
       button({ icon: 'undo', text: t('build.undo'), click: () => page.undo() })), chosenBox(page, () => fromHex(color.value)), mine.element);
   /** @type {import('./dock.js').Panel} */
-  const panel = { ...mine, body, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
+  const panel = { ...mine, body, update: ground.update, every: 4000, hide: () => !page.narrow() && page.tools.cancel() };
   page.toasts.addEventListener('done', (/** @type {any} */ { detail }) => {
     if (page.dock.open === 'build' && CHANGES.has(detail)) page.dock.load(panel);
   });

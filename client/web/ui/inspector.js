@@ -41,7 +41,7 @@ export function thingPanel(page) {
     panel.title = thing.name;
     const at = client.sight.at(id, performance.now());
     const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
-    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}`;
+    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}`;
     if (now !== signature) {
       signature = now;
       page.dock.retitle();

@@ -61,6 +61,8 @@ export function ownTools(page, thing) {
       field(t('own.angle'), angle), field(t('own.color'), color), field(t('own.name'), name), field(t('own.text'), text)),
     el('p', { class: 'row' },
       button({ icon: 'copy', text: t('own.copy'), click: () => toasts.watch('copy', build.copy(id, at.x + thing.hx * 2 + 0.3, at.y)) }),
+      // Nothing else leaves over a border.
+      thing.movable && button({ text: t(thing.travels ? 'own.stay' : 'own.travel'), title: t('own.travel.hint'), click: () => toasts.watch('travel', build.letTravel(id, !thing.travels)) }),
       button({ text: t('own.remove'), class: 'button danger', click: () => page.tools.remove() }),
       button({ icon: 'undo', text: t('what.undo'), click: () => page.undo() })),
     choosing(page, { title: t('own.give'), go: t('own.give.do'), note: t('own.give.sure') },

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use metatopia_physics_rapier::Newton2Maker;
 use metatopia_sim::{Genesis, Tools, World};
 use metatopia_types::Ed25519;
 
@@ -15,8 +16,8 @@ pub struct SimStart {
     pub first_state: Result<World, String>,
 }
 
-/// Returns the tools that a world needs here: the signatures of the sims.
+/// Returns the tools of a program that runs sims: the signatures, and both tiers of physics.
 #[must_use]
 pub fn tools() -> Tools {
-    Tools::new(Arc::new(Ed25519))
+    Tools { advanced: Some(Arc::new(Newton2Maker)), ..Tools::new(Arc::new(Ed25519)) }
 }

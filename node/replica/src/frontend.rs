@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use metatopia_consensus::{Decision, Host, Message};
-use metatopia_protocol::{Answer, Question};
+use metatopia_protocol::{Answer, LoginTerms, Question};
 use metatopia_sim::{Applied, World};
 use metatopia_types::{Evidence, Height, NodeContact, PublicKey, SignedEnvelope, SimId};
 
@@ -319,7 +319,12 @@ impl Frontend {
             Question::Join(request) => Some(self.members.join(ctx, key, request)),
             Question::Applicants => Some(self.members.applicants()),
             Question::Servers => Some(self.members.servers()),
-            Question::LoginTerms { key } => Some(Answer::LoginTerms(self.ingress.login_terms(key))),
+            Question::LoginTerms { key } => {
+                let rotated = ctx.execution.world().and_then(|world| world.rotated(key));
+                let terms = rotated.map(|rotated| LoginTerms::Rotated { to: rotated.to });
+                let terms = terms.unwrap_or_else(|| self.ingress.login_terms(key));
+                Some(Answer::LoginTerms(terms))
+            }
             _ => self.publisher.answer(ctx, asker, question),
         }
     }

@@ -11,7 +11,7 @@ use super::{
     failure::Failure,
     house_rules,
     script::desk::AuthorDesk,
-    session::PlayerArgs,
+    session::{PlayerArgs, login_refused},
     world::travel::TravelDesk,
 };
 
@@ -74,9 +74,8 @@ impl From<TextClientError> for Failure {
             TextClientError::Drive(error) => error.into(),
             TextClientError::Proof(error) => error.into(),
             TextClientError::Output(error) => unwritten(&error),
-            TextClientError::LoginRefused(_) | TextClientError::LoginNotTaken(_) => {
-                Self::refused(message)
-            }
+            TextClientError::LoginRefused(why) => login_refused(why),
+            TextClientError::LoginNotTaken(_) => Self::refused(message),
             TextClientError::LoginNotDecided => {
                 Self::timed_out(message).hint("see `metatopia status`")
             }

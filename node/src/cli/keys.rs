@@ -13,7 +13,9 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 use super::{console::Console, exit::Exit, failure::Failure};
-use crate::keys::{self, CreateKeyError, LoadKeyError, PASSPHRASE_BYTES_MAX, UnsealError};
+use crate::keys::{
+    self, CreateKeyError, LoadKeyError, LoadRotationError, PASSPHRASE_BYTES_MAX, UnsealError,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
@@ -28,6 +30,19 @@ pub(super) enum KeysCommand {
     /// Open a sealed key with its passphrase, into a new key file.
     #[command(after_help = "Example:\n  metatopia keys import me.sealed --out me.key")]
     Import(SealArgs),
+    /// Make a new key that takes the place of an old one, in each sim at your next login there.
+    #[command(after_help = "Example:\n  metatopia keys rotate me.key --out new.key\n  \
+                            metatopia client --key new.key")]
+    Rotate(RotateArgs),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RotateArgs {
+    /// The key that you give up.
+    file: PathBuf,
+    /// The file to write the new key to; the document that both keys sign lies beside it.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
 }
 
 #[derive(Debug, Args)]
@@ -82,6 +97,13 @@ pub(super) fn run(command: KeysCommand, console: Console) -> Result<(), Failure>
             let key = keys::unseal(&args.file, &passphrase)?;
             keys::save(&args.out, &key)?;
             (key, args.out)
+        }
+        KeysCommand::Rotate(args) => {
+            let old = keys::load(&args.file)?;
+            let before = keys::load_rotation(&args.file, old.public())?;
+            let number = before.map_or(1, |rotation| rotation.number.saturating_add(1));
+            keys::rotate(&args.out, &old, number)?;
+            (keys::load(&args.out)?, args.out)
         }
     };
     let (public, file) = (key.public().to_string(), file.display().to_string());
@@ -144,6 +166,17 @@ impl From<UnsealError> for Failure {
             UnsealError::Load(error) => error.into(),
             UnsealError::Format { .. } => Self::usage(error.to_string()),
             UnsealError::Passphrase { .. } => Self::refused(error.to_string()),
+        }
+    }
+}
+
+impl From<LoadRotationError> for Failure {
+    fn from(error: LoadRotationError) -> Self {
+        match error {
+            LoadRotationError::Load(error) => error.into(),
+            LoadRotationError::Format { .. } | LoadRotationError::OtherKey { .. } => {
+                Self::usage(error.to_string())
+            }
         }
     }
 }

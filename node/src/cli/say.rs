@@ -9,7 +9,12 @@ use metatopia_sim::is_line;
 use metatopia_types::{Act, ActId, Blob, Height, Outcome, limits::CHAT_BYTES_MAX};
 use tokio::time::timeout;
 
-use super::{console::Console, entry::ActEntry, failure::Failure, session::PlayerArgs};
+use super::{
+    console::Console,
+    entry::ActEntry,
+    failure::Failure,
+    session::{PlayerArgs, login_refused},
+};
 
 /// The time that an act has to be decided. It is valid for half a minute, and is never decided
 /// after that.
@@ -63,7 +68,7 @@ async fn say(
     let decided = decide_in_time(driver, &[login.act, words.act]).await?;
     let place = |act: Submitted| decided.get(&act.act).copied().unwrap_or_default();
     if let Outcome::Refused(why) = prove(driver, place(login), login.act).await? {
-        return Err(Failure::refused(format!("the login was refused: {why}")));
+        return Err(login_refused(why));
     }
     let (height, index) = place(words);
     let outcome = prove(driver, (height, index), words.act).await?;
@@ -91,13 +96,14 @@ pub(super) async fn carry_through(
     let login = driver.submit(login, Vec::new()).await?.act;
     let act = driver.submit(act, blobs).await?.act;
     let places = decide_in_time(driver, &[login, act]).await?;
-    for (what, act) in [("the login", login), (what, act)] {
-        let place = places.get(&act).copied().unwrap_or_default();
-        if let Outcome::Refused(why) = prove(driver, place, act).await? {
-            return Err(Failure::refused(format!("{what} was refused: {why}")));
-        }
+    let place = |act: ActId| places.get(&act).copied().unwrap_or_default();
+    if let Outcome::Refused(why) = prove(driver, place(login), login).await? {
+        return Err(login_refused(why));
     }
-    Ok(places.get(&act).copied().unwrap_or_default().0)
+    match prove(driver, place(act), act).await? {
+        Outcome::Refused(why) => Err(Failure::refused(format!("{what} was refused: {why}"))),
+        _ => Ok(place(act).0),
+    }
 }
 
 pub(super) async fn prove(

@@ -9,7 +9,7 @@ use metatopia_client_driver::{
 };
 use metatopia_protocol::{Answer, Goodbye, Question};
 use metatopia_transport::carrier::ConnectError;
-use metatopia_types::{Act, Sign, SimId};
+use metatopia_types::{Act, Refusal, Sign, SimId};
 
 use super::{console::Console, exit::Exit, failure::Failure, ticket::TicketSecret};
 use crate::keys;
@@ -77,7 +77,10 @@ impl PlayerArgs {
     /// Opens the player's session.
     pub(super) async fn open(&self) -> Result<ClientDriver, Failure> {
         let key = keys::load(&self.key)?;
-        self.at.open(Arc::new(key)).await
+        let rotation = keys::load_rotation(&self.key, key.public())?;
+        let mut driver = self.at.open(Arc::new(key)).await?;
+        driver.show_rotation(rotation);
+        Ok(driver)
     }
 
     /// Returns the act that begins the player's session, with what the sim asks of a key that is
@@ -119,6 +122,16 @@ impl From<NodeEndpointError> for Failure {
             }
             _ => failure,
         }
+    }
+}
+
+/// Returns the failure of a login that the sim refused.
+pub(super) fn login_refused(why: Refusal) -> Failure {
+    let failure = Failure::refused(format!("the login was refused: {why}"));
+    match why {
+        Refusal::TooOften => failure
+            .hint("try again; a key that was rotated is rotated again a day later at the earliest"),
+        _ => failure,
     }
 }
 
@@ -200,6 +213,8 @@ impl From<FirstLoginError> for Failure {
             FirstLoginError::Busy => Self::timed_out(message),
             FirstLoginError::Unsaid => Self::failed(message),
             FirstLoginError::Closed => Self::refused(message),
+            FirstLoginError::Rotated(_) => Self::refused(message)
+                .hint("give the new key by --key; `metatopia keys rotate` made it"),
             FirstLoginError::NoTicket => Self::refused(message)
                 .hint("ask one of its admins for one, and give it by --ticket"),
         }

@@ -5,17 +5,17 @@ use std::{
     fs,
     io::{self, Write as _},
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
+use metatopia_audit::tools;
 use metatopia_consensus::Base;
 use metatopia_replica::{
     Config, RecordsError, Replica, base_of,
     keeper::{Log, StartError, StorageError, begin_log, newest_state, open_log, open_replica},
 };
-use metatopia_sim::{Genesis, Tools, World};
+use metatopia_sim::{Genesis, World};
 use metatopia_store::{Identity, Opening, Quarantine, Store, TailReport};
-use metatopia_types::{Ed25519, Now, PublicKey, SimId};
+use metatopia_types::{Now, PublicKey, SimId};
 
 use super::ServerError;
 use crate::{
@@ -128,10 +128,6 @@ fn unreadable(path: PathBuf, source: RecordsError) -> ServerError {
         RecordsError::Read(source) => ServerError::Log { path, source: Box::new(source) },
         RecordsError::Decode(source) => ServerError::Record { path, source },
     }
-}
-
-fn tools() -> Tools {
-    Tools::new(Arc::new(Ed25519))
 }
 
 /// Returns the world before the first turn.

@@ -350,11 +350,22 @@ impl Person {
         Self::enter_from(&std::env::current_dir().expect("a folder"), url, key)
     }
 
+    /// Enters under a name of the person's own.
+    pub(crate) fn enter_as(name: &str, url: &str, key: &str) -> Self {
+        let mut command = Command::new(PROGRAM);
+        command.args(["client", "--node", url, "--key", key, "--name", name]);
+        Self::begin(command)
+    }
+
     /// Enters with this as the folder in which the program was started.
     pub(crate) fn enter_from(folder: &Path, url: &str, key: &str) -> Self {
-        let mut process = Command::new(PROGRAM)
-            .args(["client", "--node", url, "--key", key])
-            .current_dir(folder)
+        let mut command = Command::new(PROGRAM);
+        command.args(["client", "--node", url, "--key", key]).current_dir(folder);
+        Self::begin(command)
+    }
+
+    fn begin(mut command: Command) -> Self {
+        let mut process = command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

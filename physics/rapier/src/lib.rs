@@ -58,5 +58,5 @@ mod numbers;
 mod snapshot;
 mod touches;
 
-pub use newton2::Newton2;
+pub use newton2::{Newton2, Newton2Maker};
 pub use snapshot::RestoreTierError;

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use metatopia_physics::{Body, Joint, Tier, TierStep, TierView};
+use metatopia_physics::{Body, Joint, Tier, TierMaker, TierStateError, TierStep, TierView};
 use metatopia_types::ObjectId;
 
 use crate::crowds::waiting;
@@ -109,8 +109,27 @@ impl Tier for Newton2 {
         snapshot::encode(self)
     }
 
+    fn forget(&mut self) {
+        self.warm = None;
+    }
+
     fn fork(&self) -> Box<dyn Tier> {
         Box::new(self.clone())
+    }
+}
+
+/// Makes tiers of the kind [`Newton2`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Newton2Maker;
+
+impl TierMaker for Newton2Maker {
+    fn begin(&self) -> Box<dyn Tier> {
+        Box::new(Newton2::new())
+    }
+
+    fn restore(&self, state: &[u8]) -> Result<Box<dyn Tier>, TierStateError> {
+        let tier = Newton2::restore(state).map_err(|error| TierStateError(error.to_string()))?;
+        Ok(Box::new(tier))
     }
 }
 

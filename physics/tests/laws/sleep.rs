@@ -189,7 +189,7 @@ fn take_changes_returns_each_change_once() {
     region.step();
     assert_eq!(
         region.take_changes(),
-        Changes { bodies: Vec::new(), contacts: false, joints: false }
+        Changes { bodies: Vec::new(), contacts: false, joints: false, tier: false }
     );
 
     region.set_velocity(ObjectId(7), at(300, 0)).expect("dynamic");
@@ -199,7 +199,12 @@ fn take_changes_returns_each_change_once() {
     let changes = region.take_changes();
     assert_eq!(
         changes,
-        Changes { bodies: vec![ObjectId(7), ObjectId(8)], contacts: true, joints: false }
+        Changes {
+            bodies: vec![ObjectId(7), ObjectId(8)],
+            contacts: true,
+            joints: false,
+            tier: false
+        }
     );
 
     region.touch_all();

@@ -87,7 +87,7 @@ impl Overlay {
     fn keep_record(&mut self, name: SiteName, record: SignedSiteRecord, at: TilePoint) {
         let now = self.now.monotonic;
         let before = self.sites.get(name).cloned();
-        let mut site = KnownSite::new(Arc::new(record), at, now);
+        let mut site = KnownSite::new(self.config.land.share(record), at, now);
         site.is_checked = true;
         if let Some(before) = before {
             let speaker = before.speaker().map(|speaker| speaker.peer);
@@ -118,7 +118,7 @@ impl Overlay {
         let now = self.now.monotonic;
         if self.sites.get(name).is_none_or(|known| known.record.record.epoch < record.record.epoch)
         {
-            let mut hint = KnownSite::new(Arc::new(record), at, now);
+            let mut hint = KnownSite::new(self.config.land.share(record), at, now);
             hint.is_met = self.sites.get(name).is_some_and(|known| known.is_met);
             self.sites.insert(name, hint);
         }

@@ -4,14 +4,14 @@ use metatopia_types::Height;
 
 /// Roots after some heights of the log, its beginning and end among them.
 pub const ROOTS: [(Height, &str); 10] = [
-    (Height(0), "d55d79b03cedef10c771f542b68e36e701871aee3425ea6f36869234d226175f"),
-    (Height(1), "049e587031eb1517d45149766c15196cbb377f64143affbdb1508e3237f7dcc5"),
-    (Height(2), "12d940dc88b8af5289cd1ca36fbd3f073ca6e6d6b0399fff22e7c74d14d64b6c"),
-    (Height(10), "e53afa065aaa71007ac100ca67146f384604603d5141a7ec2a4a36e4d971d6cc"),
-    (Height(50), "8dd8ec7aebce65077f80109dce9bb3b7e737771dc7a3fe7e567fa423fae626e9"),
-    (Height(100), "3d22c19dd30f5fab38a5b2cb0708e32086f4c6967b9746b58a40655812f78a3f"),
-    (Height(200), "b83ee93fa4cb760937a3213b1d7ca1b1806859d8bdfed8641ba670334969fb2c"),
-    (Height(300), "5b55f923981c66047c8718b9f278997991dc93891527e017cf5e60d17b68250c"),
-    (Height(499), "38672b339b9862d1d51701e7db45d94ee71f232e4d68ea492cf0caac427a628d"),
-    (Height(500), "a1d6c37f96acb817a654603acade9ce3d1260e1957e1e9d87d05d3be36a2a419"),
+    (Height(0), "a6e79a85dd5b89cc676edc628101f1526bcd7edf6e11bb15d59579ebafa9c513"),
+    (Height(1), "b2cfecda17b9133c83cc5aac68b4d64a1e3ba747bf88fd77d54df733308025ac"),
+    (Height(2), "30e44256ae98ac70760028a8210ce4d1aae86ed566c76e5e16ca7b47256c2aac"),
+    (Height(10), "7914f400246ba9b5e14038a87580389d55909b747e865beaa116591cd93aa399"),
+    (Height(50), "3ac69ccd2fe6ff6a689918702e1e958dc8093bd5cf5a324a83d4b3da055547ee"),
+    (Height(100), "3f90b22e851c4846565c8d05cef772ecab5929a836485f93c244a738c8cec30a"),
+    (Height(200), "f76d667973232d3ea10bba9270108932164b4c009db8d65da26540dc69f90f68"),
+    (Height(300), "640b9de22f3c45bd18e66a014b96343a7a85541a82c84ad70693f7f755f67fe3"),
+    (Height(499), "23f7e7c5d3e5a0cbddfc15f9977c17616a847d1d67ca7ae8e4fb22b4af5dbca8"),
+    (Height(500), "4f9cfc6cddf6b9d6699e16e3a9c3660f055db26ef80eeedeb9ed5cf97664ba69"),
 ];

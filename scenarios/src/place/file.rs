@@ -62,11 +62,16 @@ pub(super) struct PlaceFile {
     pub(super) ground: Option<Spanned<GroundFile>>,
     /// Metres a second squared.
     pub(super) gravity: Option<Spanned<NumberPair>>,
+    /// What moves the bodies: basic or advanced.
+    pub(super) tier: Option<Spanned<String>>,
     #[serde(default, skip_serializing_if = "AvatarFile::is_empty")]
     pub(super) avatar: AvatarFile,
     /// What players may build.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) building: SettingTable,
+    /// How much ground players may take.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(super) lots: SettingTable,
     /// What scripts may use.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) gas: SettingTable,

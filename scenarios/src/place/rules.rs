@@ -1,7 +1,7 @@
 //! The rules of a place: the agreed numbers, as its file sets them and as they are written.
 
 use metatopia_math::Fx;
-use metatopia_sim::{AMENDABLE, AmendError, Area, AvatarParameters, Parameters};
+use metatopia_sim::{AMENDABLE, AmendError, Area, AvatarParameters, Parameters, TierName};
 use toml::Spanned;
 
 use super::file::{AvatarFile, GroundFile, PlaceFile, SettingTable};
@@ -32,6 +32,12 @@ impl TomlSource<'_> {
             let usual = Parameters { gravity: rules.gravity, ..Parameters::default() };
             usual.check().map_err(|error| self.mistake(gravity, error))?;
         }
+        if let Some(tier) = &file.tier {
+            let found = TierName::ALL.iter().find(|(_, name)| name == tier.get_ref());
+            let message =
+                || format!("{:?} is no tier: write \"basic\" or \"advanced\"", tier.get_ref());
+            rules.tier = found.ok_or_else(|| self.mistake(tier, message()))?.0;
+        }
         rules.ticks_per_turn = file.ticks_per_turn.unwrap_or(rules.ticks_per_turn);
         file.avatar.set(&mut rules.avatar);
         rules.check().map_err(|error| Mistake::in_file(self.file, error))?;
@@ -41,7 +47,9 @@ impl TomlSource<'_> {
                 self.set(&mut rules, name, setting)?;
             }
         }
-        for (table, settings) in [("building", &file.building), ("gas", &file.gas)] {
+        for (table, settings) in
+            [("building", &file.building), ("lots", &file.lots), ("gas", &file.gas)]
+        {
             for (name, setting) in settings {
                 let full = format!("{table}.{}", name.get_ref());
                 if !AMENDABLE.contains(&full.as_str()) {
@@ -145,6 +153,9 @@ impl PlaceFile {
         if rules.gravity != usual.gravity {
             self.gravity = Some(written(rules.gravity.into()));
         }
+        if rules.tier != usual.tier {
+            self.tier = Some(written(rules.tier.name().to_owned()));
+        }
         let ticks = rules.ticks_per_turn;
         self.ticks_per_turn = (ticks != usual.ticks_per_turn).then_some(ticks);
         // The time to live stands with what the place says of itself.
@@ -163,6 +174,7 @@ impl PlaceFile {
         };
         match name.split_once('.') {
             Some(("building", name)) => into(&mut self.building, name, value),
+            Some(("lots", name)) => into(&mut self.lots, name, value),
             Some(("gas", name)) => into(&mut self.gas, name, value),
             _ => {
                 let single = self.single_settings().into_iter().find(|(known, _)| *known == name);

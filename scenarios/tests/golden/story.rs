@@ -472,6 +472,8 @@ fn kind(act: &Act) -> &'static str {
         Act::Approach { .. } => "Approach",
         Act::Border { .. } => "Border",
         Act::Govern(_) => "Govern",
+        Act::Lot(_) => "Lot",
+        Act::GoHome => "GoHome",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",

@@ -8,10 +8,21 @@ use metatopia_scripting::{
     AlongRay, Call, Draft, Event, Handler, Nearby, ObjectView, ObjectWrites, Package,
     PackageAuthor, ScriptError, ScriptOutput, ScriptState, WorldView, limits::GAS_PER_CALL_MAX,
 };
-use metatopia_types::{AssetLicence, Digest, ObjectId, Origin, ScriptId, SimId, Tick};
+use metatopia_types::{
+    AssetLicence, Digest, ObjectId, Origin, Permission, PublicKey, ScriptId, SimId, Tick,
+};
 
 /// Objects of the world; each has five others near it.
 pub(crate) const OBJECTS: u64 = 1_000;
+
+/// The person of the crowd, who allows everything.
+const ADA: ObjectId = ObjectId(OBJECTS - 1);
+
+/// What object 1 has spawned.
+const APPLE: ObjectId = ObjectId(OBJECTS - 2);
+
+/// A thing that can be joined to others.
+const CRATE: ObjectId = ObjectId(OBJECTS - 3);
 
 /// A crowd that stands still while it is measured.
 pub(crate) struct Crowd {
@@ -51,9 +62,9 @@ impl WorldView for Crowd {
             color: 0,
             text: "",
             licence: AssetLicence::Cc0,
-            player: None,
+            player: (id == ADA).then_some(PublicKey([7; 32])),
             owner: None,
-            spawner: None,
+            spawner: (id == APPLE).then_some(ObjectId(1)),
         })
     }
 
@@ -63,8 +74,17 @@ impl WorldView for Crowd {
         Nearby { objects, looked: 5 }
     }
 
-    fn named(&self, _: ObjectId, _: &str, _: u32) -> Nearby {
-        Nearby::default()
+    fn named(&self, _: ObjectId, name: &str, _: u32) -> Nearby {
+        let found = match name {
+            "ada" => ADA,
+            "apple" => APPLE,
+            _ => CRATE,
+        };
+        Nearby { objects: vec![found], looked: 5 }
+    }
+
+    fn allows(&self, _: ObjectId, who: ObjectId, _: Permission) -> bool {
+        who == ADA
     }
 
     fn along_ray(&self, _: Vec2, _: Vec2, _: ObjectId) -> AlongRay {

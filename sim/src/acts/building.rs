@@ -68,8 +68,8 @@ impl State {
         // Whatever is under way to a neighbour may come back.
         let things = things.saturating_add(self.borders.away.len());
         let parameters = &self.charter.parameters;
-        let things_max = parameters.objects_max.saturating_sub(parameters.avatars_max);
-        things < things_max as usize
+        let avatars_max = parameters.avatars_max as usize;
+        things < parameters.objects_held().saturating_sub(avatars_max)
     }
 
     /// Applies a building step. Returns the object, and what undoes the step.

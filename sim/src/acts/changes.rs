@@ -6,7 +6,7 @@ use metatopia_math::{Angle, Vec2};
 use metatopia_physics::{BodySpec, InsertError, Pose};
 use metatopia_scripting::{Event, Handler, limits::GAS_PER_CALL_MIN};
 use metatopia_types::{
-    GovernOrder, Look, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange,
+    GovernOrder, Look, LotId, ObjectId, PackageId, PublicKey, Refusal, Roster, ScriptId, SetChange,
     TicketOrder,
 };
 
@@ -22,6 +22,7 @@ use crate::{
     limits::BUILD_BYTES_MAX,
     rules::RecordedOrder,
     scripts::{Hearers, Sender},
+    space::Lot,
     state::{Charter, Object, Player, State},
 };
 
@@ -44,6 +45,8 @@ pub(super) enum StateChange {
     Despawn(PublicKey),
     /// Removes a player's avatar, so that another player gets the seat.
     Unseat(PublicKey),
+    /// Moves all that one key has to the author's, by a rotation of this number.
+    Rotate(PublicKey, u32),
     /// Forgets a player, so that another one can be remembered.
     Forget(PublicKey),
     /// Ends sessions without an avatar if there are too many.
@@ -84,6 +87,10 @@ pub(super) enum StateChange {
     Govern(Box<GovernOrder>),
     /// Puts a thing where its owner has land, or out of the sim if there is no such place.
     Return(ObjectId, Option<Vec2>),
+    /// Sets a lot, or removes it.
+    Lot(LotId, Option<Box<Lot>>),
+    /// Puts an avatar where avatars appear.
+    GoHome(ObjectId, Vec2),
     /// Records what was done by more than everybody's right.
     Record(Box<RecordedOrder>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
@@ -185,11 +192,7 @@ pub(super) fn apply_change(
             effects.counts.arrivals += 1;
         }
         StateChange::Player(key, player) => state.put_player(key, player),
-        StateChange::Dress(id, name, look) => {
-            if let Some(object) = state.objects.get_mut(&id) {
-                (object.name, object.look) = (name, look);
-            }
-        }
+        StateChange::Dress(id, name, look) => dress(state, id, name, look),
         StateChange::Login(key) => {
             state.governance.login(&key);
             state.appoint();
@@ -202,6 +205,7 @@ pub(super) fn apply_change(
         StateChange::Charter(charter) => state.set_charter(*charter),
         StateChange::Despawn(key) => state.despawn(&key),
         StateChange::Unseat(key) => state.unseat(&key),
+        StateChange::Rotate(old, number) => state.rotate(old, author, number),
         StateChange::Forget(key) => state.forget(&key),
         StateChange::BoundSeatless => state.bound_seatless(),
         StateChange::Delay(change) => state.governance.delay(change, author),
@@ -242,6 +246,8 @@ pub(super) fn apply_change(
         StateChange::Settle(settled) => state.settle(author, *settled),
         StateChange::Govern(order) => state.carry_out(author, *order),
         StateChange::Return(id, place) => state.return_thing(id, place),
+        StateChange::Lot(id, lot) => state.set_lot(id, lot.map(|lot| *lot)),
+        StateChange::GoHome(avatar, place) => go_home(state, effects, avatar, place),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
@@ -250,6 +256,21 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Gives an avatar a name and a look, if it is there.
+fn dress(state: &mut State, id: ObjectId, name: String, look: Look) {
+    if let Some(object) = state.objects.get_mut(&id) {
+        (object.name, object.look) = (name, look);
+    }
+}
+
+/// Puts an avatar at a place, where it rests.
+fn go_home(state: &mut State, effects: &mut ActEffects, avatar: ObjectId, place: Vec2) {
+    effects.counts.arrivals += 1;
+    // An avatar that is gone stays away.
+    let _ = state.bodies.set_position(avatar, place);
+    state.stop_body(avatar);
 }
 
 /// Turns a body to an angle, if it is there.

@@ -61,6 +61,8 @@ impl<'a> ActContext<'a> {
             Act::Approach { from } => self.approach(*from),
             Act::Border { order } => self.border(*order),
             Act::Govern(order) => self.govern(order),
+            Act::Lot(order) => self.lot(order),
+            Act::GoHome => self.go_home(),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

@@ -1,7 +1,7 @@
 //! Orders about people: decides them by the rules, and carries them out.
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::Pose;
+use metatopia_physics::{Body, Motion, Pose};
 use metatopia_types::{
     Act, GovernOrder, LandOrder, ObjectId, PublicKey, Refusal, ScriptId,
     limits::{ADMINS_MAX, MOTD_BYTES_MAX, REASON_BYTES_MAX},
@@ -18,7 +18,7 @@ use crate::{
         ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
         Warrant, build_word,
     },
-    space::{Footprint, Title, distance_to, may_build},
+    space::{Area, Footprint, Title, distance_to},
     state::{State, World, is_line},
 };
 
@@ -75,6 +75,7 @@ impl ActContext<'_> {
                 Ok(LandOrder::TakeBack { square }) => OrderedDeed::TakeBack { square },
                 _ => return None,
             },
+            Act::Lot(order) => OrderedDeed::Lot { word: order.verb().to_owned(), lot: order.lot() },
             _ => return None,
         };
         let (height, by) = (self.state.clock.height, self.author());
@@ -257,34 +258,36 @@ impl State {
         }
     }
 
-    /// Returns a free place for a thing on its owner's own land: the first one in rows from the south-west.
-    fn home_of(&self, id: ObjectId) -> Option<Vec2> {
+    /// Returns a free place for a thing on its owner's own ground: lands first, then lots, each in rows from
+    /// the south-west.
+    pub(super) fn home_of(&self, id: ObjectId) -> Option<Vec2> {
         let owner = self.objects.get(&id)?.owner?;
         let body = self.bodies.body(id)?;
+        let lands = self.charter.lands.iter();
+        let lands = lands.filter(|land| land.title == Title::Player(owner)).map(|land| land.area);
+        let own = lands.chain(self.lots.of(&owner).map(|lot| lot.area));
+        let places = own.flat_map(|Area { low, high }| {
+            let row = move |y: i32| (0..HOME_TRIES).map(move |x| (x, y));
+            let part =
+                move |(x, y)| Vec2::new(part_of(low.x, high.x, x), part_of(low.y, high.y, y));
+            (0..HOME_TRIES).flat_map(row).map(part)
+        });
+        // The first rooms of a large estate are enough: a turn does not search all of it.
+        let mut places = places.take((HOME_TRIES * HOME_TRIES) as usize);
+        places.find(|place| self.has_room_for(body, *place, &owner))
+    }
+
+    /// Says whether a body may stand at a place: it is free, and this builder may build there.
+    pub(super) fn has_room_for(&self, body: &Body, place: Vec2, builder: &PublicKey) -> bool {
         let shape = body.shape();
         let half = shape.half_extents(Angle::ZERO);
         let reach = half.x.saturating_add(half.y);
-        let lands = &self.charter.lands;
-        let open = self.charter.parameters.building.open_ground;
-        let own = lands.iter().filter(|land| land.title == Title::Player(owner));
-        let step = |low: Fx, high: Fx, n: i32| {
-            let part = Fx::from_ratio(i64::from(2 * n + 1), i64::from(2 * HOME_TRIES));
-            low.saturating_add(high.saturating_sub(low).saturating_mul(part))
-        };
-        let places = own.flat_map(|land| {
-            let (low, high) = (land.area.low, land.area.high);
-            let row = move |y: i32| (0..HOME_TRIES).map(move |x| (x, y));
-            (0..HOME_TRIES)
-                .flat_map(row)
-                .map(move |(x, y)| Vec2::new(step(low.x, high.x, x), step(low.y, high.y, y)))
-        });
-        // The first rooms of a large estate are enough: a turn does not search all of it.
-        places.take((HOME_TRIES * HOME_TRIES) as usize).find(|place| {
-            let area = Footprint { shape, pose: Pose { position: *place, ..body.pose() } }.area();
-            let mut around = self.bodies.around(*place, reach);
-            let free = around.all(|near| near.id() == id || distance_to(near, *place) > reach);
-            free && self.bodies.bounds().contains(*place) && may_build(lands, open, &owner, &area)
-        })
+        let area = Footprint { shape, pose: Pose { position: place, ..body.pose() } }.area();
+        let arrivals = self.charter.parameters.avatar.arrivals();
+        let mut around = self.bodies.around(place, reach);
+        let free = around.all(|near| near.id() == body.id() || distance_to(near, place) > reach);
+        let clear = body.motion() == Motion::Dynamic || !area.overlaps(&arrivals);
+        free && clear && self.is_own_ground(place) && self.may_cover(builder, &area)
     }
 
     /// Puts a thing at this place, or out of the sim. Nothing undoes it.
@@ -293,6 +296,12 @@ impl State {
         // An edit makes no body, so physics refuses none.
         let _ = self.apply_build(BuildStep::Edit(id, edit));
     }
+}
+
+/// Returns the middle of the part `n` of a line that is cut into [`HOME_TRIES`] parts.
+pub(super) fn part_of(low: Fx, high: Fx, n: i32) -> Fx {
+    let part = Fx::from_ratio(i64::from(2 * n + 1), i64::from(2 * HOME_TRIES));
+    low.saturating_add(high.saturating_sub(low).saturating_mul(part))
 }
 
 /// Checks the terms of a ban or a mute.

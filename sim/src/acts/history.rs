@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use metatopia_physics::{Aspect, Body};
-use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, ScriptId, SimId};
+use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, PublicKey, ScriptId, SimId};
 use serde::{Deserialize, Serialize};
 
 use crate::{limits::UNDO_ENTRIES_MAX, state::Object};
@@ -109,6 +109,25 @@ impl BuildHistory {
     /// Forgets the steps that would restore the thing of this origin in `sim`.
     pub(crate) fn forget(&mut self, sim: SimId, origin: Origin) {
         self.0.retain(|entry| !entry.restores(sim, origin));
+    }
+
+    /// Says whether it can restore a thing of this owner.
+    pub(crate) fn restores_to(&self, owner: &PublicKey) -> bool {
+        self.0.iter().any(|entry| match &entry.inverse {
+            Inverse::Restore(deleted) => deleted.object.owner == Some(*owner),
+            _ => false,
+        })
+    }
+
+    /// Makes somebody else the owner of what it can restore.
+    pub(crate) fn change_owner(&mut self, old: &PublicKey, new: PublicKey) {
+        for entry in &mut self.0 {
+            if let Inverse::Restore(deleted) = &mut entry.inverse
+                && deleted.object.owner == Some(*old)
+            {
+                deleted.object.owner = Some(new);
+            }
+        }
     }
 
     /// Says whether the history is empty.

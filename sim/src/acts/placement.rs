@@ -31,7 +31,7 @@ impl ActContext<'_> {
 impl State {
     /// Says whether a place is on the sim's own ground. Behind an open border bodies move a little further,
     /// and nobody builds.
-    fn is_own_ground(&self, place: metatopia_math::Vec2) -> bool {
+    pub(super) fn is_own_ground(&self, place: metatopia_math::Vec2) -> bool {
         let own = self.borders.is_empty() || self.charter.parameters.ground.nearest(place) == place;
         own && self.bodies.bounds().contains(place)
     }

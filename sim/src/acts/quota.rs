@@ -11,6 +11,7 @@ use super::{
 };
 use crate::{
     limits::SCRIPTS_PER_OBJECT_MAX,
+    rules::AwayThing,
     state::{Object, State},
 };
 
@@ -45,7 +46,11 @@ impl State {
         parts: u32,
     ) -> Result<(), Refusal> {
         let mut all = more;
-        for (_, away) in self.borders.away.iter().filter(|(_, away)| away.counts_for(owner)) {
+        // What left before its owner's key was rotated names the key before.
+        let is_own = |away: &&AwayThing| {
+            away.guest.is_none() && away.owner.map(|key| self.key_now(key)) == Some(*owner)
+        };
+        for away in self.borders.away.values().filter(is_own) {
             all.objects = all.objects.saturating_add(1);
             all.movable = all.movable.saturating_add(1);
             all.scripts = all.scripts.saturating_add(away.packages.len());

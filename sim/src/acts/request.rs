@@ -32,6 +32,7 @@ impl ActContext<'_> {
             | Act::Reply { .. }
             | Act::Answer { .. }
             | Act::Forbid
+            | Act::GoHome
             | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
@@ -46,6 +47,7 @@ impl ActContext<'_> {
             Act::Hear { .. } => (Right::Testify, ActTarget::SIM),
             Act::Border { .. } => (Right::Borders, ActTarget::SIM),
             Act::Govern(order) => self.state.govern_request(order)?,
+            Act::Lot(order) => self.state.lot_request(order)?,
             // A turn with an act that is unknown here is void, so no right is needed for it.
             Act::Unknown { .. } => (Right::Attend, ActTarget::SIM),
             Act::Build(build) => self.build_request(build)?,

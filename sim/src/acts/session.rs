@@ -32,17 +32,24 @@ impl ActContext<'_> {
         bot: bool,
         pass: Option<&Pass>,
     ) -> ActResult {
-        let name = self.state.name_at_login(&self.author(), name)?;
+        let (old, rotated) = self.rotated_at_login(pass)?;
+        let name = self.state.name_at_login(&old, name)?;
         check_look(look)?;
-        let known = self.state.players.get(&self.author());
-        let steward = self.state.is_steward(&self.author());
+        // A ban moves with all else, and nobody comes in by it.
+        if rotated.is_some() && self.state.people.ban(&old, self.state.governance.time).is_some() {
+            return Ok(rotated.into_iter().collect());
+        }
+        let is_rotation = rotated.is_some();
+        let known = self.state.players.get(&old);
+        let steward = self.state.is_steward(&old);
         let mut changes = Vec::new();
         let ticket = if known.is_none() { self.used_ticket(pass)? } else { None };
         if known.is_none() {
             changes.extend(self.state.player_to_forget(steward)?.map(StateChange::Forget));
         }
         let (now, height) = (self.state.governance.time, self.state.clock.height);
-        let before = known.and_then(|player| player.session.as_ref());
+        // The session of a key that is given up ends, whoever has it.
+        let before = known.and_then(|player| player.session.as_ref()).filter(|_| !is_rotation);
         let mut player = Player {
             name,
             look,
@@ -64,8 +71,9 @@ impl ActContext<'_> {
             }),
         };
         player.seen(now, height, self.state.charter.parameters.seen_days);
-        let (player, seat) = self.seated(player, steward || before.is_some())?;
+        let (player, seat) = self.seated(player, steward || before.is_some() || is_rotation)?;
         changes.extend(seat);
+        changes.extend(rotated);
         if known.is_none() {
             changes.push(StateChange::FirstLogin(ticket));
         }
@@ -73,6 +81,20 @@ impl ActContext<'_> {
         changes.push(StateChange::Login(self.author()));
         changes.push(StateChange::BoundSeatless);
         Ok(changes)
+    }
+
+    /// Returns the key by which the sim knows who logs in, and the change that gives all it has to the author's
+    /// key, if the login shows a rotation that the sim has not seen yet.
+    fn rotated_at_login(
+        &self,
+        pass: Option<&Pass>,
+    ) -> Result<(PublicKey, Option<StateChange>), Refusal> {
+        let author = self.author();
+        let Some(Pass::Rotation(rotation)) = pass else { return Ok((author, None)) };
+        Ok(match self.state.replaced_key(rotation)? {
+            Some(old) => (old, Some(StateChange::Rotate(old, rotation.number))),
+            None => (author, None),
+        })
     }
 
     /// Returns the player who logs in, with an avatar, and the changes that make the avatar. With
@@ -122,7 +144,7 @@ impl ActContext<'_> {
 
     /// Returns a place near the spawn point where no body is. If a few tries find none, it is the last
     /// place that was tried: bodies that overlap push each other out.
-    fn free_place(&self) -> Vec2 {
+    pub(super) fn free_place(&self) -> Vec2 {
         let avatar = &self.state.charter.parameters.avatar;
         let parts = [self.tick().0, self.state.clock.next_object.0];
         let mut dice = Stream::new(&self.state.clock.seed.0, "metatopia spawn v1", &parts);

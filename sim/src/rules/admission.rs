@@ -228,6 +228,11 @@ impl TurnAdmission<'_> {
             _ if self.opens(envelope) => return Err(ActFault::NoLogin),
             _ => return Ok(()),
         };
+        if let Some(Pass::Rotation(rotation)) = pass
+            && standings.standing(&rotation.old, self.height) > Standing::Stranger
+        {
+            return self.check_first_login_slots();
+        }
         let lacking = match (first_login, pass) {
             (FirstLogin::Closed, _) => return Err(ActFault::Closed),
             (FirstLogin::Invite, Some(Pass::Work(_))) => return Err(ActFault::NoTicket),
@@ -241,6 +246,11 @@ impl TurnAdmission<'_> {
         if !pass.as_ref().is_some_and(counts) {
             return Err(lacking);
         }
+        self.check_first_login_slots()
+    }
+
+    /// Checks that one more key may come in by the turn.
+    fn check_first_login_slots(&self) -> Result<(), ActFault> {
         match self.first_logins {
             FIRST_LOGINS_PER_TURN_MAX.. => Err(ActFault::FirstLoginsFull(self.first_logins)),
             _ => Ok(()),

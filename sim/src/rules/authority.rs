@@ -46,6 +46,8 @@ pub enum Right {
     Moderate,
     /// To set the message of the day.
     Announce,
+    /// To take ground as a lot, and to order something about one.
+    Lot,
 }
 
 /// That by which somebody may do a thing, from the least to the most.
@@ -127,6 +129,9 @@ pub enum Denied {
     /// A moderator shut the key out.
     #[error("the key is banned from this sim")]
     Banned,
+    /// The key was given up for this one.
+    #[error("the key was rotated to {0}")]
+    Rotated(PublicKey),
     /// A moderator took the author's voice.
     #[error("a moderator muted the author")]
     Muted,
@@ -151,6 +156,7 @@ impl From<Denied> for Refusal {
             Denied::NotPublisher => Self::NotPublisher,
             Denied::ClosedLand => Self::ClosedLand,
             Denied::Banned => Self::Banned,
+            Denied::Rotated(to) => Self::Rotated(to),
             Denied::Muted => Self::Muted,
             Denied::NoRight => Self::NoRight,
             Denied::Outranked => Self::Outranked,
@@ -178,12 +184,18 @@ impl State {
         if right != Right::Testify && self.people.ban(author, time).is_some() {
             return Err(Denied::Banned);
         }
+        if right != Right::Testify
+            && let Some(rotated) = self.people.rotated.get(author)
+        {
+            return Err(Denied::Rotated(rotated.to));
+        }
         match right {
             Right::Speak if self.people.mute(author, time).is_some() => Err(Denied::Muted),
             Right::Attend | Right::Speak | Right::Testify | Right::Land => Ok(Warrant::Own),
             Right::Publish if self.is_publisher(author) => Ok(Warrant::Own),
             Right::Publish => self.by(author, Some(RoleRight::Script), Denied::NotPublisher),
             Right::Build | Right::Script => self.may_build_with(author, right, target),
+            Right::Lot => self.may_order_lot(author, target),
             Right::Admit => self.by(author, Some(RoleRight::Moderate), Denied::NotAdmin),
             Right::Servers => self.by(author, Some(RoleRight::Servers), Denied::NotAdmin),
             Right::Charter => self.by_permanent(author, Some(RoleRight::Administer)),
@@ -220,6 +232,24 @@ impl State {
         if target.ground.is_some_and(|ground| !self.may_cover(author, &ground)) {
             let by = self.by(author, Some(RoleRight::Land), Denied::ClosedLand)?;
             warrant = warrant.max(by);
+        }
+        Ok(warrant)
+    }
+
+    /// Says whether somebody may take the ground of a target as a lot, or order something about the lot of
+    /// the person.
+    fn may_order_lot(&self, author: &PublicKey, target: &ActTarget<'_>) -> Result<Warrant, Denied> {
+        let land = Some(RoleRight::Land);
+        let mut warrant = Warrant::Own;
+        if target.frozen {
+            warrant = self.by(author, Some(RoleRight::Moderate), Denied::Frozen)?;
+        }
+        if target.person.is_some_and(|holder| holder != author) {
+            warrant = warrant.max(self.by(author, land, Denied::NotYours)?);
+            self.check_rank(author, target)?;
+        }
+        if target.ground.is_some_and(|ground| !self.may_cover(author, &ground)) {
+            warrant = warrant.max(self.by(author, land, Denied::ClosedLand)?);
         }
         Ok(warrant)
     }
@@ -303,9 +333,10 @@ impl State {
     }
 
     /// Says whether the ground is open to a player, or is the player's own.
-    fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
+    pub(crate) fn may_cover(&self, author: &PublicKey, ground: &Area) -> bool {
         let charter = &self.charter;
-        may_build(&charter.lands, charter.parameters.building.open_ground, author, ground)
+        let open = charter.parameters.building.open_ground;
+        may_build(&charter.lands, self.lots.iter(), open, author, ground)
     }
 }
 

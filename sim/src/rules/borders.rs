@@ -99,11 +99,6 @@ impl AwayThing {
             text: thing.text.len(),
         }
     }
-
-    /// Says whether it counts against the quotas of this owner.
-    pub(crate) fn counts_for(&self, owner: &PublicKey) -> bool {
-        self.owner == Some(*owner) && self.guest.is_none()
-    }
 }
 
 impl Border {

@@ -40,7 +40,7 @@ enum SeatKind {
 
 /// The places of a player in the lists.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct CensusEntry {
+pub(super) struct CensusEntry {
     seat: Option<(SeatKind, Tick)>,
     seatless: Option<Tick>,
     forgettable: Option<(u32, u64)>,
@@ -136,10 +136,12 @@ impl State {
             && !self.people.bans.contains(key)
     }
 
-    /// Says whether a land belongs to this player, or the key is an admin's.
-    fn has_title(&self, key: &PublicKey) -> bool {
+    /// Says whether a land or a lot belongs to this player, or the key is an admin's.
+    pub(crate) fn has_title(&self, key: &PublicKey) -> bool {
         let mut lands = self.charter.lands.iter();
-        lands.any(|land| land.title == Title::Player(*key)) || self.governance.admins.contains(key)
+        lands.any(|land| land.title == Title::Player(*key))
+            || self.lots.has_any(key)
+            || self.governance.admins.contains(key)
     }
 
     /// Sets a player, and updates all lists.
@@ -156,8 +158,13 @@ impl State {
     }
 
     /// Returns where a player is in the lists now; nowhere if there is none of this key.
-    fn current_entry(&self, key: &PublicKey) -> CensusEntry {
+    pub(super) fn current_entry(&self, key: &PublicKey) -> CensusEntry {
         self.players.get(key).map(|player| self.entry(key, player)).unwrap_or_default()
+    }
+
+    /// Moves a player in the lists from where a change found it.
+    pub(super) fn move_from(&mut self, key: PublicKey, before: CensusEntry) {
+        self.census.move_entry(key, before, self.current_entry(&key));
     }
 
     /// Makes a change by which a player may come to stand elsewhere in the lists.
@@ -239,6 +246,15 @@ impl State {
         // Who owns nothing has no scripts to pay for.
         self.owners.remove(&Some(*key));
         self.forgotten.push((*key, gone.since));
+    }
+
+    /// Takes a player without a session out of the sim, with the name, and leaves what the player owns.
+    pub(crate) fn take_player(&mut self, key: &PublicKey) -> Option<Player> {
+        let before = self.current_entry(key);
+        let gone = self.players.remove(key)?;
+        self.note_name(key, Some(&gone.name), None);
+        self.census.move_entry(*key, before, CensusEntry::default());
+        Some(gone)
     }
 
     /// Ends the sessions without an avatar that are too many, whose last act is oldest first.

@@ -97,6 +97,11 @@ impl FirstLogins {
         }
     }
 
+    /// Makes another key the issuer of all tickets of one.
+    pub(super) fn change_issuer(&mut self, old: &PublicKey, new: PublicKey) {
+        self.tickets.change_issuer(old, new);
+    }
+
     /// Returns the tickets of the sim.
     #[must_use]
     pub const fn tickets(&self) -> &Tickets {
@@ -190,6 +195,8 @@ impl FirstLogins {
         match pass {
             Pass::Work(work) => self.accepts(sim, key, work, height),
             Pass::Ticket(shown) => self.tickets.accepts(&shown.ticket, height),
+            // Whether the sim knows the old key is a matter of standing.
+            Pass::Rotation(_) => false,
         }
     }
 

@@ -215,6 +215,21 @@ impl LandRegister {
         self.insert(grant, validators);
     }
 
+    /// Makes another key the holder of all squares of one.
+    pub(crate) fn change_holder(&mut self, old: &PublicKey, new: PublicKey) {
+        if let Some(square) = self.week.sponsors.remove(old) {
+            self.week.sponsors.insert(new, square);
+        }
+        let Some(count) = self.held.remove(old) else { return };
+        self.held.insert(new, count);
+        let codes = self.grants.iter().filter(|(_, grant)| grant.holder == *old);
+        for code in codes.map(|(code, _)| *code).collect::<Vec<u64>>() {
+            if let Some(grant) = self.grants.get_mut(&code) {
+                grant.holder = new;
+            }
+        }
+    }
+
     /// Counts a square that was granted, and who vouched for it.
     pub(crate) fn count(&mut self, sponsor: Option<(PublicKey, Square)>) {
         self.week.granted = self.week.granted.saturating_add(1);

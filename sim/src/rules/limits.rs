@@ -137,6 +137,14 @@ pub const SIM_JOINTS_MAX: usize = 1_024;
 /// all of them.
 pub const OWNER_JOINTS_MAX: usize = 128;
 
+/// Bodies of a sim on the advanced tier: its state is hashed in each turn.
+pub const ADVANCED_BODIES_MAX: usize = 2_000;
+
+/// Bytes of what the advanced tier keeps, four times those of a pile of 2,000 bodies. If there are more, it
+/// forgets them, and the next tick begins from the bodies. They find room in a snapshot because so
+/// few bodies leave it.
+pub const TIER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
+
 /// Joints that hold one object.
 pub const OBJECT_JOINTS_MAX: usize = 16;
 
@@ -376,6 +384,14 @@ pub const MUTES_MAX: usize = 4_096;
 /// Things that are frozen at one time: of at most 130 B each, half a MiB.
 pub const FROZEN_MAX: usize = 4_096;
 
+/// Keys that were given up and are remembered; of more, the oldest is a stranger's again. Of at most 80 B
+/// each, they are 0.3 MiB.
+pub const ROTATED_MAX: usize = 4_096;
+
+/// How long a key that took the place of another one stays, in milliseconds of governance time: a day. Each
+/// rotation gives a key a player's lanes, and those of the key before are remembered for a while.
+pub const ROTATED_AGAIN_MS: u64 = 86_400_000;
+
 /// Orders that the state remembers; the turns of an archive have the older ones. Of at most 800 B each, they
 /// are 0.8 MiB.
 pub const ORDERS_KEPT: u64 = 1_024;
@@ -385,3 +401,18 @@ pub const ENDINGS_PER_TURN_MAX: usize = 64;
 
 /// Places on its owner's land that are tried for a thing that goes there.
 pub const HOME_TRIES: i32 = 8;
+
+/// Lots of one sim: of at most 700 B each, they are 0.7 MiB.
+pub const LOTS_MAX: usize = 1_024;
+
+/// Players whom the holder of one lot lets build there.
+pub const LOT_FRIENDS_MAX: usize = 16;
+
+/// The shortest side of a lot, in metres. The widest thing stands on at most some 144 lots.
+pub const LOT_SIDE_MIN: u16 = 4;
+
+/// The longest side of a lot, in metres.
+pub const LOT_SIDE_MAX: u16 = 64;
+
+/// Things that nobody renewed and that fall away in one turn.
+pub const FALLS_PER_TURN: usize = 16;

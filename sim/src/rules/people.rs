@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, Height, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, SimId, Square,
-    TicketOrder,
+    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, SimId,
+    Square, TicketOrder,
 };
 use serde::{Deserialize, Serialize};
 
-use super::authority::Warrant;
+use super::{authority::Warrant, rotations::RotatedKey};
 use crate::{
     limits::{BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, ROLES_MAX},
     state::{State, World},
@@ -114,6 +114,13 @@ pub enum OrderedDeed {
         /// The square, which nobody holds afterwards.
         square: Square,
     },
+    /// An order about a lot of somebody else, or a claim of closed ground.
+    Lot {
+        /// The order, in a word.
+        word: String,
+        /// The lot; none if it was claimed.
+        lot: Option<LotId>,
+    },
 }
 
 /// Returns the word for a step of building.
@@ -153,6 +160,8 @@ pub(crate) struct People {
     pub(crate) bans: Tracked<PublicKey, Sanction>,
     pub(crate) mutes: Tracked<PublicKey, Sanction>,
     pub(crate) frozen: Tracked<ObjectId, FrozenThing>,
+    /// The keys that were given up, with those that took their places.
+    pub(crate) rotated: Tracked<PublicKey, RotatedKey>,
     /// What was ordered, by number; the oldest go first.
     pub(crate) orders: Tracked<u64, RecordedOrder>,
     /// Index: what ends by time.
@@ -160,8 +169,8 @@ pub(crate) struct People {
 }
 
 impl People {
-    /// Returns what a successor keeps: whom and what moderators stopped. Its admins are others, so nobody
-    /// has a role any more, and its record begins.
+    /// Returns what a successor keeps: whom and what moderators stopped, and which keys were given
+    /// up. Its admins are others, so nobody has a role any more, and its record begins.
     pub(crate) fn succeed(&self) -> Self {
         let (roles, orders) = (Tracked::default(), Tracked::default());
         let mut kept = Self { roles, orders, ..self.clone() };
@@ -175,6 +184,7 @@ impl People {
         self.bans.touch_all();
         self.mutes.touch_all();
         self.frozen.touch_all();
+        self.rotated.touch_all();
         self.orders.touch_all();
     }
 

@@ -97,6 +97,13 @@ impl Tickets {
         self.0.insert(ticket, IssuedTicket { by, since: height, left: uses, until, ended: None });
     }
 
+    /// Makes another key the issuer of all tickets of one.
+    pub(super) fn change_issuer(&mut self, old: &PublicKey, new: PublicKey) {
+        for issued in self.0.values_mut().filter(|issued| issued.by == *old) {
+            issued.by = new;
+        }
+    }
+
     /// Ends a ticket.
     pub(super) fn withdraw(&mut self, ticket: &PublicKey, height: Height) {
         if let Some(issued) = self.0.get_mut(ticket).filter(|issued| issued.ended.is_none()) {

@@ -5,9 +5,11 @@ use metatopia_physics::{
     Aspect, Body, BodySpec, Bounds, Changes, Contact, Hit, ImpulseError, InsertError, Joint,
     JointEnded, JointError, JointId, JointKind, JointSpec, MissingBody, Motor, NearbyBody,
     OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
-    StepEvents, Touch, VelocityError,
+    StepEvents, Tier, TooManyForTier, Touch, VelocityError,
 };
 use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
+
+use crate::limits::TIER_BYTES_MAX;
 
 /// The least speed of a hit that scripts are told of, in metres a second.
 const HIT_SPEED: Fx = Fx::ONE;
@@ -38,6 +40,25 @@ impl Bodies {
     ) -> Result<Self, RestoreBodiesError> {
         let region = Region::restore(bodies, contacts)?.with_joints(joints)?.with_bounds(bounds)?;
         Ok(Self { region: region.with_gravity(gravity).with_hits(Some(HIT_SPEED)) })
+    }
+
+    /// Sets what moves the bodies in place of the solver.
+    pub(crate) fn set_tier(&mut self, tier: Option<Box<dyn Tier>>) -> Result<(), TooManyForTier> {
+        if let Some(tier) = tier {
+            self.region = core::mem::take(&mut self.region).with_tier(tier)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the state of the tier, if there is one. What is too long to be
+    /// kept it forgets.
+    pub(crate) fn tier_state(&mut self) -> Option<Vec<u8>> {
+        let state = self.region.tier_state()?;
+        if state.len() <= TIER_BYTES_MAX {
+            return Some(state);
+        }
+        self.region.forget_tier_state();
+        self.region.tier_state()
     }
 
     /// Returns the bounds of the ground.
@@ -134,7 +155,8 @@ impl Bodies {
             let index = joined.binary_search_by_key(&ended.id, |(id, _)| *id);
             joined[index.expect("what ended was there before the step")].1
         };
-        Happenings { touches, hits, parted: joints.iter().map(of).collect() }
+        let parted = joints.iter().map(of).collect();
+        Happenings { touches, hits, parted, frozen: self.region.frozen().to_vec() }
     }
 
     /// Adds the body of an object of this sim.
@@ -243,6 +265,8 @@ pub(crate) struct Happenings {
     pub(crate) hits: Vec<Hit>,
     /// The ends of joints that broke, or lost a body: the first is nothing where it was the ground.
     pub(crate) parted: Vec<(Option<ObjectId>, ObjectId)>,
+    /// Bodies for which the tier computed no number: they stand still from now on.
+    pub(crate) frozen: Vec<ObjectId>,
 }
 
 /// Why bodies, contacts and joints are not those of a state.

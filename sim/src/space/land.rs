@@ -35,6 +35,12 @@ impl Area {
         Self { low: Vec2::new(half.saturating_neg(), half.saturating_neg()), high }
     }
 
+    /// Says whether a place is in it, its rim included.
+    #[must_use]
+    pub fn contains(&self, place: Vec2) -> bool {
+        self.nearest(place) == place
+    }
+
     /// Returns the place in it that is nearest to this one.
     pub(crate) fn nearest(&self, place: Vec2) -> Vec2 {
         let Self { low, high } = *self;
@@ -57,7 +63,7 @@ impl Area {
     }
 
     /// Returns what of it is not in `other`: up to four pieces that do not overlap.
-    fn outside(&self, other: &Self) -> impl Iterator<Item = Self> {
+    pub(super) fn outside(&self, other: &Self) -> impl Iterator<Item = Self> {
         let (low, high) = (other.low.y.max(self.low.y), other.high.y.min(self.high.y));
         let west = Vec2::new(self.high.x.min(other.low.x), high);
         let east = Vec2::new(self.low.x.max(other.high.x), low);
@@ -106,13 +112,17 @@ impl Title {
 
 /// Says whether a player who is no admin may build in all of `area`. `lands` are in their order; ground
 /// that none of them covers is open if `ground_is_open`.
-#[must_use]
-pub fn may_build(lands: &[Land], ground_is_open: bool, builder: &PublicKey, area: &Area) -> bool {
+pub(super) fn may_build_on_lands(
+    lands: &[Land],
+    ground_is_open: bool,
+    builder: &PublicKey,
+    area: &Area,
+) -> bool {
     let Some(top) = lands.iter().rposition(|land| land.area.overlaps(area)) else {
         return ground_is_open;
     };
     // At most as deep as there are lands, of which there are at most `LANDS_MAX`.
-    let below = |piece: Area| may_build(&lands[..top], ground_is_open, builder, &piece);
+    let below = |piece: Area| may_build_on_lands(&lands[..top], ground_is_open, builder, &piece);
     lands[top].title.lets(builder) && area.outside(&lands[top].area).all(below)
 }
 
@@ -141,7 +151,7 @@ mod tests {
             land(Title::Sim, area(0, 0, 10, 10)),
             land(Title::Player(ADA), area(5, 5, 7, 7)),
         ];
-        let may = |who: &PublicKey, area: Area| may_build(&lands, false, who, &area);
+        let may = |who: &PublicKey, area: Area| may_build_on_lands(&lands, false, who, &area);
 
         assert!(may(&BOB, area(-5, -5, -4, -4)));
         assert!(!may(&BOB, area(1, 1, 2, 2)));
@@ -159,11 +169,17 @@ mod tests {
             land(Title::Player(ADA), area(2, 2, 3, 3)),
         ];
 
-        assert!(may_build(&lands, false, &BOB, &area(4, 1, 6, 2)), "a seam is no border");
-        assert!(!may_build(&lands, false, &BOB, &area(9, 1, 11, 2)), "nobody named that ground");
-        assert!(may_build(&lands, true, &BOB, &area(9, 1, 11, 2)));
-        assert!(!may_build(&lands, true, &BOB, &area(1, 1, 4, 4)), "Ada's land is in its middle");
-        assert!(may_build(&lands, true, &ADA, &area(-1, -1, 11, 6)));
+        assert!(may_build_on_lands(&lands, false, &BOB, &area(4, 1, 6, 2)), "a seam is no border");
+        assert!(
+            !may_build_on_lands(&lands, false, &BOB, &area(9, 1, 11, 2)),
+            "nobody named that ground"
+        );
+        assert!(may_build_on_lands(&lands, true, &BOB, &area(9, 1, 11, 2)));
+        assert!(
+            !may_build_on_lands(&lands, true, &BOB, &area(1, 1, 4, 4)),
+            "Ada's land is in its middle"
+        );
+        assert!(may_build_on_lands(&lands, true, &ADA, &area(-1, -1, 11, 6)));
     }
 
     #[test]

@@ -39,7 +39,7 @@ const NO_WORLD: &str = "none";
 /// The names of all values that can be changed while a sim runs. The ground and the ticks of a turn
 /// are none of them, because bodies and clocks rely on them; how avatars move and how far words are
 /// heard are none, because clients foresee that by the genesis. `world` is the land office that it follows.
-pub const AMENDABLE: [&str; 33] = [
+pub const AMENDABLE: [&str; 37] = [
     "name",
     "world",
     "lease_ticks",
@@ -54,6 +54,10 @@ pub const AMENDABLE: [&str; 33] = [
     "building.reach",
     "building.size_max",
     "building.open_ground",
+    "lots.per_player",
+    "lots.square_metres_per_player",
+    "lots.days",
+    "lots.wall_days",
     "gas.tick",
     "gas.script_refill",
     "gas.script_capacity",
@@ -149,7 +153,7 @@ impl Parameters {
 
     /// Returns the value of this name.
     fn value(&mut self, name: &str) -> Option<AmendableValue<'_>> {
-        let Self { building, gas, .. } = self;
+        let Self { building, gas, lots, .. } = self;
         Some(match name {
             "lease_ticks" => AmendableValue::Amount(&mut self.lease_ticks),
             "grace_ticks" => AmendableValue::Amount(&mut self.grace_ticks),
@@ -171,6 +175,12 @@ impl Parameters {
             "building.reach" => AmendableValue::Number(&mut building.reach),
             "building.size_max" => AmendableValue::Number(&mut building.size_max),
             "building.open_ground" => AmendableValue::Switch(&mut building.open_ground),
+            "lots.per_player" => AmendableValue::Count(&mut lots.per_player),
+            "lots.square_metres_per_player" => {
+                AmendableValue::Count(&mut lots.square_metres_per_player)
+            }
+            "lots.days" => AmendableValue::Count(&mut lots.days),
+            "lots.wall_days" => AmendableValue::Count(&mut lots.wall_days),
             "gas.tick" => AmendableValue::Amount(&mut gas.tick),
             "gas.script_refill" => AmendableValue::Amount(&mut gas.script_refill),
             "gas.script_capacity" => AmendableValue::Amount(&mut gas.script_capacity),

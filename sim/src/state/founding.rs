@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_physics::{InsertError, JointId, JointSpec};
 use metatopia_types::{
-    Height, Member, Millis, NodeContact, ObjectId, OfficeFounding, PublicKey, Roster, ScriptId,
-    SimId, Site, Tick,
+    Height, LotId, Member, Millis, NodeContact, ObjectId, OfficeFounding, PublicKey, Roster,
+    ScriptId, SimId, Site, Tick,
 };
 
 use super::{
@@ -16,13 +16,14 @@ use super::{
     players::Since,
     publications::Publications,
     sim_state::{Charter, SimClock, State},
+    tools::{MissingTier, Tools},
     world::World,
 };
 use crate::{
     acts::ChatIndex,
     rules::{
-        Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, People,
-        Readiness,
+        Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneWindows, Lots,
+        People, Readiness,
     },
     scripts::{GasPool, Script},
     space::Bodies,
@@ -164,6 +165,16 @@ impl World {
 }
 
 impl State {
+    /// Sets what moves the bodies, by the parameters. It goes on from a state, if there is one.
+    pub(super) fn set_tier(
+        &mut self,
+        tools: &Tools,
+        state: Option<&[u8]>,
+    ) -> Result<(), MissingTier> {
+        let tier = tools.tier(self.charter.parameters.tier, state)?;
+        Ok(self.bodies.set_tier(tier)?)
+    }
+
     /// Returns an object as a genesis lists it.
     fn spec(&self, id: ObjectId, object: &Object) -> ObjectSpec {
         let body = self.bodies.body(id).expect("an object has a body");
@@ -215,11 +226,13 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
             seed: sim.0,
             next_object: ObjectId(1),
             next_script: ScriptId(1),
+            next_lot: LotId(1),
             next_zone: ScriptId(1),
             failed_steps: 0,
         },
         governance: Governance::new(genesis.admins.clone()),
         people: People::default(),
+        lots: Lots::default(),
         roster: Roster::genesis(members.collect())?,
         first_logins: FirstLogins::genesis(sim, &genesis.parameters, stewards),
         readiness: Readiness::default(),

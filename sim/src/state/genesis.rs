@@ -361,6 +361,9 @@ pub enum GenesisError {
         /// The length of the state.
         bytes: u64,
     },
+    /// What moves its bodies is not there.
+    #[error(transparent)]
+    Tier(#[from] super::tools::MissingTier),
     /// The bytes are no genesis.
     #[error("genesis: {0}")]
     Decode(#[from] wire::DecodeError),
@@ -372,8 +375,7 @@ pub fn rules_name(rules: &Digest) -> String {
     if *rules == Digest::ZERO { "unreleased".to_owned() } else { rules.to_string() }
 }
 
-/// The text that a successor's encoding begins with. A sim's name is never empty, so that no other genesis
-/// begins with it.
+/// The text that a successor's encoding begins with, and no other: a sim's name is never empty.
 const SUCCESSOR: &str = "";
 
 impl Genesis {
@@ -438,8 +440,7 @@ impl Genesis {
         }
     }
 
-    /// Decodes what [`Genesis::encode`] made. Rules are checked by
-    /// [`World::genesis`](crate::World::genesis).
+    /// Decodes what [`Genesis::encode`] made. [`World::genesis`](crate::World::genesis) checks rules.
     ///
     /// # Errors
     /// When the bytes are no canonical encoding, or too many.
@@ -471,7 +472,7 @@ impl Genesis {
         self.parameters.check()?;
         at_most("admins", self.admins.len(), ADMINS_MAX)?;
         at_most("packages", self.packages.len(), PACKAGES_MAX)?;
-        let objects_max = self.parameters.objects_max as usize;
+        let objects_max = self.parameters.objects_held();
         at_most("objects", self.objects.len(), objects_max)?;
         self.check_joints()?;
         at_most("lands", self.lands.len(), LANDS_MAX)?;

@@ -9,7 +9,10 @@ use metatopia_types::limits::{GRANTS_MAX, TICKS_PER_SECOND};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    limits::{BORDER_BYTES, BORDER_THINGS, LAND_PER_WEEK_MAX, THINGS_FROM_SERVERS},
+    limits::{
+        ADVANCED_BODIES_MAX, BORDER_BYTES, BORDER_THINGS, LAND_PER_WEEK_MAX, LOTS_MAX,
+        THINGS_FROM_SERVERS,
+    },
     space::Area,
 };
 
@@ -29,6 +32,8 @@ pub struct Parameters {
     pub ground: Area,
     /// What pulls on bodies that move, in metres a second squared; zero where the ground is seen from above.
     pub gravity: Vec2,
+    /// What moves the bodies.
+    pub tier: TierName,
     /// How avatars move and reach.
     pub avatar: AvatarParameters,
     /// How far nearby words are heard, in metres.
@@ -43,6 +48,8 @@ pub struct Parameters {
     pub avatars_max: u32,
     /// The rules of building.
     pub building: BuildingParameters,
+    /// How much ground one player may take.
+    pub lots: LotParameters,
     /// The gas of scripts.
     pub gas: GasParameters,
     /// Days without a permanent admin's login after which there is a temp admin.
@@ -73,6 +80,35 @@ pub struct Parameters {
     pub border_things: u32,
     /// Most bytes of the parcels in which they came.
     pub border_bytes: u32,
+}
+
+/// What moves the bodies of a sim. It is chosen by the genesis, and never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TierName {
+    /// The solver of whole numbers, which every program has.
+    Basic,
+    /// Rapier, which the tools of a program bring.
+    Advanced,
+}
+
+impl TierName {
+    /// Every value with its name.
+    pub const ALL: [(Self, &str); 2] = [(Self::Basic, "basic"), (Self::Advanced, "advanced")];
+
+    /// Returns its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL.iter().find(|(value, _)| *value == self).map_or("", |(_, name)| name)
+    }
+
+    /// Returns the most bodies that it moves.
+    #[must_use]
+    pub const fn bodies_max(self) -> usize {
+        match self {
+            Self::Basic => BODIES_MAX,
+            Self::Advanced => ADVANCED_BODIES_MAX,
+        }
+    }
 }
 
 /// Who may claim land of a land office, besides its admins.
@@ -246,6 +282,38 @@ pub struct BuildingParameters {
     pub open_ground: bool,
 }
 
+/// How much ground one player may take, and for how long it lasts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LotParameters {
+    /// Most lots that one player may hold; with 0 there are none.
+    pub per_player: u32,
+    /// Most square metres of them together.
+    pub square_metres_per_player: u32,
+    /// Days of governance time without a login of its holder after which a lot falls back; 0 for never.
+    pub days: u32,
+    /// Days of governance time without a login of their owner after which things that stay in their place
+    /// fall away on open ground; 0 for never.
+    pub wall_days: u32,
+}
+
+impl LotParameters {
+    /// Checks that all of them are in their ranges.
+    fn check(&self) -> Result<(), ParametersError> {
+        let metres = self.square_metres_per_player;
+        for (name, value, low, high) in [
+            ("lots.per_player", u64::from(self.per_player), 0, LOTS_MAX as u64),
+            ("lots.square_metres_per_player", u64::from(metres), 0, 1 << 20),
+            ("lots.days", u64::from(self.days), 0, 36_500),
+            ("lots.wall_days", u64::from(self.wall_days), 0, 36_500),
+        ] {
+            if value < low || value > high {
+                return Err(ParametersError::Count { name, value, low, high });
+            }
+        }
+        Ok(())
+    }
+}
+
 /// The gas of scripts. One unit stands for 0.1 microseconds of the reference machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GasParameters {
@@ -271,6 +339,7 @@ impl Default for Parameters {
                 high: Vec2::new(COORDINATE_MAX, COORDINATE_MAX),
             },
             gravity: Vec2::ZERO,
+            tier: TierName::Basic,
             avatar: AvatarParameters {
                 radius: Fx::from_ratio(35, 100),
                 mass: Fx::from_int(70),
@@ -298,6 +367,12 @@ impl Default for Parameters {
                 reach: Fx::from_int(20),
                 size_max: Fx::from_int(10),
                 open_ground: true,
+            },
+            lots: LotParameters {
+                per_player: 2,
+                square_metres_per_player: 256,
+                days: 90,
+                wall_days: 60,
             },
             gas: GasParameters {
                 // Three ticks are a turn: 45,000 units of 0.1 us are 4.5 ms of one core. The dearest ones take
@@ -370,6 +445,12 @@ pub enum ParametersError {
 }
 
 impl Parameters {
+    /// Returns the most objects: no more than the tier moves.
+    #[must_use]
+    pub fn objects_held(&self) -> usize {
+        (self.objects_max as usize).min(self.tier.bodies_max())
+    }
+
     /// Returns the bounds of the ground.
     ///
     /// # Errors
@@ -452,6 +533,6 @@ impl Parameters {
                 return Err(ParametersError::Count { name, value, low, high });
             }
         }
-        Ok(())
+        self.lots.check()
     }
 }

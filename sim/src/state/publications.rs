@@ -107,6 +107,17 @@ impl Publications {
         }
     }
 
+    /// Makes somebody else the publisher of what one key published.
+    pub(crate) fn change_publisher(&mut self, old: &PublicKey, new: PublicKey) {
+        let Some(own) = self.by_publisher.remove(old) else { return };
+        for (_, id) in &own.by_height {
+            if let Some(record) = self.records.get_mut(id) {
+                record.publisher = Some(new);
+            }
+        }
+        self.by_publisher.insert(new, own);
+    }
+
     /// Returns the bytes of published packages whose source is in the state.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes

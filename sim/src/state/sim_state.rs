@@ -10,8 +10,8 @@ use metatopia_math::Vec2;
 use metatopia_physics::{BodySpec, Motion};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, HeaderId, Height, Millis, ObjectId, Outcome, PackageId, PublicKey, Roster,
-    ScriptId, SimId, Site, Tick, limits::OUTCOME_TURNS,
+    ActId, Digest, HeaderId, Height, LotId, Millis, ObjectId, Outcome, PackageId, PublicKey,
+    Roster, ScriptId, SimId, Site, Tick, limits::OUTCOME_TURNS,
 };
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ use crate::{
     limits::FIRST_IN_LINE,
     rules::{
         Borders, ByteBudget, Census, FirstLogins, Governance, LandRegister, LaneKey, LaneWindows,
-        NameHolders, People, Readiness,
+        Lots, NameHolders, People, Readiness,
     },
     scripts::{GasIncome, GasPool, QueuedEvent, Script, ScriptChange},
     space::{Bodies, FloorPlan, Land},
@@ -85,6 +85,8 @@ pub struct SimClock {
     pub next_object: ObjectId,
     /// The id of the next script.
     pub next_script: ScriptId,
+    /// The number of the next lot.
+    pub next_lot: LotId,
     /// The first script whose zone the next tick looks at.
     pub next_zone: ScriptId,
     /// Steps of physics that failed, and left all bodies where they were. Anything but 0 is a
@@ -104,6 +106,8 @@ pub(crate) struct State {
     pub(crate) governance: Governance,
     /// Roles, bans, mutes, what is frozen, and what was ordered.
     pub(crate) people: People,
+    /// Ground that people took.
+    pub(crate) lots: Lots,
     pub(crate) roster: Roster,
     /// The price of a first login, and the bases by which turns are judged.
     pub(crate) first_logins: FirstLogins,
@@ -184,6 +188,7 @@ impl State {
         self.clock.height = height;
         self.clock.time = time;
         self.remove_stale_packages();
+        self.fall_back();
     }
 
     /// Records who has which standing after the turn under way.
@@ -211,7 +216,7 @@ impl State {
     /// Says whether the sim may have another object.
     pub(crate) fn has_object_slot(&self) -> bool {
         let objects = self.objects.len().saturating_add(self.borders.away.len());
-        objects < self.charter.parameters.objects_max as usize
+        objects < self.charter.parameters.objects_held()
     }
 
     /// Puts an object into the world under the next id.
@@ -240,6 +245,11 @@ impl State {
         self.objects.insert(id, object);
         self.note_spawned(spawner, id);
         Ok(id)
+    }
+
+    /// Notes that a thing moves no more, because its tier computed no number for it.
+    pub(super) fn note_frozen(&mut self, id: ObjectId) {
+        self.movable.remove(&id);
     }
 
     /// Ends a player's session; what the player built can be undone no more.
@@ -396,6 +406,7 @@ impl State {
         }
         self.borders.touch_all();
         self.people.touch_all();
+        self.lots.all.touch_all();
         self.windows_touched = self.windows.lanes().collect();
     }
 
@@ -409,6 +420,7 @@ impl State {
         self.movable = BTreeSet::new();
         self.index_spawned();
         self.people.index();
+        self.lots.index();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);

@@ -10,8 +10,8 @@ use metatopia_math::Vec2;
 use metatopia_physics::{Body, Bounds, Contact, Joint};
 use metatopia_scripting::Package;
 use metatopia_types::{
-    ActId, Digest, LandGrant, LeafKey, ObjectId, Outcome, PackageId, PublicKey, Root, Said, SimId,
-    ValidatorSet, leaf_hash,
+    ActId, Digest, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, PublicKey, Root, Said,
+    SimId, ValidatorSet, leaf_hash,
     limits::{LEAF_BYTES_MAX, LEAVES_MAX},
     merkle, said_key,
     wire::{self, DecodeError},
@@ -24,6 +24,7 @@ use super::{
     genesis::GenesisError,
     object::Object,
     parameters::ParametersError,
+    parameters::TierName,
     players::Player,
     publications::{Publication, Publications},
     sim_state::{Charter, Owner, State},
@@ -33,12 +34,13 @@ use super::{
 use crate::{
     ENGINE,
     acts::BuildHistory,
+    limits::TIER_BYTES_MAX,
     rules::{
         Border, Borders, ByteBudget, FrozenThing, GrantedSim, LandRegister, LaneKey, LaneWindows,
-        People, RecordedOrder, Role, Sanction, Window,
+        Lots, People, RecordedOrder, Role, RotatedKey, Sanction, Window,
     },
     scripts::GasPool,
-    space::{Bodies, RestoreBodiesError},
+    space::{Bodies, Lot, RestoreBodiesError},
     tree::{EngineLeaf, Tracked, leaf_keys as kinds},
 };
 
@@ -64,7 +66,7 @@ pub struct Manifest {
 /// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 185 are for what has one, in a world of as
 /// many bodies as there can be: contacts 72, scripts' numbers 14, players 15, objects 13, owners 5,
 /// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
-/// bans, mutes and orders 6, borders 1, all else 1.
+/// bans, mutes, orders and rotated keys 6, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
 pub const SNAPSHOT_BYTES_MAX: usize = 249 * 1_024 * 1_024;
 
@@ -115,6 +117,9 @@ pub enum StateRestoreError {
     /// Bodies, contacts and joints are not those of a state.
     #[error(transparent)]
     Bodies(#[from] RestoreBodiesError),
+    /// What moves its bodies is not there, or its state is none.
+    #[error(transparent)]
+    Tier(#[from] super::tools::MissingTier),
     /// The parameters break a rule: the state was never one.
     #[error(transparent)]
     Parameters(#[from] ParametersError),
@@ -251,7 +256,7 @@ impl World {
             }
             leaves.insert(leaf.key.clone(), content.as_slice());
         }
-        let state = LeafReader { leaves }.state()?;
+        let state = LeafReader { leaves }.state(tools)?;
         let world = Self::assemble(state, tools)?;
         if world.root() == root { Ok(world) } else { Err(StateRestoreError::NotCanonical) }
     }
@@ -264,7 +269,7 @@ struct LeafReader<'a> {
 
 impl LeafReader<'_> {
     /// Returns the state. Refuses leaves that are left over.
-    fn state(mut self) -> Result<State, StateRestoreError> {
+    fn state(mut self, tools: &Tools) -> Result<State, StateRestoreError> {
         let engine = self.engine()?;
         let charter: Charter = self.single(kinds::PARAMETERS)?;
         charter.parameters.check()?;
@@ -284,6 +289,7 @@ impl LeafReader<'_> {
             clock,
             governance: self.single(kinds::GOVERNANCE)?,
             people: self.people()?,
+            lots: self.lots()?,
             roster: self.single(kinds::VALIDATORS)?,
             first_logins: self.single(kinds::FIRST_LOGINS)?,
             readiness: self.single(kinds::READINESS)?,
@@ -323,6 +329,8 @@ impl LeafReader<'_> {
             forgotten: Vec::new(),
             byte_budget: ByteBudget::default(),
         };
+        let tier = self.tier(&state.charter)?;
+        state.set_tier(tools, tier.as_deref())?;
         state.index();
         match self.leaves.into_keys().next() {
             Some(stray) => Err(StateRestoreError::UnknownLeaf(stray)),
@@ -408,6 +416,19 @@ impl LeafReader<'_> {
         Ok((Bodies::restore(bounds, gravity, bodies, contacts, joints)?, objects))
     }
 
+    /// Reads the state of the tier, from the leaves that it is cut into; nothing where there is none.
+    fn tier(&mut self, charter: &Charter) -> Result<Option<Vec<u8>>, StateRestoreError> {
+        if charter.parameters.tier == TierName::Basic {
+            return Ok(None);
+        }
+        let mut state = Vec::new();
+        for n in 0..kinds::tier_leaves(TIER_BYTES_MAX) {
+            let Some(content) = self.leaves.remove(&kinds::tier_key(n)) else { break };
+            state.extend_from_slice(content);
+        }
+        Ok(Some(state))
+    }
+
     /// Reads the register of a land office; nothing of any other sim.
     fn land(&mut self, charter: &Charter) -> Result<Option<LandRegister>, StateRestoreError> {
         if !charter.is_office() {
@@ -460,8 +481,16 @@ impl LeafReader<'_> {
         people.bans = tracked(self.table::<(PublicKey, Sanction)>(kinds::BANS)?);
         people.mutes = tracked(self.table::<(PublicKey, Sanction)>(kinds::MUTES)?);
         people.frozen = tracked(self.table::<(ObjectId, FrozenThing)>(kinds::FROZEN)?);
+        people.rotated = tracked(self.table::<(PublicKey, RotatedKey)>(kinds::ROTATED)?);
         people.orders = tracked(self.table::<(u64, RecordedOrder)>(kinds::ORDERS)?);
         Ok(people)
+    }
+
+    /// Reads the lots.
+    fn lots(&mut self) -> Result<Lots, StateRestoreError> {
+        let mut lots = Lots::default();
+        lots.all = tracked(self.table::<(LotId, Lot)>(kinds::LOTS)?);
+        Ok(lots)
     }
 
     /// Reads the packages, each of which is cut into pieces.

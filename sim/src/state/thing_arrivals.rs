@@ -149,7 +149,7 @@ impl State {
         Object {
             kind: thing.kind.clone(),
             name: thing.name.clone(),
-            owner: thing.owner,
+            owner: thing.owner.map(|key| self.key_now(key)),
             player: None,
             look: thing.look,
             text: thing.text.clone(),

@@ -61,6 +61,7 @@ pub(super) fn tick(
     let leaving = steer(next, now);
     leaving.iter().for_each(|player| next.despawn(player));
     let happened = step(next);
+    happened.frozen.iter().for_each(|id| next.note_frozen(*id));
     next.hold_back();
     probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);

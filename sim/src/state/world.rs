@@ -44,7 +44,9 @@ impl World {
         if let Some(Parent { sim, height, .. }) = &genesis.parent {
             return Err(GenesisError::NeedsState { parent: *sim, height: *height });
         }
-        let mut world = Self::assemble(State::from_genesis(genesis)?, tools)?;
+        let mut state = State::from_genesis(genesis)?;
+        state.set_tier(tools, None)?;
+        let mut world = Self::assemble(state, tools)?;
         let bytes = world.state_bytes();
         if bytes > WORLD_BYTES_MAX {
             return Err(GenesisError::TooLarge { bytes });
@@ -127,8 +129,10 @@ impl World {
     pub(super) fn byte_budget(&self) -> ByteBudget {
         ByteBudget::remaining(
             self.leaves.bytes().saturating_add(reserved_bytes(&self.state)),
-            // Packages have a bound of their own, and take nothing from what scripts may remember.
-            self.bytes_max.saturating_add(self.state.publications.bytes()),
+            // Packages and the tier have bounds of their own, and take nothing from what scripts remember.
+            self.bytes_max
+                .saturating_add(self.state.publications.bytes())
+                .saturating_add(self.leaves.tier_bytes()),
         )
     }
 

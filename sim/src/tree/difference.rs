@@ -4,8 +4,8 @@ use core::{cmp::Ordering, iter::Peekable, slice::Iter};
 
 use metatopia_physics::{Body, Contact, Joint};
 use metatopia_types::{
-    ActId, LandGrant, LeafKey, ObjectId, Outcome, PackageId, Parcel, PublicKey, Roster, Said,
-    SimId, wire,
+    ActId, LandGrant, LeafKey, LotId, ObjectId, Outcome, PackageId, Parcel, PublicKey, Roster,
+    Said, SimId, wire,
 };
 use serde::{Serialize, de::DeserializeOwned};
 
@@ -14,9 +14,10 @@ use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::{
         Border, FrozenThing, Governance, GrantedSim, LandWeek, LaneKey, RecordedOrder, Role,
-        Sanction, Window,
+        RotatedKey, Sanction, Window,
     },
     scripts::{GasPool, Script},
+    space::Lot,
     state::{Charter, LeafEntry, Manifest, Object, Owner, Player, Publication, SimClock},
 };
 
@@ -227,6 +228,10 @@ fn entries(key: &LeafKey, content: &[u8]) -> Vec<NamedEntry> {
             named(content, |(key, _): &(PublicKey, Sanction)| format!("player {key}"))
         }
         kinds::FROZEN => named(content, |(id, _): &(ObjectId, FrozenThing)| format!("object {id}")),
+        kinds::LOTS => named(content, |(id, _): &(LotId, Lot)| format!("lot {id}")),
+        kinds::ROTATED => {
+            named(content, |(key, _): &(PublicKey, RotatedKey)| format!("player {key}"))
+        }
         kinds::ORDERS => named(content, |(n, _): &(u64, RecordedOrder)| format!("order {n}")),
         kinds::OUTCOMES => named(content, |(act, _): &(ActId, Outcome)| format!("act {act}")),
         _ if key.0.starts_with(kinds::CONTACTS) => named(content, |contact: &Contact| {
@@ -270,6 +275,10 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         }
         kinds::NEIGHBOUR => text::<Border>(content),
         kinds::PARCEL => Parcel::decode(content).ok().map(|parcel| format!("{parcel:#?}")),
+        kinds::TIER => {
+            let digest = blake3::hash(content);
+            Some(format!("{} bytes of the tier's state, digest {digest}", content.len()))
+        }
         kinds::LAND => text::<LandWeek>(content),
         kinds::GRANTS => text::<Vec<LandGrant>>(content),
         kinds::GRANTED => text::<Vec<(SimId, GrantedSim)>>(content),
@@ -285,6 +294,8 @@ pub fn show(key: &LeafKey, content: &[u8]) -> String {
         kinds::ROLES => text::<Vec<(PublicKey, Role)>>(content),
         kinds::BANS | kinds::MUTES => text::<Vec<(PublicKey, Sanction)>>(content),
         kinds::FROZEN => text::<Vec<(ObjectId, FrozenThing)>>(content),
+        kinds::LOTS => text::<Vec<(LotId, Lot)>>(content),
+        kinds::ROTATED => text::<Vec<(PublicKey, RotatedKey)>>(content),
         kinds::ORDERS => text::<Vec<(u64, RecordedOrder)>>(content),
         kinds::OUTCOMES => text::<Vec<(ActId, Outcome)>>(content),
         _ if key.0.starts_with(kinds::CONTACTS) => text::<Vec<Contact>>(content),

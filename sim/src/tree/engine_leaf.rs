@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 28] = [
+const FORMATS: [(&str, u32); 31] = [
     (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 3),
     (kinds::GOVERNANCE, 2),
@@ -30,6 +30,7 @@ const FORMATS: [(&str, u32); 28] = [
     (kinds::PUBLICATIONS, 1),
     (kinds::CONTACTS, 1),
     (kinds::JOINTS, 1),
+    (kinds::TIER, 1),
     (kinds::SCRIPT, 4),
     (kinds::TILE, 2),
     (kinds::OUTCOMES, 1),
@@ -38,11 +39,13 @@ const FORMATS: [(&str, u32); 28] = [
     (kinds::GRANTED, 1),
     (kinds::NEIGHBOUR, 2),
     (kinds::PARCEL, 2),
+    (kinds::LOTS, 1),
     (kinds::ROLES, 1),
     (kinds::BANS, 1),
     (kinds::MUTES, 1),
     (kinds::FROZEN, 1),
     (kinds::ORDERS, 1),
+    (kinds::ROTATED, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

@@ -1,6 +1,6 @@
 //! The keys of leaves: a name for each kind, and what comes behind it.
 
-use metatopia_types::{Height, LeafKey, SimId};
+use metatopia_types::{Height, LeafKey, SimId, limits::LEAF_BYTES_MAX};
 
 use super::leaf_table::prefix_text;
 use crate::space::Tile;
@@ -29,6 +29,8 @@ pub(crate) const PUBLICATIONS: &str = "publications";
 pub(crate) const CONTACTS: &str = "contacts";
 /// What holds bodies together.
 pub(crate) const JOINTS: &str = "joints";
+/// What the tier keeps that moves the bodies, cut into pieces.
+pub(crate) const TIER: &str = "tier";
 pub(crate) const SCRIPT: &str = "script";
 pub(crate) const TILE: &str = "tile";
 /// What a sim keeps of a neighbour, and what it says to it.
@@ -36,11 +38,15 @@ pub(crate) const NEIGHBOUR: &str = "neighbour";
 /// What is under way to a neighbour.
 pub(crate) const PARCEL: &str = "parcel";
 pub(crate) const OUTCOMES: &str = "outcomes";
+/// Ground that people took.
+pub(crate) const LOTS: &str = "lots";
 pub(crate) const ROLES: &str = "roles";
 pub(crate) const BANS: &str = "bans";
 pub(crate) const MUTES: &str = "mutes";
 /// The things that moderators stopped.
 pub(crate) const FROZEN: &str = "frozen";
+/// The keys that were given up.
+pub(crate) const ROTATED: &str = "rotated";
 /// What was ordered of late.
 pub(crate) const ORDERS: &str = "orders";
 
@@ -81,6 +87,16 @@ pub(crate) fn known_key(neighbour: SimId) -> LeafKey {
 /// Returns the key of the leaf with a parcel that is under way to a neighbour.
 pub(crate) fn parcel_key(neighbour: SimId, number: u64) -> LeafKey {
     LeafKey(format!("{PARCEL}/{neighbour}/{number}"))
+}
+
+/// Returns the key of a piece of the state of the tier.
+pub(crate) fn tier_key(piece: usize) -> LeafKey {
+    LeafKey(format!("{TIER}/{piece:04}"))
+}
+
+/// Returns how many leaves so many bytes of the state of the tier have.
+pub(crate) const fn tier_leaves(bytes: usize) -> usize {
+    bytes.div_ceil(LEAF_BYTES_MAX)
 }
 
 /// Returns the neighbour and the number of a parcel's leaf.

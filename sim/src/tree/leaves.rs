@@ -16,8 +16,8 @@ use metatopia_types::{
 use super::{
     engine_leaf::EngineLeaf,
     leaf_keys::{
-        CONTACTS, GRANTED, GRANTS, HISTORIES, JOINTS, OWNERS, PACKAGES, PLAYERS, PUBLICATIONS,
-        TILE, WINDOWS, prefix_digits, tile_named,
+        CONTACTS, GRANTED, GRANTS, HISTORIES, JOINTS, LOTS, OWNERS, PACKAGES, PLAYERS,
+        PUBLICATIONS, TILE, WINDOWS, prefix_digits, tile_named,
     },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     people_leaves::PeopleTables,
@@ -77,6 +77,7 @@ pub(crate) struct StateLeaves {
     pub(super) joints: LeafTable<8>,
     pub(super) granted: LeafTable<32>,
     pub(super) people: PeopleTables,
+    pub(super) lots: LeafTable<8>,
     /// Shared with who proves shelves of a state that has passed.
     pub(super) shelves: Shelves,
     pub(super) tiles: BTreeMap<Tile, LeafTable<8>>,
@@ -91,6 +92,8 @@ pub(crate) struct StateLeaves {
     pub(super) nodes: Arc<merkle::Tree>,
     /// The most bytes that a snapshot takes, see [`StateLeaves::bytes`].
     pub(super) bytes: u64,
+    /// The bytes of the state of the tier.
+    pub(super) tier_bytes: usize,
     /// Objects that changed between the last two calls of [`StateLeaves::refresh`].
     pub(super) changed: Vec<ChangedObject>,
     pub(super) hashed_bytes: u64,
@@ -138,6 +141,11 @@ impl StateLeaves {
     /// Returns the most bytes that a snapshot takes of the state as the last refresh found it.
     pub(crate) const fn bytes(&self) -> u64 {
         self.bytes
+    }
+
+    /// Returns how many bytes the state of the tier has.
+    pub(crate) const fn tier_bytes(&self) -> u64 {
+        self.tier_bytes as u64
     }
 
     /// Returns how many bytes of content were hashed so far, for measurements.
@@ -191,6 +199,7 @@ impl StateLeaves {
             CONTACTS => self.contacts.part(prefix, range),
             JOINTS => self.joints.part(prefix, range),
             GRANTED => self.granted.part(prefix, range),
+            LOTS => self.lots.part(prefix, range),
             GRANTS => self.shelves.0.part(prefix, range),
             _ if PeopleTables::has(name) => return self.people.part(name, prefix, range),
             _ => {

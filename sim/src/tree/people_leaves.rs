@@ -1,4 +1,4 @@
-//! The leaves of what is kept about people: five tables, each cut by its keys.
+//! The leaves of what is kept about people: six tables, each cut by its keys.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use metatopia_types::{
 use serde::Serialize;
 
 use super::{
-    leaf_keys::{BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, ROLES, table_leaf_key},
+    leaf_keys::{BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, ROLES, ROTATED, table_leaf_key},
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
     refresh::{refresh_table, set_entry},
@@ -23,6 +23,7 @@ pub(super) struct PeopleTables {
     bans: LeafTable<32>,
     mutes: LeafTable<32>,
     frozen: LeafTable<8>,
+    rotated: LeafTable<32>,
     /// Shared with who proves orders of a state that has passed.
     orders: Arc<LeafTable<8>>,
 }
@@ -30,7 +31,7 @@ pub(super) struct PeopleTables {
 impl PeopleTables {
     /// Says whether one of the tables has this name.
     pub(super) fn has(name: &str) -> bool {
-        [ROLES, BANS, MUTES, FROZEN, ORDERS].contains(&name)
+        [ROLES, BANS, MUTES, FROZEN, ROTATED, ORDERS].contains(&name)
     }
 
     /// Returns a range of the content of a leaf of the table with this name.
@@ -40,6 +41,7 @@ impl PeopleTables {
             BANS => self.bans.part(prefix, range),
             MUTES => self.mutes.part(prefix, range),
             FROZEN => self.frozen.part(prefix, range),
+            ROTATED => self.rotated.part(prefix, range),
             ORDERS => self.orders.part(prefix, range),
             _ => return None,
         })
@@ -52,6 +54,7 @@ impl PeopleTables {
         put_touched(&mut self.bans, &mut people.bans, by_key);
         put_touched(&mut self.mutes, &mut people.mutes, by_key);
         put_touched(&mut self.frozen, &mut people.frozen, |id: &ObjectId| id.0.to_be_bytes());
+        put_touched(&mut self.rotated, &mut people.rotated, by_key);
         if people.orders.is_touched() {
             let orders = Arc::make_mut(&mut self.orders);
             put_touched(orders, &mut people.orders, |number: &u64| number.to_be_bytes());
@@ -64,6 +67,7 @@ impl PeopleTables {
         hashed += refresh_table(tree, BANS, &mut self.bans);
         hashed += refresh_table(tree, MUTES, &mut self.mutes);
         hashed += refresh_table(tree, FROZEN, &mut self.frozen);
+        hashed += refresh_table(tree, ROTATED, &mut self.rotated);
         if !self.orders.is_fresh() {
             hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
         }

@@ -11,8 +11,9 @@ use serde::Serialize;
 use super::{
     leaf_keys::{
         CHAT, CLOCK, CONTACTS, ENGINE, FIRST_LOGINS, GOVERNANCE, GRANTED, GRANTS, HISTORIES,
-        JOINTS, LAND, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
-        VALIDATORS, WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tile_table_name,
+        JOINTS, LAND, LOTS, OWNERS, PACKAGES, PARAMETERS, PLAYERS, PUBLICATIONS, READINESS, SCRIPT,
+        VALIDATORS, WINDOWS, known_key, outcomes_key, parcel_key, table_leaf_key, tier_key,
+        tier_leaves, tile_table_name,
     },
     leaf_table::{LeafDigest, LeafTable},
     leaves::{Single, StateLeaves},
@@ -61,6 +62,10 @@ impl StateLeaves {
         self.land(state);
         self.borders(state);
         self.people.take_changes(&mut state.people);
+        for id in state.lots.all.take_touched() {
+            let entry = state.lots.all.get(&id).map(|lot| wire::encode(&(id, lot)));
+            set_entry(&mut self.lots, id.0.to_be_bytes(), entry);
+        }
         // Objects and bodies share an entry, so both lists of changes must be taken at once.
         let changes = state.bodies.take_changes();
         self.objects(state, changes.bodies);
@@ -69,6 +74,9 @@ impl StateLeaves {
         }
         if changes.joints {
             self.joints(state);
+        }
+        if changes.tier {
+            self.tier(state);
         }
         // The tables come after all entries are in them: a leaf is cut and hashed once.
         self.refresh_tables();
@@ -186,6 +194,19 @@ impl StateLeaves {
         self.hashed_bytes = self.hashed_bytes.saturating_add(u64::from(bytes));
         self.tree.insert(key.clone(), tree_entry(&key, LeafDigest { hash, bytes }));
         self.singles.insert(key, Single { content: content.into() });
+    }
+
+    /// Cuts the state of the tier into leaves.
+    fn tier(&mut self, state: &mut State) {
+        let Some(bytes) = state.bodies.tier_state() else { return };
+        let pieces = tier_leaves(bytes.len());
+        for (n, piece) in bytes.chunks(LEAF_BYTES_MAX).enumerate() {
+            self.bytes_leaf(tier_key(n), piece.to_vec());
+        }
+        for gone in pieces..tier_leaves(self.tier_bytes) {
+            self.drop_single(&tier_key(gone));
+        }
+        self.tier_bytes = bytes.len();
     }
 
     /// Removes a leaf that is one value.
@@ -358,6 +379,7 @@ impl StateLeaves {
         hashed += refresh_table(tree, JOINTS, &mut self.joints);
         hashed += refresh_table(tree, GRANTED, &mut self.granted);
         hashed += self.people.refresh(tree);
+        hashed += refresh_table(tree, LOTS, &mut self.lots);
         if !self.shelves.0.is_fresh() {
             hashed += refresh_table(tree, GRANTS, Arc::make_mut(&mut self.shelves.0));
         }

@@ -7,8 +7,8 @@ use metatopia_sim::{
     limits::{FIRST_LOGINS_PER_TURN_MAX, FRESH_LANES_PER_TURN_MAX},
 };
 use metatopia_types::{
-    Act, Ed25519, Envelope, Height, Look, Pass, PublicKey, Puzzle, Seq, Sign as _, SigningKey,
-    TicketPass, Work, limits,
+    Act, Ed25519, Envelope, Height, Look, Pass, PublicKey, Puzzle, Rotation, Seq, Sign as _,
+    SigningKey, TicketPass, Work, limits,
 };
 
 use super::{ADA, ADMIN, SIM, envelope, key, numbered, open, turn};
@@ -141,6 +141,39 @@ fn an_act_whose_ticket_signed_another_key_is_not_signed() {
     };
     assert!(shown(&ada));
     assert!(!shown(&eve));
+}
+
+#[test]
+fn a_rotation_lets_in_a_key_in_place_of_one_that_the_sim_knows() {
+    let [admin, eve, new] = [100, 102, 103].map(key);
+    for rule in [FirstLogin::Work, FirstLogin::Invite, FirstLogin::Closed] {
+        let register = Register::genesis(
+            SIM,
+            &Parameters { first_login: rule, ..Parameters::default() },
+            BTreeSet::from([admin.public()]),
+        );
+        let by = |old: &SigningKey| {
+            shows(new.public(), Some(Pass::Rotation(Rotation::new(old, &new, 1))))
+        };
+        assert_eq!(check(&register, 1, &by(&admin)), Ok(()), "{rule:?}");
+        assert!(check(&register, 1, &by(&eve)).is_err(), "{rule:?}: nobody knows this key");
+    }
+}
+
+/// Whoever sees a rotation in an act cannot use it, nor change it.
+#[test]
+fn an_act_whose_rotation_is_another_keys_or_forged_by_half_is_not_signed() {
+    let [old, new, eve] = [100, 103, 102].map(key);
+    let rotation = Rotation::new(&old, &new, 1);
+    let signed = |author: &SigningKey, rotation| {
+        shows(author.public(), Some(Pass::Rotation(rotation))).sign(author).verify(&Ed25519)
+    };
+    assert!(signed(&new, rotation));
+    assert!(!signed(&eve, rotation), "it is for another key");
+    let half = Rotation { by_old: Rotation::new(&eve, &new, 1).by_old, ..rotation };
+    assert!(!signed(&new, half), "the old key signed nothing");
+    let taken = Rotation { by_new: Rotation::new(&old, &eve, 1).by_new, ..rotation };
+    assert!(!signed(&new, taken), "the new key signed nothing");
 }
 
 #[test]

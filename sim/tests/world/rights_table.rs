@@ -8,8 +8,9 @@ use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
 use metatopia_types::{
     ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, Digest, Emote, Evidence, GovernOrder,
-    HeaderId, Height, LeafKey, Look, NodeContact, ObjectId, Offer, Outcome, Outline, PackageId,
-    Refusal, RoleRight, Round, ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
+    HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NodeContact, ObjectId, Offer,
+    Outcome, Outline, PackageId, Refusal, RoleRight, Round, ScriptId, SetChange, SimId,
+    TicketOrder, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -61,6 +62,7 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::Land { order: nowhere },
         Act::Answer { object: thing, terms, accepts: false },
         Act::Forbid,
+        Act::GoHome,
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },
     ]
@@ -120,7 +122,12 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let announce = GovernOrder::Announce { text: "hello".to_owned() };
     let build = rights(RoleRight::Build);
     let border = Act::Border { order: BlobId(Digest::ZERO) };
+    let ground = LotGround { x: 20, y: 20, width: 8, depth: 8 };
+    let claim = Act::Lot(LotOrder::Claim { ground, name: "garden".to_owned() });
+    let name = Act::Lot(LotOrder::Name { lot: LotId(1), name: "orchard".to_owned() });
     vec![
+        row(claim, Refusal::ClosedLand, &[RoleRight::Land]),
+        row(name, Refusal::NotYours, &[RoleRight::Land]),
         row(border, Refusal::NotAdmin, &[RoleRight::Borders]),
         row(servers, Refusal::NotAdmin, &[RoleRight::Servers]),
         row(ticket, Refusal::NotAdmin, moderate),
@@ -161,6 +168,9 @@ fn world() -> (World, ObjectId) {
         yard.login(n);
     }
     yard.play();
+    let ground = LotGround { x: -18, y: -18, width: 8, depth: 8 };
+    let claim = LotOrder::Claim { ground, name: "Bob's".to_owned() };
+    assert_eq!(yard.try_act(BOB, Act::Lot(claim)), Outcome::Ok);
     let (seconds, reason) = (None, String::new());
     let mute = GovernOrder::Mute { key: public(MUTED), seconds, reason: reason.clone() };
     assert_eq!(yard.try_act(ADMIN, Act::Govern(mute)), Outcome::Ok);

@@ -6,8 +6,8 @@ use metatopia_math::Vec2;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, ObjectId, Offer, Pass,
-    PublicKey, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
+    ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, LotOrder, ObjectId, Offer,
+    Pass, PublicKey, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -131,6 +131,10 @@ pub enum Act {
     },
     /// Orders something about people, as an admin or by a role.
     Govern(GovernOrder),
+    /// Orders something about a lot: ground of the sim that a person takes.
+    Lot(LotOrder),
+    /// Goes home: the avatar is where avatars appear, whatever stood around it.
+    GoHome,
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {
@@ -264,13 +268,16 @@ pub struct SignedEnvelope {
 }
 
 impl SignedEnvelope {
-    /// Checks the author's signature, and that of the ticket if the act shows one.
+    /// Checks the author's signature, and those of the ticket or the rotation that the act shows.
     #[must_use]
     pub fn verify(&self, scheme: &dyn Verify) -> bool {
         let Envelope { sim, author, act, .. } = &self.envelope;
         let lets_in = match act {
             Act::Login { pass: Some(Pass::Ticket(ticket)), .. } => {
                 ticket.verify(*sim, author, scheme)
+            }
+            Act::Login { pass: Some(Pass::Rotation(rotation)), .. } => {
+                rotation.new == *author && rotation.verify(scheme)
             }
             _ => true,
         };

@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 24] = [
+pub const ACT_NUMBERS: [(&str, u16); 26] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -36,6 +36,8 @@ pub const ACT_NUMBERS: [(&str, u16); 24] = [
     ("Approach", 21),
     ("Border", 22),
     ("Govern", 23),
+    ("Lot", 24),
+    ("GoHome", 25),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -70,6 +72,8 @@ impl Act {
             Self::Approach { .. } => 21,
             Self::Border { .. } => 22,
             Self::Govern(_) => 23,
+            Self::Lot(_) => 24,
+            Self::GoHome => 25,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -265,4 +265,6 @@ counters! {
     ObjectId(u64);
     /// A script running on an object, in the order of creation; 0 is the sim core.
     ScriptId(u64);
+    /// A lot of a sim, in the order of claims; 0 is never given out.
+    LotId(u64);
 }

@@ -45,6 +45,7 @@ mod land;
 mod land_proof;
 pub mod limits;
 mod link;
+mod lot;
 pub mod merkle;
 mod movement;
 mod offer;
@@ -54,6 +55,7 @@ mod plane;
 mod receipt;
 mod recovery;
 mod roster;
+mod rotation;
 mod site;
 mod sound;
 mod state_proof;
@@ -80,13 +82,14 @@ pub use form::Form;
 pub use genesis_head::{GenesisHead, GenesisHeadError, HeadParent, OfficeFounding};
 pub use govern::{GovernOrder, RoleRight};
 pub use ids::{
-    ActId, BlobId, Digest, HeaderId, Height, Lane, ObjectId, PackageId, ParseIdError, PublicKey,
-    Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
+    ActId, BlobId, Digest, HeaderId, Height, Lane, LotId, ObjectId, PackageId, ParseIdError,
+    PublicKey, Root, Round, ScriptId, Seq, Signature, SimId, Tick, ValidatorsId,
 };
 pub use keys::{Ed25519, Sign, SigningKey, Verify};
 pub use land::{LandGrant, LandOrder, LandSponsor};
 pub use land_proof::{GRANTS_LEAF, LandProof, LandProofError, ProvedLand, shelf_block, shelf_key};
 pub use link::{Link, LinkError, certified, follow};
+pub use lot::{LotGround, LotOrder};
 pub use movement::Movement;
 pub use offer::{Offer, Permission, ShownOffer};
 pub use origin::{Origin, ParseOriginError};
@@ -95,6 +98,7 @@ pub use plane::{PlaneBlock, TilePoint, holds, overlap};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
 pub use roster::{Member, Roster, RosterError};
+pub use rotation::Rotation;
 pub use site::{Site, Square, SquareError};
 pub use sound::Sound;
 pub use state_proof::{LeafKey, StateProof, StateProofError, leaf_hash};

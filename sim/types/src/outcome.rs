@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BorderRefusal, HearRefusal, ObjectId, SimId};
+use crate::{BorderRefusal, HearRefusal, ObjectId, PublicKey, SimId};
 
 /// The result of applying one act; the same on every server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -265,6 +265,30 @@ pub enum Refusal {
     /// The thing is on its way to a neighbour.
     #[error("the thing is on its way to a neighbour; it is taken there or comes back")]
     Away,
+    /// There is no such lot.
+    #[error("there is no such lot")]
+    NoLot,
+    /// Somebody has a lot there.
+    #[error("a part of that ground is a lot already")]
+    LotTaken,
+    /// The holder has as many lots, or as much ground, as one player may have.
+    #[error("the holder has as many lots, or as much ground, as one player may have")]
+    TooManyLots,
+    /// Things of others stand on the ground.
+    #[error("things of others stand on that ground")]
+    NotEmpty,
+    /// The thing does not stand on the lot.
+    #[error("the thing does not stand on the lot")]
+    NotOnLot,
+    /// There is no free place where the thing could go.
+    #[error("neither its owner's ground nor the ground beside the lot has room for the thing")]
+    NoWayHome,
+    /// The key was given up for another one.
+    #[error("the key was rotated to {0}")]
+    Rotated(PublicKey),
+    /// A rotation leads to a key that is somebody's here.
+    #[error("the sim knows the new key already; rotate to one that was never used here")]
+    KnownKey,
 }
 
 impl core::fmt::Display for Outcome {

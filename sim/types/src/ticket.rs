@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Digest, PublicKey, Sign, Signature, SimId, Verify, Work};
+use crate::{Digest, PublicKey, Rotation, Sign, Signature, SimId, Verify, Work};
 
 /// What a key that is new to a sim shows in its first login.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,6 +15,8 @@ pub enum Pass {
     Work(Work),
     /// A ticket of an admin.
     Ticket(TicketPass),
+    /// A key that the sim knows, and whose place the new one takes.
+    Rotation(Rotation),
 }
 
 /// A ticket that lets one key in.

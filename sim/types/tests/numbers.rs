@@ -56,6 +56,8 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Approach", Act::Approach { from: SimId(Digest::ZERO) }),
         ("Border", Act::Border { order: BlobId(Digest([3; 32])) }),
         ("Govern", Act::Govern(GovernOrder::Thaw { object: ObjectId(7) })),
+        ("Lot", Act::Lot(LotOrder::Return { lot: LotId(3) })),
+        ("GoHome", Act::GoHome),
     ]
 }
 
@@ -130,10 +132,11 @@ fn each_number_keeps_its_refusal() {
                 TooManySquares NoSquaresLeft NotOfWorld NotItsAdmin BadBeacons NoGrant NotCertified \
                 OldHeader NotSuccessor SimRuns OfficeStays NoOffer \
                 NotHeard BadBorder NoBorder NotNear Banned Muted NoRight Outranked \
-                LastAdmin Frozen AlreadySo NotHere ListFull UnfitName NameTaken Away";
+                LastAdmin Frozen AlreadySo NotHere ListFull UnfitName NameTaken Away \
+                NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
-        // All but three are their numbers; those name a sim or a reason behind their numbers.
+        // All but four are their numbers; those name a sim, a key or a reason behind their numbers.
         let plain = wire::decode(&[number], 33);
         let reasoned = || wire::decode(&[number, 0], 33);
         let named = wire::encode(&taken);

@@ -1,7 +1,9 @@
 //! Commands of the page.
 
 use metatopia_protocol::Question;
-use metatopia_types::{Act, BodyShape, Emote, Height, Look, ObjectId, Offer, PackageId, ScriptId};
+use metatopia_types::{
+    Act, BodyShape, Emote, Height, Look, LotId, LotOrder, ObjectId, Offer, PackageId, ScriptId,
+};
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -53,6 +55,10 @@ enum PageCommand {
     Approach { from: String },
     /// Orders something about people or things.
     Govern { order: PageOrder },
+    /// Claims a square of ground around a place.
+    ClaimLot { x: PageNumber, y: PageNumber, side: u16 },
+    /// Gives a lot back to the sim.
+    ReturnLot { lot: LotId },
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -276,6 +282,8 @@ impl ClientCore {
                 Err(_) => self.failed(id, BAD_NAME, &from.into()),
             },
             PageCommand::Govern { order } => self.govern(id, order),
+            PageCommand::ClaimLot { x, y, side } => self.claim_lot(id, x, y, side),
+            PageCommand::ReturnLot { lot } => self.order_lot(id, LotOrder::Return { lot }),
             PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),

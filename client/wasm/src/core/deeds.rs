@@ -177,6 +177,9 @@ impl ClientCore {
 
     /// Tells whoever waits for it.
     fn finish(&mut self, seq: Option<Seq>, deed: Deed, end: ActEnd) {
+        if matches!(deed.act, Act::Lot(_)) {
+            self.lots_changed();
+        }
         match deed.kind {
             DeedKind::Plain(command) | DeedKind::Leave(command) => self.reply(command, end),
             DeedKind::Undo(command) => {

@@ -120,6 +120,10 @@ fn ordered((number, order): &(u64, RecordedOrder)) -> Value {
         OrderedDeed::Border { word, neighbour } => {
             json!({ "verb": "border", "detail": format!("{word} {neighbour}") })
         }
+        OrderedDeed::Lot { word, lot } => {
+            let lot = lot.map_or_else(String::new, |lot| format!(" {lot}"));
+            json!({ "verb": "lot", "detail": format!("{word}{lot}") })
+        }
         OrderedDeed::TakeBack { square } => {
             json!({ "verb": "takeback", "detail": square.to_string() })
         }

@@ -6,14 +6,15 @@ use data_encoding::BASE64;
 use metatopia_client::QUESTIONS_MAX;
 use metatopia_math::Vec2;
 use metatopia_protocol::{
-    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, OrderEntry, PACKAGES_PER_ANSWER_MAX,
-    PackageEntry, PlayerEntry, Question, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
+    Answer, CandidateEntry, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry,
+    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, Question, SCRIPTS_PER_ANSWER_MAX,
+    ScriptEntry, ThingEntry,
 };
 use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ClientCore, border, governing,
+    ClientCore, border, governing, lots,
     outcomes::ActFailure,
     sources::{self, ServedPackage},
     units::{from_fx, variant},
@@ -37,6 +38,8 @@ pub(super) enum InquiryTask {
     Things,
     /// In which order a script got its events.
     Order,
+    /// Whose ground is where, page after page.
+    Lots(Vec<LotEntry>),
     /// What one package holds.
     Source(PackageId),
     /// The packages whose source is there, page after page.
@@ -240,6 +243,13 @@ impl ClientCore {
                 None => {
                     self.picture.learn(all);
                     InquiryStep::Done(all.iter().map(script).collect())
+                }
+            },
+            (InquiryTask::Lots(all), Answer::Lots(page)) => match lots::next_lots(all, page) {
+                Some(question) => InquiryStep::Ask(question),
+                None => {
+                    self.tell_lots(all);
+                    InquiryStep::Done(Value::Null)
                 }
             },
             (InquiryTask::Packages(all), Answer::Packages(page)) => {

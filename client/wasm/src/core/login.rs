@@ -85,6 +85,7 @@ impl ClientCore {
     pub(super) fn terms_came(&mut self, terms: LoginTerms) {
         match (terms, &self.ticket) {
             (LoginTerms::Free, _) => self.submit_login(None),
+            (LoginTerms::Rotated { .. }, _) => self.finish_login(Err(ActFailure::new("Rotated"))),
             (LoginTerms::Closed, _) => self.finish_login(Err(ActFailure::new("NobodyNew"))),
             (LoginTerms::Work { .. } | LoginTerms::Ticket, Some(ticket)) => {
                 let pass = TicketPass::new(ticket, self.sim, &self.key);

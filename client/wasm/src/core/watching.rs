@@ -97,6 +97,7 @@ impl ClientCore {
     pub(super) fn viewed(&mut self) {
         let view = self.picture.take(self.session.sight());
         self.tell(&view);
+        self.learn_lots();
         if self.picture.lacks_packages() {
             self.learn_scripts();
         }

@@ -285,6 +285,7 @@ fn builders_words_become_acts() {
         (json!({ "do": "attach", "object": 5, "package": package }), "Attach"),
         (json!({ "do": "detach", "object": 5, "script": 9 }), "Detach"),
         (json!({ "do": "resume", "object": 5, "script": 9 }), "Resume"),
+        (json!({ "do": "let_travel", "object": 5, "travels": true }), "LetTravel"),
         (json!({ "do": "upgrade", "object": 5, "script": 9, "package": package }), "Upgrade"),
     ] {
         page.command(command);

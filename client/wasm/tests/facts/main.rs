@@ -3,6 +3,7 @@
 mod calls;
 mod capsules;
 mod core_deeds;
+mod core_lots;
 mod core_proofs;
 mod core_questions;
 mod core_workshop;

@@ -200,6 +200,7 @@ impl Publisher {
             | Question::Tickets
             | Question::Packages { .. }
             | Question::Borders
+            | Question::Lots { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -232,6 +233,7 @@ impl Publisher {
             Question::Borders => {
                 Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes)))
             }
+            Question::Lots { after } => Some(Answer::Lots(facts::lots(world, *after))),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -298,6 +300,7 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Land { .. }
         | Question::Dispatch(_)
         | Question::Borders
+        | Question::Lots { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 
 use metatopia_protocol::{
     AdminCountdown, BorderEntry, BorderStanding, CANDIDATES_MAX, CandidateEntry,
-    DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, PACKAGES_PER_ANSWER_MAX, PackageEntry,
-    PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry, TicketEntry,
+    DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson,
+    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry,
+    ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
-    BorderSummary, DelayedChange, IssuedTicket, Publication, RunningScript, Standings as _, Wall,
-    World, WorldObject,
+    BorderSummary, DelayedChange, IssuedTicket, Lot, Publication, RunningScript, Standings as _,
+    Wall, World, WorldObject,
 };
-use metatopia_types::{Height, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
+use metatopia_types::{Height, LotId, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
 
 /// Returns the players who are present, ascending by key.
 pub(crate) fn players(world: &World) -> Vec<PlayerEntry> {
@@ -102,6 +103,23 @@ pub(crate) fn things(world: &World, owner: &PublicKey) -> Vec<ThingEntry> {
         scripts: seen.scripts,
     };
     world.things(owner).map(entry).collect()
+}
+
+/// Returns the lots after a lot, ascending; as many as one answer has.
+pub(crate) fn lots(world: &World, after: LotId) -> Vec<LotEntry> {
+    let person = |key: &PublicKey| LotPerson {
+        key: *key,
+        name: world.player(key).map_or_else(String::new, |player| player.name.clone()),
+    };
+    let entry = |(id, lot): (LotId, &Lot)| LotEntry {
+        lot: id,
+        name: lot.name.clone(),
+        low: lot.area.low,
+        high: lot.area.high,
+        holder: person(&lot.holder),
+        friends: lot.friends.iter().map(person).collect(),
+    };
+    world.lots_after(after).take(LOTS_PER_ANSWER_MAX).map(entry).collect()
 }
 
 /// Returns who governs the sim, and who would be next.

@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 
 use metatopia_protocol::{
-    Answer, Goodbye, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX, PersonEntry, Question,
-    ServerMessage,
+    Answer, Goodbye, IntendedOrder, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, OrdersAnswer,
+    PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, ServerMessage,
 };
 use metatopia_replica::ClientId;
 use metatopia_sim::{Governance, RecordedOrder};
 use metatopia_types::{
-    Act, Digest, GovernOrder, Look, PublicKey, Refusal, RoleRight, Sign, SigningKey,
-    limits::{LEAF_BYTES_MAX, ROOT_LAG},
+    Act, Digest, GovernOrder, Look, LotGround, LotId, LotOrder, PublicKey, Refusal, RoleRight,
+    Sign, SigningKey,
+    limits::{LEAF_BYTES_MAX, NAME_BYTES_MAX, ROOT_LAG},
     wire,
 };
 
@@ -198,4 +199,32 @@ fn orders_come_in_pages_that_are_proved_by_a_certified_state() {
     assert!(orders.iter().all(|(_, order)| order.by == public(ADMIN)));
     assert!(page(&mut server, 2).page.is_some());
     assert_eq!(page(&mut server, 0).page, None);
+}
+
+#[test]
+fn a_server_tells_the_lots_with_names_and_in_pages() {
+    let (mut server, mut admin) = governed();
+    assert_eq!(server.ask(Question::Lots { after: LotId(0) }), Answer::Lots(Vec::new()));
+    let ground = LotGround { x: 8, y: 8, width: 8, depth: 4 };
+    let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
+    admin.acts(&mut server, Act::Lot(claim), 101);
+    turn(&mut server);
+
+    let Answer::Lots(lots) = server.ask(Question::Lots { after: LotId(0) }) else {
+        panic!("lots belong here")
+    };
+
+    let [lot] = &lots[..] else { panic!("{lots:?}") };
+    let high = metatopia_sim::Area::of_lot(ground).high;
+    assert_eq!((lot.lot, lot.name.as_str(), lot.high), (LotId(1), "garden", high));
+    assert_eq!((lot.holder.key, lot.holder.name.as_str()), (public(ADMIN), "Alice"));
+    let after = LotId(1);
+    assert_eq!(server.ask(Question::Lots { after }), Answer::Lots(Vec::new()));
+    // The longest lots fill an answer, which still fits a frame.
+    let person = LotPerson { key: public(ADMIN), name: "n".repeat(NAME_BYTES_MAX) };
+    let friends = vec![person.clone(); metatopia_sim::limits::LOT_FRIENDS_MAX];
+    let longest =
+        LotEntry { name: "n".repeat(NAME_BYTES_MAX), holder: person, friends, ..lot.clone() };
+    let bytes = wire::encode(&vec![longest; LOTS_PER_ANSWER_MAX]).len();
+    assert!(bytes < 320 * 1_024, "{bytes}");
 }

@@ -118,6 +118,9 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
         OrderedDeed::Border { word, neighbour } => {
             (format!("border {word}"), Some(neighbour.to_string()), None)
         }
+        OrderedDeed::Lot { word, lot } => {
+            (format!("lot {word}"), lot.map(|lot| format!("lot {lot}")), None)
+        }
         OrderedDeed::TakeBack { square } => {
             ("world take-back".to_owned(), Some(square.to_string()), None)
         }

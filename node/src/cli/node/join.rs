@@ -15,7 +15,6 @@ use metatopia_client_driver::{GenesisTrust, NodeUrl, http};
 use metatopia_consensus::Trust as Start;
 use metatopia_protocol::{Applicant, Grant, SignedInvite};
 use metatopia_replica::{BEHIND_TURNS, encode_snapshot, fetch::Fetch};
-use metatopia_sim::Tools;
 use metatopia_store::{
     DiskError, Folder, Identity, IdentityError, OpenStoreError, ReadDisk as _, Snapshot,
     claim_identity, list_snapshots, put_snapshot, read_identity,
@@ -314,7 +313,7 @@ async fn fetch(
         return Ok(FetchSummary::default());
     };
     let bytes = fetched.manifest.leaves.iter().map(|leaf| u64::from(leaf.bytes)).sum();
-    let tools = Tools::new(Arc::new(Ed25519));
+    let tools = metatopia_audit::tools();
     let (base, world) = fetched.open(&tools).map_err(|error| {
         Failure::new(Exit::Unverified, error.to_string())
             .hint("this program follows other rules than the servers; use the version they run")

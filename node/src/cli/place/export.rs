@@ -32,7 +32,7 @@ pub(super) async fn run(args: PlaceExportArgs, console: Console) -> Result<(), F
     let mut driver = args.at.open_to_ask().await?;
     let mut told = std::time::Instant::now();
     let fetched = driver
-        .fetch_state(ANSWER, |received, bytes| {
+        .fetch_state(&metatopia_audit::tools(), ANSWER, |received, bytes| {
             if told.elapsed() >= TELL_APART {
                 told = std::time::Instant::now();
                 console.note(&format!("{received} of {bytes} bytes of the state"));

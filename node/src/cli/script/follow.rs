@@ -14,7 +14,7 @@ use crate::cli::{failure::Failure, session::ANSWER};
 /// # Errors
 /// Fails when no node answers, or an answer proves nothing.
 pub(super) async fn begin(driver: &mut ClientDriver) -> Result<Course, Failure> {
-    Ok(Course::new(driver.fetch_state(ANSWER, |_, _| ()).await?))
+    Ok(Course::new(driver.fetch_state(&metatopia_audit::tools(), ANSWER, |_, _| ()).await?))
 }
 
 /// Fetches the turns that are decided by now, checks and applies them, and tells of each.

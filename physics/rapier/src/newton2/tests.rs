@@ -35,6 +35,10 @@ impl Tier for Poisoned {
         self.tier.state()
     }
 
+    fn forget(&mut self) {
+        self.tier.forget();
+    }
+
     fn fork(&self) -> Box<dyn Tier> {
         Box::new(self.clone())
     }

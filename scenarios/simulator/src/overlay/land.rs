@@ -1,9 +1,13 @@
 //! The land of a simulated world: squares, grants, and shelves with proofs that nobody forges here.
 
-use std::{collections::BTreeMap, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex},
+};
 
 use metatopia_raynet::{
-    Extent, LandGrant, PlaneBlock, ProveLand, Shelf, ShelfError, TilePoint, overlap,
+    Extent, LandGrant, PlaneBlock, ProveLand, Shelf, ShelfError, SignedSiteRecord, SiteName,
+    TilePoint, overlap,
 };
 use metatopia_types::{Digest, Height, Millis, PublicKey, Sign, SimId, Square, wire};
 
@@ -38,6 +42,8 @@ pub struct OverlayLand {
     shelves: BTreeMap<[u8; 32], Arc<Shelf>>,
     by_block: BTreeMap<PlaneBlock, [u8; 32]>,
     by_sim: BTreeMap<SimId, usize>,
+    /// The newest record of each site that a member took in.
+    records: Mutex<BTreeMap<SiteName, Arc<SignedSiteRecord>>>,
 }
 
 /// Returns the key of the beacon of a site.
@@ -99,7 +105,8 @@ impl OverlayLand {
         let middles = middles.collect();
         let by_sim = grants.iter().enumerate().map(|(site, grant)| (grant.sim, site)).collect();
         let (shelves, by_block) = (BTreeMap::new(), BTreeMap::new());
-        let mut land = Self { world, extent, grants, middles, shelves, by_block, by_sim };
+        let records = Mutex::default();
+        let mut land = Self { world, extent, grants, middles, shelves, by_block, by_sim, records };
         let quarters = [(0, 0), (-1, 0), (0, -1), (-1, -1)];
         for (x, y) in quarters {
             let block = PlaneBlock::around(TilePoint { x, y }, QUARTER_DOUBLINGS);
@@ -186,5 +193,41 @@ impl ProveLand for OverlayLand {
             wire::decode(content, content.len());
         let (world, block, height, grants) = parts.map_err(|_| ShelfError::Proof)?;
         Ok(Self::certify(world, block, height, grants))
+    }
+
+    fn share(&self, record: SignedSiteRecord) -> Arc<SignedSiteRecord> {
+        let mut records = self.records.lock().expect("nobody panics while it is locked");
+        let name = record.name();
+        match records.get(&name) {
+            Some(kept) if **kept == record => Arc::clone(kept),
+            // Liars forge records of the future: whoever keeps an older one keeps a copy of it.
+            Some(kept) if kept.record.epoch >= record.record.epoch => Arc::new(record),
+            _ => {
+                let record = Arc::new(record);
+                records.insert(name, Arc::clone(&record));
+                record
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overlay::town::OverlayTown;
+
+    #[test]
+    fn members_share_the_memory_of_equal_records_and_of_no_others() {
+        let mut town = OverlayTown::new(2, 1);
+        town.begin(0, &[]);
+        town.begin(1, &[]);
+        let (first, second) = (town.record(0), town.record(1));
+        let [one, same, other] =
+            [&first, &first, &second].map(|record| town.land.share(record.clone()));
+        assert!(Arc::ptr_eq(&one, &same));
+        assert_eq!((&*one, &*other), (&first, &second));
+        let mut doubled = first;
+        doubled.record.clients += 1;
+        assert_eq!(*town.land.share(doubled.clone()), doubled, "the same epoch, and not the same");
     }
 }

@@ -87,6 +87,8 @@ reasons! {
         Refusal::NoBorder => "no-border",
         Refusal::NotNear => "not-near",
         Refusal::Banned => "banned",
+        Refusal::Rotated(_) => "rotated",
+        Refusal::KnownKey => "known-key",
         Refusal::Muted => "muted",
         Refusal::NoRight => "no-right",
         Refusal::Outranked => "outranked",
@@ -98,6 +100,12 @@ reasons! {
         Refusal::UnfitName => "unfit-name",
         Refusal::NameTaken => "name-taken",
         Refusal::Away => "away",
+        Refusal::NoLot => "no lot",
+        Refusal::LotTaken => "lot taken",
+        Refusal::TooManyLots => "too many lots",
+        Refusal::NotEmpty => "not empty",
+        Refusal::NotOnLot => "not on lot",
+        Refusal::NoWayHome => "no way home",
     }
     ENTRY, entry(SubmitRefusal): {
         SubmitRefusal::OtherSim(_) => "other-sim",

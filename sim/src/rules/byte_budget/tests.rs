@@ -21,7 +21,8 @@ use crate::{
     limits::{
         BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FROZEN_MAX, LANES_MAX, MUTES_MAX, ORDERS_KEPT,
         PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
-        ROLES_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, UNDO_ENTRIES_MAX, WORLD_BYTES_MAX,
+        ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, UNDO_ENTRIES_MAX,
+        WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
     state::{Object, Player, PlayerSession, Presence, Publication, SNAPSHOT_BYTES_MAX, Since},
@@ -144,7 +145,7 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let beside = singles + outcomes + players + windows + owners + objects + contacts;
     // See the comments of these limits.
     let people = ROLES_MAX * 400 + (BANS_MAX + MUTES_MAX) * 280;
-    let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800;
+    let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800 + ROTATED_MAX * 80;
 
     let beside = beside + scripts + deleted + packages + people + heads;
 

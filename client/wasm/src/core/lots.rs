@@ -1,0 +1,99 @@
+//! Lots for the page: whose ground is where, by the word of the server.
+
+use std::time::Duration;
+
+use metatopia_client::build::claim_around;
+use metatopia_math::Fx;
+use metatopia_protocol::{LOTS_PER_ANSWER_MAX, LotEntry, Question};
+use metatopia_types::{Act, LotId, LotOrder};
+use serde_json::{Value, json};
+
+use super::{
+    ClientCore,
+    deeds::{Deed, DeedKind},
+    inquiry::InquiryTask,
+    units::{PageNumber, from_fx, to_vec},
+};
+
+/// Between two questions for the lots.
+const LEARN_AGAIN: Duration = Duration::from_secs(10);
+
+/// What the page knows of lots.
+#[derive(Debug, Default)]
+pub(super) struct LotsTold {
+    asked_at: Option<Duration>,
+    /// As the page was told the last time.
+    list: Option<Value>,
+}
+
+impl InquiryTask {
+    pub(super) const fn lots() -> (Self, Question) {
+        (Self::Lots(Vec::new()), Question::Lots { after: LotId(0) })
+    }
+}
+
+impl ClientCore {
+    /// Asks for the lots, at most every ten seconds. A tab that nobody looks at does not ask.
+    pub(super) fn learn_lots(&mut self) {
+        let early = self.lots.asked_at.is_some_and(|at| self.now < at.saturating_add(LEARN_AGAIN));
+        if !early && self.pulse.is_active() {
+            self.lots.asked_at = Some(self.now);
+            let (task, question) = InquiryTask::lots();
+            self.inquire(None, task, question);
+        }
+    }
+
+    /// Asks again with the next view, as an order of one's own changed the lots.
+    pub(super) const fn lots_changed(&mut self) {
+        self.lots.asked_at = None;
+    }
+
+    /// Tells the page of the lots, if they are others than it knows.
+    pub(super) fn tell_lots(&mut self, all: &[LotEntry]) {
+        let list: Value = all.iter().map(|entry| self.shown_lot(entry)).collect();
+        if self.lots.list.as_ref() != Some(&list) {
+            self.tell(&json!({ "type": "lots", "list": list, "proven": false }));
+            self.lots.list = Some(list);
+        }
+    }
+
+    /// Returns a lot as an outline that the page draws.
+    fn shown_lot(&self, entry: &LotEntry) -> Value {
+        let half = entry.high.saturating_sub(entry.low).scale(Fx::HALF);
+        let middle = entry.low.saturating_add(half);
+        let holder = match entry.holder.name.as_str() {
+            "" => format!("{}..", &entry.holder.key.to_string()[..8]),
+            name => name.to_owned(),
+        };
+        json!({
+            "lot": entry.lot, "name": entry.name, "holder": holder,
+            "own": entry.holder.key == self.key,
+            "lets": entry.friends.iter().any(|friend| friend.key == self.key),
+            "x": from_fx(middle.x), "y": from_fx(middle.y), "angle": 0, "round": false,
+            "hx": from_fx(half.x), "hy": from_fx(half.y),
+        })
+    }
+
+    /// Claims a square of ground around a place.
+    pub(super) fn claim_lot(&mut self, id: u64, x: PageNumber, y: PageNumber, side: u16) {
+        match to_vec(x, y) {
+            Some(here) => self.order_lot(id, claim_around(here, side, side)),
+            None => self.failed(id, "OutOfRange", &Value::Null),
+        }
+    }
+
+    /// Orders something about a lot.
+    pub(super) fn order_lot(&mut self, id: u64, order: LotOrder) {
+        self.act(Deed::new(DeedKind::Plain(id), Act::Lot(order)));
+    }
+}
+
+/// Takes a page in; returns the question for the next one, if there is one.
+pub(super) fn next_lots(all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> Option<Question> {
+    let before = all.last().map_or(LotId(0), |entry| entry.lot);
+    let full = page.len() >= LOTS_PER_ANSWER_MAX;
+    all.extend(page);
+    let after = all.last().map_or(LotId(0), |entry| entry.lot);
+    // A node whose pages go back would be asked for ever.
+    (full && after > before).then_some(Question::Lots { after })
+}

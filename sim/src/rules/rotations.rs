@@ -1,0 +1,184 @@
+//! Rotations: what a key had becomes that of another one, in one turn.
+//!
+//! Everything that is a person's moves, sanctions too, so a ban is not escaped and no quota doubles. The keys of
+//! servers and beacons are no person's, and stay. What scripts remember of a key is theirs, and stays as well.
+
+use metatopia_types::{Height, PublicKey, Refusal, Rotation};
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    limits::{ROTATED_AGAIN_MS, ROTATED_MAX},
+    space::Title,
+    state::{Player, Since, State, World},
+};
+
+/// A key that was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RotatedKey {
+    /// The key that took its place.
+    pub to: PublicKey,
+    /// How many rotations led to that key.
+    pub number: u32,
+    /// The governance time at which it did.
+    pub time: u64,
+}
+
+impl State {
+    /// Returns the key that has what this one had, however often it was rotated since.
+    pub(crate) fn key_now(&self, key: PublicKey) -> PublicKey {
+        let mut now = key;
+        // No rotation leads to a key that was given up, so there is no circle.
+        while let Some(rotated) = self.people.rotated.get(&now) {
+            now = rotated.to;
+        }
+        now
+    }
+
+    /// Returns the key whose place a login of `rotation.new` takes; none if the login is as any other.
+    ///
+    /// # Errors
+    /// The rule that refuses the rotation.
+    pub(crate) fn replaced_key(&self, rotation: &Rotation) -> Result<Option<PublicKey>, Refusal> {
+        let Rotation { old, new, number, .. } = rotation;
+        match self.people.rotated.get(old) {
+            Some(rotated) if rotated.to == *new => return Ok(None),
+            Some(rotated) => return Err(Refusal::Rotated(rotated.to)),
+            None => {}
+        }
+        if !self.players.contains(old) && !self.governance.admins.contains(old) {
+            return Ok(None);
+        }
+        if self.is_known(new) {
+            return Err(Refusal::KnownKey);
+        }
+        let mut rotated = self.people.rotated.iter().map(|(_, rotated)| rotated);
+        let Some(before) = rotated.find(|rotated| rotated.to == *old) else {
+            return Ok(Some(*old));
+        };
+        if before.number >= *number {
+            return Err(Refusal::OutOfRange);
+        }
+        let again = before.time.saturating_add(ROTATED_AGAIN_MS);
+        if self.governance.time < again { Err(Refusal::TooOften) } else { Ok(Some(*old)) }
+    }
+
+    /// Says whether the sim knows a key by anything that it has.
+    fn is_known(&self, key: &PublicKey) -> bool {
+        let people = &self.people;
+        self.players.contains(key)
+            || self.owned.contains_key(key)
+            || self.has_title(key)
+            || people.roles.contains(key)
+            || people.mutes.contains(key)
+            || self.roster.members().contains_key(key)
+            || self.roster.standbys().contains_key(key)
+            || self.land.as_ref().is_some_and(|register| register.held_by(key) > 0)
+    }
+
+    /// Moves all that one key has to another, which is new to the sim, and ends the session of the first.
+    pub(crate) fn rotate(&mut self, old: PublicKey, new: PublicKey, number: u32) {
+        let here = self.players.get(&old).is_some_and(|player| player.session.is_some());
+        if here {
+            self.despawn(&old);
+        }
+        self.histories.remove(&old);
+        let gone = self.take_player(&old);
+        self.move_things(old, new);
+        self.move_powers(old, new);
+        let rotated = RotatedKey { to: new, number, time: self.governance.time };
+        self.remember_rotated(old, rotated);
+        if let Some(player) = gone {
+            let since = &player.since;
+            self.forgotten.push((old, *since));
+            let height: Height = self.clock.height;
+            let since = Since { player: height, regular: since.regular.map(|_| height) };
+            self.put_player(new, Player { since, session: None, ..player });
+        }
+        self.appoint();
+    }
+
+    /// Moves things, lands, lots, squares, source and gas.
+    fn move_things(&mut self, old: PublicKey, new: PublicKey) {
+        if let Some(things) = self.owned.remove(&old) {
+            for id in &things {
+                if let Some(object) = self.objects.get_mut(id) {
+                    object.owner = Some(new);
+                }
+            }
+            self.owned.insert(new, things);
+        }
+        let builders: Vec<PublicKey> = self.histories.iter().map(|(key, _)| *key).collect();
+        for builder in builders {
+            if self.histories.get(&builder).is_some_and(|history| history.restores_to(&old))
+                && let Some(history) = self.histories.get_mut(&builder)
+            {
+                history.change_owner(&old, new);
+            }
+        }
+        for land in &mut self.charter.lands {
+            if land.title == Title::Player(old) {
+                land.title = Title::Player(new);
+            }
+        }
+        self.move_lots(old, new);
+        if let Some(pool) = self.owners.remove(&Some(old)) {
+            self.owners.insert(Some(new), pool);
+        }
+        self.publications.change_publisher(&old, new);
+        if let Some(register) = &mut self.land {
+            register.change_holder(&old, new);
+        }
+    }
+
+    /// Moves the standing as admin, tickets, roles and sanctions.
+    fn move_powers(&mut self, old: PublicKey, new: PublicKey) {
+        let governance = &mut self.governance;
+        if governance.admins.remove(&old) {
+            governance.admins.insert(new);
+        }
+        for delayed in governance.delayed.iter_mut().filter(|delayed| delayed.by == old) {
+            delayed.by = new;
+        }
+        if governance.temp_admin == Some(old) {
+            governance.temp_admin = Some(new);
+        }
+        self.first_logins.change_issuer(&old, new);
+        let people = &mut self.people;
+        if let Some(role) = people.roles.get(&old).cloned() {
+            people.revoke(old, &role.rights.keys().copied().collect());
+            for (right, given) in role.rights {
+                people.grant(new, &[right].into(), given);
+            }
+        }
+        if let Some(ban) = people.bans.get(&old).cloned() {
+            people.set_ban(old, None);
+            people.set_ban(new, Some(ban));
+        }
+        if let Some(mute) = people.mutes.get(&old).cloned() {
+            people.set_mute(old, None);
+            people.set_mute(new, Some(mute));
+        }
+    }
+
+    /// Remembers a key that was given up, and forgets the oldest one if there are too many.
+    fn remember_rotated(&mut self, old: PublicKey, rotated: RotatedKey) {
+        self.people.rotated.insert(old, rotated);
+        if self.people.rotated.len() > ROTATED_MAX {
+            let all = self.people.rotated.iter();
+            let oldest = all.min_by_key(|(key, rotated)| (rotated.time, **key));
+            let oldest = oldest.map(|(key, _)| *key).expect("it has more than one entry");
+            self.people.rotated.remove(&oldest);
+        }
+    }
+}
+
+impl World {
+    /// Returns by which key this one was replaced, if it was given up here.
+    #[must_use]
+    pub fn rotated(&self, key: &PublicKey) -> Option<&RotatedKey> {
+        self.state.people.rotated.get(key)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! Rotations: what a key had becomes another one's at a login, and nothing is escaped by it.
+
+use std::collections::BTreeSet;
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_physics::Motion;
+use metatopia_sim::{Area, Land, Standings as _, Title, World, limits::ROTATED_AGAIN_MS};
+use metatopia_types::{
+    Act, GovernOrder, Look, LotGround, LotId, LotOrder, ObjectId, Outcome, Pass, Refusal,
+    RoleRight, Rotation, TicketOrder,
+};
+
+use crate::yard::{Builder, Yard, key, public, vec2};
+
+const ADMIN: u8 = 100;
+const ADA: u8 = 1;
+const BOB: u8 = 2;
+/// The keys that take the places of others.
+const NEW: u8 = 11;
+const NEWER: u8 = 12;
+
+fn yard() -> (Yard, ObjectId) {
+    let mut builder = Builder::new();
+    builder.genesis.parameters.building.reach = Fx::from_int(100);
+    let thing = builder.thing(Motion::Static, (5, 5), &[]);
+    builder.genesis.objects[0].owner = Some(public(ADA));
+    let area = Area { low: vec2(8, 8), high: vec2(12, 12) };
+    let land = Land { name: "Ada's".to_owned(), area, title: Title::Player(public(ADA)) };
+    builder.genesis.lands.push(land);
+    let mut yard = builder.build();
+    for n in [ADMIN, ADA, BOB] {
+        yard.login(n);
+    }
+    yard.play();
+    (yard, thing)
+}
+
+fn rotated(old: u8, new: u8, number: u32) -> Act {
+    login(old, Some(Rotation::new(&key(old), &key(new), number)))
+}
+
+fn login(name: u8, rotation: Option<Rotation>) -> Act {
+    let (name, look) = (format!("player {name}"), Look::default());
+    Act::Login { name, look, bot: false, pass: rotation.map(Pass::Rotation) }
+}
+
+fn refused(why: Refusal) -> Outcome {
+    Outcome::Refused(why)
+}
+
+fn order(order: GovernOrder) -> Act {
+    Act::Govern(order)
+}
+
+#[test]
+fn what_the_old_key_had_is_the_new_ones_in_that_turn() {
+    let (mut yard, thing) = yard();
+    let rights = BTreeSet::from([RoleRight::Moderate]);
+    let grant = GovernOrder::Grant { key: public(ADA), rights, seconds: Some(3_600) };
+    assert_eq!(yard.try_act(ADMIN, order(grant)), Outcome::Ok);
+    let mute = GovernOrder::Mute { key: public(ADA), seconds: None, reason: String::new() };
+    assert_eq!(yard.try_act(ADMIN, order(mute)), Outcome::Ok);
+    let before = yard.world.player(&public(ADA)).expect("a player").clone();
+    let role = yard.world.role(&public(ADA)).cloned();
+
+    // The old key is logged in: a thief who stays logged in stops nobody.
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+
+    let world = &yard.world;
+    let after = world.player(&public(NEW)).expect("a player");
+    assert_eq!((&after.name, after.first_seen, after.days), (&before.name, before.first_seen, 1));
+    assert_eq!(world.object(thing).expect("it stays").owner, Some(public(NEW)));
+    assert_eq!(world.charter().lands[0].title, Title::Player(public(NEW)));
+    assert_eq!((world.role(&public(NEW)).cloned(), world.role(&public(ADA))), (role, None));
+    assert!(world.mute(&public(NEW)).is_some() && world.mute(&public(ADA)).is_none());
+    assert!(world.avatar(&public(NEW)).is_some() && world.avatar(&public(ADA)).is_none());
+    assert_eq!(world.player(&public(ADA)), None);
+    assert_eq!(world.root(), world.rehash());
+    restored(world);
+}
+
+#[test]
+fn lots_have_the_new_key_as_holder_and_as_friend() {
+    let (mut yard, _) = yard();
+    for (n, x) in [(ADA, -6), (BOB, 2)] {
+        let ground = LotGround { x, y: -6, width: 4, depth: 4 };
+        let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
+        assert_eq!(yard.try_act(n, Act::Lot(claim)), Outcome::Ok);
+    }
+    let open = LotOrder::Open { lot: LotId(2), to: public(ADA) };
+    assert_eq!(yard.try_act(BOB, Act::Lot(open)), Outcome::Ok);
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+    let lot = |n| yard.world.lot(LotId(n)).expect("it stays");
+    assert_eq!(lot(1).holder, public(NEW));
+    assert_eq!(lot(2).friends, BTreeSet::from([public(NEW)]));
+    assert_eq!(yard.world.root(), yard.world.rehash());
+    restored(&yard.world);
+}
+
+/// Reads the state back from its leaves, and compares.
+fn restored(world: &World) {
+    let tools = Builder::new().tools();
+    let again = World::from_snapshot(&world.snapshot(), world.root(), &tools);
+    let again = again.expect("it was just made");
+    assert_eq!(again.root(), world.root());
+    assert_eq!(again.rotated(&public(ADA)), world.rotated(&public(ADA)));
+}
+
+#[test]
+fn the_old_key_is_refused_from_then_on_and_names_the_new_one() {
+    let (mut yard, _) = yard();
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+    let gone = refused(Refusal::Rotated(public(NEW)));
+    for act in [login(ADA, None), Act::Heartbeat, Act::Walk { heading: Vec2::ZERO }] {
+        assert_eq!(yard.try_act(ADA, act), gone);
+    }
+    assert_eq!(yard.try_act(NEWER, rotated(ADA, NEWER, 1)), gone, "it is given up already");
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok, "shown again it is a login");
+    assert_eq!(yard.try_act(NEW, rotated(BOB, NEW, 2)), refused(Refusal::KnownKey));
+    assert_eq!(yard.try_act(BOB, rotated(ADMIN, BOB, 1)), refused(Refusal::KnownKey));
+    assert_eq!(yard.world.player(&public(BOB)).expect("a player").name, "player 2");
+}
+
+#[test]
+fn a_ban_is_not_escaped_by_another_key() {
+    let (mut yard, _) = yard();
+    let ban = |n| GovernOrder::Ban { key: public(n), seconds: None, reason: "spam".to_owned() };
+    assert_eq!(yard.try_act(ADMIN, order(ban(ADA))), Outcome::Ok);
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 1)), Outcome::Ok);
+
+    assert_eq!(yard.world.ban(&public(NEW)).expect("it moved").reason, "spam");
+    assert_eq!(yard.world.avatar(&public(NEW)), None, "nobody came in");
+    assert_eq!(yard.try_act(NEW, login(ADA, None)), refused(Refusal::Banned));
+
+    // To a key that is shut out nothing moves.
+    assert_eq!(yard.try_act(ADMIN, order(ban(NEWER))), Outcome::Ok);
+    assert_eq!(yard.try_act(NEWER, rotated(BOB, NEWER, 1)), refused(Refusal::Banned));
+    assert!(yard.world.avatar(&public(BOB)).is_some());
+    assert_eq!(yard.world.root(), yard.world.rehash());
+}
+
+#[test]
+fn an_admin_who_rotates_is_the_admin_and_keeps_the_tickets() {
+    let (mut yard, _) = yard();
+    let issue = TicketOrder::Issue { ticket: public(90), uses: 3, days: 1 };
+    assert_eq!(yard.try_act(ADMIN, Act::Ticket(issue)), Outcome::Ok);
+    assert_eq!(yard.try_act(NEW, rotated(ADMIN, NEW, 1)), Outcome::Ok);
+
+    assert_eq!(yard.world.governance().admins, BTreeSet::from([public(NEW)]));
+    let tickets = yard.world.first_logins().tickets();
+    assert!(tickets.open(yard.world.height()).all(|(_, issued)| issued.by == public(NEW)));
+    let kick = order(GovernOrder::Kick { key: public(BOB) });
+    assert_eq!(yard.try_act(ADMIN, kick.clone()), refused(Refusal::Rotated(public(NEW))));
+    assert_eq!(yard.try_act(NEW, kick), Outcome::Ok);
+}
+
+#[test]
+fn a_key_that_took_a_place_keeps_it_for_a_day_and_numbers_grow() {
+    let (mut yard, thing) = yard();
+    yard.turn_ms = 60_000;
+    assert_eq!(yard.try_act(NEW, rotated(ADA, NEW, 4)), Outcome::Ok);
+    let began = yard.world.governance().time;
+    assert_eq!(yard.try_act(NEWER, rotated(NEW, NEWER, 5)), refused(Refusal::TooOften));
+    assert_eq!(yard.try_act(NEWER, rotated(NEW, NEWER, 4)), refused(Refusal::OutOfRange));
+    while yard.world.governance().time + 60_000 < began + ROTATED_AGAIN_MS {
+        yard.play();
+    }
+
+    assert_eq!(yard.try_act(NEWER, rotated(NEW, NEWER, 5)), Outcome::Ok);
+
+    assert_eq!(yard.world.object(thing).expect("it stays").owner, Some(public(NEWER)));
+    let gone = refused(Refusal::Rotated(public(NEW)));
+    assert_eq!(yard.try_act(ADA, login(ADA, None)), gone);
+}
+
+#[test]
+fn a_rotation_of_a_key_that_the_sim_does_not_know_is_a_login_as_any_other() {
+    let (mut yard, _) = yard();
+    assert_eq!(yard.try_act(NEW, rotated(77, NEW, 1)), Outcome::Ok);
+    assert_eq!(yard.world.rotated(&public(77)), None);
+    assert_eq!(yard.try_act(77, login(77, None)), refused(Refusal::NameTaken));
+}
