@@ -111,6 +111,7 @@ pub mod limits;
 mod message;
 mod outbox;
 mod pace;
+mod patience;
 mod peers;
 mod record;
 #[cfg(test)]
@@ -120,9 +121,9 @@ mod turn_store;
 
 pub use agreement::{Agreement, OpenAgreementError, ResourceCount};
 pub use base::Base;
+pub use config::AgreementConfig;
 #[cfg(feature = "controls")]
 pub use config::AgreementControls;
-pub use config::{AgreementConfig, Patience};
 pub use decision::Decision;
 pub use effect::{AgreementEffect, Halt, Recipients, RecordPosition};
 pub use host::{ActCheckError, Host, Void, VoidAct};
@@ -130,4 +131,5 @@ pub use input::{AgreementInput, AppliedTurn};
 pub use join::{Checkpoint, JoinPack, JoinPackError, Trust, certified, members_at};
 pub use message::{Message, Part, Polka, RoundProof, RoundVote, Shows, Want};
 pub use metatopia_types::Link;
+pub use patience::Patience;
 pub use record::{Record, Step, Timeout, TurnVerdict};

@@ -25,7 +25,7 @@
 //! | Kleinberg layer: links drawn with probability d^-2 | [`Overlay::long_links`]: two of each octave of distance |
 //! | gossip of descriptors in both layers | `overlay/gossip.rs`: names and epochs, then records of those unknown |
 //! | greedy routing over both layers | `overlay/ways.rs`: always nearer, at most 32 hops, asked by the one who seeks |
-//! | (nothing about members that fail) | tombstones, bursts after a change, `overlay/roles.rs` |
+//! | (nothing about members that fail) | tombstones, bursts after a change, `overlay/liveness.rs` |
 //! | (nothing about members that lie) | records against certified shelves, samples by secrets, disjoint ways |
 //! | (nothing that finds what gossip missed) | probes: rays at the corners of the own cell, sought from far away |
 //!

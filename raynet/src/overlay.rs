@@ -4,6 +4,7 @@ mod frames;
 mod gossip;
 mod house;
 mod learn;
+mod liveness;
 mod lookups;
 mod probes;
 mod pulse;

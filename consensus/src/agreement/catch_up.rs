@@ -57,7 +57,7 @@ impl CatchUp {
 impl Agreement {
     /// Looks whether others are ahead, again and again.
     pub(super) fn look_around(&mut self, cx: &StepContext<'_>) {
-        let pause = self.config.patience.sync.max(super::height::PATIENCE_MIN);
+        let pause = self.config.patience.sync.max(crate::patience::PATIENCE_MIN);
         self.timers.set(Alarm::Sync, cx.now.monotonic + pause);
         self.ask_for_tips();
         let height = self.height();

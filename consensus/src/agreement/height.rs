@@ -9,15 +9,9 @@ use super::{Agreement, StepContext};
 use crate::core::{CoreInput, CoreOutput, Stuck, Wait};
 use crate::height_state::{Grounds, HeightState, Judged};
 use crate::outbox::DurabilityNeed;
+use crate::patience::PATIENCE_MIN;
 use crate::timers::Alarm;
 use crate::{AgreementEffect, Decision, Halt, Message, Recipients, Record, Step, pace, turn_store};
-
-/// Rounds after which patience grows no further: it is three seconds longer then, and a height that
-/// fails this often waits for somebody to come back.
-const PATIENT_ROUNDS_MAX: u32 = 64;
-
-/// No wait is shorter, so that time goes on between two alarms.
-pub(super) const PATIENCE_MIN: Duration = Duration::from_millis(1);
 
 impl Agreement {
     /// Tells the core all there is to tell, judging what it accepts on the way.
@@ -252,7 +246,7 @@ impl Agreement {
 
     fn start_waiting(&mut self, wait: Wait, cx: &StepContext<'_>) {
         let (now, patience) = (cx.now.monotonic, &self.config.patience);
-        let more = patience.per_round * wait.round.0.min(PATIENT_ROUNDS_MAX);
+        let more = patience.grown_by(wait.round);
         let at = match wait.step {
             Some(Step::Propose) if self.is_gone(wait.round) => self.due(cx).max(now),
             Some(Step::Propose) => now.max(self.latest_leave()) + patience.propose + more,

@@ -2,10 +2,10 @@
 
 use metatopia_types::{HeaderId, PublicKey};
 
-use super::height::PATIENCE_MIN;
 use super::{Agreement, StepContext};
 use crate::height_state::Candidate;
 use crate::outbox::DurabilityNeed;
+use crate::patience::PATIENCE_MIN;
 use crate::timers::Alarm;
 use crate::{Message, Recipients, Want};
 

@@ -54,6 +54,22 @@ fn find_until(arguments: &[&str], is_right: impl Fn(&Value) -> bool) -> Value {
     }
 }
 
+/// Asks a node for the map until it has these sims: it proves the parts that it lacks only when asked.
+fn map_until(node: &str, sims: &[&str]) {
+    let began = Instant::now();
+    loop {
+        let output = run(&["world", "map", "--json", "--node", node]);
+        let map: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
+        let sites = map["sites"].as_array().into_iter().flatten();
+        let shown: Vec<&str> = sites.map(|site| words(&site["sim"])).collect();
+        if sims.iter().all(|sim| shown.contains(sim)) {
+            return;
+        }
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(began.elapsed() < PATIENCE, "{sims:?}: {map} {errors}");
+    }
+}
+
 fn has_server(answer: &Value, sim: &str) -> bool {
     let servers = answer["servers"].as_array();
     answer["sim"] == sim && servers.is_some_and(|servers| !servers.is_empty())
@@ -156,12 +172,7 @@ fn sims_are_found_proved_and_entered_when_the_land_office_of_their_world_is_dead
     // The land office is found and proved as well, and nobody claims land meanwhile.
     let asked = ["3", "3", "--data-dir", &me];
     find_until(&asked, |answer| answer["sim"] == *world && answer["proven"] == true);
-    let map = json(&["world", "map", "--json", "--node", &at_north.servers[0].url]);
-    let squares: Vec<&str> =
-        map["sites"].as_array().expect("a list").iter().map(|site| words(&site["sim"])).collect();
-    for sim in [&world, &sims[0], &sims[1]] {
-        assert!(squares.contains(&sim.as_str()), "{map}");
-    }
+    map_until(&at_north.servers[0].url, &[&world, &sims[0], &sims[1]]);
     let late = text(&folder.join("late"));
     let node = at_east.servers[0].url.as_str();
     let claim = run(&claim_of(&late, node, "west", &sponsor));

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metatopia_types::PublicKey;
 
 use super::Overlay;
-use crate::{GossipLayer, SiteName, TilePoint, limits, pace, sites::KnownSite};
+use crate::{TilePoint, limits, pace, sites::KnownSite};
 
 impl Overlay {
     /// Once a cycle: ends what is over, and keeps everything within its bounds.
@@ -37,30 +37,6 @@ impl Overlay {
         self.hold_neighbours();
         self.hold_shelves();
         self.prune_shelves();
-    }
-
-    /// Connects to neighbours that closed the connection: without one, nobody would tell that they
-    /// are gone.
-    fn hold_neighbours(&mut self) {
-        for name in self.view.clone() {
-            let site = self.sites.get(name).filter(|site| site.pending.is_none());
-            let speaker = site.and_then(KnownSite::speaker).map(|speaker| speaker.peer);
-            if speaker.is_some_and(|peer| !self.peers.is_up(peer)) {
-                self.begin_exchange(name, GossipLayer::Neighbours);
-            }
-        }
-    }
-
-    /// A site did not answer in time.
-    fn missed(&mut self, name: SiteName) {
-        let Some(site) = self.sites.get_mut(name) else { return };
-        site.misses = site.misses.saturating_add(1);
-        site.pending = None;
-        if site.misses >= limits::MISSES_MAX {
-            self.try_next_endpoint(name);
-        } else {
-            self.begin_exchange(name, GossipLayer::Neighbours);
-        }
     }
 
     /// Asks a neighbour and the host for the map of the own cell, where it is missing: whoever seeks a
