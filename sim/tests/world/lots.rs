@@ -208,9 +208,11 @@ fn a_thing_that_finds_no_place_stays_and_is_not_lost() {
 #[test]
 fn who_is_walled_in_goes_home_where_nobody_may_build() {
     let mut yard = yard(&mut Builder::new(), &[ADA, BOB]);
+    // Bob goes first, so that she does not push him along.
+    yard.walk_to(BOB, vec2(0, -15));
     yard.walk_to(ADA, vec2(20, 0));
     // Two long walls and two short ones leave no gap.
-    for (at, half) in [((20, 2), (3, 1)), ((20, -2), (3, 1)), ((22, 0), (1, 1)), ((18, 0), (1, 1))]
+    for (at, half) in [((20, 3), (4, 1)), ((20, -3), (4, 1)), ((23, 0), (1, 2)), ((17, 0), (1, 2))]
     {
         made(yard.try_act(BOB, wall(at, half)));
     }
@@ -218,7 +220,7 @@ fn who_is_walled_in_goes_home_where_nobody_may_build() {
         yard.act(ADA, Act::Walk { heading });
         yard.idle(40);
         let way = yard.position(yard.avatar(ADA)).saturating_sub(vec2(20, 0));
-        assert!(way.length() < Fx::from_int(2), "she is out: {way:?}");
+        assert!(way.length() < Fx::from_int(3), "she is out: {way:?}");
     }
     assert_eq!(yard.try_act(ADA, Act::GoHome), Outcome::Ok);
     let avatar = &yard.world.parameters().avatar;

@@ -82,8 +82,8 @@ fn what_the_old_key_had_is_the_new_ones_in_that_turn() {
 #[test]
 fn lots_have_the_new_key_as_holder_and_as_friend() {
     let (mut yard, _) = yard();
-    for (n, x) in [(ADA, -6), (BOB, 2)] {
-        let ground = LotGround { x, y: -6, width: 4, depth: 4 };
+    for (n, x) in [(ADA, 20), (BOB, 30)] {
+        let ground = LotGround { x, y: 20, width: 4, depth: 4 };
         let claim = LotOrder::Claim { ground, name: "garden".to_owned() };
         assert_eq!(yard.try_act(n, Act::Lot(claim)), Outcome::Ok);
     }
