@@ -50,7 +50,8 @@ fn things_are_put_moved_and_taken_away_as_views_tell() {
     let x = own["place"]["x"].as_f64().expect("metres");
     let place = page.stand.world().avatar(&key()).and_then(|me| page.stand.world().place(me));
     let exact = place.expect("it is there").x.to_bits() as f64 / 4_294_967_296.0;
-    assert_eq!(x, exact);
+    // Reading JSON may cost the last digit of a number.
+    assert!((x - exact).abs() < 1e-12, "{x} {exact}");
 
     page.stand.turns(1);
     page.see();
