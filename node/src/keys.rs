@@ -272,9 +272,15 @@ fn parse(text: &[u8]) -> Result<SigningKey, FormatError> {
     key.ok_or(FormatError::Empty)
 }
 
-/// Reads bytes from two lowercase digits each.
+/// Reads so many bytes from two lowercase digits each.
 fn parse_hex<const N: usize>(digits: &[u8]) -> Option<Zeroizing<[u8; N]>> {
     let mut bytes = Zeroizing::new([0; N]);
+    fill_from_hex(&mut *bytes, digits)?;
+    Some(bytes)
+}
+
+/// Fills bytes from two lowercase digits each; there must be no more and no fewer.
+fn fill_from_hex(bytes: &mut [u8], digits: &[u8]) -> Option<()> {
     if digits.len() != 2 * bytes.len() {
         return None;
     }
@@ -284,7 +290,12 @@ fn parse_hex<const N: usize>(digits: &[u8]) -> Option<Zeroizing<[u8; N]>> {
             *byte = *byte << 4 | u8::try_from(value).expect("one of sixteen");
         }
     }
-    Some(bytes)
+    Some(())
+}
+
+/// Writes bytes that are no secret as two lowercase digits each.
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the key in the form of libp2p. A server's peer id is the hash of its node key, which is

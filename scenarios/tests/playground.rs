@@ -105,63 +105,9 @@ fn standing_dominoes(world: &World) -> usize {
     dominoes.filter(|object| object.position.y > Fx::from_ratio(3, 4)).count()
 }
 
-#[test]
-fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
-    let mut sim = Idle::new(playground());
-    let joints = sim.world.joints();
-    sim.play(20 * 60);
-    let rested = poses(&sim.world);
-    for object in sim.world.objects() {
-        assert_eq!(object.velocity, Vec2::ZERO, "{} at {}", object.name, object.position);
-    }
-    sim.play(9 * 20 * 60);
-
-    assert_eq!(poses(&sim.world), rested);
-    assert_eq!(sim.world.joints(), joints, "nothing broke");
-    assert_eq!(sim.world.failed_steps(), 0);
-    for joint in &joints {
-        let apart = gap(&sim.world, joint);
-        assert!(apart < Fx::from_ratio(3, 100), "{apart} m at {} and {:?}", joint.b, joint.a);
-    }
-    assert_eq!(standing_dominoes(&sim.world), 9);
-}
-
-#[test]
-fn a_sim_with_joints_goes_on_after_a_restore_as_if_it_had_never_stopped() {
-    let mut sim = Idle::new(playground());
-    for _ in 0..120 {
-        let restored = World::from_snapshot(&sim.world.snapshot(), sim.world.root(), &tools());
-        let mut restored = restored.expect("its own snapshot");
-        let turn = sim.turn();
-        sim.last = turn.id();
-        sim.world.apply(&turn, &Serial);
-        restored.apply(&turn, &Serial);
-        assert_eq!(restored.root(), sim.world.root(), "turn {}", sim.world.height());
-    }
-}
-
-#[test]
-fn on_the_advanced_tier_the_playground_comes_to_rest_and_stays_for_ten_minutes() {
-    let mut sim = Idle::new(advanced_playground());
-    let joints = sim.world.joints();
-    sim.play(60 * 20);
-    let rested = poses(&sim.world);
-    for object in sim.world.objects() {
-        assert_eq!(object.velocity, Vec2::ZERO, "{} at {}", object.name, object.position);
-    }
-    sim.play(9 * 20 * 60);
-
-    assert_eq!(poses(&sim.world), rested);
-    assert_eq!(sim.world.joints(), joints, "nothing broke");
-    assert_eq!(sim.world.failed_steps(), 0);
-    assert_eq!(rested.len(), poses(&playground()).len(), "nothing is lost");
-    assert_eq!(standing_dominoes(&sim.world), 9);
-}
-
-#[test]
-fn on_the_advanced_tier_a_snapshot_before_each_of_60_turns_goes_on_with_the_same_root() {
-    let mut sim = Idle::new(advanced_playground());
-    for _ in 0..60 {
+/// Plays turns, before each of which another sim is made of the snapshot, and compares the roots after it.
+fn restored_before_each_turn(mut sim: Idle, turns: u64) {
+    for _ in 0..turns {
         let restored = World::from_snapshot(&sim.world.snapshot(), sim.world.root(), &tools());
         let mut restored = restored.expect("its own snapshot");
         let turn = sim.turn();
@@ -171,6 +117,50 @@ fn on_the_advanced_tier_a_snapshot_before_each_of_60_turns_goes_on_with_the_same
         assert_eq!(restored.root(), sim.world.root(), "turn {}", sim.world.height());
         assert_eq!(sim.world.rehash(), sim.world.root());
     }
+}
+
+/// Plays on to the minute's end, checks that everything rests, and plays nine minutes more, in which nothing
+/// moves, nothing breaks and no domino falls.
+fn rests_for_ten_minutes(sim: &mut Idle) {
+    let joints = sim.world.joints();
+    sim.play(60 * 20);
+    let rested = poses(&sim.world);
+    for object in sim.world.objects() {
+        assert_eq!(object.velocity, Vec2::ZERO, "{} at {}", object.name, object.position);
+    }
+    sim.play(9 * 60 * 20);
+
+    assert_eq!(poses(&sim.world), rested);
+    assert_eq!(sim.world.joints(), joints, "nothing broke");
+    assert_eq!(sim.world.failed_steps(), 0);
+    assert_eq!(standing_dominoes(&sim.world), 9);
+}
+
+#[test]
+fn the_playground_comes_to_rest_and_stays_for_ten_minutes() {
+    let mut sim = Idle::new(playground());
+    rests_for_ten_minutes(&mut sim);
+    for joint in &sim.world.joints() {
+        let apart = gap(&sim.world, joint);
+        assert!(apart < Fx::from_ratio(3, 100), "{apart} m at {} and {:?}", joint.b, joint.a);
+    }
+}
+
+#[test]
+fn a_sim_with_joints_goes_on_after_a_restore_as_if_it_had_never_stopped() {
+    restored_before_each_turn(Idle::new(playground()), 120);
+}
+
+#[test]
+fn on_the_advanced_tier_the_playground_comes_to_rest_and_stays_for_ten_minutes() {
+    let mut sim = Idle::new(advanced_playground());
+    rests_for_ten_minutes(&mut sim);
+    assert_eq!(poses(&sim.world).len(), poses(&playground()).len(), "nothing is lost");
+}
+
+#[test]
+fn on_the_advanced_tier_a_snapshot_before_each_of_60_turns_goes_on_with_the_same_root() {
+    restored_before_each_turn(Idle::new(advanced_playground()), 60);
 }
 
 #[test]

@@ -131,7 +131,9 @@ pub(super) async fn obey(room: &mut TextClient, what: LotCommand) -> Result<(), 
     };
     if let LotCommand::Claim(width, depth) = what {
         let order = claim_around(here, width, depth);
-        let done = format!("{width} x {depth} m around you are yours; `lot name` names them.");
+        let done = format!(
+            "{width} x {depth} m around you are yours; `lot name WORDS` gives the lot a name."
+        );
         return perform(room, order, &done).await;
     }
     let entries = lots(room).await?;
@@ -155,7 +157,7 @@ pub(super) async fn obey(room: &mut TextClient, what: LotCommand) -> Result<(), 
             None => return Ok(()),
         },
         LotCommand::Shut(to) => match friend(entry, &to) {
-            Some(to) => (LotOrder::Shut { lot, to }, "Only you and who is left build here.".into()),
+            Some(to) => (LotOrder::Shut { lot, to }, "That friend builds here no longer.".into()),
             None => return room.tell(LineKind::Refused, "No friend of the lot is called so."),
         },
         LotCommand::SendHome(thing) => match meant(room, &thing).await? {

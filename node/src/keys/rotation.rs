@@ -12,7 +12,7 @@ use std::{
 
 use metatopia_types::{Ed25519, PublicKey, Rotation, SigningKey, wire};
 
-use super::{CreateKeyError, LoadKeyError, create, read_private, save_private};
+use super::{CreateKeyError, LoadKeyError, create, fill_from_hex, hex, read_private, save_private};
 
 /// The first word of the line, which names the format and its version.
 const TAG: &str = "metatopia-rotation-1";
@@ -63,7 +63,7 @@ pub fn rotate(out: &Path, old: &SigningKey, number: u32) -> Result<Rotation, Cre
         return Err(CreateKeyError::Exists { path });
     }
     let rotation = Rotation::new(old, &create(out)?, number);
-    let digits: String = wire::encode(&rotation).iter().map(|byte| format!("{byte:02x}")).collect();
+    let digits = hex(&wire::encode(&rotation));
     save_private(&path, format!("{COMMENT}{TAG} {digits}\n").as_bytes())?;
     Ok(rotation)
 }
@@ -95,9 +95,9 @@ fn parse(text: &[u8]) -> Option<Rotation> {
     let text = std::str::from_utf8(text).ok()?;
     let mut lines = text.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
     let digits = lines.next()?.strip_prefix(TAG)?.strip_prefix(' ')?;
-    let pair = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
-    let bytes: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(pair).collect();
-    let rotation = wire::decode(&bytes?, DOCUMENT_BYTES_MAX).ok()?;
+    let mut bytes = vec![0; digits.len() / 2];
+    fill_from_hex(&mut bytes, digits.as_bytes())?;
+    let rotation = wire::decode(&bytes, DOCUMENT_BYTES_MAX).ok()?;
     lines.next().is_none().then_some(rotation)
 }
 

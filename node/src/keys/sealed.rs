@@ -19,7 +19,7 @@ use chacha20poly1305::{
 use metatopia_types::{Sign as _, SigningKey};
 use zeroize::Zeroizing;
 
-use super::{CreateKeyError, LoadKeyError, parse_hex, read_private, save_private};
+use super::{CreateKeyError, LoadKeyError, hex, parse_hex, read_private, save_private};
 
 /// The longest passphrase, in bytes.
 pub const PASSPHRASE_BYTES_MAX: usize = 1_024;
@@ -118,10 +118,6 @@ fn parse(text: &[u8]) -> Option<SealedParts> {
     let mut word = || words.next().map(str::as_bytes);
     let found = (parse_hex(word()?)?, parse_hex(word()?)?, parse_hex(word()?)?);
     (words.next().is_none() && lines.next().is_none()).then_some(found)
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -40,7 +40,10 @@ fn a_person_takes_ground_shares_it_and_gives_it_away() {
             ("lot claim 2x8", "That did not work"),
             ("lot claim 8", "that is `lot claim 8x8`"),
             ("lot claim 20x20", "the holder has as many lots, or as much ground"),
-            ("lot claim 8x8", "8 x 8 m around you are yours; `lot name` names them."),
+            (
+                "lot claim 8x8",
+                "8 x 8 m around you are yours; `lot name WORDS` gives the lot a name.",
+            ),
             ("lot claim 4x4", "a part of that ground is a lot already"),
             ("lot name Rose garden", "The lot is called Rose garden now."),
             ("look", "You stand on the lot Rose garden: it is yours."),

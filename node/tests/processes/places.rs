@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    path::Path,
     process::{Command, Stdio},
 };
 
@@ -47,18 +48,22 @@ fn mistakes_in_a_place_are_named_before_anything_is_founded() {
     let line = text.lines().count() + 1;
     fs::write(&file, format!("{text}[[object]]\nkind = \"lamp\"\nname = \"lamp\"\n"))
         .expect("the file");
-    let world = folder.join("world").display().to_string();
+    mistake_is_named(&own, &folder.join("world"), &format!("{file}:{line}:1: an object needs"));
+}
 
+/// Checks a place and starts a sim of it in this directory: both name the mistake, and nothing is founded.
+pub(crate) fn mistake_is_named(place: &str, world: &Path, mistake: &str) {
+    let dir = world.display().to_string();
     for arguments in
-        [vec!["place", "check", &own], vec!["up", "--place", &own, "--data-dir", &world]]
+        [vec!["place", "check", place], vec!["up", "--place", place, "--data-dir", &dir]]
     {
         let output = run(&arguments);
         let told = [output.stdout, output.stderr].concat();
         let told = String::from_utf8_lossy(&told);
         assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(&format!("{file}:{line}:1: an object needs")), "{told}");
+        assert!(told.contains(mistake), "{told}");
     }
-    assert!(!folder.join("world").exists());
+    assert!(!world.exists());
 }
 
 #[test]

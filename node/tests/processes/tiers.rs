@@ -2,28 +2,23 @@
 
 use std::fs;
 
-use crate::plaza::{Folder, Person, Plaza, json, key, run};
+use crate::{
+    places::mistake_is_named,
+    plaza::{Folder, Person, Plaza, json, key},
+};
 
 #[test]
 fn one_word_in_its_file_puts_a_place_on_the_advanced_tier_and_an_unknown_tier_is_named() {
     let folder = Folder::new("tiers");
     let path = |name: &str| folder.join(name).display().to_string();
-    let (own, copy, world) = (path("yard"), path("copy"), path("world"));
+    let (own, copy) = (path("yard"), path("copy"));
     json(&["place", "new", &own, "--template", "playground", "--json"]);
     let file = format!("{own}/place.toml");
     let text = fs::read_to_string(&file).expect("the file");
 
     fs::write(&file, format!("tier = \"newton\"\n{text}")).expect("the file");
-    for arguments in
-        [vec!["place", "check", &own], vec!["up", "--place", &own, "--data-dir", &world]]
-    {
-        let output = run(&arguments);
-        let told = [output.stdout, output.stderr].concat();
-        let told = String::from_utf8_lossy(&told);
-        assert_eq!(output.status.code(), Some(1), "{told}");
-        assert!(told.contains(&format!("{file}:1:8: \"newton\" is no tier")), "{told}");
-    }
-    assert!(!folder.join("world").exists());
+    let mistake = format!("{file}:1:8: \"newton\" is no tier");
+    mistake_is_named(&own, &folder.join("world"), &mistake);
 
     // Where people arrive is one point here, from which the dominoes are in sight wherever one falls.
     let still = text.replace("spawn_radius = 2", "spawn_radius = 0");
