@@ -1,6 +1,9 @@
-//! Measures what orders about people add to a turn of a crowded sim: `cargo run --release -p metatopia-sim
-//! --example governance`. It prints the microseconds that the acts and the leaves of a turn take, hashing
-//! included, without orders and with four of them. Physics and scripts are left out.
+//! Measures what governance costs a sim that knows a hundred thousand players, two thousand of whom are
+//! there: `cargo run --release -p metatopia-sim --example governance`, with `-- --json` one object a line.
+//!
+//! The first two rows are the acts and the leaves of a turn, hashing included, without orders and with four
+//! of them. Physics and scripts are left out of them. The third row is whole turns in which ten people who
+//! are known log in.
 #![expect(
     clippy::disallowed_types,
     clippy::disallowed_methods,
@@ -9,19 +12,24 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Instant};
 
+use metatopia_math::Fx;
 use metatopia_sim::{ENGINE, Genesis, Serial, Stage, Tools, Watch, World};
 use metatopia_types::{
     Act, Digest, Ed25519, Envelope, GovernOrder, Header, Height, Lane, Look, Millis, NodeContact,
     PublicKey, RoleRight, Seq, Sign as _, Signature, SignedEnvelope, SigningKey, Turn, TurnBody,
 };
 
-/// As many as can be known before newcomers take each other's places.
-const KNOWN: u64 = 46_000;
+/// With those who are there almost as many as can be known before newcomers take each other's places.
+const KNOWN: u64 = 96_000;
 const ONLINE: u64 = 2_000;
 /// Players who log in in one turn.
 const ARRIVALS: u64 = 64;
 /// Turns that are measured, of each kind.
 const TURNS: u64 = 200;
+/// People who log in in each turn of the third row: 2,000 in all.
+const LOGINS: u64 = 10;
+/// Turns after which a crowd that has just come has pushed itself apart and rests.
+const REST: u64 = 400;
 
 fn key(n: u64) -> PublicKey {
     PublicKey(Digest::of("a player of a measurement", &n.to_le_bytes()).0)
@@ -48,6 +56,8 @@ impl Crowd {
         };
         genesis.parameters.avatars_max = 4_096;
         genesis.parameters.objects_max = 8_192;
+        // Whoever stands in somebody else's way is pushed aside, which is physics.
+        genesis.parameters.avatar.spawn_radius = Fx::from_int(100);
         // Nobody is logged out for being silent.
         genesis.parameters.lease_ticks = 1_000_000;
         let world = World::genesis(&genesis, &Tools::new(Arc::new(Ed25519))).expect("a genesis");
@@ -99,9 +109,9 @@ impl Crowd {
     }
 }
 
-/// Sums the time of the acts and of the leaves.
-#[derive(Default)]
+/// Sums the time of the stages that count.
 struct Clocked {
+    counts: fn(Stage) -> bool,
     since: Option<Instant>,
     micros: u128,
 }
@@ -109,7 +119,7 @@ struct Clocked {
 impl Watch for Clocked {
     fn enter(&mut self, stage: Stage) {
         self.stop();
-        self.since = matches!(stage, Stage::Acts | Stage::Leaves).then(Instant::now);
+        self.since = (self.counts)(stage).then(Instant::now);
     }
 }
 
@@ -119,7 +129,48 @@ impl Clocked {
     }
 }
 
+/// What so many turns took.
+struct Row {
+    turns: &'static str,
+    micros: Vec<u128>,
+    bound: u128,
+}
+
+impl Row {
+    /// Measures turns of these acts.
+    fn measure(
+        (crowd, turns, bound): (&mut Crowd, &'static str, u128),
+        counts: fn(Stage) -> bool,
+        acts: impl Fn(&Crowd, u64) -> Vec<(PublicKey, Act)>,
+    ) -> Self {
+        let mut micros: Vec<u128> = Vec::new();
+        for n in 0..TURNS {
+            let mut clock = Clocked { counts, since: None, micros: 0 };
+            crowd.play(acts(crowd, n), &mut clock);
+            clock.stop();
+            micros.push(clock.micros);
+        }
+        micros.sort_unstable();
+        Self { turns, micros, bound }
+    }
+
+    fn print(&self, json: bool) {
+        let Self { turns, micros, bound } = self;
+        let at = |hundredths: usize| micros[(micros.len() - 1) * hundredths / 100];
+        let (half, most, longest) = (at(50), at(99), at(100));
+        if json {
+            println!(
+                "{{\"turns\":\"{turns}\",\"p50_us\":{half},\"p99_us\":{most},\"max_us\":{longest},\
+                \"bound_us\":{bound}}}"
+            );
+        } else {
+            println!("{turns:>12} {half:>8} {most:>8} {longest:>8} {bound:>8}");
+        }
+    }
+}
+
 fn main() {
+    let json = std::env::args().any(|argument| argument == "--json");
     let mut crowd = Crowd::new();
     crowd.play(vec![(crowd.admin, Act::login("Alice".to_owned(), Look::default()))], &mut ());
     crowd.arrive(0, KNOWN, false);
@@ -129,22 +180,30 @@ fn main() {
         let orders = crowd.orders(10_000 + 2 * n);
         crowd.play(orders, &mut ());
     }
-    let present = crowd.world.present().count();
-    println!("{} players known, {present} with avatars", crowd.world.player_count());
-    for with in [false, true] {
-        let mut all: Vec<u128> = Vec::new();
-        for n in 0..TURNS {
-            let orders = if with { crowd.orders(20_000 + 2 * n) } else { Vec::new() };
-            let mut clock = Clocked::default();
-            crowd.play(orders, &mut clock);
-            clock.stop();
-            all.push(clock.micros);
-        }
-        all.sort_unstable();
-        let (half, most) = (all[all.len() / 2], all[all.len() * 99 / 100]);
-        let orders = if with { "four orders" } else { "no orders" };
-        println!("a turn with {orders}: {half} us, 99 of 100 below {most} us");
+    (0..REST).for_each(|_| crowd.play(Vec::new(), &mut ()));
+    if !json {
+        let (known, there) = (crowd.world.player_count(), crowd.world.present().count());
+        println!("{known} players known, {there} of them there; microseconds of a turn\n");
+        println!("{:>12} {:>8} {:>8} {:>8} {:>8}", "", "p50", "p99", "max", "bound");
     }
-    assert_eq!(crowd.world.root(), crowd.world.rehash());
-    println!("{} orders were carried out", crowd.world.governance().orders);
+    let governs = |stage| matches!(stage, Stage::Acts | Stage::Leaves);
+    let rows = [
+        Row::measure((&mut crowd, "no orders", 1_000), governs, |_, _| Vec::new()),
+        Row::measure((&mut crowd, "four orders", 1_000), governs, |crowd, n| {
+            crowd.orders(20_000 + 2 * n)
+        }),
+        Row::measure(
+            (&mut crowd, "ten logins", 16_000),
+            |_| true,
+            |_, n| {
+                let first = 40_000 + n * LOGINS;
+                let login = |n| (key(n), Act::login(format!("player {n}"), Look::default()));
+                (first..first + LOGINS).map(login).collect()
+            },
+        ),
+    ];
+    rows.iter().for_each(|row| row.print(json));
+    assert_eq!(crowd.world.root(), crowd.world.rehash(), "the leaves say what the state is");
+    let logged_in = crowd.world.present().count() as u64;
+    assert!(logged_in > ONLINE + TURNS * LOGINS / 2, "{logged_in} are there: logins were refused");
 }

@@ -1,7 +1,7 @@
 //! Logging in, staying and leaving.
 
 use metatopia_math::{Fx, Stream, Vec2};
-use metatopia_physics::{Body, BodySpec, Motion, Shape};
+use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_types::{AssetLicence, Look, Pass, PublicKey, Refusal};
 
 use super::{
@@ -148,19 +148,16 @@ impl ActContext<'_> {
         let avatar = &self.state.charter.parameters.avatar;
         let parts = [self.tick().0, self.state.clock.next_object.0];
         let mut dice = Stream::new(&self.state.clock.seed.0, "metatopia spawn v1", &parts);
-        // The corners of the square of places are less than three halves of its half side away.
-        let far = avatar.spawn_radius.saturating_mul(Fx::from_ratio(3, 2));
-        let far = far.saturating_add(avatar.radius);
-        let bodies = self.state.bodies.around(avatar.spawn, far);
-        let bodies = bodies.filter(|body| !body.is_sensor());
-        let near: Vec<&Body> =
-            bodies.filter(|body| distance_to(body, avatar.spawn) <= far).collect();
+        let is_free = |place: Vec2| {
+            let mut near = self.state.bodies.around(place, avatar.radius);
+            near.all(|body| body.is_sensor() || distance_to(body, place) > avatar.radius)
+        };
         let mut place = avatar.spawn;
         for _ in 0..SPAWN_TRIES {
             let side = avatar.spawn_radius;
             let mut offset = || dice.fx_between(side.saturating_neg(), side);
             place = avatar.spawn.saturating_add(Vec2::new(offset(), offset()));
-            if near.iter().all(|body| distance_to(body, place) > avatar.radius) {
+            if is_free(place) {
                 break;
             }
         }

@@ -11,8 +11,8 @@ pub const LANES_MAX: usize = 1 << 16;
 /// Lanes of one author remembered at once: a session a few seconds for a whole minute.
 pub const LANES_PER_AUTHOR_MAX: usize = 16;
 
-/// Players who are remembered. 64 Ki players of about 240 B are 15 MiB.
-pub const PLAYERS_MAX: usize = 1 << 16;
+/// Players who are remembered. 128 Ki players of about 240 B are 30 MiB.
+pub const PLAYERS_MAX: usize = 1 << 17;
 
 /// Players up to whom nobody is forgotten. The last quarter of the places is for people who were seen
 /// on enough days: while anybody else can be forgotten, newcomers take no more than that one's place.
@@ -255,7 +255,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 180 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 202 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 

@@ -63,12 +63,12 @@ pub struct Manifest {
 }
 
 /// Largest snapshot. What anybody can make grow without a bound of its own has the 64 MiB of
-/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 185 are for what has one, in a world of as
-/// many bodies as there can be: contacts 72, scripts' numbers 14, players 15, objects 13, owners 5,
+/// [`WORLD_BYTES_MAX`](crate::limits::WORLD_BYTES_MAX); 203 are for what has one, in a world of as
+/// many bodies as there can be: contacts 72, scripts' numbers 14, players 30, objects 13, owners 8,
 /// packages 32 and 6 of what is kept of them, lane windows 6, outcomes 3, the manifest 8, people's roles,
 /// bans, mutes, orders and rotated keys 6, borders 1, all else 1.
 /// Plaza's, of a quarter of the bodies, take 93.
-pub const SNAPSHOT_BYTES_MAX: usize = 249 * 1_024 * 1_024;
+pub const SNAPSHOT_BYTES_MAX: usize = 267 * 1_024 * 1_024;
 
 /// Why a manifest and leaves are no state.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -33,7 +33,7 @@ use crate::{
     finding::Finding,
 };
 
-/// As many as a sim remembers.
+/// Half as many as a sim remembers: all of them would take half an hour. `crowded` fills one in this process.
 const PLAYERS: usize = 65_536;
 
 /// Connections that offer them, and logins of each a second: twice as many as find a place.
