@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use metatopia_client::{Distrust, DownloadError, LightClient, SnapshotDownload};
 use metatopia_protocol::{Answer, ServerMessage, SnapshotOffer, ValidatorSetLink, decode_server};
-use metatopia_sim::{Capsule, Tools, World};
+use metatopia_sim::{Capsule, GenesisError, Tools, World};
 use metatopia_types::{Certificate, Ed25519, Height, Turn};
 
 use self::follower::TurnFollower;
@@ -61,15 +61,19 @@ impl ClientReplica {
     /// A replica that begins there. `genesis` is the one that is trusted, encoded.
     ///
     /// # Errors
-    /// When the world of that genesis cannot be built, because a script of it does not compile.
+    /// `genesis` when the world of that genesis cannot be built, because a script of it does not compile;
+    /// `tier` when its bodies move on the advanced tier, which this program is made without.
     pub fn new(
         trust: TrustedGenesis,
         genesis: Vec<u8>,
         begin: StartPoint,
     ) -> Result<Self, CallError> {
         let tools = Tools::new(Arc::new(Ed25519));
-        let beginning = World::genesis(&trust.genesis, &tools)
-            .map_err(|error| CallError::new("genesis", error))?;
+        let beginning = World::genesis(&trust.genesis, &tools).map_err(|error| match error {
+            // The page has words of its own for it: what such a sim shows is proven all the same.
+            GenesisError::Tier(_) => CallError::new("tier", error),
+            error => CallError::new("genesis", error),
+        })?;
         let stage = match begin {
             StartPoint::Genesis => {
                 SyncStage::Following(Box::new(TurnFollower::new(beginning.clone())))

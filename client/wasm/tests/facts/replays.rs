@@ -1,11 +1,14 @@
 //! A replica that runs the whole sim.
 
 use metatopia_protocol::{Answer, SNAPSHOT_PART_BYTES, ServerMessage, encode_server};
+use metatopia_sim::TierName;
 use metatopia_types::{Height, limits::ROOT_LAG};
-use metatopia_wasm::{CallError, ClientPhase, ClientReplica, ClientRequest, StartPoint};
+use metatopia_wasm::{
+    CallError, ClientPhase, ClientReplica, ClientRequest, StartPoint, TrustedGenesis,
+};
 
 use crate::golden::{
-    Decided, Node, certificate, decided, frame, other_roots_from, replica, world_at,
+    self, Decided, Node, certificate, decided, frame, other_roots_from, replica, world_at,
 };
 
 fn turns(turns: &[Decided]) -> Vec<u8> {
@@ -31,6 +34,19 @@ fn a_replay_from_genesis_comes_to_the_certified_roots() {
     assert_eq!(status.checked, 400 - ROOT_LAG);
     assert_eq!(status.own_root, status.stated_root);
     assert_eq!(status.root, world_at(400).root().to_string());
+}
+
+#[test]
+fn a_sim_on_the_advanced_tier_is_proven_and_not_replayed() {
+    let mut genesis = golden::genesis();
+    genesis.parameters.tier = TierName::Advanced;
+    let trust = TrustedGenesis::new(genesis.id(), &genesis.encode());
+    let trust = trust.expect("its headers can be checked");
+
+    for begin in [StartPoint::Genesis, StartPoint::Snapshot] {
+        let fault = ClientReplica::new(trust.clone(), genesis.encode(), begin);
+        assert_eq!(fault.expect_err("no such tier is in the module").code, "tier");
+    }
 }
 
 #[test]
