@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use metatopia_module::{FRESH, KEPT, WASM, choose, parts};
+use metatopia_module::{FRESH, KEPT, PACKED, WASM, choose, parts};
 
 /// Names the module that is built in; `none` for none.
 const MODULE_VARIABLE: &str = "MODULE_OF_METATOPIA";
@@ -144,13 +144,18 @@ fn make_module(root: &Path, target: &Path) -> Option<PathBuf> {
 
 /// Writes the piece of source that holds the module.
 fn build_in(module: &Module) {
-    let bytes = match module.file.as_ref().map(|file| file.canonicalize()) {
-        Some(file) => format!("Some(include_bytes!({:?}))", file.expect("it was there just now")),
+    let include = |file: Option<PathBuf>| match file {
+        Some(file) => format!("Some(include_bytes!({file:?}))"),
         None => "None".to_owned(),
     };
+    let file = module.file.as_ref().map(|file| file.canonicalize().expect("it was there just now"));
+    let packed = file.as_ref().map(|file| file.with_file_name(PACKED)).filter(|file| file.exists());
+    let (bytes, packed) = (include(file), include(packed));
     let source = format!(
         "/// The WebAssembly module, if this build brings one.\n\
         const MODULE: Option<&[u8]> = {bytes};\n\
+        /// The same as brotli packs it, if that was done.\n\
+        const MODULE_PACKED: Option<&[u8]> = {packed};\n\
         /// How it is, if that is not as it should be.\n\
         const MODULE_FAULT: Option<&str> = {:?};\n",
         module.fault

@@ -39,6 +39,9 @@ pub const FRESH: &str = "target/module";
 /// The name of the module.
 pub const WASM: &str = "metatopia.wasm";
 
+/// The name of the module as brotli packs it, beside the other.
+pub const PACKED: &str = "metatopia.wasm.br";
+
 /// The name of the text beside it.
 pub const MADE_OF: &str = "made-of.txt";
 

@@ -3,7 +3,7 @@
 //   cargo run --release -p metatopia-wasm --example history -- target/words/history.bin 50
 //   node client/wasm/tests/measure.mjs
 import { readFile } from "node:fs/promises";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, constants } from "node:zlib";
 
 import { Module } from "../../web/prove/module.js";
 
@@ -19,8 +19,9 @@ const spent = () => {
 };
 
 const wasm = await readFile(new URL(process.env.MODULE ?? "client/module/metatopia.wasm", root));
-const packed = gzipSync(wasm, { level: 9 }).length;
-say("module", `${(wasm.length / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB gz`, "<= 1.5 MB gz");
+// The densest, as .ci/module packs it.
+const packed = brotliCompressSync(wasm, { params: { [constants.BROTLI_PARAM_LGWIN]: 24 } }).length;
+say("module", `${(wasm.length / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB br`, "<= 1.5 MB br");
 
 // The core: a session that sees every turn of the plaza, every fourth of them proved, and walks.
 const lines = (await file("frames.jsonl")).toString().trim().split("\n").map((l) => JSON.parse(l));

@@ -39,7 +39,7 @@ mod tree;
 
 pub(crate) use folder::{PageFolder, page_folder};
 pub(crate) use module::module_warning;
-use tree::{Asset, PageFiles};
+use tree::{Asset, ContentCoding, PageFiles};
 
 /// What the page, and workers of it, may load. Nothing comes from elsewhere, and no script may be
 /// written into it. `index.html` says the same but for `frame-ancestors`, which only a header can
@@ -223,12 +223,13 @@ pub(super) async fn lost(uri: Uri, headers: HeaderMap) -> Response {
 async fn send(asset: Arc<Asset>, headers: &HeaderMap, keep: &'static str) -> Response {
     let kept = names(headers, IF_NONE_MATCH, asset.etag());
     let tag = HeaderValue::from_str(asset.etag()).expect("hexadecimal in quotes");
-    let (kind, gzip) = (asset.kind(), names(headers, ACCEPT_ENCODING, "gzip"));
+    let kind = asset.kind();
     let mut response = if kept {
         StatusCode::NOT_MODIFIED.into_response()
-    } else if let Some(packed) = packed(&asset, gzip).await {
+    } else if let Some((coding, packed)) = packed(&asset, headers).await {
         let mut response = packed.into_response();
-        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let coding = HeaderValue::from_static(coding.name());
+        response.headers_mut().insert(CONTENT_ENCODING, coding);
         response
     } else {
         asset.bytes().into_response()
@@ -240,14 +241,17 @@ async fn send(asset: Arc<Asset>, headers: &HeaderMap, keep: &'static str) -> Res
     guarded(response)
 }
 
-/// Returns the packed file, if that is wanted and worth it. The first time it is packed, beside the
-/// loop.
-async fn packed(asset: &Arc<Asset>, wanted: bool) -> Option<bytes::Bytes> {
-    if !wanted {
-        return None;
-    }
+/// Returns the file as it is packed best of the ways that are accepted, if that is worth it. The first
+/// time it is packed, beside the loop.
+async fn packed(asset: &Arc<Asset>, headers: &HeaderMap) -> Option<(ContentCoding, bytes::Bytes)> {
+    let mut accepted = ContentCoding::ALL.to_vec();
+    accepted.retain(|coding| names(headers, ACCEPT_ENCODING, coding.name()));
     let asset = Arc::clone(asset);
-    tokio::task::spawn_blocking(move || asset.packed()).await.ok().flatten()
+    let pack = move || {
+        let mut packed = accepted.into_iter().map(|coding| Some((coding, asset.packed(coding)?)));
+        packed.find_map(|packed| packed)
+    };
+    tokio::task::spawn_blocking(pack).await.ok().flatten()
 }
 
 fn guarded(mut response: Response) -> Response {

@@ -7,6 +7,11 @@ pub(super) const fn bytes() -> Option<&'static [u8]> {
     MODULE
 }
 
+/// Returns the module's bytes as brotli packs them, if that was done when the module was made.
+pub(super) const fn packed() -> Option<&'static [u8]> {
+    MODULE_PACKED
+}
+
 /// Is there a module that was not made of the sources that this program was made of?
 pub(super) const fn is_stale() -> bool {
     MODULE.is_some() && MODULE_FAULT.is_some()
