@@ -1,6 +1,7 @@
 //! Building in words: typed lines become what builders do.
 
 mod hint;
+mod joint;
 mod lot;
 mod parse;
 mod spot;
@@ -11,6 +12,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_types::{AssetLicence, Blueprint, Outline};
 
 pub use hint::{next, title};
+pub use joint::{JOINT_KINDS, JoinedThing, joined};
 pub use lot::claim_around;
 pub use parse::{BuildError, parse};
 pub use spot::{Ground, spot};
@@ -44,6 +46,16 @@ pub enum Building {
     Detach(String, String),
     /// Let a thing leave for another sim, or have it stay.
     LetTravel(String, bool),
+    /// Take a thing in hand.
+    Take(String),
+    /// Put a thing down that is in hand.
+    PutDown(String),
+    /// List what is in hand.
+    Hands,
+    /// Join a thing to another one, or to the ground if nothing is named, by a joint of this kind.
+    Join(String, Option<String>, &'static str),
+    /// Take all joints off a thing, or those with another one.
+    Unjoin(String, Option<String>),
     /// Take back the last deed, passing over so many.
     Undo(u8),
     /// List one's own things.
@@ -171,6 +183,11 @@ give it to Ada  it is Ada's then; that is not taken back
 attach bell to it, detach bell from it
                 packages that ship with the sim; `source THING` shows what they do
 let it travel   over a border, when it is pushed there; `let it stay` ends that
+take it         carries what can be pushed, four things at most; `put it down` puts it before you
+hands           lists what you hold
+join crate to wall
+                a hinge holds both; `join crate to ground`; `by rod`, `by weld` or `by slider` at the end
+unjoin crate    from all that it is joined to; `unjoin crate from wall`
 undo            takes back what you built last; `undo 1` passes over that, and takes the one before
 mine            what is yours, and how much you may have
 land            who may build where";

@@ -4,6 +4,11 @@
 mod destination;
 mod form;
 mod lot;
+mod report;
+mod who_did;
+
+#[cfg(test)]
+mod tests;
 
 use alloc::{
     format,
@@ -13,14 +18,16 @@ use alloc::{
 };
 
 use metatopia_math::{Fx, Vec2};
-use metatopia_protocol::{ChatMessage, SoundMessage};
+use metatopia_protocol::{ChatMessage, JointEntry, SoundMessage};
 use metatopia_sim::{NEARBY, WHISPERED};
-use metatopia_types::{Act, Blob, Emote, limits};
+use metatopia_types::{Act, Blob, Emote, ObjectId, limits};
 
 pub use self::{
     destination::Destination,
     form::{ReplyError, form_lines, reply},
     lot::{LotCommand, LotLineError},
+    report::{ReportCommand, ReportLineError, report_line},
+    who_did::who_did,
 };
 use crate::{
     ProvenSight, Scene, SceneObject, UnprovenSight,
@@ -32,6 +39,8 @@ use crate::{
 pub enum TextCommand {
     /// Describe what is in sight.
     Look,
+    /// Describe one thing of this name, and what it is joined to.
+    LookAt(String),
     /// Walk in a direction, or towards something with this name.
     Go(String),
     /// Show the sims of the world.
@@ -42,6 +51,10 @@ pub enum TextCommand {
     Stop,
     /// Go to where people arrive.
     Home,
+    /// Sit down on a thing of this name.
+    Sit(String),
+    /// Stand up from where one sits.
+    Stand,
     /// List the lots.
     Lots,
     /// Take ground, or order something about it.
@@ -62,6 +75,10 @@ pub enum TextCommand {
     Emote(Emote),
     /// Who is here?
     Who,
+    /// Who made a thing, and who changed it last?
+    WhoDid(String),
+    /// Tell moderators of something, or decide what was told.
+    Report(ReportCommand),
     /// Who decides for the sim, and what waits?
     Rules,
     /// The source of the scripts on something.
@@ -100,6 +117,9 @@ pub enum ParseError {
     /// A line about a lot that is not understood.
     #[error(transparent)]
     Lot(#[from] LotLineError),
+    /// A line about reports that is not understood.
+    #[error(transparent)]
+    Report(#[from] ReportLineError),
     /// A builder's line that is not understood.
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -107,7 +127,7 @@ pub enum ParseError {
 
 /// What `help` prints.
 pub const HELP: &str = "\
-look            what is in sight
+look            what is in sight; `look at THING` tells of one thing, and what it is joined to
 go DIRECTION    walk: north, south, east, west, northeast, ..
 go THING        walk towards it
 map             the sims of this world, and where you are
@@ -116,13 +136,16 @@ stop            stand still
 home            go to where people arrive, also from between walls
 lot claim 8x8   take ground around you; then `lot name`, `lot open to NAME`, `lot give to NAME`, `lot return`
 lots            whose ground is where
+sit on THING    walk up to it and sit down; `stand` ends that, as walking does
 push THING      walk up to it and shove it
 touch THING     open, ring, switch: whatever it does
+take THING      carry what you may build with; `put THING down` puts it before you, `hands` lists what you hold
 say WORDS       to whoever is near; `shout` to everybody
 reply NUMBER    choose what a thing asks you; `reply WORDS` fills in a line, `reply yes` takes an offer
 forbid          take back what you allowed things to do to you
 emote GESTURE   wave, nod, dance, bow or laugh
-who             who is here
+who             who is here; `who did THING`: who made it, and who changed it last
+report NAME ..  tell moderators what is wrong with a person or a thing; `reports` tells what they decided
 rules           who decides, and which changes of who votes wait
 source THING    the source of the scripts on it
 edit THING      change that source in your editor; `edit bell` begins with an example
@@ -148,6 +171,8 @@ quit            leave";
 /// assert_eq!(parse("logs").unwrap_err().to_string(), "`logs` needs a thing");
 /// assert_eq!(parse("go there 9 -2"), Ok(TextCommand::GoThere(Destination::read("9 -2"))));
 /// assert_eq!(parse("go thereabouts"), Ok(TextCommand::Go("thereabouts".to_owned())));
+/// assert_eq!(parse("who did lantern"), Ok(TextCommand::WhoDid("lantern".to_owned())));
+/// assert_eq!(parse("who did").unwrap_err().to_string(), "`who did` needs a thing");
 /// assert!(parse("go there").unwrap_err().to_string().starts_with("`go there` needs the name"));
 /// ```
 ///
@@ -165,12 +190,18 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         return Ok(TextCommand::Build(building));
     }
     Ok(match first.as_str() {
-        "look" | "l" => TextCommand::Look,
+        "look" | "l" => match rest.strip_prefix("at") {
+            Some(thing) if thing.starts_with(' ') => TextCommand::LookAt(thing.trim().to_string()),
+            Some("") => return Err(ParseError::Missing("look at", "a thing")),
+            _ => TextCommand::Look,
+        },
         "map" => TextCommand::Map,
         "go" | "walk" if is_journey(rest) => TextCommand::GoThere(journey(rest)?),
         "go" | "walk" => TextCommand::Go(need("go", "a direction or a thing")?),
         "stop" => TextCommand::Stop,
         "home" => TextCommand::Home,
+        "sit" => TextCommand::Sit(seat(&need("sit", "a thing to sit on")?)),
+        "stand" => TextCommand::Stand,
         "lots" => TextCommand::Lots,
         "lot" => TextCommand::Lot(lot::parse(rest)?),
         "push" => TextCommand::Push(need("push", "a thing")?),
@@ -180,8 +211,9 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "reply" => TextCommand::Reply(need("reply", "the number of a choice, or words")?),
         "forbid" => TextCommand::Forbid,
         "emote" => TextCommand::Emote(emote(&need("emote", "a gesture")?)?),
-        "who" => TextCommand::Who,
+        "who" => who(rest)?,
         "rules" => TextCommand::Rules,
+        "report" | "reports" | "decide" => TextCommand::Report(report::parse(&first, rest)?),
         "proof" => TextCommand::Proof,
         "source" => TextCommand::Source(need("source", "a thing")?),
         "edit" => TextCommand::Edit(need("edit", "a thing, or the name of an example")?),
@@ -191,6 +223,22 @@ pub fn parse(line: &str) -> Result<TextCommand, ParseError> {
         "quit" | "exit" => TextCommand::Quit,
         _ => return Err(ParseError::Unknown(word.to_string())),
     })
+}
+
+/// Returns what somebody wants to sit on: `on bench`, `down on the bench` or `bench`.
+fn seat(rest: &str) -> String {
+    let rest = rest.strip_prefix("down ").unwrap_or(rest);
+    rest.strip_prefix("on ").unwrap_or(rest).trim().to_string()
+}
+
+/// Reads whether somebody asks who is here, or who did a thing.
+fn who(rest: &str) -> Result<TextCommand, ParseError> {
+    let (did, thing) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+    match (did.eq_ignore_ascii_case("did"), thing.trim()) {
+        (false, _) => Ok(TextCommand::Who),
+        (true, "") => Err(ParseError::Missing("who did", "a thing")),
+        (true, thing) => Ok(TextCommand::WhoDid(thing.to_string())),
+    }
 }
 
 /// Says whether somebody wants to go to another sim: the first word is `there`.
@@ -303,22 +351,71 @@ pub fn describe(scene: &Scene) -> Vec<String> {
         return vec!["You are not in the world yet.".into()];
     };
     let mut lines = vec![format!("You stand at {:.1} east, {:.1} north.", here.x, here.y)];
-    for object in scene.objects.iter().filter(|object| Some(object.id) != scene.me) {
-        let away = object.position.saturating_sub(here);
-        let mut line = format!("{}, {:.1} m {}", object.name, away.length(), compass(away));
-        if let Some(emote) = object.player.as_ref().and_then(|player| player.emote) {
-            line.push_str(&format!(", {}", gesture(emote)));
-        }
-        if !object.text.is_empty() {
-            line.push_str(&format!(": \"{}\"", object.text));
-        }
-        line.push('.');
-        lines.push(line);
+    if let Some(held) = scene.me.and_then(|me| names_in_hands(scene, me)) {
+        lines.push(format!("You hold {held}."));
     }
-    if lines.len() == 1 {
+    let before = lines.len();
+    // Whoever is in sight is told of with what is in hand.
+    let is_told = |object: &&SceneObject| {
+        let holder = |by: ObjectId| scene.objects.iter().any(|other| other.id == by);
+        Some(object.id) != scene.me && !object.held.is_some_and(holder)
+    };
+    let others = scene.objects.iter().filter(is_told);
+    lines.extend(others.map(|object| describe_object(scene, here, object)));
+    if lines.len() == before {
         lines.push("Nothing is near.".into());
     }
     lines
+}
+
+/// Returns the names of what somebody holds, if that is anything.
+fn names_in_hands(scene: &Scene, avatar: ObjectId) -> Option<String> {
+    let held = scene.in_hands_of(avatar);
+    let names: Vec<&str> = held.iter().map(|held| held.name.as_str()).collect();
+    (!names.is_empty()).then(|| names.join(" and "))
+}
+
+/// Returns one thing as it is seen from a place, in a line.
+fn describe_object(scene: &Scene, here: Vec2, object: &SceneObject) -> String {
+    let away = object.position.saturating_sub(here);
+    let mut line = format!("{}, {:.1} m {}", object.name, away.length(), compass(away));
+    if let Some(emote) = object.player.as_ref().and_then(|player| player.emote) {
+        line.push_str(&format!(", {}", gesture(emote)));
+    }
+    if let Some(held) = names_in_hands(scene, object.id) {
+        line.push_str(&format!(", holding {held}"));
+    }
+    if !object.text.is_empty() {
+        line.push_str(&format!(": \"{}\"", object.text));
+    }
+    line.push('.');
+    line
+}
+
+/// Returns what one thing is, in lines: where, whether it moves, and what it is joined to, by these joints.
+#[must_use]
+pub fn describe_thing(scene: &Scene, thing: &SceneObject, joints: &[JointEntry]) -> Vec<String> {
+    let here = position(scene).unwrap_or_default();
+    let mut lines = vec![describe_object(scene, here, thing)];
+    if thing.player.is_none() {
+        let moves = if thing.movable { "can be pushed" } else { "stays in its place" };
+        lines.push(format!("It is {}, and {moves}.", object_word(thing.id)));
+    }
+    let name = |id: ObjectId| match scene.objects.iter().find(|object| object.id == id) {
+        Some(object) => format!("{}, {}", object.name, object_word(id)),
+        None => object_word(id),
+    };
+    for joint in joints {
+        let Some(other) = joint.other_end(thing.id) else { continue };
+        let other = other.map_or_else(|| "the ground".to_string(), name);
+        lines.push(format!("A {} joins it to {other}.", joint.kind.word()));
+    }
+    lines
+}
+
+/// Returns how an object is called by its number.
+fn object_word(id: ObjectId) -> String {
+    format!("object {id}")
 }
 
 const fn gesture(emote: Emote) -> &'static str {

@@ -103,7 +103,7 @@ export class Page {
     /** @type {import('./draw/renderer.js').Picture} */
     this.picture = {
       sight: this.client.sight, me: null, selected: null, hover: null, near: null, handles: false, bubbles: new Map(), goal: null, ghosts: [], group: new Set(), box: null, held: null,
-      look: at, lots: [], calm: this.calm(), palette: this.palette(),
+      look: at, lots: [], joints: [], calm: this.calm(), palette: this.palette(),
     };
     this.canvas = el('canvas', { id: 'view', tabindex: '0', role: 'img', 'aria-label': t('canvas') });
     this.renderer = new Renderer(this.canvas);
@@ -186,7 +186,7 @@ export class Page {
       }
       // Asked for first: a frame that fails is not the last one.
       requestAnimationFrame(frame);
-      [this.picture.me, this.picture.lots] = [this.client.me, this.client.lots];
+      [this.picture.me, this.picture.lots, this.picture.joints] = [this.client.me, this.client.lots, this.client.joints];
       this.renderer.draw(this.picture, now);
       this.minimap.draw(this.picture, this.renderer.camera, this.renderer.paved, now);
     };

@@ -21,8 +21,8 @@ pub struct NearbyBody {
 }
 
 impl Region {
-    /// Returns the bodies whose position is at most `radius` metres from `center`: the nearest
-    /// first, those at the same distance in id order. There are at most `max` of them, and at most
+    /// Returns the bodies whose position is at most `radius` metres from `center`, whatever they meet: the
+    /// nearest first, those at the same distance in id order. There are at most `max` of them, and at most
     /// [`NEARBY_MAX`].
     #[must_use]
     pub fn nearby(&self, center: Vec2, radius: Fx, max: usize) -> Vec<NearbyBody> {
@@ -38,7 +38,7 @@ impl Region {
         radius: Fx,
         max: usize,
     ) -> (Vec<NearbyBody>, usize) {
-        self.nearby_filtered(center, radius, max, Filter::ALL)
+        self.nearest(center, radius, max, |_| true)
     }
 
     /// Returns what [`Region::nearby_with_cost`] returns, without what a filter leaves out.
@@ -50,6 +50,17 @@ impl Region {
         max: usize,
         filter: Filter,
     ) -> (Vec<NearbyBody>, usize) {
+        self.nearest(center, radius, max, |body| filter.meets(body.filter()))
+    }
+
+    /// Returns the nearest bodies that a test lets through, and how many bodies it was asked of.
+    fn nearest(
+        &self,
+        center: Vec2,
+        radius: Fx,
+        max: usize,
+        is_wanted: impl Fn(&Body) -> bool,
+    ) -> (Vec<NearbyBody>, usize) {
         let mut found: Vec<(u64, ObjectId)> = Vec::new();
         let mut looked_at = 0;
         if let Ok(bits) = u64::try_from(radius.to_bits()) {
@@ -57,7 +68,7 @@ impl Region {
             let length = (bits >> 12).min(1 << 32);
             let radius_squared = length.saturating_mul(length);
             let near = self.around(center, radius).inspect(|_| looked_at += 1);
-            let near = near.filter(|body| filter.meets(body.filter()));
+            let near = near.filter(|body| is_wanted(body));
             let distances = near.map(|body| (squared(body, center), body.id()));
             found.extend(distances.filter(|(distance, _)| *distance <= radius_squared));
         }

@@ -106,6 +106,16 @@ pub enum Event {
         /// Why, in few words.
         why: String,
     },
+    /// Somebody sat down on the object.
+    Sit {
+        /// The avatar of who sits.
+        who: ObjectId,
+    },
+    /// Somebody who sat on the object stood up, or is gone.
+    Stand {
+        /// The avatar of who sat; it may be gone.
+        who: ObjectId,
+    },
 }
 
 /// The kinds of events, in the order of their handlers in documentation.
@@ -143,11 +153,15 @@ pub enum EventKind {
     Arrive,
     /// It calls `on_refused`.
     Refused,
+    /// It calls `on_sit`.
+    Sit,
+    /// It calls `on_stand`.
+    Stand,
 }
 
 impl EventKind {
     /// All of them.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Start,
         Self::Tick,
         Self::Touch,
@@ -164,6 +178,8 @@ impl EventKind {
         Self::Break,
         Self::Arrive,
         Self::Refused,
+        Self::Sit,
+        Self::Stand,
     ];
 
     /// The name of the function that handles it.
@@ -186,6 +202,8 @@ impl EventKind {
             Self::Break => "on_break",
             Self::Arrive => "on_arrive",
             Self::Refused => "on_refused",
+            Self::Sit => "on_sit",
+            Self::Stand => "on_stand",
         }
     }
 
@@ -206,6 +224,7 @@ impl EventKind {
             Self::Hit => &["other", "speed"],
             Self::Break => &["other"],
             Self::Refused => &["why"],
+            Self::Sit | Self::Stand => &["who"],
         }
     }
 
@@ -222,7 +241,7 @@ impl EventKind {
             Self::Timer => &[K::Text],
             Self::Spawn => &[K::Any, K::Text],
             Self::Ui => &[K::Object, K::Text, K::Int, K::Text],
-            Self::Enter | Self::Leave => &[K::Object],
+            Self::Enter | Self::Leave | Self::Sit | Self::Stand => &[K::Object],
             Self::Answer => &[K::Object, K::Text, K::Bool],
             Self::Hit => &[K::Object, K::Fixed],
             Self::Break => &[K::Any],
@@ -252,6 +271,8 @@ impl Event {
             Self::Break { .. } => EventKind::Break,
             Self::Arrive => EventKind::Arrive,
             Self::Refused { .. } => EventKind::Refused,
+            Self::Sit { .. } => EventKind::Sit,
+            Self::Stand { .. } => EventKind::Stand,
         }
     }
 }

@@ -86,6 +86,9 @@ pub const SPAWN_REACH: i32 = 16;
 /// Farthest that a zone reaches from the middle of its object in each direction, in metres.
 pub const ZONE_REACH: i32 = 16;
 
+/// Farthest from the middle of a thing that somebody sits on it, in metres: nobody is seated behind a wall.
+pub const SEAT_REACH: i32 = 2;
+
 /// Longest timer, in seconds: a day.
 pub const TIMER_SECONDS_MAX: i32 = 86_400;
 

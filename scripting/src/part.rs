@@ -184,6 +184,11 @@ pub enum ScriptEffect {
         /// The greatest torque in newton metres; 0 takes the motor off.
         strength: Fx,
     },
+    /// Makes the object a seat, or ends that.
+    Seat {
+        /// Where one sits, as the object sees it; at most `SEAT_REACH` metres from its centre.
+        at: Option<Vec2>,
+    },
 }
 
 /// How a script joins two things, as they stand.

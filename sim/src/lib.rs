@@ -118,15 +118,16 @@ pub use acts::{
     BuildHistory, ChatEntry, ChatIndex, DeletedObject, EVERYWHERE, Inverse, NEARBY, SHOUTED,
     SpokenLine, UndoEntry, WHISPERED,
 };
-pub use metatopia_physics::{Body, Motion, Shape};
+pub use metatopia_physics::{Body, JointKind, JointSpec, Motion, Shape};
 #[cfg(feature = "controls")]
 pub use rules::Controls;
 pub use rules::{
     ActFault, ActTarget, Anchor, Basis, Border, BorderSummary, Crossing, DelayedChange, Denied,
-    FirstLogins, FrozenThing, GivenRight, Governance, GrantedSim, HeardSaid, IssuedTicket, Judging,
-    LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed, RecordedOrder, Register, Right, Role,
-    RotatedKey, Sanction, Standing, Standings, Tickets, TurnAdmission, TurnFault, Wall, Warrant,
-    Window, check_name, judge_act, judge_turn, limits, skeleton_of,
+    FiledReport, FirstLogins, FrozenThing, GivenRight, GivenRuling, Governance, GrantedSim,
+    HeardSaid, IssuedTicket, Judging, LandWeek, LaneKey, LaneWindows, Motd, OrderedDeed,
+    RecordedOrder, Register, Right, Role, RotatedKey, Sanction, Standing, Standings, ThingTrace,
+    Tickets, TraceCount, TurnAdmission, TurnFault, Wall, Warrant, Window, check_name, judge_act,
+    judge_turn, limits, skeleton_of,
 };
 pub use scripts::{
     Fallback, ForkJoin, Inbox, MadeSound, Permit, QueuedEvent, Script, Sender, Serial, ShownForm,
@@ -144,13 +145,13 @@ pub use state::flipped;
 pub use state::{
     AMENDABLE, AVATAR, AmendError, Applied, AvatarParameters, BuildingParameters,
     CAPSULE_BYTES_MAX, COURSE_ROOTS_KEPT, Capsule, CapsuleError, ChangedObject, Charter, Course,
-    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Introduction, IntroductionError,
-    LandClaims, LeafEntry, LogLine, LotParameters, Manifest, MissingTier, Object, ObjectSpec,
-    ObjectSpecError, Parameters, ParametersError, Parent, Player, PlayerSession, Presence,
-    Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX, ScriptFailure,
-    ScriptSpec, SimClock, Since, Stage, StateRestoreError, TierName, Tools, Unsound, Watch, World,
-    describe, differ, differ_from, heading_of, is_line, is_name, picture_digest, picture_kind,
-    rules_name,
+    FirstLogin, Frozen, GasParameters, Genesis, GenesisError, Held, Introduction,
+    IntroductionError, LandClaims, LeafEntry, LogLine, LotParameters, Manifest, MissingTier,
+    Object, ObjectSpec, ObjectSpecError, Parameters, ParametersError, Parent, Player,
+    PlayerSession, Presence, Publication, Publishers, Received, ReplayVerdict, SNAPSHOT_BYTES_MAX,
+    ScriptFailure, ScriptSpec, SimClock, Since, Stage, StateRestoreError, ThingChange, ThingSeat,
+    TierName, Tools, Unsound, Watch, World, describe, differ, differ_from, heading_of, is_line,
+    is_name, picture_digest, picture_kind, rules_name,
 };
 pub use tree::{
     EngineLeaf, LeafContents, LineDifference, MapShelves, ProvableOrders, StateDifference,

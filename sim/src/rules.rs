@@ -20,9 +20,11 @@ mod lots;
 mod names;
 mod people;
 mod readiness;
+mod reports;
 mod rotations;
 mod standing;
 mod tickets;
+mod traces;
 mod windows;
 
 pub use admission::{ActFault, Judging, TurnAdmission};
@@ -37,9 +39,11 @@ pub use judge::{TurnFault, judge_act, judge_turn};
 pub use land_register::{GrantedSim, LandWeek};
 pub use names::{check_name, skeleton_of};
 pub use people::{FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Role, Sanction};
+pub use reports::{FiledReport, GivenRuling};
 pub use rotations::RotatedKey;
 pub use standing::{Register, Standing, Standings};
 pub use tickets::{IssuedTicket, Tickets};
+pub use traces::{ThingTrace, TraceCount};
 pub use windows::{LaneKey, LaneWindows, Window};
 
 pub(crate) use borders::{AwayThing, BelievedDispatch, Borders, neighbour_of};
@@ -47,7 +51,7 @@ pub(crate) use byte_budget::{ByteBudget, reserved_bytes};
 pub(crate) use census::Census;
 #[cfg(not(feature = "controls"))]
 pub(crate) use controls::Controls;
-pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement};
+pub(crate) use crossing::{CrossingEvent, HomeReason, Judgement, Pinned};
 pub(crate) use governance::DAY_MS;
 pub(crate) use land_register::{LandRegister, lies_on};
 pub(crate) use lots::Lots;

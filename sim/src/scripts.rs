@@ -16,6 +16,7 @@ mod programs;
 mod script;
 mod script_run;
 mod shown;
+mod sitting;
 mod view;
 mod zone;
 
@@ -30,6 +31,7 @@ pub(crate) use checked_port::CheckedPort;
 pub(crate) use gas::{GasIncome, GasPool};
 pub(crate) use hearing::Hearers;
 pub(crate) use inbox::canonical_order;
+pub(crate) use joining::JoiningError;
 pub(crate) use merge::merge;
 pub(crate) use programs::Programs;
 pub(crate) use script::ScriptChange;

@@ -16,6 +16,7 @@ mod course;
 mod founding;
 mod frozen;
 mod genesis;
+mod hands;
 mod introduction;
 mod object;
 mod parameters;
@@ -42,7 +43,7 @@ pub use genesis::{
     Genesis, GenesisError, ObjectSpec, ObjectSpecError, Parent, ScriptSpec, rules_name,
 };
 pub use introduction::{Introduction, IntroductionError, picture_digest, picture_kind};
-pub use object::{AVATAR, Object};
+pub use object::{AVATAR, Held, Object, ThingChange, ThingSeat};
 pub use parameters::{
     AvatarParameters, BuildingParameters, FirstLogin, GasParameters, LandClaims, LotParameters,
     Parameters, ParametersError, Publishers, TierName, heading_of,

@@ -23,10 +23,12 @@ mod chat;
 mod endpoint;
 mod invite;
 mod invite_text;
+mod joints;
 mod lots;
 mod message;
 mod people;
 mod question;
+mod reports;
 mod view;
 
 use alloc::vec::Vec;
@@ -42,6 +44,7 @@ pub use invite::{
     Invite, InviteError, JoinRefusal, JoinRequest, SignedInvite,
 };
 pub use invite_text::{INVITE_MARK, InviteTextError};
+pub use joints::{JOINTS_PER_ANSWER_MAX, JointEntry, JointEntryKind};
 pub use lots::{LOTS_PER_ANSWER_MAX, LotEntry, LotPerson};
 pub use message::{
     Challenge, ClientMessage, Goodbye, Hello, ServerMessage, Submission, SubmitRefusal, Welcome,
@@ -49,7 +52,7 @@ pub use message::{
 use metatopia_types::{Act, limits, wire, wire::DecodeError};
 pub use people::{
     AdminCountdown, DryRunEntry, GovernedThing, IntendedOrder, OrdersAnswer, PEOPLE_PER_ANSWER_MAX,
-    PersonEntry, RightEntry, SanctionEntry, span,
+    PersonEntry, RightEntry, SanctionEntry, TracedThings, span,
 };
 pub use question::{
     Answer, CANDIDATES_MAX, CandidateEntry, DelayedEntry, GENESIS_PART_BYTES, GovernanceEntry,
@@ -58,6 +61,7 @@ pub use question::{
     SnapshotOffer, TURNS_ANSWER_BYTES, TURNS_PER_ANSWER_MAX, ThingEntry, TicketEntry,
     ValidatorSetLink,
 };
+pub use reports::{REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry};
 pub use view::{
     BYTES_PER_SECOND, FAR_TURNS_MAX, HAVE_MAX, NeighbourLeaf, PROOF_TURNS, SIGHT, TileLeaf,
     TileName, TileUpdate, UNSEEN_MAX, View, ViewProof, Watching,

@@ -64,6 +64,27 @@ pub struct DryRunEntry {
     pub person: Option<PersonEntry>,
     /// What it is about.
     pub thing: Option<GovernedThing>,
+    /// What an undo is about.
+    pub traced: TracedThings,
+}
+
+/// How many things a key made, changed and deleted in some time, of which the sim knows what they were.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TracedThings {
+    /// Things that the key made.
+    pub made: u32,
+    /// Things that the key changed.
+    pub changed: u32,
+    /// Things that the key deleted.
+    pub deleted: u32,
+}
+
+impl TracedThings {
+    /// Returns the number of things.
+    #[must_use]
+    pub const fn all(&self) -> u32 {
+        self.made.saturating_add(self.changed).saturating_add(self.deleted)
+    }
 }
 
 /// The thing that an order is about.

@@ -1,6 +1,7 @@
 //! Questions about what was decided. Everything in an answer can be checked without trust, but for
 //! [`Question::Players`], [`Question::Scripts`], [`Question::Governance`], [`Question::Things`],
-//! [`Question::Borders`] and [`Question::Lots`], which are for people to read.
+//! [`Question::Borders`], [`Question::Lots`], [`Question::Joints`] and [`Question::Reports`], which are for
+//! people to read.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
 
@@ -14,7 +15,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Applicant, BorderEntry, DispatchAnswer, DispatchQuestion, DryRunEntry, IntendedOrder,
-    JoinRefusal, JoinRequest, LotEntry, OrdersAnswer, PersonEntry, SignedAnnouncement,
+    JoinRefusal, JoinRequest, JointEntry, LotEntry, OrdersAnswer, PersonEntry, ReportEntry,
+    SignedAnnouncement,
 };
 
 /// What a client may ask.
@@ -162,6 +164,18 @@ pub enum Question {
         /// Only greater numbers; ask again from the last one for more, while answers are full.
         after: LotId,
     },
+    /// The joints that hold something within [`SIGHT`](crate::SIGHT) of a place, the oldest ones: at most
+    /// [`JOINTS_PER_ANSWER_MAX`](crate::JOINTS_PER_ANSWER_MAX).
+    Joints {
+        /// The place, in metres.
+        near: Vec2,
+    },
+    /// What people told moderators: at most [`REPORTS_PER_ANSWER_MAX`](crate::REPORTS_PER_ANSWER_MAX),
+    /// ascending.
+    Reports {
+        /// Only greater numbers; ask again from the last one for more, while answers are full.
+        after: u64,
+    },
 }
 
 /// Players in one answer about governance.
@@ -267,6 +281,10 @@ pub enum Answer {
     Orders(Box<OrdersAnswer>),
     /// Lots, ascending by number.
     Lots(Vec<LotEntry>),
+    /// Joints near the place.
+    Joints(Vec<JointEntry>),
+    /// Reports, ascending by number.
+    Reports(Vec<ReportEntry>),
 }
 
 impl Answer {
@@ -310,6 +328,8 @@ impl Answer {
             Self::DryRun(_) => "DryRun",
             Self::Orders(_) => "Orders",
             Self::Lots(_) => "Lots",
+            Self::Joints(_) => "Joints",
+            Self::Reports(_) => "Reports",
         }
     }
 }

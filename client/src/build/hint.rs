@@ -5,7 +5,10 @@ use alloc::{
     string::{String, ToString as _},
 };
 
-use metatopia_sim::{Parameters, Title};
+use metatopia_sim::{
+    Parameters, Title,
+    limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX},
+};
 use metatopia_types::Refusal;
 
 /// What a builder can do next; nothing if there is nothing to say.
@@ -76,6 +79,33 @@ pub fn next(why: Refusal, parameters: &Parameters) -> Option<String> {
                 .to_string()
         }
         Refusal::BadText => "Names have 1 to 32 bytes, texts up to 256, on one line.".to_string(),
+        _ => return about_joints(why),
+    })
+}
+
+/// What a builder can do next who joins things.
+fn about_joints(why: Refusal) -> Option<String> {
+    Some(match why {
+        Refusal::OwnersDiffer => "`mine` lists your things; what is yours can be joined to the \
+                                  ground, too."
+            .to_string(),
+        Refusal::TooManyJoints => format!(
+            "{OBJECT_JOINTS_MAX} joints may hold a thing and {OWNER_JOINTS_MAX} all of yours; \
+             `unjoin` makes room."
+        ),
+        Refusal::NotJoined => "`look at` tells what a thing is joined to.".to_string(),
+        _ => return of_hands(why).map(ToString::to_string),
+    })
+}
+
+/// What somebody can do next whose hands are in the way; nothing if they are not.
+const fn of_hands(why: Refusal) -> Option<&'static str> {
+    Some(match why {
+        Refusal::Held => "Ask whoever has it in hand to put it down.",
+        Refusal::HandsFull | Refusal::NotHeld => "`hands` lists what you hold.",
+        Refusal::Immovable => {
+            "Only what can be pushed is taken, and one of two that are joined must be such."
+        }
         _ => return None,
     })
 }

@@ -7,7 +7,7 @@ use alloc::{
 
 use metatopia_math::{Fx, Vec2};
 
-use super::{BuildPlan, Building, KINDS, Way, after, color};
+use super::{BuildPlan, Building, JOINT_KINDS, KINDS, Way, after, color};
 use crate::text::direction;
 
 /// Why a builder's line is not understood. Each says how it is meant.
@@ -88,6 +88,12 @@ pub fn parse(word: &str, rest: &str) -> Result<Option<Building>, BuildError> {
                 Ok(Building::Detach(package, thing))
             })?,
         "let" => leave(rest).ok_or(form("let it travel` or `let it stay"))?,
+        "take" => Building::Take(filled(rest).ok_or(form("take it"))?),
+        "drop" => Building::PutDown(filled(rest).ok_or(form("put it down"))?),
+        "put" => laid(&words).ok_or(form("put it down"))?,
+        "hands" => Building::Hands,
+        "join" => join(rest).ok_or(form("join crate to wall` or `join crate to ground by weld"))?,
+        "unjoin" => unjoin(rest).ok_or(form("unjoin crate` or `unjoin crate from wall"))?,
         "undo" => {
             let skip = if rest.is_empty() { Ok(0) } else { rest.parse() };
             Building::Undo(skip.map_err(|_| form("undo` or `undo 1"))?)
@@ -108,6 +114,41 @@ fn leave(rest: &str) -> Option<Building> {
         _ => return None,
     };
     Some(Building::LetTravel(filled(thing)?, travels))
+}
+
+/// Reads what is put down: `down` is the last word, or the first one.
+fn laid(words: &[&str]) -> Option<Building> {
+    let ([thing @ .., "down"] | ["down", thing @ ..]) = words else { return None };
+    Some(Building::PutDown(filled(&thing.join(" "))?))
+}
+
+/// Reads what is joined to what, and by which kind of joint: `crate to wall by weld`, or `crate wall weld` where
+/// each thing has one word. A hinge is meant if nothing else is named.
+fn join(rest: &str) -> Option<Building> {
+    let kind_of = |word: &str| JOINT_KINDS.into_iter().find(|kind| *kind == word);
+    let (things, last) = rest.trim().rsplit_once(' ').unwrap_or((rest, ""));
+    let (things, kind) = match kind_of(last) {
+        Some(kind) => (things.trim(), kind),
+        None => (rest.trim(), JOINT_KINDS[0]),
+    };
+    let things = things.strip_suffix(" by").unwrap_or(things);
+    let (thing, other) = two(things, " to ").or_else(|| match things.split_once(' ') {
+        Some((thing, other)) if !other.trim().contains(' ') => {
+            Some((filled(thing)?, filled(other)?))
+        }
+        _ => None,
+    })?;
+    let other = (other != "ground" && other != "the ground").then_some(other);
+    Some(Building::Join(thing, other, kind))
+}
+
+/// Reads what is freed, and from what: `crate`, or `crate from wall`.
+fn unjoin(rest: &str) -> Option<Building> {
+    let (thing, other) = match two(rest, " from ") {
+        Some((thing, other)) => (thing, Some(other)),
+        None => (filled(rest)?, None),
+    };
+    Some(Building::Unjoin(thing, other))
 }
 
 fn filled(text: &str) -> Option<String> {

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeMap, string::String, vec::Vec};
 
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_protocol::TileName;
-use metatopia_sim::{Body, Motion, Shape, TileEntry};
+use metatopia_sim::{Body, Motion, Shape, ThingChange, TileEntry};
 use metatopia_types::{Emote, Height, Look, Movement, ObjectId, PublicKey, ScriptId, Tick};
 
 use super::Sight;
@@ -33,6 +33,10 @@ pub struct SceneObject {
     pub name: String,
     /// Whose it is; nobody's means the sim's own.
     pub owner: Option<PublicKey>,
+    /// Who made it, or made what it is a copy of; nobody's means that it came with the sim.
+    pub author: Option<PublicKey>,
+    /// Who changed it last.
+    pub changed: Option<ThingChange>,
     /// Its position in metres.
     pub position: Vec2,
     /// Which way it faces.
@@ -54,6 +58,19 @@ pub struct SceneObject {
     /// Its scripts; [`Question::Scripts`](metatopia_protocol::Question::Scripts) tells of which
     /// packages they are.
     pub scripts: Vec<ScriptId>,
+    /// The avatar that has it in hand.
+    pub held: Option<ObjectId>,
+}
+
+impl Scene {
+    /// Returns what an avatar in sight holds, by id.
+    #[must_use]
+    pub fn in_hands_of(&self, avatar: ObjectId) -> Vec<&SceneObject> {
+        let is_held = |object: &&SceneObject| object.held == Some(avatar);
+        let mut held: Vec<&SceneObject> = self.objects.iter().filter(is_held).collect();
+        held.sort_unstable_by_key(|object| object.id);
+        held
+    }
 }
 
 /// What is special about an avatar.
@@ -156,6 +173,8 @@ impl Sight {
             kind: object.kind.clone(),
             name: object.name.clone(),
             owner: object.owner,
+            author: object.author,
+            changed: object.changed.clone(),
             position: body.position(),
             angle: body.angle(),
             velocity: body.velocity(),
@@ -163,9 +182,11 @@ impl Sight {
             round,
             look: object.look,
             text: object.text.clone(),
-            movable: body.motion() == Motion::Dynamic && object.player.is_none(),
+            movable: object.held.is_some()
+                || (body.motion() == Motion::Dynamic && object.player.is_none()),
             player: object.player.map(|key| ScenePlayer { key, emote }),
             scripts: object.scripts.clone(),
+            held: object.held.map(|held| held.by),
         }
     }
 }

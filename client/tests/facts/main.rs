@@ -2,6 +2,7 @@
 
 mod ages;
 mod elsewhere;
+mod hands;
 mod heights;
 mod hiding;
 mod land;

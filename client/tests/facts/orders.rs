@@ -37,6 +37,7 @@ fn answer(count: u64, numbers: impl IntoIterator<Item = u64>) -> OrdersAnswer {
         delayed: Vec::new(),
         motd: None,
         orders: count,
+        reports: 0,
     };
     let orders: Vec<_> = numbers.into_iter().map(order).collect();
     let leaves = [

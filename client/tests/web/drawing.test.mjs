@@ -5,6 +5,7 @@ import { test } from 'node:test';
 
 import { Camera, ZOOM_MAX, ZOOM_MIN } from '../../web/draw/camera.js';
 import { Gait } from '../../web/draw/figures.js';
+import { drawJoints } from '../../web/draw/joints.js';
 import { noise, tone, DAY, DUSK } from '../../web/draw/light.js';
 import { handles } from '../../web/draw/marks.js';
 import { within } from '../../web/draw/minimap.js';
@@ -113,4 +114,28 @@ test('what the map shows of a view stays on the map', () => {
   const inside = { west: 0, south: -5, east: 12, north: 5 };
   assert.deepEqual(within(inside, map), inside);
   assert.deepEqual(within({ west: -60, south: -30, east: 80, north: 3 }, map), { west: -10, south: -20, east: 30, north: 3 });
+});
+
+test('joints are drawn where things are, each kind its own way, and not behind walls', () => {
+  const camera = new Camera();
+  camera.resize(800, 600, 1);
+  const places = new Map([[1, { x: 2, y: 0, angle: Math.PI / 2 }], [2, { x: 5, y: 0, angle: 0 }]]);
+  const sight = { objects: new Map([...places.keys()].map((id) => [id, { kind: 'crate', hx: 1, hy: 1, round: false }])), at: (id) => places.get(id) ?? null };
+  /** The lines that one joint is drawn by, in metres, without their dark rims. */
+  const lines = (joint, shows = () => true) => {
+    const strokes = [];
+    let path = [];
+    const ctx = { beginPath: () => (path = []), lineTo: (x, y) => path.push([x, y]), stroke: () => strokes.push(path) };
+    drawJoints(ctx, camera, { sight, joints: [{ a: null, b: 1, along: 0, ax: 0, ay: 0, bx: 1, by: 0, ...joint }] }, 0, shows);
+    return strokes.filter((_, n) => n % 2 === 1);
+  };
+  const length = ([[x, y], [u, v]]) => Math.hypot(u - x, v - y) / camera.scale;
+  const [dot] = lines({ kind: 'hinge' });
+  // Its thing is turned by a quarter, so the end is north of the middle.
+  assert.ok(Math.abs(dot[0][0] - camera.sx(2)) < 1 && dot[0][1] < camera.sy(1), String(dot));
+  assert.equal(lines({ kind: 'weld' }).length, 2);
+  assert.ok(length(lines({ kind: 'rod', a: 2, ax: 0, bx: 0 })[0]) > 2.9);
+  assert.equal(lines({ kind: 'slider' }).map(length)[0].toFixed(3), '2.000');
+  assert.deepEqual(lines({ kind: 'hinge', b: 9 }), [], 'out of sight');
+  assert.deepEqual(lines({ kind: 'hinge' }, () => false), [], 'behind a wall');
 });

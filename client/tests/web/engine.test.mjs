@@ -54,6 +54,7 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.login('ada', look), 'login', { name: 'ada', look }],
     [client.say('hi'), 'say', { text: 'hi', channel: 0 }],
     [client.touch(9), 'touch', { object: 9 }],
+    [client.sit(9), 'sit', { on: 9 }],
     [client.walk(0.5, -1), 'walk', { x: 0.5, y: -1 }],
     [client.build.place({ kind: 'crate', name: 'c', color: 1, w: 2, x: 1, y: 2 }), 'place', {
       spec: { text: '', round: false, h: 2, movable: true, angle: 0, licence: 'CcBySa', kind: 'crate', name: 'c', color: 1, w: 2, x: 1, y: 2 },
@@ -62,6 +63,10 @@ test('acts are commands, and end as the core says', async (t) => {
     [client.build.attach(2, 'ab'), 'attach', { object: 2, package: 'ab' }],
     [client.build.upgrade(2, 9, 'ab'), 'upgrade', { object: 2, script: 9, package: 'ab' }],
     [client.build.letTravel(2, true), 'let_travel', { object: 2, travels: true }],
+    [client.build.take(2), 'take', { object: 2 }],
+    [client.build.putDown(2), 'put_down', { object: 2 }],
+    [client.build.join(2, null, 'rod'), 'join', { object: 2, to: null, kind: 'rod' }],
+    [client.build.unjoin(2), 'unjoin', { object: 2 }],
     [client.publish({ name: 'bell' }), 'publish', { draft: { name: 'bell' } }],
     [client.check('fn f() {}'), 'check', { source: 'fn f() {}' }],
     [client.things(), 'things', { owner: IDENTITY.public }],

@@ -62,6 +62,7 @@ export class Engine extends EventTarget {
     this.checkpoint = null;
     this.working = false;
     this.lots = [];
+    this.joints = [];
     this.status = {
       phase: 'connecting', why: null, carrier: null, server: hex(1), http: location.origin, rtt: null, bytesIn: 0, bytesOut: 0,
       height: 400, tick: 1200, turnsPerSecond: 0, pending: 0, sim: hex(9), simName: 'plaza',
@@ -86,6 +87,14 @@ export class Engine extends EventTarget {
       detach: async (id) => this.change(id, (t) => t.scripts.pop()),
       upgrade: async (id, script, pack) => this.change(id, (t) => (t.scripts.find((s) => s.script === script).package = pack)),
       letTravel: async (id, travels) => this.change(id, (t) => (t.travels = travels)),
+      join: async (object, to, kind) => {
+        this.joints = [{ a: to, b: object, kind, along: 0, ax: 0, ay: 0, bx: 0, by: 0 }];
+        return this.done();
+      },
+      unjoin: async (id) => {
+        this.joints = this.joints.filter(({ a, b }) => a !== id && b !== id);
+        return this.done();
+      },
       undo: async () => this.done(),
     };
     this.plaza();
@@ -246,6 +255,9 @@ export class Engine extends EventTarget {
   }
   async walk(x, y) {
     this.heading = { x, y };
+    return this.done();
+  }
+  async sit() {
     return this.done();
   }
   async touch(id) {

@@ -10,7 +10,7 @@ import { emptyDocument } from './elements.mjs';
 function toolsOf(more) {
   const asked = [];
   const page = {
-    client: { sight: { at: () => ({ x: 1, y: 2, angle: 0 }) }, build: { letTravel: (...fields) => asked.push(fields) } },
+    client: { joints: more.joints ?? [], sight: { at: () => ({ x: 1, y: 2, angle: 0 }) }, build: { letTravel: (...fields) => asked.push(fields), unjoin: (...fields) => asked.push(fields) } },
     toasts: { watch: (what) => asked.push(what) },
   };
   const thing = { id: 7, name: 'lantern', text: '', look: { color: 1 }, round: true, hx: 0.2, hy: 0.2, movable: true, travels: false, ...more };
@@ -34,4 +34,11 @@ test('a thing that can be pushed is let travel, and kept again', () => {
 test('nothing is said of travelling at a thing that cannot be pushed', () => {
   const { named } = toolsOf({ movable: false });
   assert.equal(named('own.travel') ?? named('own.stay'), undefined);
+});
+
+test('what a joint holds is freed, and nothing else', () => {
+  const joined = toolsOf({ joints: [{ a: 7, b: 9, kind: 'hinge' }] });
+  joined.named('own.unjoin').click();
+  assert.deepEqual(joined.asked, [[7], 'unjoin']);
+  assert.equal(toolsOf({ joints: [{ a: null, b: 9, kind: 'hinge' }] }).named('own.unjoin'), undefined);
 });

@@ -30,6 +30,18 @@ function started() {
   return scene;
 }
 
+test('what somebody holds is drawn at her right hand, where she is drawn', () => {
+  const scene = new Scene();
+  scene.take(view({ put: [put(7, 4, { kind: 'avatar' }), put(9, 4, { held: 7 })] }), 0);
+  const [avatar, held] = [scene.at(7, 0), scene.at(9, 0)];
+  assert.ok(held.x > avatar.x && held.y < avatar.y, 'to the right of who looks east');
+  assert.ok(Math.abs(Math.hypot(held.x - avatar.x, held.y - avatar.y) - 0.45) < 1e-9);
+  scene.take(view({ gone: [7] }), 50);
+  assert.equal(scene.at(9, 50).x, 4, 'without its holder it is where it is');
+  scene.take(view({ put: [put(9, 6, { held: null })] }), 50);
+  assert.equal(scene.known(9).x, 6);
+});
+
 test('a thing is there as the core tells of it', () => {
   const scene = started();
   const { place: at, ...thing } = put(9);

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use metatopia_client::{
-    build::{self, BuildPlan, Building, Ground, Way, outline, spot},
+    Scene, SceneObject,
+    build::{self, BuildPlan, Building, Ground, JoinedThing, Way, outline, spot},
     text::{compass, find, position, printable},
 };
 use metatopia_math::{Angle, Fx, Vec2};
@@ -12,7 +13,10 @@ use metatopia_scripting::Package;
 use metatopia_sim::{Land, Lot};
 use metatopia_types::{Act, Build, ObjectId, Outcome, PackageId, PublicKey, Refusal, ScriptId};
 
-use super::room::{ActProgress, TextClient};
+use super::{
+    hands, joints,
+    room::{ActProgress, TextClient},
+};
 use crate::{LineKind, TextClientError};
 
 /// Time for one question.
@@ -23,21 +27,38 @@ pub(super) struct Thing {
     pub(super) id: ObjectId,
     pub(super) name: String,
     position: Vec2,
-    half: Vec2,
+    pub(super) half: Vec2,
     angle: Angle,
     round: bool,
+}
+
+impl Thing {
+    /// Returns it as an end of a joint.
+    pub(super) fn end(&self) -> JoinedThing {
+        let Self { id, position, half, angle, round, .. } = *self;
+        JoinedThing { id, position, half, angle, round }
+    }
 }
 
 type BuilderResult = Result<(), TextClientError>;
 
 pub(super) async fn obey(room: &mut TextClient, building: Building) -> BuilderResult {
-    match building {
-        Building::Build(plan) => return make(room, &plan).await,
+    match &building {
+        Building::Build(plan) => return make(room, plan).await,
         Building::Mine => return mine(room).await,
         Building::Land => return land(room).await,
         Building::Help => return room.tell(LineKind::Answer, build::HELP),
+        Building::Take(thing) => return hands::take(room, thing).await,
+        Building::PutDown(thing) => return hands::put_down(room, thing).await,
+        Building::Hands => return hands::list(room).await,
         Building::Undo(skip) => {
-            return perform(room, Build::Undo { skip }, "You take it back.").await;
+            return perform(room, Build::Undo { skip: *skip }, "You take it back.").await;
+        }
+        Building::Join(thing, to, kind) => {
+            return joints::join(room, thing, to.as_deref(), kind).await;
+        }
+        Building::Unjoin(thing, from) => {
+            return joints::unjoin(room, thing, from.as_deref()).await;
         }
         _ => {}
     }
@@ -159,17 +180,37 @@ pub(super) async fn perform(room: &mut TextClient, build: Build, done: &str) -> 
 }
 
 async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
+    let Some((here, place)) = place_near(room, plan.half(), plan.movable).await? else {
+        return Ok(());
+    };
+    let way = place.saturating_sub(here);
+    let done =
+        format!("You build {}, {:.1} m {}.", printable(&plan.name), way.length(), compass(way));
+    perform(room, Build::Place(plan.at(place)), &done).await
+}
+
+/// Returns where the person is, and a place near her for something of this half width and height; nothing,
+/// with a word why, if there is none.
+pub(super) async fn place_near(
+    room: &mut TextClient,
+    half: Vec2,
+    movable: bool,
+) -> Result<Option<(Vec2, Vec2)>, TextClientError> {
     let Some(scene) = room.look_around().await? else {
-        return room.tell(LineKind::Refused, "The node shows nothing to build on.");
+        room.tell(LineKind::Refused, "The node shows nothing to build on.")?;
+        return Ok(None);
     };
     let me = scene.objects.iter().find(|object| Some(object.id) == scene.me);
     let Some((here, facing)) = me.map(|me| (me.position, me.angle)) else {
-        return room.tell(LineKind::Refused, "You are not in the world yet.");
+        room.tell(LineKind::Refused, "You are not in the world yet.")?;
+        return Ok(None);
     };
     let lands = lands(room).await?;
     let lots: Vec<Lot> = super::lots::lots(room).await?.iter().map(super::lots::lot_of).collect();
     let genesis = &room.driver.trust().genesis;
-    let things = scene.objects.iter().map(|o| (o.position, o.half, o.angle)).collect();
+    // What is in hand is in nobody's way.
+    let things = scene.objects.iter().filter(|o| o.held.is_none());
+    let things = things.map(|o| (o.position, o.half, o.angle)).collect();
     let ground = Ground {
         parameters: &genesis.parameters,
         lands: &lands,
@@ -179,20 +220,27 @@ async fn make(room: &mut TextClient, plan: &BuildPlan) -> BuilderResult {
         facing,
         things,
     };
-    let Some(place) = spot(&ground, plan.half(), plan.movable) else {
+    let place = spot(&ground, half, movable);
+    if place.is_none() {
         let why = "There is no room near you where you may build it. Walk on, or see `land`.";
-        return room.tell(LineKind::Refused, why);
-    };
-    let way = place.saturating_sub(here);
-    let done =
-        format!("You build {}, {:.1} m {}.", printable(&plan.name), way.length(), compass(way));
-    perform(room, Build::Place(plan.at(place)), &done).await
+        room.tell(LineKind::Refused, why)?;
+    }
+    Ok(place.map(|place| (here, place)))
 }
 
 /// The thing that was typed: `it`, `object 57`, or a name; or a word that there is none.
 pub(super) async fn meant(
     room: &mut TextClient,
     typed: &str,
+) -> Result<Option<Thing>, TextClientError> {
+    meant_first(room, typed, |_, _| true).await
+}
+
+/// The thing that was typed. Of several with this name one that is wanted is meant, if there is any.
+pub(super) async fn meant_first(
+    room: &mut TextClient,
+    typed: &str,
+    is_wanted: impl Fn(&Scene, &SceneObject) -> bool,
 ) -> Result<Option<Thing>, TextClientError> {
     let Some(scene) = room.look_around().await? else {
         room.tell(LineKind::Refused, "The node shows nothing.")?;
@@ -209,7 +257,13 @@ pub(super) async fn meant(
             room.tell(LineKind::Refused, "Nothing is `it` yet; build something, or name a thing.")?;
             return Ok(None);
         }
-        None => find(&scene, typed),
+        None => {
+            let objects = scene.objects.iter().filter(|object| is_wanted(&scene, object));
+            let wanted = Scene { objects: objects.cloned().collect(), ..scene.clone() };
+            let first = find(&wanted, typed).map(|object| object.id);
+            let first = scene.objects.iter().find(|object| Some(object.id) == first);
+            first.or_else(|| find(&scene, typed))
+        }
     };
     if let Some(object) = found {
         return Ok(Some(Thing {

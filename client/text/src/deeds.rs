@@ -183,6 +183,25 @@ pub(super) async fn touch(room: &mut TextClient, typed: &str) -> Result<(), Text
     conclude(room, fate, &format!("You touch {}.", printable(&thing.name)))
 }
 
+pub(super) async fn sit(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let Some(scene) = room.look_around().await? else {
+        return room.tell(LineKind::Refused, "The node shows nothing to sit on.");
+    };
+    let Some(thing) = seen(room, &scene, typed)? else {
+        return Ok(());
+    };
+    if !approach(room, &thing).await? {
+        return Ok(());
+    }
+    let fate = room.perform(Act::Sit { on: Some(thing.id) }, Vec::new()).await?;
+    conclude(room, fate, &format!("You sit on {}.", printable(&thing.name)))
+}
+
+pub(super) async fn stand(room: &mut TextClient) -> Result<(), TextClientError> {
+    let fate = room.perform(Act::Sit { on: None }, Vec::new()).await?;
+    conclude(room, fate, "You stand up.")
+}
+
 pub(super) async fn speak(
     room: &mut TextClient,
     everywhere: bool,

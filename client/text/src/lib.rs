@@ -39,12 +39,16 @@ mod builder;
 mod crossing;
 mod deeds;
 mod desk;
+mod hands;
 mod input;
+mod joints;
 mod journey;
 mod lots;
 mod output;
+mod reports;
 mod room;
 mod rules;
+mod traces;
 mod walk;
 mod words;
 mod world_desk;
@@ -199,6 +203,7 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
     room.sounded = None;
     match command {
         TextCommand::Look => deeds::look(room).await?,
+        TextCommand::LookAt(thing) => joints::look_at(room, &thing).await?,
         TextCommand::Go(towards) => deeds::go(room, &towards).await?,
         TextCommand::Map => journey::map(room).await?,
         TextCommand::GoThere(to) => journey::go_there(room, &to).await?,
@@ -211,6 +216,8 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Forbid => deeds::forbid(room).await?,
         TextCommand::Emote(emote) => deeds::emote(room, emote).await?,
         TextCommand::Who => deeds::who(room).await?,
+        TextCommand::WhoDid(thing) => traces::who_did(room, &thing).await?,
+        TextCommand::Report(what) => reports::obey(room, what).await?,
         TextCommand::Rules => rules::rules(room).await?,
         TextCommand::Source(thing) => deeds::source(room, &thing).await?,
         TextCommand::Edit(named) => author::edit(room, &named).await?,
@@ -219,6 +226,8 @@ async fn obey(room: &mut TextClient, line: &str) -> Result<After, TextClientErro
         TextCommand::Proof => deeds::proof(room).await?,
         TextCommand::Help => room.tell(LineKind::Answer, text::HELP)?,
         TextCommand::Home => deeds::home(room).await?,
+        TextCommand::Sit(thing) => deeds::sit(room, &thing).await?,
+        TextCommand::Stand => deeds::stand(room).await?,
         TextCommand::Lots => lots::list(room).await?,
         TextCommand::Lot(what) => lots::obey(room, what).await?,
         TextCommand::Build(building) => builder::obey(room, building).await?,

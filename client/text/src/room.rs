@@ -23,6 +23,7 @@ use tokio::{
 use crate::{
     LineKind, ScriptDesk, TextClientError, TextOutput, TypedLines, WorldDesk,
     crossing::{BorderWalk, CrossedBorder, Passage, name_of},
+    words,
 };
 
 /// An act that is not decided after this long is left to itself; it is still sent again.
@@ -71,6 +72,8 @@ pub(super) struct TextClient {
     /// The last form that was shown, to which `reply` replies.
     asked: Option<FormMessage>,
     people: Option<BTreeMap<ObjectId, String>>,
+    /// The names of what the person held when last seen.
+    hands: Vec<String>,
     /// The sector that the person was last told of; nothing outside.
     sector: Option<String>,
     /// How the session began, in case that it must begin again.
@@ -110,6 +113,7 @@ impl TextClient {
             sounded: None,
             asked: None,
             people: None,
+            hands: Vec::new(),
             sector: None,
             login: None,
             fates: BTreeMap::new(),
@@ -141,7 +145,11 @@ impl TextClient {
         self.forget_pass();
         let name = name_of(&self.driver);
         self.tell(LineKind::Seen, &format!("You walked into {name}."))?;
+        let held = mem::take(&mut self.hands);
         self.see(scene)?;
+        for left in words::left_behind(held, &self.hands) {
+            self.tell(LineKind::Seen, &format!("{left} did not come along; it lies at the line."))?;
+        }
         Ok(shift)
     }
 
@@ -348,6 +356,10 @@ impl TextClient {
         let now: BTreeMap<ObjectId, String> =
             others.map(|object| (object.id, printable(&object.name))).collect();
         let before = self.people.replace(now);
+        if let Some(me) = scene.me {
+            let held = scene.in_hands_of(me);
+            self.hands = held.iter().map(|thing| printable(&thing.name)).collect();
+        }
         self.scene = Some(scene);
         self.tell_sector()?;
         // What is there at first has not come.

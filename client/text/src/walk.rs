@@ -163,6 +163,8 @@ mod tests {
             kind: "thing".into(),
             name: "thing".into(),
             owner: None,
+            author: None,
+            changed: None,
             round: half.x == half.y,
             position,
             angle: Angle::default(),
@@ -173,6 +175,7 @@ mod tests {
             movable: true,
             player: None,
             scripts: Vec::new(),
+            held: None,
         }
     }
 

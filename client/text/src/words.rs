@@ -42,6 +42,19 @@ pub(super) const fn gesture(emote: Emote) -> &'static str {
     }
 }
 
+/// Returns the names of what somebody held and holds no more.
+pub(super) fn left_behind(before: Vec<String>, now: &[String]) -> Vec<String> {
+    let mut came = now.to_vec();
+    let is_gone = |name: &String| match came.iter().position(|other| other == name) {
+        Some(at) => {
+            came.swap_remove(at);
+            false
+        }
+        None => true,
+    };
+    before.into_iter().filter(is_gone).collect()
+}
+
 /// Splits `north 12` into the direction and the metres; 5 m if none are given.
 pub(super) fn stretch(typed: &str) -> (&str, Fx) {
     const DEFAULT: Fx = Fx::from_int(5);
@@ -77,6 +90,14 @@ mod tests {
     fn a_walk_is_told_by_where_it_ended() {
         assert_eq!(walked(at(0, 0), at(3, 0)), "You walk 3.0 m east, to 3.0 east, 0.0 north.");
         assert_eq!(walked(at(3, 0), at(3, 0)), "You stay where you are.");
+    }
+
+    #[test]
+    fn of_two_things_with_one_name_the_one_that_stayed_is_told() {
+        let names = |names: &[&str]| names.iter().map(ToString::to_string).collect::<Vec<_>>();
+        let before = names(&["lamp", "ball", "lamp"]);
+        assert_eq!(left_behind(before.clone(), &names(&["lamp"])), ["ball", "lamp"]);
+        assert_eq!(left_behind(before, &names(&["lamp", "lamp", "ball"])), [""; 0]);
     }
 
     #[test]

@@ -14,10 +14,12 @@ mod foresight;
 mod gauges;
 mod governing;
 mod inquiry;
+mod joints;
 mod login;
 mod lots;
 mod outcomes;
 mod picture;
+mod reports;
 mod setup;
 mod sources;
 mod status;
@@ -38,8 +40,8 @@ use serde_json::{Value, json};
 
 use self::{
     badge::ProofBadge, building::Undoing, deeds::Deeds, foresight::Foresight, gauges::LinkGauges,
-    inquiry::Inquiries, lots::LotsTold, outcomes::Outcomes, picture::Picture, setup::CoreSetup,
-    status::StatusTeller, walker::Walker, watching::PagePulse,
+    inquiry::Inquiries, joints::JointsTold, lots::LotsTold, outcomes::Outcomes, picture::Picture,
+    setup::CoreSetup, status::StatusTeller, walker::Walker, watching::PagePulse,
 };
 use crate::{CallError, TrustedGenesis};
 
@@ -69,6 +71,7 @@ pub struct ClientCore {
     walker: Walker,
     foresight: Foresight,
     inquiries: Inquiries,
+    joints: JointsTold,
     lots: LotsTold,
     picture: Picture,
     badge: ProofBadge,
@@ -111,6 +114,7 @@ impl ClientCore {
             walker: Walker::default(),
             foresight: Foresight::default(),
             inquiries: Inquiries::default(),
+            joints: JointsTold::default(),
             lots: LotsTold::default(),
             picture: Picture::default(),
             badge: ProofBadge::default(),

@@ -61,6 +61,8 @@ const HEADERS_MAX = 64;
 
 /** Ground that a player took. @typedef {{lot: number, name: string, holder: string, own: boolean, lets: boolean, x: number, y: number, hx: number, hy: number, angle: number, round: boolean}} Lot */
 
+/** What holds two things, or a thing to the ground, by places as the things see them. @typedef {{a: number | null, b: number, kind: 'hinge'|'rod'|'weld'|'slider'|'target', along: number, ax: number, ay: number, bx: number, by: number}} Joint */
+
 /** What the core says of its session before there is one. */
 const NOT_YET = {
   server: /** @type {string|null} */ (null), height: 0, certain: 0, turnsPerSecond: 0, pending: 0, rtt: /** @type {number|null} */ (null),
@@ -94,6 +96,10 @@ const building = (act) => ({
   upgrade: (/** @type {number} */ object, /** @type {number} */ script, /** @type {string} */ name) =>
     act('upgrade', { object, script, package: name }),
   letTravel: (/** @type {number} */ object, /** @type {boolean} */ travels) => act('let_travel', { object, travels }),
+  take: (/** @type {number} */ object) => act('take', { object }),
+  putDown: (/** @type {number} */ object) => act('put_down', { object }),
+  join: (/** @type {number} */ object, /** @type {number | null} */ to, /** @type {string} */ kind) => act('join', { object, to, kind }),
+  unjoin: (/** @type {number} */ object) => act('unjoin', { object }),
   undo: () => act('undo'),
 });
 
@@ -129,6 +135,8 @@ export class Engine extends EventTarget {
     this.told = NOT_YET;
     /** Whose ground is where, by the server's word. @type {Lot[]} */
     this.lots = [];
+    /** @type {Joint[]} */
+    this.joints = [];
     /** @type {ProofState} */
     this.proof = {
       level: 'amber', of: null, time: null, signed: 0, members: 0, reason: 'waiting', detail: null, headers: [],
@@ -253,6 +261,8 @@ export class Engine extends EventTarget {
 
   /** @param {number} object @returns {Promise<Result>} */
   push = (object) => this.port.ask('push', { object });
+  /** @param {number | null} on a thing; none to stand up @returns {Promise<Result>} */
+  sit = (on) => this.port.ask('sit', { on });
 
   /** @param {string} text @param {number} [channel] 0 nearby, 1 everywhere @returns {Promise<Result>} */
   say = (text, channel = 0) => this.port.ask('say', { text, channel });
@@ -269,6 +279,12 @@ export class Engine extends EventTarget {
   person = (key) => this.port.ask('person', { key });
   /** What was ordered below a number, proved; from the last order, without one. @param {number|null} below */
   orders = (below) => this.port.ask('orders', { below });
+  /** Tells moderators of a thing or a person. @param {{object?: number, key?: string}} about @param {string} words @returns {Promise<Result>} */
+  fileReport = (about, words) => this.port.ask('file_report', { ...about, words });
+  /** @param {number} report @returns {Promise<Result>} */
+  withdrawReport = (report) => this.port.ask('withdraw_report', { report });
+  /** What people told moderators. @returns {Promise<{report: number, text: string, own: boolean, open: boolean}[]>} */
+  reports = () => this.port.ask('reports');
   /** The borders near a place. @param {number} x @param {number} y @returns {Promise<import('./border.js').Border[]>} */
   borders = (x, y) => this.port.ask('borders', { x, y });
   /** Announces here that one comes from a neighbour. @param {string} from @returns {Promise<Result>} */
@@ -404,6 +420,7 @@ export class Engine extends EventTarget {
     work: (detail) => this.#work(detail),
     heard: (detail) => this.#tell('heard', detail),
     lots: ({ list }) => (this.lots = list),
+    joints: ({ list }) => (this.joints = list),
     form: (detail) => this.#tell('form', detail),
     sound: (detail) => this.#tell('sound', detail),
   };

@@ -17,9 +17,12 @@ import { Timeline, Track } from './timeline.js';
  * @property {{script: number, package: string|null}[]} scripts
  * @property {string} licence 'Cc0', 'CcBy', 'CcBySa' or 'Reserved'
  * @property {string|null} author key of who made it, or made what it is a copy of
+ * @property {{by: string, word: string, height: number, time: number}|null} changed who changed it last
  * @property {Origin|null} birth where it was born; null for here, under its number
  * @property {Origin|null} parent what it is a copy of
  * @property {boolean} travels may it leave for another sim?
+ * @property {number|null} held the avatar that has it in hand
+ * @property {boolean} seat can somebody sit on it?
  * @property {boolean} round a disc; a rectangle otherwise
  * @property {number} hx half its width in metres, or its radius
  * @property {number} hy
@@ -47,6 +50,16 @@ import { Timeline, Track } from './timeline.js';
  * @property {[number, number, number, number, number, number][]} moved id, x, y, angle, vx, vy
  * @property {[number, string][]} gestures all of this moment
  */
+
+/** Metres from the middle of an avatar to its right hand. */
+const HAND = 0.45;
+
+/** Where a thing is drawn whose holder is there. @param {Place|null} holder @returns {Place|null} */
+function inHand(holder) {
+  if (!holder) return null;
+  const right = holder.angle - Math.PI / 4;
+  return { ...holder, x: holder.x + Math.cos(right) * HAND, y: holder.y + Math.sin(right) * HAND };
+}
 
 export class Scene {
   constructor() {
@@ -92,6 +105,8 @@ export class Scene {
 
   /** Where a thing is drawn. @param {number} id @param {number} now @returns {Place|null} */
   at(id, now) {
+    const holder = this.objects.get(id)?.held;
+    if (holder && this.objects.has(holder)) return inHand(this.at(holder, now));
     if (id === this.me && this.predictor.ready) return this.predictor.at(now);
     const track = this.tracks.get(id);
     return track ? track.at(this.timeline.at(now)) : null;

@@ -4,6 +4,7 @@
 import { Camera } from './camera.js';
 import { drawFigure, Gait, TALL } from './figures.js';
 import { Ground } from './ground.js';
+import { drawJoints } from './joints.js';
 import { Labels } from './labels.js';
 import { DAY, DUSK, lit, surface } from './light.js';
 import { drawHandles, drawLamps, drawOutline, drawOwnRing } from './marks.js';
@@ -31,6 +32,7 @@ import { kindOf, tallness, topOf } from './things.js';
  * @property {{id: number, x: number, y: number, angle: number, hx: number, hy: number} | null} held  shown elsewhere than it is
  * @property {{x: number, y: number}} look   where to look without an avatar
  * @property {import('../core/engine.js').Lot[]} lots
+ * @property {import('../core/engine.js').Joint[]} joints
  * @property {boolean} calm            reduced motion
  * @property {import('./light.js').Palette} palette
  */
@@ -112,6 +114,7 @@ export class Renderer {
     if (picture.palette.glow) drawLamps(ctx, camera, this.lamps(picture));
     this.drawMarks(picture, now, own);
     for (const placed of this.placed) this.drawPlaced(placed, picture, now);
+    drawJoints(ctx, camera, picture, now, (at) => this.rooms.shows(at));
     this.rooms.drawVeil(ctx, camera);
     this.drawLabels(picture, now);
 

@@ -16,6 +16,8 @@ export function chosenBox(page, colorOf) {
   const picking = button({ text: t('group.picking'), 'aria-pressed': 'false', click: () => pick(!group.picking) });
   const name = el('input', { type: 'text', maxlength: 64, value: t('group.name.first') });
   const file = el('input', { type: 'file', accept: '.json,application/json', class: 'hidden', tabindex: -1, 'aria-hidden': 'true', on: { change: () => open() } });
+  const kind = el('select', { 'aria-label': t('join.kind') }, ...Object.entries({ hinge: t('join.hinge'), rod: t('join.rod'), weld: t('join.weld'), slider: t('join.slider') }).map(([value, word]) => el('option', { value }, word)));
+  const joining = button({ text: t('join.do'), click: join });
   const beside = () => Math.max(BESIDE, page.settings.grid);
   const deeds = [
     button({ icon: 'copy', text: t('own.copy'), click: () => group.copy(beside(), beside()) }),
@@ -24,6 +26,12 @@ export function chosenBox(page, colorOf) {
     button({ text: t('group.none'), click: () => group.clear() }),
     button({ icon: 'download', text: t('group.save'), click: () => group.save(name.value.trim()) }),
   ];
+
+  /** Joins the two things that are chosen; a single one to the ground. */
+  function join() {
+    const [thing, to = null] = group.ids;
+    page.toasts.watch('join', page.client.build.join(thing, to, kind.value));
+  }
 
   /** @param {boolean} on */
   function pick(on) {
@@ -55,11 +63,13 @@ export function chosenBox(page, colorOf) {
     const { size } = group.ids;
     put(state, size === 0 ? t('group.how') : t(size === 1 ? 'group.one' : 'group.count', { n: size }));
     for (const deed of deeds) deed.disabled = size === 0;
+    joining.disabled = size !== 1 && size !== 2;
+    put(joining, t(size === 1 ? 'join.ground' : 'join.do'));
     picking.setAttribute('aria-pressed', String(group.picking));
   }
   group.addEventListener('changed', update);
   update();
   return el('section', { class: 'stack' }, el('h3', null, t('group.title')), state,
-    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), field(t('group.name'), name),
+    el('p', { class: 'row' }, picking, ...deeds.slice(0, 4)), el('p', { class: 'row' }, kind, joining), field(t('group.name'), name),
     el('p', { class: 'row' }, deeds[4], button({ text: t('group.open'), click: () => file.click() }), file), mistakes);
 }

@@ -24,7 +24,9 @@ export function crossing(page) {
     near(border, there) {
       if ((sign.hidden = border === null)) return;
       const sim = there?.status.simName || t('map.unnamed', { sim: border.neighbour.slice(0, 8) });
-      put(sign, t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' }));
+      const { me, sight } = page.client;
+      const stays = border.open && [...sight.objects.values()].some(({ held, travels }) => held && held === me && !travels);
+      put(sign, t(border.open ? 'border.open' : 'border.wall', { edge: border.edge, gap: Math.round(border.gap), sim, why: border.why ?? '' }) + (stays ? ` ${t('border.hands')}` : ''));
     },
     refused(code, { status }) {
       toasts.say(t('border.refused', { sim: status.simName, why: refusal(code) }), 'bad');

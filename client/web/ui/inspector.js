@@ -1,10 +1,11 @@
 // @ts-check
 /** A thing in full: what it is, whose, which scripts run on it, and what one may do with it. */
 
-import { t, why } from '../strings.js';
+import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
 import { touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
+import { report } from './reports.js';
 import { authorsOf } from './source.js';
 
 /** Licences of things, as people know them. */
@@ -41,7 +42,7 @@ export function thingPanel(page) {
     panel.title = thing.name;
     const at = client.sight.at(id, performance.now());
     const ids = thing.scripts.map((/** @type {any} */ s) => s.script).join();
-    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}`;
+    const now = `${id}|${thing.owner}|${thing.name}|${thing.text}|${thing.hx}|${thing.hy}|${thing.look.color}|${ids}|${thing.far}|${thing.travels}|${thing.held}|${thing.seat}|${thing.changed?.height}|${client.joints.some(({ a, b }) => a === id || b === id)}`;
     if (now !== signature) {
       signature = now;
       page.dock.retitle();
@@ -62,7 +63,9 @@ export function thingPanel(page) {
       [t('thing.kind'), el('span', null, swatch, thing.kind)],
       thing.player ? [t('thing.key'), short(thing.player)] : [t('thing.owner'), nameOf(page, thing.owner)],
       [t('thing.author'), thing.player || !thing.author ? null : nameOf(page, thing.author)],
+      [t('thing.changed'), thing.changed ? el('span', null, nameOf(page, thing.changed.by), ' ', t('thing.changed.how', { what: thing.changed.word, age: age(Math.max(0, (Date.now() - thing.changed.time) / 1_000)), height: thing.changed.height })) : null],
       [t('thing.parent'), thing.parent ? original(page, thing.parent) : null],
+      [t('thing.held'), thing.held ? client.sight.objects.get(thing.held)?.name ?? `#${thing.held}` : null],
       [t('thing.says'), thing.text || null],
       [t('thing.where'), el('span', { 'data-where': true })],
       [t('thing.size'), size],
@@ -74,10 +77,14 @@ export function thingPanel(page) {
     const mine = thing.owner === page.identity?.public && !thing.player;
     fill(acts,
       touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
-      thing.movable && button({ text: t('act.push'), click: () => page.push(thing.id) }),
+      thing.seat && button({ text: t('act.sit'), click: () => page.toasts.watch('sit', client.sit(thing.id)) }),
+      mine && thing.movable && !thing.held && button({ text: t('act.take'), click: () => page.toasts.watch('take', client.build.take(thing.id)) }),
+      thing.held && thing.held === client.me && button({ text: t('act.putdown'), click: () => page.toasts.watch('putdown', client.build.putDown(thing.id)) }),
+      thing.movable && !thing.held && button({ text: t('act.push'), click: () => page.push(thing.id) }),
       other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
+      other && !mine && button({ text: t('report.open'), click: () => report(page, thing.name, thing.player ? { key: thing.player } : { object: thing.id }) }),
       mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));
-    page.picture.handles = mine;
+    page.picture.handles = mine && !thing.held;
     fill(own, ...(mine ? ownTools(page, thing) : []));
   }
 

@@ -37,8 +37,13 @@ export function moderate(page, { name, key }) {
   const fit = () => [time.element, because].forEach((part) => (part.hidden = !TIMED.has(verb.select.value)));
   verb.select.addEventListener('change', fit);
   fit();
-  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'moderate-title' }, el('form', { method: 'dialog', class: 'stack', on: { submit: () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim())) } },
-    el('h1', { id: 'moderate-title' }, t('moderate.title', { name })), short(key), verb.element, time.element, because,
+  ask(t('moderate.title', { name }), [short(key), verb.element, time.element, because], () => order(page, orderOf(verb.select.value, key, time.select.value, reason.value.trim())));
+}
+
+/** Asks something in a dialog. @param {string} title @param {(Node|string)[]} parts @param {() => unknown} submit */
+export function ask(title, parts, submit) {
+  const dialog = el('dialog', { class: 'entry', 'aria-labelledby': 'moderate-title' }, el('form', { method: 'dialog', class: 'stack', on: { submit } },
+    el('h1', { id: 'moderate-title' }, title), ...parts,
     el('p', { class: 'row' }, el('button', { class: 'button primary', type: 'submit' }, t('moderate.do')), button({ text: t('cancel'), click: () => dialog.close() }))));
   dialog.addEventListener('close', () => dialog.remove());
   document.body.append(dialog);
@@ -46,10 +51,13 @@ export function moderate(page, { name, key }) {
 }
 
 /** Gives an order, and says what came of it. @param {import('../main.js').Page} page @param {any} given */
-export async function order(page, given) {
+export const order = (page, given) => settle(page, page.client.govern(given), t('moderate.done'));
+
+/** Says what came of an act. @param {import('../main.js').Page} page @param {Promise<import('../core/engine.js').Result>} act @param {string} done */
+export async function settle(page, act, done) {
   try {
-    const { ok, refusal: code } = await page.client.govern(given);
-    page.toasts.say(ok ? t('moderate.done') : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
+    const { ok, refusal: code } = await act;
+    page.toasts.say(ok ? done : t('moderate.refused', { why: refusal(code) }), ok ? 'good' : 'bad');
   } catch (error) {
     page.toasts.say(t('failed', { why: why(error) }), 'bad');
   }

@@ -4,6 +4,7 @@
 import { t, why } from '../strings.js';
 import { button, el, facts, fill, put, short, wordOf } from './dom.js';
 import { orderList } from './moderate.js';
+import { reportList } from './reports.js';
 
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function serversPanel(page) {
@@ -49,7 +50,7 @@ function waiting({ change, left }) {
 /** @param {import('../main.js').Page} page @returns {import('./dock.js').Panel} */
 export function governancePanel(page) {
   const body = el('div', { class: 'stack' });
-  const log = orderList(page);
+  const [log, reports] = [orderList(page), reportList(page)];
   async function show() {
     if (!body.firstChild) fill(body, el('p', { class: 'quiet', role: 'status' }, t('loading')));
     try {
@@ -77,8 +78,9 @@ export function governancePanel(page) {
         delayed.length > 0 && el('ul', null, ...delayed.map((/** @type {any} */ each) => el('li', null, waiting(each)))),
         exposed.length > 0 && el('h3', null, t('governance.exposed')),
         exposed.length > 0 && facts(exposed.map((/** @type {any} */ [key, height]) => [t('governance.exposed.at', { height }), short(key)])),
+        el('h3', null, t('report.list')), reports.element, wordOf(false),
         el('h3', null, t('governance.acts')), el('p', { class: 'quiet' }, t('governance.acts.proved')), log.element);
-      await log.show();
+      await Promise.all([reports.show(), log.show()]);
     } catch (error) {
       fill(body, el('p', { class: 'bad', role: 'status' }, t('failed', { why: why(error) })));
     }

@@ -3,6 +3,7 @@
 mod admins;
 mod log;
 mod orders;
+mod reports;
 mod set;
 
 use std::{
@@ -63,6 +64,9 @@ pub(super) enum AdminCommand {
     /// Tell who ordered what, under which right. It is proved, and none can be left out.
     #[command(after_help = log::HELP)]
     Log(log::LogArgs),
+    /// List what people told moderators and nobody decided yet.
+    #[command(after_help = reports::HELP)]
+    Reports(reports::ReportsArgs),
     #[command(flatten)]
     Order(orders::GovernCommand),
 }
@@ -154,6 +158,7 @@ pub(super) async fn run(command: AdminCommand, console: Console) -> Result<(), F
         AdminCommand::Set(args) => set::run(args, console).await,
         AdminCommand::Admins(args) => admins::run(args, console).await,
         AdminCommand::Log(args) => log::run(args, console).await,
+        AdminCommand::Reports(args) => reports::run(args, console).await,
         AdminCommand::Order(command) => orders::run(command, console).await,
     }
 }

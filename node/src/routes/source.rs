@@ -17,9 +17,10 @@ const ARCHIVE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/source.tar.gz")
 /// Where it is served.
 pub(super) const ARCHIVE_PATH: &str = "/source.tar.gz";
 
-/// Largest archive that a program should carry; it has 1.9 MB of sources, tests and documents.
+/// Largest archive that a program should carry: it has 3.4 MB of sources, tests and documents, and the
+/// module of the page twice, the second time as browsers fetch it.
 #[cfg(test)]
-const ARCHIVE_BYTES_MAX: usize = 6 * 1024 * 1024;
+const ARCHIVE_BYTES_MAX: usize = 8 * 1024 * 1024;
 
 /// Which program this is, under which licence, and where its source is. Section 13 of the licence
 /// asks that everybody who uses a server over a network is offered the source of that very program.

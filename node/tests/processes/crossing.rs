@@ -204,3 +204,38 @@ fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
     }
     grid.stop();
 }
+
+#[test]
+fn what_a_person_carries_is_in_her_hands_over_there_and_what_may_not_travel_stays_at_the_line() {
+    let folder = Folder::new("hands");
+    let (grid, [west, _]) = side_by_side(&folder);
+    let mut person = Person::enter(&west, &key(&folder, "ada"));
+    person.types("look");
+    person.sees("You stand at");
+    person.types("build ball");
+    person.sees("You build ball");
+    person.types("let it travel");
+    person.sees("may leave over a border now");
+    person.types("take it");
+    person.sees("You take ball");
+    person.types("build crate");
+    person.sees("You build crate");
+    person.types("take crate");
+    person.sees("You take crate");
+    person.types("move crate east 1");
+    person.sees("somebody has it in hand");
+    person.types("hands");
+    person.sees("2 of 4 things in hand");
+    person.types("go east 12");
+    person.sees("You walked into sim-1-0");
+    person.sees("crate did not come along");
+    person.sees("You walk");
+    person.types("look");
+    person.sees("You hold ball.");
+    person.types("put ball down");
+    person.sees("You put ball down");
+    person.types("hands");
+    person.sees("0 of 4 things in hand");
+    person.leaves();
+    grid.stop();
+}

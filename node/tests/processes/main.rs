@@ -15,6 +15,7 @@ mod liars;
 mod lots;
 mod main_job;
 mod membership;
+mod moderating;
 mod other_engine;
 mod other_sim;
 mod people;

@@ -27,6 +27,11 @@ impl Region {
         self.joints.index(id).ok().map(|index| &self.joints.all()[index])
     }
 
+    /// Returns the joints that hold a body, in id order.
+    pub fn joints_of(&self, id: ObjectId) -> impl Iterator<Item = &Joint> {
+        self.joints.of_body(id).map(|index| &self.joints.all()[index])
+    }
+
     /// Returns the definition of a joint of two bodies as they are now, at a point of the region: the point
     /// is both anchors, and the angle between the bodies is the one that counts as zero.
     ///
@@ -50,6 +55,18 @@ impl Region {
         })
     }
 
+    /// Returns a definition as a joint of this region would have it: rounded and clamped.
+    ///
+    /// # Errors
+    /// Returns the [`JointError`] for which there would be no such joint.
+    pub fn check_joint(&self, spec: &JointSpec) -> Result<JointSpec, JointError> {
+        let checked = spec.checked()?;
+        for end in [checked.a, Some(checked.b)].into_iter().flatten() {
+            self.body(end).ok_or(MissingBody(end))?;
+        }
+        if self.joints.all().len() == JOINTS_MAX { Err(JointError::Full) } else { Ok(checked) }
+    }
+
     /// Adds a joint. Both bodies wake.
     ///
     /// # Errors
@@ -58,13 +75,7 @@ impl Region {
         let Err(index) = self.joints.index(id) else {
             return Err(JointError::Occupied(id));
         };
-        let joint = Joint::new(id, spec.checked()?);
-        for end in joint.ends() {
-            self.body(end).ok_or(MissingBody(end))?;
-        }
-        if self.joints.all().len() == JOINTS_MAX {
-            return Err(JointError::Full);
-        }
+        let joint = Joint::new(id, self.check_joint(spec)?);
         self.joints.insert(index, joint);
         self.wake_ends(&joint);
         Ok(())

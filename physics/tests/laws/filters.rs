@@ -96,6 +96,19 @@ fn queries_find_only_what_their_filter_meets() {
 }
 
 #[test]
+fn a_body_that_meets_nothing_is_near_and_no_ray_meets_it() {
+    let mut region = Region::new();
+    put(&mut region, 1, filtered(u32::MAX, 0, fixed(circle(50), at(200, 0))));
+    put(&mut region, 2, moving(circle(50), at(220, 0)));
+    let near = region.nearby(Vec2::ZERO, Fx::from_int(20), 9);
+    assert_eq!(near.iter().map(|body| body.id.0).collect::<Vec<_>>(), [1, 2]);
+    let (hit, _) = region.ray_cast_filtered(Vec2::ZERO, at(1_000, 0), NOBODY, Filter::ALL);
+    assert_eq!(hit.map(|hit| hit.id.0), Some(2));
+    region.step();
+    assert!(region.contacts().is_empty(), "they overlap and do not touch");
+}
+
+#[test]
 fn a_body_and_a_spec_with_the_usual_filter_have_the_bytes_that_they_had_without_filters() {
     for (sensor, byte) in [(false, 0), (true, 1)] {
         let plain = BodySpec { sensor, ..moving(circle(20), Vec2::ZERO) };

@@ -58,7 +58,7 @@ pub(crate) fn play() -> Played {
         offers: BTreeMap::new(),
     };
     for height in (1..=TURNS).map(Height) {
-        let mut dice = Stream::new(&[4; 32], "golden plaza", &[height.0]);
+        let mut dice = Stream::new(&[9; 32], "golden plaza", &[height.0]);
         teller.visitors(&mut dice);
         teller.servers(height);
         teller.turn(height, &mut dice);
@@ -474,6 +474,9 @@ fn kind(act: &Act) -> &'static str {
         Act::Govern(_) => "Govern",
         Act::Lot(_) => "Lot",
         Act::GoHome => "GoHome",
+        Act::Sit { .. } => "Sit",
+        Act::FileReport { .. } => "FileReport",
+        Act::WithdrawReport { .. } => "WithdrawReport",
         Act::Unknown { .. } => "Unknown",
         Act::Build(build) => match build {
             Build::Place(_) => "Place",
@@ -492,6 +495,10 @@ fn kind(act: &Act) -> &'static str {
             Build::Upgrade { .. } => "Upgrade",
             Build::Resume { .. } => "Resume",
             Build::LetTravel { .. } => "LetTravel",
+            Build::Take { .. } => "Take",
+            Build::PutDown { .. } => "PutDown",
+            Build::Join { .. } => "Join",
+            Build::Unjoin { .. } => "Unjoin",
         },
     }
 }

@@ -68,6 +68,7 @@ pub(crate) const CHANGING: &[Operation] = &[
     ("tie", "let other = find(\"crate\")[0];", "tie(other, 2);"),
     ("motor", "let other = find(\"crate\")[0];", "motor(other, 2, 5);"),
     ("unjoin", "let other = find(\"crate\")[0];", "unjoin(other);"),
+    ("seat", "", "seat(vec2(1, 0)); unseat();"),
     ("write pos", "let p = self_.pos;", "self_.pos = p; self_.angle = 1.5;"),
     ("write text", "", "self_.text = \"abc\"; self_.color = 255;"),
 ];

@@ -158,6 +158,7 @@ fn handle(machine: &mut CallMachine<'_>, call: &Call<'_>, function: u16) -> Call
 fn arguments(event: &Event, stack: &mut Vec<Datum>) {
     match event {
         Event::Start | Event::Upgrade | Event::Arrive => {}
+        Event::Sit { who } | Event::Stand { who } => stack.push(Datum::Object(*who)),
         Event::Refused { why } => stack.push(Datum::text(why.as_str())),
         Event::Tick { dt } => stack.push(Datum::Fixed(*dt)),
         Event::Touch { other, at, impulse } => {

@@ -237,6 +237,10 @@ pub const FUNCTIONS: &[HostFunction] = functions! {
         "turns another thing about the hinges with the own one, in radians a second; strength in N m, 0 ends it";
     "unjoin"(other: Object) -> Unit, 30_000 ns, Writes(world::unjoin),
         "takes off all joints between the own thing and another one of its owner";
+    "seat"(at: Vec2) -> Unit, 12_000 ns, Writes(world::seat),
+        "lets one person sit on the own thing, at a point as the thing sees it; on_sit(who) and on_stand(who) tell";
+    "unseat"() -> Unit, 12_000 ns, Writes(world::unseat),
+        "nobody sits on the own thing any more";
     "log"(line: Any) -> Unit, 500 ns, Writes(world::log),
         "notes a line for the author; nobody else sees it";
 };

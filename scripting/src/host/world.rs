@@ -175,6 +175,20 @@ pub(super) fn zone(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     done(scene.zone(outline))
 }
 
+pub(super) fn seat(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [Value::Vec2(at)] => done(scene.seat(Some(*at))),
+        _ => Err(wrong_types("seat", args)),
+    }
+}
+
+pub(super) fn unseat(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
+    match args {
+        [] => done(scene.seat(None)),
+        _ => Err(wrong_types("unseat", args)),
+    }
+}
+
 pub(super) fn ui(scene: &mut ScriptContext, args: &[Value]) -> WorldResult {
     match args {
         [Value::Object(who), Value::Map(form)] => done(scene.ui(*who, form)),

@@ -13,7 +13,7 @@ use super::{ScriptContext, gone, short};
 use crate::{
     ErrorKind, HostFault, ScriptEffect, Value,
     limits::{
-        EFFECT_BYTES_MAX, EFFECTS_MAX, IMPULSE_MAX, LOG_LINE_BYTES_MAX, LOG_LINES_MAX,
+        EFFECT_BYTES_MAX, EFFECTS_MAX, IMPULSE_MAX, LOG_LINE_BYTES_MAX, LOG_LINES_MAX, SEAT_REACH,
         TIMER_SECONDS_MAX, TOPIC_BYTES_MAX, ZONE_REACH,
     },
     suggest::closest,
@@ -94,6 +94,18 @@ impl ScriptContext {
         }
         let outline = (least > Fx::ZERO).then_some(outline);
         self.queue(ScriptEffect::Zone { outline })
+    }
+
+    /// Makes the object a seat for one person, at a point as the object sees it, or ends that.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Argument`] for a point farther than [`SEAT_REACH`] from the centre.
+    pub fn seat(&mut self, at: Option<Vec2>) -> Result<(), HostFault> {
+        if at.is_some_and(|at| at.length() > Fx::from_int(SEAT_REACH)) {
+            let message = format!("a seat is within {SEAT_REACH} m of the centre of its thing");
+            return Err(HostFault::new(ErrorKind::Argument, message));
+        }
+        self.queue(ScriptEffect::Seat { at })
     }
 
     /// Sends a message to the scripts on an object. It may be gone: then nobody gets it.

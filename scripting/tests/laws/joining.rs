@@ -2,7 +2,7 @@
 
 use metatopia_scripting::{
     ErrorKind, ScriptEffect, ThingJoint,
-    limits::{JOINT_REACH, ROPE_LENGTH_MAX},
+    limits::{JOINT_REACH, ROPE_LENGTH_MAX, SEAT_REACH},
 };
 use metatopia_types::ObjectId;
 
@@ -66,4 +66,14 @@ fn nothing_is_joined_to_itself_to_a_person_or_to_what_is_gone() {
         let error = touched(small, &call.replace("WHO", "other")).expect_err(call);
         assert_eq!(error.kind, ErrorKind::Gone, "{call}: {error}");
     }
+}
+
+#[test]
+fn a_seat_is_near_the_middle_of_its_thing() {
+    let part = touched(world(), &format!("seat(vec2({SEAT_REACH}, 0)); unseat();")).unwrap();
+    let at = Some(point(&SEAT_REACH.to_string(), "0"));
+    assert_eq!(part.effects, [ScriptEffect::Seat { at }, ScriptEffect::Seat { at: None }]);
+    let error = touched(world(), &format!("seat(vec2({SEAT_REACH}, 1));")).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Argument);
+    assert!(error.report.message.contains("within 2 m of the centre"), "{error}");
 }

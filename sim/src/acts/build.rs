@@ -48,8 +48,7 @@ impl ActContext<'_> {
                 None => return Ok(vec![StateChange::Player(self.author(), player)]),
             },
             Build::Delete { object } => {
-                self.thing(*object)?;
-                on(*object, ObjectEdit::Delete)
+                self.thing(*object).map(|_| on(*object, ObjectEdit::Delete))?
             }
             Build::Move { object, position } => {
                 self.check_moved(build, *object)?;
@@ -93,11 +92,13 @@ impl ActContext<'_> {
                 self.check_upgrade(thing, *script, *package)?;
                 on(*object, ObjectEdit::Upgrade(*script, *package))
             }
-            Build::Resume { object, script } => {
-                let resumed = self.resume(*object, *script)?;
-                return Ok(vec![resumed, StateChange::Player(self.author(), player)]);
+            Build::Resume { .. } | Build::Take { .. } | Build::PutDown { .. } => {
+                return Ok(vec![self.lasting(build)?, StateChange::Player(self.author(), player)]);
             }
             Build::Detach { object, script } => on(*object, self.detach(*object, *script)?),
+            Build::Join { object, .. } | Build::Unjoin { object, .. } => {
+                on(*object, self.joining(build)?)
+            }
         };
         if self.grows(&change) && !self.state.byte_budget.has(BUILD_BYTES_MAX) {
             return Err(Refusal::Full);
@@ -115,7 +116,7 @@ impl ActContext<'_> {
 
     /// Decides whether a suspended script runs again. As with an upgrade, the thing may be far off. Nothing
     /// undoes this, so it is no step of building.
-    fn resume(&self, object: ObjectId, id: ScriptId) -> Result<StateChange, Refusal> {
+    pub(super) fn resume(&self, object: ObjectId, id: ScriptId) -> Result<StateChange, Refusal> {
         if !self.thing(object)?.scripts.contains(&id) {
             return Err(Refusal::NoScript);
         }
@@ -154,9 +155,12 @@ impl ActContext<'_> {
             travels: false,
             guest: None,
             spawner: None,
+            held: None,
+            seat: None,
+            changed: None,
             ..source.clone()
         };
-        let mut spec = body.spec();
+        let mut spec = source.spec_of(body);
         (spec.pose.position, spec.velocity, spec.spin) = (position, Vec2::ZERO, Fx::ZERO);
         self.create(object, spec, packages)
     }
@@ -178,7 +182,10 @@ impl ActContext<'_> {
 
     /// Checks that an object may cover the ground that it covers after this step.
     fn check_moved(&self, build: &Build, id: ObjectId) -> Result<(), Refusal> {
-        let (body, _) = self.within_reach(id)?;
+        let (body, thing) = self.within_reach(id)?;
+        if thing.held.is_some() {
+            return Err(Refusal::Held);
+        }
         self.check_place(&footprint_after(build, body), body.motion())
     }
 
@@ -192,7 +199,7 @@ impl ActContext<'_> {
 
     /// Checks that the sim has a package.
     pub(super) fn check_package(&self, package: PackageId) -> Result<(), Refusal> {
-        if self.state.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }
+        self.state.check_package(package)
     }
 
     /// Checks that a script of a thing may run another package, for which its state is kept twice.
@@ -221,8 +228,8 @@ impl ActContext<'_> {
         if thing.owner == Some(*to) {
             return Ok(None);
         }
-        let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
-        let more = QuotaUse::of(thing, body.motion(), thing.scripts.len());
+        let motion = self.state.motion_of(id).ok_or(Refusal::NoObject)?;
+        let more = QuotaUse::of(thing, motion, thing.scripts.len());
         self.state.check_quota(to, more, 2).map_err(|_| Refusal::NoRoomForGifts)?;
         Ok(Some(ObjectEdit::Give(*to)))
     }
@@ -233,7 +240,7 @@ impl ActContext<'_> {
     }
 
     /// Returns a thing with its body that is near enough to build with.
-    fn within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
+    pub(super) fn within_reach(&self, id: ObjectId) -> Result<(&Body, &Object), Refusal> {
         let thing = self.thing(id)?;
         let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         self.check_reach(&Footprint::of(body))?;
@@ -280,6 +287,9 @@ pub(super) fn made(
         travels: false,
         guest: None,
         spawner: None,
+        held: None,
+        seat: None,
+        changed: None,
     };
     Ok((object, body))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{Aspect, BodySpec, InsertError, Motion, Pose, Shape};
+use metatopia_physics::{Aspect, BodySpec, InsertError, JointSpec, Motion, Pose, Shape};
 use metatopia_types::{BodyShape, ObjectId, PackageId, PublicKey, ScriptId};
 
 use super::history::{BuildHistory, DeletedObject, Inverse, UndoEntry};
@@ -47,6 +47,10 @@ pub(super) enum ObjectEdit {
     Upgrade(ScriptId, PackageId),
     /// Says whether it may leave for another sim.
     LetTravel(bool),
+    /// Adds this joint of it.
+    Join(Box<JointSpec>),
+    /// Takes its joints with this other object off; all of them, if there is no other one.
+    Unjoin(Option<ObjectId>),
     /// Deletes it with its scripts.
     Delete,
 }
@@ -94,7 +98,7 @@ impl State {
     }
 
     /// Edits an object. Returns what undoes the edit; nothing if the object is not there.
-    fn edit_object(&mut self, id: ObjectId, edit: ObjectEdit) -> Option<Inverse> {
+    pub(super) fn edit_object(&mut self, id: ObjectId, edit: ObjectEdit) -> Option<Inverse> {
         Some(match edit {
             ObjectEdit::Move(position) => {
                 let (body, outline) = (self.bodies.body(id)?.clone(), self.outline(id)?);
@@ -144,6 +148,12 @@ impl State {
                 let object = self.objects.get_mut(&id)?;
                 Inverse::LetTravel(core::mem::replace(&mut object.travels, travels))
             }
+            ObjectEdit::Join(spec) => Inverse::Unjoin(self.add_joint(&spec).ok()?, spec.a),
+            ObjectEdit::Unjoin(from) => {
+                let joints = self.kept_joints(id, from);
+                self.free_thing(id, from);
+                Inverse::Join(joints)
+            }
             ObjectEdit::Delete => Inverse::Restore(Box::new(self.delete_object(id)?)),
         })
     }
@@ -175,6 +185,8 @@ impl State {
             Inverse::LetTravel(travels) => {
                 drop(self.edit_object(id, ObjectEdit::LetTravel(travels)));
             }
+            Inverse::Unjoin(joint, _) => self.bodies.unjoin(joint),
+            Inverse::Join(specs) => self.rejoin(id, &specs),
             Inverse::Nothing => {}
         }
         Ok(())
@@ -203,8 +215,10 @@ impl State {
         let history = self.histories.get(&builder).cloned();
         let mut history = history.expect("an undo is by a builder with a history");
         let entry = history.take(skip).expect("an undo is of a step in the history");
+        let id = entry.object;
         // Reverting may fail, so it comes before the history changes.
         self.revert(entry)?;
+        self.note_change(id, builder, "undo");
         if history.is_empty() {
             self.histories.remove(&builder);
         } else {
@@ -219,7 +233,7 @@ impl State {
     }
 
     /// Stops a body that moves, because what is put somewhere by hand does not slide on.
-    pub(super) fn stop_body(&mut self, id: ObjectId) {
+    pub(crate) fn stop_body(&mut self, id: ObjectId) {
         let moves = |body: &metatopia_physics::Body| {
             body.motion() == Motion::Dynamic && body.velocity() != Vec2::ZERO
         };
@@ -231,20 +245,30 @@ impl State {
 
     /// Deletes an object with its scripts. Returns what restores it.
     pub(crate) fn delete_object(&mut self, id: ObjectId) -> Option<DeletedObject> {
+        // What is restored is in nobody's hands.
+        self.put_down(id, None);
+        let joints = self.kept_joints(id, None);
+        // Whoever sits there stands up, and no joint breaks.
+        self.set_seat(id, None);
         let object = self.objects.remove(&id)?;
         let body = self.bodies.remove(id).ok()?;
         self.disown(object.owner, id);
         self.movable.remove(&id);
         self.people.frozen.remove(&id);
+        self.people.traces.forget(id);
         self.forget_spawned(object.spawner, id);
         self.orphan_spawned(id);
         let packages =
             object.scripts.iter().filter_map(|script| self.end_script(*script)).collect();
-        Some(DeletedObject { object, body, packages })
+        Some(DeletedObject { object, body, packages, joints })
     }
 
     /// Restores a deleted object with its id, its fields and its body; its scripts begin anew.
-    fn restore_object(&mut self, id: ObjectId, deleted: DeletedObject) -> Result<(), InsertError> {
+    pub(super) fn restore_object(
+        &mut self,
+        id: ObjectId,
+        deleted: DeletedObject,
+    ) -> Result<(), InsertError> {
         // Physics may refuse the body, so it comes before anything else changes.
         self.bodies.put_back(&deleted.body)?;
         if let Some(owner) = deleted.object.owner {
@@ -261,6 +285,7 @@ impl State {
         for (script, package) in scripts.into_iter().zip(deleted.packages) {
             self.begin_script(script, id, package);
         }
+        self.rejoin(id, &deleted.joints);
         Ok(())
     }
 
@@ -285,6 +310,10 @@ impl State {
         let id = self.scripts.get(&script)?.object;
         if let Some(object) = self.objects.get_mut(&id) {
             object.scripts.retain(|other| *other != script);
+            if object.scripts.is_empty() {
+                // Nobody else could end it.
+                self.set_seat(id, None);
+            }
         }
         self.end_script(script)
     }

@@ -14,13 +14,15 @@ use super::{
     border::{BorderChange, apply_border_change},
     building::BuildStep,
     chat::SpokenLine,
+    hands::{HandStep, apply_hand_step},
     land::{LandChange, apply_land_change},
     offers::Settlement,
     publish::NewPackage,
+    report::ReportChange,
 };
 use crate::{
-    limits::BUILD_BYTES_MAX,
-    rules::RecordedOrder,
+    limits::{BUILD_BYTES_MAX, UNDONE_PER_ACT_MAX},
+    rules::{RecordedOrder, Warrant},
     scripts::{Hearers, Sender},
     space::Lot,
     state::{Charter, Object, Player, State},
@@ -30,7 +32,7 @@ use crate::{
 /// [`StateChange::Spawn`], [`StateChange::Build`] and [`StateChange::Undo`] come first in their act.
 pub(super) enum StateChange {
     /// Puts a new avatar with this body into the world.
-    Spawn(Object, Box<BodySpec>),
+    Spawn(Box<Object>, Box<BodySpec>),
     /// Replaces what is known of a player.
     Player(PublicKey, Player),
     /// Gives an avatar a name and a look.
@@ -57,6 +59,8 @@ pub(super) enum StateChange {
     Delay(SetChange),
     /// Applies an impulse to a body.
     Impulse(ObjectId, Vec2),
+    /// Has an avatar sit on a thing; on none, stand up.
+    Sit(ObjectId, Option<ObjectId>),
     /// Turns a body to this angle.
     Face(ObjectId, Angle),
     /// Raises an event for some scripts, in the first tick.
@@ -75,6 +79,8 @@ pub(super) enum StateChange {
     Build(Box<BuildStep>),
     /// Has a script run again that was suspended.
     Resume(ScriptId),
+    /// Takes a thing in hand, or puts one down.
+    Hands(HandStep),
     /// Adds a package that the author published.
     Publish(Box<NewPackage>),
     /// Changes the register of a land office.
@@ -91,6 +97,10 @@ pub(super) enum StateChange {
     Lot(LotId, Option<Box<Lot>>),
     /// Puts an avatar where avatars appear.
     GoHome(ObjectId, Vec2),
+    /// Undoes what a key did in the last seconds, by this warrant.
+    UndoOf(PublicKey, u32, Warrant),
+    /// Changes the queue of reports.
+    Report(Box<ReportChange>),
     /// Records what was done by more than everybody's right.
     Record(Box<RecordedOrder>),
     /// Undoes a builder's step, and forgets the builder's later ones, which are so many.
@@ -159,6 +169,11 @@ impl TurnCounts {
         *own = own.saturating_add(cost);
     }
 
+    /// Counts the most things that a moderator's undo may change.
+    fn count_undo(&mut self) {
+        self.builds = self.builds.saturating_add(UNDONE_PER_ACT_MAX as u32);
+    }
+
     /// Counts a building step of this author.
     pub(super) fn count_build(&mut self, author: PublicKey) {
         self.builds = self.builds.saturating_add(1);
@@ -188,15 +203,12 @@ pub(super) fn apply_change(
 ) -> Result<(), Refusal> {
     match change {
         StateChange::Spawn(object, body) => {
-            state.spawn(object, &body).map_err(|_| Refusal::Full)?;
+            state.spawn(*object, &body).map_err(|_| Refusal::Full)?;
             effects.counts.arrivals += 1;
         }
         StateChange::Player(key, player) => state.put_player(key, player),
         StateChange::Dress(id, name, look) => dress(state, id, name, look),
-        StateChange::Login(key) => {
-            state.governance.login(&key);
-            state.appoint();
-        }
+        StateChange::Login(key) => log_in(state, &key),
         StateChange::FirstLogin(ticket) => state.first_logins.count(ticket, state.clock.height),
         StateChange::Ticket(order) => {
             let now = (state.clock.height, state.governance.time);
@@ -213,6 +225,7 @@ pub(super) fn apply_change(
         StateChange::Impulse(id, impulse) => {
             let _ = state.bodies.apply_impulse(id, impulse);
         }
+        StateChange::Sit(avatar, thing) => state.sit(avatar, thing),
         StateChange::Face(id, angle) => face(state, id, angle),
         StateChange::Raise(to, event) => {
             effects.events.push(RaisedEvent { to, sender: Sender::Player(author), event });
@@ -235,11 +248,8 @@ pub(super) fn apply_change(
             effects.compiled.insert(package.id(), handler);
             state.publish(author, package, &leaving);
         }
-        StateChange::Resume(script) => {
-            state.resume_script(script);
-            state.byte_budget.take(BUILD_BYTES_MAX);
-            effects.counts.count_build(author);
-        }
+        StateChange::Resume(script) => resume(state, effects, author, script),
+        StateChange::Hands(step) => apply_hand_step(state, effects, author, step),
         StateChange::Build(step) => apply_step(state, effects, author, *step)?,
         StateChange::Land(change) => apply_land_change(state, *change),
         StateChange::Border(change) => apply_border_change(state, change),
@@ -248,6 +258,11 @@ pub(super) fn apply_change(
         StateChange::Return(id, place) => state.return_thing(id, place),
         StateChange::Lot(id, lot) => state.set_lot(id, lot.map(|lot| *lot)),
         StateChange::GoHome(avatar, place) => go_home(state, effects, avatar, place),
+        StateChange::UndoOf(key, seconds, warrant) => {
+            effects.counts.count_undo();
+            state.undo_of(author, warrant, (key, seconds));
+        }
+        StateChange::Report(change) => state.change_reports(*change),
         StateChange::Record(order) => state.record_order(*order),
         StateChange::Undo(skip) => {
             state.undo(author, skip).map_err(body_refusal)?;
@@ -256,6 +271,19 @@ pub(super) fn apply_change(
         }
     }
     Ok(())
+}
+
+/// Has a script run again that was suspended.
+fn resume(state: &mut State, effects: &mut ActEffects, author: PublicKey, script: ScriptId) {
+    state.resume_script(script);
+    state.byte_budget.take(BUILD_BYTES_MAX);
+    effects.counts.count_build(author);
+}
+
+/// Records a login, by which an admin may be back.
+fn log_in(state: &mut State, key: &PublicKey) {
+    state.governance.login(key);
+    state.appoint();
 }
 
 /// Gives an avatar a name and a look, if it is there.
@@ -268,6 +296,7 @@ fn dress(state: &mut State, id: ObjectId, name: String, look: Look) {
 /// Puts an avatar at a place, where it rests.
 fn go_home(state: &mut State, effects: &mut ActEffects, avatar: ObjectId, place: Vec2) {
     effects.counts.arrivals += 1;
+    state.stand(avatar);
     // An avatar that is gone stays away.
     let _ = state.bodies.set_position(avatar, place);
     state.stop_body(avatar);

@@ -60,9 +60,12 @@ impl<'a> ActContext<'a> {
             Act::Hear { neighbour, dispatch } => self.hear(*neighbour, *dispatch),
             Act::Approach { from } => self.approach(*from),
             Act::Border { order } => self.border(*order),
-            Act::Govern(order) => self.govern(order),
+            Act::Govern(order) => self.govern(order, warrant),
             Act::Lot(order) => self.lot(order),
             Act::GoHome => self.go_home(),
+            Act::Sit { on } => self.sit(*on),
+            Act::FileReport { about, words } => self.file_report(*about, words),
+            Act::WithdrawReport { report } => self.withdraw_report(*report),
             Act::Unknown { number, .. } => {
                 panic!("a turn with an act of number {number}, which is unknown here, is void")
             }

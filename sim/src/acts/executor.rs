@@ -63,11 +63,17 @@ impl<'a> ActExecutor<'a> {
             self.charge_hearing(&acts[n], &mut effects.counts);
             let result = self.decide(state, &acts[n], &effects.counts);
             let author = acts[n].envelope.author;
+            let trace = state.trace_before(&acts[n].envelope);
             let applied = result.and_then(|changes| {
                 let mut changes = changes.into_iter();
                 changes.try_for_each(|change| apply_change(state, &mut effects, author, change))
             });
-            outcomes[n] = match (applied, effects.made.take()) {
+            let made = effects.made.take();
+            if applied.is_ok() {
+                state.note_act(&acts[n].envelope, made);
+                state.keep_trace(author, made, trace);
+            }
+            outcomes[n] = match (applied, made) {
                 (Err(refusal), _) => Outcome::Refused(refusal),
                 (Ok(()), Some(object)) => Outcome::Made(object),
                 (Ok(()), None) => Outcome::Ok,

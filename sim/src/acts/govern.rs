@@ -13,7 +13,7 @@ use super::{
     context::{ActContext, ActResult},
 };
 use crate::{
-    limits::{BUILD_BYTES_MAX, HOME_TRIES},
+    limits::{BUILD_BYTES_MAX, BUILDS_PER_TURN_MAX, HOME_TRIES, UNDONE_PER_ACT_MAX},
     rules::{
         ActTarget, FrozenThing, GivenRight, Motd, OrderedDeed, RecordedOrder, Right, Sanction,
         Warrant, build_word,
@@ -27,7 +27,7 @@ const AMENDED_CHARS_MAX: usize = 64;
 
 impl ActContext<'_> {
     /// Decides an order about people.
-    pub(super) fn govern(&self, order: &GovernOrder) -> ActResult {
+    pub(super) fn govern(&self, order: &GovernOrder, warrant: Warrant) -> ActResult {
         let player = self.renewed_player()?;
         self.state.check_order(order)?;
         let mut changes = Vec::new();
@@ -42,6 +42,16 @@ impl ActContext<'_> {
                 changes.extend(is_here.then_some(StateChange::Despawn(*key)));
                 changes.push(StateChange::Govern(Box::new(order.clone())));
             }
+            GovernOrder::Undo { key, seconds } => {
+                let builds = self.counts.builds.saturating_add(UNDONE_PER_ACT_MAX as u32);
+                if builds > BUILDS_PER_TURN_MAX {
+                    return Err(Refusal::TooOften);
+                }
+                changes.push(StateChange::UndoOf(*key, *seconds, warrant));
+            }
+            GovernOrder::Decide { report, ruling, reason } => {
+                changes.extend(self.decide_report(*report, *ruling, reason)?);
+            }
             _ => changes.push(StateChange::Govern(Box::new(order.clone()))),
         }
         changes.push(StateChange::Player(self.author(), player));
@@ -54,6 +64,9 @@ impl ActContext<'_> {
             return None;
         }
         let deed = match &self.envelope.act {
+            // It records itself, because only it knows how much of it was done.
+            Act::Govern(GovernOrder::Undo { .. }) => return None,
+            Act::Govern(order @ GovernOrder::Decide { .. }) => self.state.ruling_deed(order)?,
             Act::Govern(order) => OrderedDeed::Govern(order.clone()),
             Act::SetChange(change) => OrderedDeed::Servers(change.clone()),
             Act::Ticket(order) => OrderedDeed::Ticket(*order),
@@ -106,6 +119,7 @@ impl State {
             | GovernOrder::Ban { .. }
             | GovernOrder::Unban { .. }
             | GovernOrder::Mute { .. }
+            | GovernOrder::Undo { .. }
             | GovernOrder::Unmute { .. } => (Right::Moderate, person),
             GovernOrder::Freeze { object }
             | GovernOrder::Thaw { object }
@@ -114,6 +128,7 @@ impl State {
                 (Right::Moderate, ActTarget { thing, ..ActTarget::SIM })
             }
             GovernOrder::Announce { .. } => (Right::Announce, ActTarget::SIM),
+            GovernOrder::Decide { report, .. } => self.ruling_request(*report)?,
         })
     }
 
@@ -170,7 +185,14 @@ impl State {
                 // Its scripts get an event each.
                 need(self.byte_budget.has(BUILD_BYTES_MAX), Refusal::Full)
             }
-            GovernOrder::Return { .. } => Ok(()),
+            GovernOrder::Return { object } => need(!self.is_held(*object), Refusal::Held),
+            GovernOrder::Decide { reason, .. } => check_reason(reason),
+            GovernOrder::Undo { key, seconds } => {
+                need(*seconds > 0, Refusal::OutOfRange)?;
+                let since = self.governance.seconds_ago(*seconds);
+                let did = people.traces.since(key, since).next().is_some();
+                need(did, Refusal::NothingToUndo)
+            }
             GovernOrder::Announce { text } => {
                 need(text.len() <= MOTD_BYTES_MAX && is_line(text), Refusal::BadText)
             }
@@ -207,6 +229,8 @@ impl State {
             GovernOrder::Ban { key, seconds, reason } => {
                 let ban = Sanction { by, until: until(seconds), reason };
                 self.recounted(key, |state| state.people.set_ban(key, Some(ban)));
+                // What pests filed goes with them.
+                self.people.reports.forget_open_of(&key);
             }
             GovernOrder::Unban { key } => {
                 self.recounted(key, |state| state.people.set_ban(key, None));
@@ -222,13 +246,16 @@ impl State {
                 self.governance.motd = (!text.is_empty()).then_some(Motd { text, by });
             }
             // These are other changes.
-            GovernOrder::Kick { .. } | GovernOrder::Return { .. } => {}
+            GovernOrder::Kick { .. }
+            | GovernOrder::Return { .. }
+            | GovernOrder::Decide { .. }
+            | GovernOrder::Undo { .. } => {}
         }
         // Who is first in line may be another one now.
         self.appoint();
     }
 
-    /// Stops a thing, and its scripts that run.
+    /// Stops a thing, and its scripts that run. Whoever has it in hand puts it down.
     fn freeze_thing(&mut self, by: PublicKey, id: ObjectId) {
         let Some(object) = self.objects.get(&id) else { return };
         let runs = |script: &ScriptId| {
@@ -239,6 +266,7 @@ impl State {
         for script in &scripts {
             self.suspend_script(*script, self.clock.tick.plus(1));
         }
+        self.put_down(id, None);
         self.stop_body(id);
         self.people.frozen.insert(id, FrozenThing { by, scripts });
     }
@@ -285,13 +313,17 @@ impl State {
         let area = Footprint { shape, pose: Pose { position: place, ..body.pose() } }.area();
         let arrivals = self.charter.parameters.avatar.arrivals();
         let mut around = self.bodies.around(place, reach);
-        let free = around.all(|near| near.id() == body.id() || distance_to(near, place) > reach);
+        let free = around.all(|near| {
+            near.id() == body.id() || self.is_held(near.id()) || distance_to(near, place) > reach
+        });
         let clear = body.motion() == Motion::Dynamic || !area.overlaps(&arrivals);
         free && clear && self.is_own_ground(place) && self.may_cover(builder, &area)
     }
 
     /// Puts a thing at this place, or out of the sim. Nothing undoes it.
     pub(super) fn return_thing(&mut self, id: ObjectId, place: Option<Vec2>) {
+        // What holds it where it stands would pull it back.
+        self.free_thing(id, None);
         let edit = place.map_or(ObjectEdit::Delete, ObjectEdit::Move);
         // An edit makes no body, so physics refuses none.
         let _ = self.apply_build(BuildStep::Edit(id, edit));
@@ -309,6 +341,11 @@ fn check_sanction(seconds: Option<u32>, reason: &str) -> Result<(), Refusal> {
     if seconds == Some(0) {
         return Err(Refusal::OutOfRange);
     }
+    check_reason(reason)
+}
+
+/// Checks that a reason is a line that is not too long.
+fn check_reason(reason: &str) -> Result<(), Refusal> {
     let fits = reason.len() <= REASON_BYTES_MAX && is_line(reason);
     if fits { Ok(()) } else { Err(Refusal::BadText) }
 }

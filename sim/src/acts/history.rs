@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use metatopia_physics::{Aspect, Body};
+use metatopia_physics::{Aspect, Body, JointId, JointSpec};
 use metatopia_types::{BodyShape, ObjectId, Origin, PackageId, PublicKey, ScriptId, SimId};
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,10 @@ pub enum Inverse {
     Nothing,
     /// Lets it leave for another sim again, or not.
     LetTravel(bool),
+    /// Takes the joint of this id off again, which holds the object to this one or to the ground.
+    Unjoin(JointId, Option<ObjectId>),
+    /// Puts joints of the object on again.
+    Join(Vec<JointSpec>),
 }
 
 /// A deleted object, as it is restored.
@@ -64,6 +68,8 @@ pub struct DeletedObject {
     pub body: Body,
     /// The packages of its scripts, in the order of the scripts' ids. What they remembered is lost.
     pub packages: Vec<PackageId>,
+    /// The joints that held it.
+    pub joints: Vec<JointSpec>,
 }
 
 /// The last steps of one builder, oldest first.

@@ -34,6 +34,7 @@ impl ActContext<'_> {
         let avatar = session.presence.avatar().ok_or(Refusal::NoSeat)?;
         let mut changes = vec![StateChange::Player(self.author(), player)];
         if heading != Vec2::ZERO {
+            changes.push(StateChange::Sit(avatar, None));
             changes.push(StateChange::Face(avatar, heading.angle()));
         }
         Ok(changes)
@@ -81,6 +82,9 @@ impl ActContext<'_> {
         let before = self.renewed_player()?.session.and_then(|session| session.pushed);
         let (avatar, target) = self.in_reach(object)?;
         let person = self.state.objects.get(&object).is_some_and(|object| object.player.is_some());
+        if self.state.is_held(object) {
+            return Err(Refusal::Held);
+        }
         if target.motion() != Motion::Dynamic || person {
             return Err(Refusal::Immovable);
         }
@@ -102,7 +106,7 @@ impl ActContext<'_> {
     }
 
     /// Returns the author's avatar and the body of an object, if the avatar can reach the object.
-    fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
+    pub(super) fn in_reach(&self, object: ObjectId) -> Result<(&Body, &Body), Refusal> {
         let parameters = &self.state.charter.parameters.avatar;
         self.within(parameters.radius.saturating_add(parameters.reach), object)
     }

@@ -164,7 +164,8 @@ impl State {
         let half = shape.half_extents(pose.angle);
         let mut near = self.bodies.around(pose.position, half.x.saturating_add(half.y));
         let is_in_the_way = |body: &Body| {
-            let owner = self.objects.get(&body.id()).filter(|object| object.player.is_none());
+            let owner = self.objects.get(&body.id());
+            let owner = owner.filter(|object| object.player.is_none() && object.held.is_none());
             let is_others = owner.is_some_and(|object| match object.owner {
                 Some(owner) => owner != *own,
                 None => body.motion() == Motion::Static,
@@ -178,6 +179,9 @@ impl State {
     /// beside the lot.
     fn way_home(&self, lot: &Lot, id: ObjectId) -> Result<Vec2, Refusal> {
         let owner = self.thing(id)?.owner.ok_or(Refusal::NotYours)?;
+        if self.is_held(id) {
+            return Err(Refusal::Held);
+        }
         let body = self.bodies.body(id).ok_or(Refusal::NoObject)?;
         if !lot.area.contains(body.position()) {
             return Err(Refusal::NotOnLot);

@@ -103,8 +103,8 @@ impl ActContext<'_> {
 
     /// Returns how much of its owner's quotas a thing uses.
     fn quota_use(&self, id: ObjectId, thing: &Object) -> Result<QuotaUse, Refusal> {
-        let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
-        Ok(QuotaUse::of(thing, body.motion(), thing.scripts.len()))
+        let motion = self.state.motion_of(id).ok_or(Refusal::NoObject)?;
+        Ok(QuotaUse::of(thing, motion, thing.scripts.len()))
     }
 }
 
@@ -128,13 +128,19 @@ impl State {
         }
     }
 
-    /// Makes a thing somebody's, or the sim's own. Its things stay with whom they belong to.
+    /// Makes a thing somebody's, or the sim's own. Its things stay with whom they belong to, and whoever else
+    /// has it in hand puts it down.
     pub(super) fn hand_over(
         &mut self,
         id: ObjectId,
         to: Option<PublicKey>,
         spawner: Option<ObjectId>,
     ) {
+        let new_holder = to.and_then(|to| self.present.get(&to).copied());
+        let held = self.objects.get(&id).and_then(|object| object.held);
+        if held.is_some_and(|held| Some(held.by) != new_holder) {
+            self.put_down(id, None);
+        }
         let object = self.objects.get_mut(&id).expect("what is handed over was just seen");
         let owner = core::mem::replace(&mut object.owner, to);
         let before = core::mem::replace(&mut object.spawner, spawner);

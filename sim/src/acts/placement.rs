@@ -1,5 +1,6 @@
 //! Placement: decides where there is room for what builders build.
 
+use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_types::Refusal;
 
@@ -9,13 +10,17 @@ use crate::{space::Footprint, state::State};
 impl ActContext<'_> {
     /// Checks that the author's avatar is near enough to this ground.
     pub(crate) fn check_reach(&self, footprint: &Footprint) -> Result<(), Refusal> {
-        let bodies = &self.state.bodies;
-        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
-        let avatar = own.ok_or(Refusal::NoSeat)?;
-        if footprint.distance(avatar.position()) > self.rules().reach {
+        if footprint.distance(self.own_place()?) > self.rules().reach {
             return Err(Refusal::OutOfReach);
         }
         Ok(())
+    }
+
+    /// Returns where the author's avatar is.
+    pub(super) fn own_place(&self) -> Result<Vec2, Refusal> {
+        let bodies = &self.state.bodies;
+        let own = self.state.present.get(&self.author()).and_then(|avatar| bodies.body(*avatar));
+        Ok(own.ok_or(Refusal::NoSeat)?.position())
     }
 
     /// Checks that a body may cover this ground, wherever the author may build.
@@ -31,7 +36,7 @@ impl ActContext<'_> {
 impl State {
     /// Says whether a place is on the sim's own ground. Behind an open border bodies move a little further,
     /// and nobody builds.
-    pub(super) fn is_own_ground(&self, place: metatopia_math::Vec2) -> bool {
+    pub(super) fn is_own_ground(&self, place: Vec2) -> bool {
         let own = self.borders.is_empty() || self.charter.parameters.ground.nearest(place) == place;
         own && self.bodies.bounds().contains(place)
     }

@@ -117,13 +117,22 @@ impl ActContext<'_> {
     pub(super) fn grows(&self, change: &StateChange) -> bool {
         match change {
             StateChange::Build(step) => {
-                !matches!(**step, BuildStep::Edit(_, ObjectEdit::Delete | ObjectEdit::Detach(_)))
+                let shrinks = |edit: &ObjectEdit| {
+                    matches!(
+                        edit,
+                        ObjectEdit::Delete | ObjectEdit::Detach(_) | ObjectEdit::Unjoin(_)
+                    )
+                };
+                !matches!(&**step, BuildStep::Edit(_, edit) if shrinks(edit))
             }
             StateChange::Undo(skip) => {
                 let history = self.state.histories.get(&self.author());
                 let entry = history.and_then(|history| history.entry(*skip));
                 entry.is_some_and(|entry| {
-                    !matches!(entry.inverse, Inverse::Delete | Inverse::Detach(_))
+                    !matches!(
+                        entry.inverse,
+                        Inverse::Delete | Inverse::Detach(_) | Inverse::Unjoin(..)
+                    )
                 })
             }
             _ => false,

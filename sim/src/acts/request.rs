@@ -33,6 +33,9 @@ impl ActContext<'_> {
             | Act::Answer { .. }
             | Act::Forbid
             | Act::GoHome
+            | Act::Sit { .. }
+            | Act::FileReport { .. }
+            | Act::WithdrawReport { .. }
             | Act::Approach { .. } => (Right::Attend, ActTarget::SIM),
             Act::Say { .. } => (Right::Speak, ActTarget::SIM),
             Act::Ready { .. } | Act::Report(_) => (Right::Testify, ActTarget::SIM),
@@ -75,8 +78,9 @@ impl ActContext<'_> {
                 let area = Footprint { shape: shape(blueprint.outline), pose }.area();
                 Ok((Right::Build, ActTarget { ground: Some(area), ..ActTarget::SIM }))
             }
-            // Whether a thing may be copied is a matter of its licence, not of whose it is.
-            Build::Copy { object, .. } => {
+            // Whether a thing may be copied is a matter of its licence, and whether one is put down of whose
+            // hands it is in: not of whose it is.
+            Build::Copy { object, .. } | Build::PutDown { object, .. } => {
                 Ok((Right::Build, ActTarget { ground: Some(ground(object)?), ..ActTarget::SIM }))
             }
             Build::Resize { object, outline } => {
@@ -85,6 +89,13 @@ impl ActContext<'_> {
             }
             Build::Move { object, .. } | Build::Rotate { object, .. } => {
                 Ok((Right::Build, onto(object)?))
+            }
+            Build::Unjoin { object, .. } | Build::Join { object, to: None, .. } => {
+                Ok((Right::Build, onto(object)?))
+            }
+            Build::Join { object, to: Some(to), .. } => {
+                let frozen = thing(object)?.frozen || thing(to)?.frozen;
+                Ok((Right::Build, ActTarget { frozen, ..onto(object)? }))
             }
             Build::Attach { object, .. }
             | Build::Detach { object, .. }
@@ -95,7 +106,8 @@ impl ActContext<'_> {
             | Build::Recolor { object, .. }
             | Build::Rename { object, .. }
             | Build::Write { object, .. }
-            | Build::LetTravel { object, .. } => Ok((Right::Build, thing(object)?)),
+            | Build::LetTravel { object, .. }
+            | Build::Take { object } => Ok((Right::Build, thing(object)?)),
             Build::Undo { skip } => Ok((Right::Build, self.undo_target(*skip)?)),
         }
     }
@@ -135,7 +147,9 @@ impl State {
 pub(super) fn footprint_after(build: &Build, body: &Body) -> Footprint {
     let Footprint { shape: before, pose } = Footprint::of(body);
     match build {
-        Build::Move { position, .. } | Build::Copy { position, .. } => {
+        Build::Move { position, .. }
+        | Build::Copy { position, .. }
+        | Build::PutDown { position, .. } => {
             Footprint { shape: before, pose: Pose { position: *position, ..pose } }
         }
         Build::Rotate { angle, .. } => {

@@ -28,7 +28,7 @@ impl ActContext<'_> {
             changes.push(StateChange::Unseat(idlest.ok_or(Refusal::Full)?));
         }
         let (object, body) = self.avatar(name, look);
-        changes.push(StateChange::Spawn(object, Box::new(body)));
+        changes.push(StateChange::Spawn(Box::new(object), Box::new(body)));
         Ok(changes)
     }
 

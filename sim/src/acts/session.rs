@@ -149,8 +149,9 @@ impl ActContext<'_> {
         let parts = [self.tick().0, self.state.clock.next_object.0];
         let mut dice = Stream::new(&self.state.clock.seed.0, "metatopia spawn v1", &parts);
         let is_free = |place: Vec2| {
-            let mut near = self.state.bodies.around(place, avatar.radius);
-            near.all(|body| body.is_sensor() || distance_to(body, place) > avatar.radius)
+            let near = self.state.bodies.around(place, avatar.radius);
+            let mut near = near.filter(|body| !body.is_sensor() && !self.state.is_held(body.id()));
+            near.all(|body| distance_to(body, place) > avatar.radius)
         };
         let mut place = avatar.spawn;
         for _ in 0..SPAWN_TRIES {
@@ -190,6 +191,9 @@ impl State {
             travels: false,
             guest: None,
             spawner: None,
+            held: None,
+            seat: None,
+            changed: None,
         };
         let shape = Shape::Circle { radius: parameters.avatar.radius };
         let mut body = BodySpec::new(shape, Motion::Dynamic, place);

@@ -143,9 +143,9 @@ fn the_last_number_is_given_out_and_none_after_it() {
     let last = ObjectId(OBJECT_NUMBERS_END - 1);
     state.clock.next_object = last;
 
-    assert_eq!(state.spawn(object.clone(), &body), Ok(last));
+    assert_eq!(state.spawn((*object).clone(), &body), Ok(last));
 
-    let one_more = catch_unwind(AssertUnwindSafe(|| state.spawn(object, &body).is_ok()));
+    let one_more = catch_unwind(AssertUnwindSafe(|| state.spawn(*object, &body).is_ok()));
     assert!(one_more.is_err(), "numbers from OBJECT_NUMBERS_END on are for other bodies");
     assert!(state.objects.contains(&last) && state.bodies.body(ObjectId(last.0 + 1)).is_none());
 }

@@ -1,7 +1,7 @@
 //! Undoing: decides whether a building step can be undone.
 
 use metatopia_physics::{Aspect, Body, Pose};
-use metatopia_types::{ObjectId, Refusal, ScriptId};
+use metatopia_types::{ObjectId, PackageId, Refusal, ScriptId};
 
 use super::{
     changes::StateChange,
@@ -9,7 +9,10 @@ use super::{
     history::{DeletedObject, Inverse},
     quota::QuotaUse,
 };
-use crate::{space::Footprint, state::Object};
+use crate::{
+    space::Footprint,
+    state::{Object, State},
+};
 
 impl ActContext<'_> {
     /// Decides an undo. The author may be anywhere, and the land may be anybody's; but an undo neither
@@ -21,7 +24,7 @@ impl ActContext<'_> {
         let id = entry.object;
         match &entry.inverse {
             Inverse::Nothing => return Err(Refusal::GiftStays),
-            Inverse::Restore(deleted) => self.check_restored(deleted)?,
+            Inverse::Restore(deleted) => self.state.check_restored(deleted)?,
             Inverse::Delete | Inverse::Recolor(_) | Inverse::Rename(_) | Inverse::LetTravel(_) => {
                 self.thing(id)?;
             }
@@ -36,6 +39,14 @@ impl ActContext<'_> {
                 self.check_package(*package)?;
                 self.check_script_again(self.thing(id)?, *script)?;
             }
+            Inverse::Unjoin(joint, to) => {
+                self.thing(id)?;
+                self.check_joined(id, *joint, *to)?;
+            }
+            Inverse::Join(specs) => {
+                self.thing(id)?;
+                self.check_rejoined(id, specs)?;
+            }
             Inverse::Upgrade(script, package) => {
                 self.check_upgrade(self.thing(id)?, *script, *package)?;
             }
@@ -43,21 +54,11 @@ impl ActContext<'_> {
         Ok(StateChange::Undo(skip))
     }
 
-    /// Checks that a deleted object may be restored.
-    fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
-        let DeletedObject { object, body, packages } = deleted;
-        packages.iter().try_for_each(|package| self.check_package(*package))?;
-        self.state.check_slots(body.motion())?;
-        if let Some(owner) = object.owner {
-            let more = QuotaUse::of(object, body.motion(), packages.len());
-            self.state.check_quota(&owner, more, 1)?;
-        }
-        self.state.check_nobody_is_there(&Footprint::of(body))
-    }
-
     /// Checks that one aspect of a body may become what it was.
     fn check_reverted(&self, id: ObjectId, before: &Body, aspect: Aspect) -> Result<(), Refusal> {
-        self.thing(id)?;
+        if self.thing(id)?.held.is_some() {
+            return Err(Refusal::Held);
+        }
         let body = self.state.bodies.body(id).ok_or(Refusal::NoObject)?;
         let Footprint { mut shape, pose: Pose { mut position, mut angle } } = Footprint::of(body);
         match aspect {
@@ -74,5 +75,29 @@ impl ActContext<'_> {
             return Err(Refusal::NoScript);
         }
         self.state.check_one_more_script(thing)
+    }
+}
+
+impl State {
+    /// Checks that the sim has a package.
+    pub(super) fn check_package(&self, package: PackageId) -> Result<(), Refusal> {
+        if self.packages.contains(&package) { Ok(()) } else { Err(Refusal::NoPackage) }
+    }
+
+    /// Checks that a deleted object may be restored.
+    pub(super) fn check_restored(&self, deleted: &DeletedObject) -> Result<(), Refusal> {
+        let DeletedObject { object, body, packages, .. } = deleted;
+        packages.iter().try_for_each(|package| self.check_package(*package))?;
+        let motion = object.spec_of(body).motion;
+        self.check_slots(motion)?;
+        if let Some(owner) = object.owner {
+            let more = QuotaUse::of(object, motion, packages.len());
+            self.check_quota(&owner, more, 1)?;
+        }
+        // What was in somebody's hands is put down where she stands, as it is when she leaves.
+        if object.held.is_some() {
+            return Ok(());
+        }
+        self.check_nobody_is_there(&Footprint::of(body))
     }
 }

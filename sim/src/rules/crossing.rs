@@ -72,6 +72,9 @@ pub enum Wall {
     Crowded,
 }
 
+/// What was taken and is not settled by its sender yet, by the numbers of its departures.
+pub(crate) type Pinned = BTreeMap<u64, Traveller>;
+
 /// What becomes of a departure of the neighbour that is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judgement {
@@ -170,13 +173,14 @@ impl Crossing {
         Ok(departure)
     }
 
-    /// Hears a later word of the neighbour, in a turn of this time. `judge` takes a departure, or refuses it.
+    /// Hears a later word of the neighbour, in a turn of this time. `judge` takes a departure, or refuses it,
+    /// and sees what was taken before it.
     /// Returns what became of our own.
     pub(crate) fn hear(
         &mut self,
         word: HeardSaid,
         now: Millis,
-        judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
+        judge: &mut dyn FnMut(&BorderDeparture, &Pinned) -> Judgement,
     ) -> Vec<CrossingEvent> {
         let known = self.heard.as_ref().map_or(Height(0), |heard| heard.said.height);
         assert!(word.said.height > known, "only later words are heard");
@@ -233,7 +237,7 @@ impl Crossing {
         &mut self,
         word: &Said,
         now: Millis,
-        judge: &mut dyn FnMut(&BorderDeparture) -> Judgement,
+        judge: &mut dyn FnMut(&BorderDeparture, &Pinned) -> Judgement,
     ) {
         for departure in &word.departures {
             let number = departure.number;
@@ -246,7 +250,7 @@ impl Crossing {
             let judgement = match () {
                 () if now > departure.until => Judgement::Refused(TravelRefusal::Late),
                 () if !self.said.open => Judgement::Refused(TravelRefusal::Closed),
-                () => judge(departure),
+                () => judge(departure, &self.pinned),
             };
             let refused = match judgement {
                 Judgement::Waits => return,

@@ -34,6 +34,8 @@ pub struct Governance {
     pub motd: Option<Motd>,
     /// How many orders were recorded so far: the number of the next one.
     pub orders: u64,
+    /// How many reports were filed so far: the next one has the number behind.
+    pub reports: u64,
 }
 
 /// A change of who votes that a temp admin asked for, and that waits.
@@ -61,6 +63,7 @@ impl Governance {
             delayed,
             motd: None,
             orders: 0,
+            reports: 0,
         }
     }
 
@@ -85,6 +88,11 @@ impl Governance {
     /// Adds the time of a turn, at most [`GOVERNANCE_STEP_MS_MAX`].
     pub(crate) fn pass(&mut self, milliseconds: u64) {
         self.time = self.time.saturating_add(milliseconds.min(GOVERNANCE_STEP_MS_MAX));
+    }
+
+    /// Returns the governance time so many seconds ago.
+    pub(crate) fn seconds_ago(&self, seconds: u32) -> u64 {
+        self.time.saturating_sub(u64::from(seconds).saturating_mul(1_000))
     }
 
     /// Records a login. A temp admin's login never counts as an admin's.

@@ -119,8 +119,8 @@ pub const PUSH_TICKS_MIN: u64 = 15;
 /// milliseconds.
 pub const ARRIVALS_PER_TURN_MAX: usize = 64;
 
-/// Building steps that a builder can undo. Sixteen of the largest, deleted things of less than a
-/// kilobyte, are a quarter of a leaf.
+/// Building steps that a builder can undo. Sixteen of the largest, deleted things of four kilobytes with
+/// all their joints, fit into a leaf.
 pub const UNDO_ENTRIES_MAX: usize = 16;
 
 /// Building steps in one turn: 128 bodies that are put into a list of 16,384 take some
@@ -133,8 +133,8 @@ pub const BUILDS_PER_AUTHOR_MAX: u32 = 8;
 /// Joints of one sim: they take less than 200 KiB of a snapshot.
 pub const SIM_JOINTS_MAX: usize = 1_024;
 
-/// Joints between the things of one owner that scripts make: seven others find room beside one who takes
-/// all of them.
+/// Joints between the things of one owner that scripts and builders make: seven others find room beside one
+/// who takes all of them.
 pub const OWNER_JOINTS_MAX: usize = 128;
 
 /// Bodies of a sim on the advanced tier: its state is hashed in each turn.
@@ -144,6 +144,9 @@ pub const ADVANCED_BODIES_MAX: usize = 2_000;
 /// forgets them, and the next tick begins from the bodies. They find room in a snapshot because so
 /// few bodies leave it.
 pub const TIER_BYTES_MAX: usize = 8 * 1_024 * 1_024;
+
+/// Things that one person holds: two in each hand.
+pub const HANDS_MAX: usize = 4;
 
 /// Joints that hold one object.
 pub const OBJECT_JOINTS_MAX: usize = 16;
@@ -255,7 +258,7 @@ pub const GENESIS_BYTES_MAX: usize = 16 * 1_024 * 1_024;
 
 /// Bytes of a world's state as a snapshot has it. Whatever anybody can make grow without a bound of its
 /// own takes from a budget up to this number (`byte_budget.rs`). 64 MiB are 1,300 scripts with full
-/// inboxes and states. The rest of a state has bounds of its own, 202 MiB together: see
+/// inboxes and states. The rest of a state has bounds of its own, 207 MiB together: see
 /// [`SNAPSHOT_BYTES_MAX`](crate::SNAPSHOT_BYTES_MAX).
 pub const WORLD_BYTES_MAX: u64 = 64 * 1_024 * 1_024;
 
@@ -396,7 +399,31 @@ pub const ROTATED_AGAIN_MS: u64 = 86_400_000;
 /// are 0.8 MiB.
 pub const ORDERS_KEPT: u64 = 1_024;
 
-/// Roles, bans and mutes that end by time in one turn. Later ones have no effect any more, and wait.
+/// Reports that are open at one time, with those that were decided and are remembered 512 of at most 900 B:
+/// 0.5 MiB.
+pub const REPORTS_OPEN_MAX: usize = 256;
+
+/// Open reports of newcomers: keys that cost nothing fill no more than half of the queue.
+pub const REPORTS_OF_NEWCOMERS_MAX: usize = 128;
+
+/// Open reports of one person.
+pub const REPORTS_PER_PERSON_MAX: usize = 4;
+
+/// Reports that the state remembers after they were decided, so that their reporters hear of it.
+pub const REPORTS_DECIDED_KEPT: usize = 256;
+
+/// Things of which the state remembers what they were before somebody changed, made or deleted them; of
+/// more, the oldest trace goes. Of at most 1,400 B each, they are 5.5 MiB.
+pub const TRACES_MAX: usize = 4_096;
+
+/// How long that is remembered, in milliseconds of governance time: a day.
+pub const TRACE_MS: u64 = 86_400_000;
+
+/// Things that one act of a moderator makes what they were: a quarter of what a turn may build.
+pub const UNDONE_PER_ACT_MAX: usize = 32;
+
+/// Roles, bans and mutes that end by time in one turn, and traces that are forgotten. Later ones have no
+/// effect any more, and wait.
 pub const ENDINGS_PER_TURN_MAX: usize = 64;
 
 /// Places on its owner's land that are tried for a thing that goes there.

@@ -157,7 +157,8 @@ impl State {
     fn is_on_open_ground(&self, id: ObjectId) -> bool {
         let open = self.charter.parameters.building.open_ground;
         self.bodies.body(id).is_some_and(|body| {
-            body.motion() == Motion::Static && self.ground_at(body.position()).is_open(open)
+            self.motion_of(id) == Some(Motion::Static)
+                && self.ground_at(body.position()).is_open(open)
         })
     }
 }

@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metatopia_types::{
-    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, RoleRight, ScriptId, SetChange, SimId,
-    Square, TicketOrder,
+    Build, GovernOrder, Height, LotId, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling,
+    ScriptId, SetChange, SimId, Square, TicketOrder,
 };
 use serde::{Deserialize, Serialize};
 
-use super::{authority::Warrant, rotations::RotatedKey};
+use super::{authority::Warrant, reports::Reports, rotations::RotatedKey, traces::Traces};
 use crate::{
     limits::{BANS_MAX, ENDINGS_PER_TURN_MAX, FROZEN_MAX, MUTES_MAX, ORDERS_KEPT, ROLES_MAX},
     state::{State, World},
@@ -121,6 +121,26 @@ pub enum OrderedDeed {
         /// The lot; none if it was claimed.
         lot: Option<LotId>,
     },
+    /// What a key did to things was undone.
+    Undo {
+        /// The key that it is about.
+        key: PublicKey,
+        /// How many things are what they were.
+        undone: u32,
+        /// How many things stayed as they were, because a rule was against it.
+        collided: u32,
+    },
+    /// A ruling on a report.
+    Decide {
+        /// The number of the report.
+        report: u64,
+        /// What the report is about.
+        about: ReportSubject,
+        /// Whether the report was right.
+        ruling: Ruling,
+        /// Why, in a line.
+        reason: String,
+    },
 }
 
 /// Returns the word for a step of building.
@@ -141,6 +161,10 @@ pub(crate) fn build_word(build: &Build) -> (&'static str, Option<ObjectId>) {
         Build::Upgrade { object, .. } => ("upgrade", Some(*object)),
         Build::Resume { object, .. } => ("resume", Some(*object)),
         Build::LetTravel { object, .. } => ("let travel", Some(*object)),
+        Build::Take { object } => ("take", Some(*object)),
+        Build::PutDown { object, .. } => ("put down", Some(*object)),
+        Build::Join { object, .. } => ("join", Some(*object)),
+        Build::Unjoin { object, .. } => ("unjoin", Some(*object)),
         Build::Undo { .. } => ("undo", None),
     }
 }
@@ -164,16 +188,22 @@ pub(crate) struct People {
     pub(crate) rotated: Tracked<PublicKey, RotatedKey>,
     /// What was ordered, by number; the oldest go first.
     pub(crate) orders: Tracked<u64, RecordedOrder>,
+    /// What people told moderators, and what was decided.
+    pub(crate) reports: Reports,
+    /// What things were before somebody changed them.
+    pub(crate) traces: Traces,
     /// Index: what ends by time.
     endings: BTreeSet<(u64, Ending, PublicKey)>,
 }
 
 impl People {
     /// Returns what a successor keeps: whom and what moderators stopped, and which keys were given
-    /// up. Its admins are others, so nobody has a role any more, and its record begins.
+    /// up. Its admins are others, so nobody has a role any more, and its record, its queue and its traces
+    /// begin.
     pub(crate) fn succeed(&self) -> Self {
         let (roles, orders) = (Tracked::default(), Tracked::default());
-        let mut kept = Self { roles, orders, ..self.clone() };
+        let (reports, traces) = (Reports::default(), Traces::default());
+        let mut kept = Self { roles, orders, reports, traces, ..self.clone() };
         kept.index();
         kept
     }
@@ -186,6 +216,8 @@ impl People {
         self.frozen.touch_all();
         self.rotated.touch_all();
         self.orders.touch_all();
+        self.reports.all.touch_all();
+        self.traces.all.touch_all();
     }
 
     /// Builds the index of what ends.
@@ -202,6 +234,8 @@ impl People {
         let bans = self.bans.iter().filter_map(sanction(Ending::Ban));
         let mutes = self.mutes.iter().filter_map(sanction(Ending::Mute));
         self.endings = rights.chain(bans).chain(mutes).collect();
+        self.reports.index();
+        self.traces.index();
     }
 
     /// Says whether a key has this right by a role at this time.
@@ -327,6 +361,7 @@ impl State {
     /// Ends what has lasted as long as it was to, those first that ended first. What is left over does not
     /// count any more, and goes in one of the next turns.
     pub(crate) fn end_by_time(&mut self) {
+        self.people.traces.pass(self.governance.time);
         for _ in 0..ENDINGS_PER_TURN_MAX {
             let Some((ending, key)) = self.people.take_ended(self.governance.time) else {
                 return;

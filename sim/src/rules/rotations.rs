@@ -144,6 +144,8 @@ impl State {
         }
         self.first_logins.change_issuer(&old, new);
         let people = &mut self.people;
+        people.reports.change_key(&old, new);
+        people.traces.change_key(&old, new);
         if let Some(role) = people.roles.get(&old).cloned() {
             people.revoke(old, &role.rights.keys().copied().collect());
             for (right, given) in role.rights {

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use metatopia_math::{Fx, Vec2};
 use metatopia_scripting::{
     Call, ErrorKind, EventKind, FailureReport, Handler, ScriptEffect, ScriptError, ScriptOutput,
-    limits::{EFFECT_BYTES_MAX, EFFECTS_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX, ZONE_REACH},
+    limits::{
+        EFFECT_BYTES_MAX, EFFECTS_MAX, SEAT_REACH, SIGN_BYTES_MAX, TOPIC_BYTES_MAX, ZONE_REACH,
+    },
 };
 use metatopia_types::{
     Form, Outline, PackageId,
@@ -72,6 +74,7 @@ fn is_sound(effect: &ScriptEffect) -> bool {
         ScriptEffect::Ui { form, .. } => is_sound_form(form),
         ScriptEffect::Sound { pitch, .. } => pitch.unsigned_abs() <= SOUND_PITCH_MAX.unsigned_abs(),
         ScriptEffect::Zone { outline } => outline.is_none_or(is_sound_zone),
+        ScriptEffect::Seat { at } => at.is_none_or(|at| at.length() <= Fx::from_int(SEAT_REACH)),
         ScriptEffect::Spawn { tag, .. } => tag.len() <= TOPIC_BYTES_MAX,
         ScriptEffect::Offer { terms, text, tag, .. } => {
             let asks = terms.give.is_some() || terms.take.is_some() || !terms.allow.is_empty();

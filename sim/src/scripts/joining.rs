@@ -1,9 +1,9 @@
-//! Joints that scripts make, drive and take off.
+//! Joints that scripts make, drive and take off, and the rules for all joints of things.
 
 use metatopia_math::Fx;
 use metatopia_physics::{JointError, JointId, JointKind, JointSpec, MissingBody, Motor};
 use metatopia_scripting::ThingJoint;
-use metatopia_types::ObjectId;
+use metatopia_types::{ObjectId, PublicKey};
 
 use crate::{
     limits::{OBJECT_JOINTS_MAX, OWNER_JOINTS_MAX, SIM_JOINTS_MAX},
@@ -25,6 +25,9 @@ pub(crate) enum JoiningError {
     /// One of them is held by as many joints as one thing may be.
     #[error("object {0} is held by {OBJECT_JOINTS_MAX} joints already")]
     Held(ObjectId),
+    /// Somebody has one of them in hand.
+    #[error("somebody has object {0} in hand")]
+    InHand(ObjectId),
     /// Physics refuses the joint.
     #[error(transparent)]
     Physics(#[from] JointError),
@@ -44,37 +47,64 @@ impl State {
         other: ObjectId,
         by: ThingJoint,
     ) -> Result<(), JoiningError> {
-        self.check_owner(own, other)?;
-        let joints = self.bodies.joints();
-        if joints.len() >= SIM_JOINTS_MAX {
-            return Err(JoiningError::Full);
-        }
-        let holds = |spec: &JointSpec, id| spec.b == id || spec.a == Some(id);
-        let held = |id| joints.iter().filter(|joint| holds(joint.spec(), id)).count();
-        if let Some(id) = [own, other].into_iter().find(|id| held(*id) >= OBJECT_JOINTS_MAX) {
-            return Err(JoiningError::Held(id));
-        }
-        let owner = |id| self.objects.get(&id).and_then(|object| object.owner);
-        let share = owner(own)
-            .map(|own| joints.iter().filter(|joint| owner(joint.spec().b) == Some(own)).count());
-        if share.is_some_and(|count| count >= OWNER_JOINTS_MAX) {
-            return Err(JoiningError::Share);
-        }
-        let next = joints.last().map_or(1, |joint| joint.id().0.saturating_add(1));
         let spec = match by {
             ThingJoint::Pin(at) => {
                 let kind = JointKind::Revolute { limits: None, motor: None };
-                self.bodies.joint_at(own, other, at, kind)?
+                self.bodies.joint_at(Some(own), other, at, kind)?
             }
             ThingJoint::Weld(at) => {
-                self.bodies.joint_at(own, other, at, JointKind::Weld { spring: None })?
+                self.bodies.joint_at(Some(own), other, at, JointKind::Weld { spring: None })?
             }
             ThingJoint::Rope(max) => {
                 let kind = JointKind::Distance { min: Fx::ZERO, max, spring: None };
                 JointSpec { collide: true, ..JointSpec::new(Some(own), other, kind) }
             }
         };
-        Ok(self.bodies.join(JointId(next), &spec)?)
+        self.check_joint(&spec)?;
+        self.add_joint(&spec)?;
+        Ok(())
+    }
+
+    /// Checks that a joint may be added: it holds things of one owner, and nothing that has as many joints
+    /// as it may.
+    pub(crate) fn check_joint(&self, spec: &JointSpec) -> Result<(), JoiningError> {
+        match spec.a {
+            Some(first) => self.check_owner(first, spec.b)?,
+            None => self.check_owner(spec.b, spec.b)?,
+        }
+        let ends = || [spec.a, Some(spec.b)].into_iter().flatten();
+        if let Some(id) = ends().find(|id| self.is_held(*id)) {
+            return Err(JoiningError::InHand(id));
+        }
+        if self.bodies.joints().len() >= SIM_JOINTS_MAX {
+            return Err(JoiningError::Full);
+        }
+        let held = |id| self.bodies.joints_of(id).count();
+        if let Some(id) = ends().find(|id| held(*id) >= OBJECT_JOINTS_MAX) {
+            return Err(JoiningError::Held(id));
+        }
+        let owner = self.objects.get(&spec.b).and_then(|object| object.owner);
+        if owner.is_some_and(|owner| self.joints_of_owner(&owner) >= OWNER_JOINTS_MAX) {
+            return Err(JoiningError::Share);
+        }
+        Ok(self.bodies.check_joint(spec)?)
+    }
+
+    /// Returns how many joints the things of an owner have. It looks at these things only, as a sim may have
+    /// a thousand other joints.
+    fn joints_of_owner(&self, owner: &PublicKey) -> usize {
+        let second = |id: &ObjectId| {
+            self.bodies.joints_of(*id).filter(|joint| joint.spec().b == *id).count()
+        };
+        self.owned.get(owner).into_iter().flatten().map(second).sum()
+    }
+
+    /// Adds a joint under the next id, which it returns.
+    pub(crate) fn add_joint(&mut self, spec: &JointSpec) -> Result<JointId, JointError> {
+        let last = self.bodies.joints().last();
+        let next = JointId(last.map_or(1, |joint| joint.id().0.saturating_add(1)));
+        self.bodies.join(next, spec)?;
+        Ok(next)
     }
 
     /// Takes off all joints between two things of one owner.
@@ -100,10 +130,8 @@ impl State {
         if self.check_owner(own, other).is_err() {
             return Vec::new();
         }
-        let between = |spec: &JointSpec| {
-            (spec.a, spec.b) == (Some(own), other) || (spec.a, spec.b) == (Some(other), own)
-        };
-        let joints = self.bodies.joints().iter().filter(|joint| between(joint.spec()));
+        let between = |spec: &JointSpec| spec.a == Some(other) || spec.b == other;
+        let joints = self.bodies.joints_of(own).filter(|joint| between(joint.spec()));
         joints.map(|joint| joint.id()).collect()
     }
 

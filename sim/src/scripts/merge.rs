@@ -80,7 +80,8 @@ pub(crate) fn merge(
                 | ScriptEffect::Despawn { .. }
                 | ScriptEffect::Join { .. }
                 | ScriptEffect::Unjoin { .. }
-                | ScriptEffect::Motor { .. }) => {
+                | ScriptEffect::Motor { .. }
+                | ScriptEffect::Seat { .. }) => {
                     changes.push((place, index, effect));
                 }
             }
@@ -140,6 +141,10 @@ fn change_things(
         }
         ScriptEffect::Motor { other, speed, strength } => {
             state.drive_things(run.object, other, Motor { speed, strength });
+            None
+        }
+        ScriptEffect::Seat { at } => {
+            state.set_seat(run.object, at);
             None
         }
         other => unreachable!("{other:?} changes no things"),
@@ -307,7 +312,8 @@ fn write_object(state: &mut State, id: ObjectId, own: ObjectWrites) {
         object.look.color = own.color.unwrap_or(object.look.color) & 0x00ff_ffff;
         object.text = own.text.unwrap_or_else(|| core::mem::take(&mut object.text));
     }
-    let Some(body) = state.bodies.body(id) else {
+    // What is in hand is where its holder is.
+    let Some(body) = state.bodies.body(id).filter(|_| !state.is_held(id)) else {
         return;
     };
     if own.pos.is_some() || own.angle.is_some() {

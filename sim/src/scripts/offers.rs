@@ -108,6 +108,7 @@ impl State {
         let Some(angle) = self.bodies.body(who).map(metatopia_physics::Body::angle) else {
             return;
         };
+        self.stand(who);
         // A place outside of the ground is left undone, as where a script puts its own object.
         if self.bodies.set_pose(who, Pose { position: to, angle }).is_ok() {
             let _ = self.bodies.set_velocity(who, metatopia_math::Vec2::ZERO);

@@ -2,10 +2,10 @@
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{
-    Aspect, Body, BodySpec, Bounds, Changes, Contact, Hit, ImpulseError, InsertError, Joint,
-    JointEnded, JointError, JointId, JointKind, JointSpec, MissingBody, Motor, NearbyBody,
-    OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError, Shape,
-    StepEvents, Tier, TooManyForTier, Touch, VelocityError,
+    Aspect, Body, BodySpec, Bounds, Changes, Contact, Filter, Hit, ImpulseError, InsertError,
+    Joint, JointEnded, JointError, JointId, JointKind, JointSpec, MissingBody, Motion, Motor,
+    NearbyBody, OutOfBounds, Pose, RayHit, Region, ReshapeError, RestoreRegionError, RevertError,
+    Shape, StepEvents, Tier, TooManyForTier, Touch, VelocityError,
 };
 use metatopia_types::{ObjectId, limits::OBJECT_NUMBERS_END};
 
@@ -98,8 +98,7 @@ impl Bodies {
 
     /// Says whether a joint holds an object.
     pub(crate) fn is_joined(&self, id: ObjectId) -> bool {
-        let holds = |joint: &Joint| joint.spec().a == Some(id) || joint.spec().b == id;
-        self.joints().iter().any(holds)
+        self.region.joints_of(id).next().is_some()
     }
 
     /// Returns the joint of this id.
@@ -107,15 +106,21 @@ impl Bodies {
         self.region.joint(id)
     }
 
-    /// Returns the definition of a joint of two bodies as they are, at a point.
+    /// Returns the joints that hold an object, but for those that end with the next step.
+    pub(crate) fn joints_of(&self, id: ObjectId) -> impl Iterator<Item = &Joint> {
+        self.region.joints_of(id).filter(|joint| !joint.is_lost())
+    }
+
+    /// Returns the definition of a joint of two bodies as they are, at a point; the first one may be the
+    /// ground.
     pub(crate) fn joint_at(
         &self,
-        a: ObjectId,
+        a: Option<ObjectId>,
         b: ObjectId,
         at: Vec2,
         kind: JointKind,
     ) -> Result<JointSpec, MissingBody> {
-        self.region.joint_at(Some(a), b, at, kind)
+        self.region.joint_at(a, b, at, kind)
     }
 
     /// Removes a joint, if it is there.
@@ -129,6 +134,11 @@ impl Bodies {
         if self.joint(id).is_some_and(is_hinge) {
             self.region.set_motor(id, motor).expect("a hinge that was just seen");
         }
+    }
+
+    /// Checks a definition of a joint.
+    pub(crate) fn check_joint(&self, spec: &JointSpec) -> Result<(), JointError> {
+        self.region.check_joint(spec).map(drop)
     }
 
     /// Adds a joint.
@@ -193,6 +203,12 @@ impl Bodies {
         mass: Fx,
     ) -> Result<(), ReshapeError> {
         self.region.set_shape(id, shape, mass)
+    }
+
+    /// Gives a body that is there another motion and filter. The bodies that it touched wake.
+    pub(crate) fn set_role(&mut self, id: ObjectId, motion: Motion, filter: Filter) {
+        self.region.set_filter(id, filter).expect("a body that was just seen");
+        self.region.set_motion(id, motion).expect("a shape that moves can stand still, and back");
     }
 
     /// Reverts one aspect of a body to an older state.

@@ -1,7 +1,7 @@
 //! The facts that clients may be shown: plain facts about the state, without its machinery.
 
 use metatopia_math::{Angle, Fx, Vec2};
-use metatopia_physics::{Body, Motion, Shape};
+use metatopia_physics::{Body, Joint, JointSpec, Motion, Shape};
 use metatopia_scripting::{ErrorKind, Package};
 use metatopia_types::{
     ActId, AssetLicence, Emote, Height, LeafKey, Look, ObjectId, Origin, Outcome, PackageId,
@@ -12,7 +12,7 @@ use super::land::Land;
 use crate::{
     acts::{BuildHistory, ChatIndex},
     rules::Governance,
-    state::{Charter, Parameters, Player, Publication, World},
+    state::{Charter, Parameters, Player, Publication, ThingChange, World},
     tree::outcomes_key,
 };
 
@@ -60,6 +60,10 @@ pub struct WorldObject {
     pub travels: bool,
     /// The object whose script spawned it.
     pub spawner: Option<ObjectId>,
+    /// The avatar that has it in hand.
+    pub held: Option<ObjectId>,
+    /// Who changed it last.
+    pub changed: Option<ThingChange>,
 }
 
 /// A script on an object, for lists of what runs.
@@ -104,6 +108,19 @@ impl World {
         self.state.bodies.body(id).and_then(|body| self.seen(body))
     }
 
+    /// Returns the definitions of the joints that hold something whose centre is within `radius` metres of
+    /// `center`, in the order of their ids.
+    pub fn joints_near(&self, center: Vec2, radius: Fx) -> impl Iterator<Item = &JointSpec> {
+        let bodies = &self.state.bodies;
+        let near = move |id: ObjectId| {
+            bodies.body(id).is_some_and(|body| body.position().distance(center) <= radius)
+        };
+        let joints = bodies.joints().iter().filter(|joint| !joint.is_lost()).map(Joint::spec);
+        joints
+            .filter(|spec| !self.state.is_avatar(spec.b))
+            .filter(move |spec| near(spec.b) || spec.a.is_some_and(near))
+    }
+
     /// Returns all objects, by id.
     pub fn objects(&self) -> impl Iterator<Item = WorldObject> {
         self.state.bodies.own().iter().filter_map(|body| self.seen(body))
@@ -124,7 +141,8 @@ impl World {
             angle: body.angle(),
             velocity: body.velocity(),
             shape: body.shape(),
-            movable: body.motion() == Motion::Dynamic && object.player.is_none(),
+            movable: object.held.is_some()
+                || (body.motion() == Motion::Dynamic && object.player.is_none()),
             player: object.player.map(|player| (player, self.gesture(&player))),
             scripts: object.scripts.iter().filter_map(package).collect(),
             licence: object.licence,
@@ -133,6 +151,8 @@ impl World {
             parent: object.parent,
             travels: object.travels,
             spawner: object.spawner,
+            held: object.held.map(|held| held.by),
+            changed: object.changed.clone(),
         })
     }
 

@@ -100,6 +100,7 @@ pub(crate) fn object_of(state: &State, sender: &Sender, event: &Event) -> Object
         Sender::Physics => match event {
             Event::Touch { other, .. } | Event::Hit { other, .. } => Some(*other),
             Event::Break { other } => *other,
+            Event::Sit { who } | Event::Stand { who } => Some(*who),
             _ => None,
         },
     };
@@ -126,6 +127,8 @@ pub fn describe(event: &Event) -> String {
         Event::Hit { other, speed } => format!("hit by {other}, speed {speed}"),
         Event::Break { other: Some(other) } => format!("the joint with {other} ended"),
         Event::Break { other: None } => "a joint with the ground ended".to_owned(),
+        Event::Sit { who } => format!("{who} sits down"),
+        Event::Stand { who } => format!("{who} stands up"),
         Event::Arrive => "arrive".to_owned(),
         Event::Refused { why } => format!("refused: {why}"),
         Event::Spawn { thing: None, tag } => format!("spawn {tag:?} refused"),

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     limits::{AHEAD_MS_MAX, BORDER_BAND_METRES, DEPARTURE_MS},
-    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Right},
+    rules::{ActTarget, BelievedDispatch, CrossingEvent, Judgement, Pinned, Right},
     space::{BorderLine, distance_to},
 };
 
@@ -49,7 +49,8 @@ impl State {
             parcels,
         };
         let now = self.clock.time;
-        let events = crossing.hear(word, now, &mut |departure| self.judge(departure, &rules));
+        let events = crossing
+            .hear(word, now, &mut |departure, pinned| self.judge(departure, &rules, pinned));
         let border = self.borders.all.get_mut(&neighbour);
         border.expect("a border that was just there").crossing = crossing;
         events.into_iter().for_each(|event| self.apply_event(neighbour, event));
@@ -63,7 +64,12 @@ impl State {
     }
 
     /// Judges a departure of a neighbour, and takes it if nothing speaks against it.
-    fn judge(&mut self, departure: &BorderDeparture, rules: &ArrivalRules) -> Judgement {
+    fn judge(
+        &mut self,
+        departure: &BorderDeparture,
+        rules: &ArrivalRules,
+        pinned: &Pinned,
+    ) -> Judgement {
         let Some(bytes) = rules.parcels.get(&departure.parcel) else {
             return Judgement::Waits;
         };
@@ -75,8 +81,11 @@ impl State {
             Some(Parcel::Thing(thing)) => {
                 let line = rules.line.ok_or(TravelRefusal::Closed);
                 let at = |line: BorderLine| {
+                    let hand = self.free_hand(&thing, pinned)?;
                     let to = (&line, departure.until);
-                    self.take_thing(rules.neighbour, &thing, bytes.len(), to)
+                    let id = self.take_thing(rules.neighbour, &thing, bytes.len(), to)?;
+                    hand.into_iter().for_each(|avatar| self.pick_up(id, avatar));
+                    Ok(())
                 };
                 line.and_then(at)
             }
@@ -211,7 +220,7 @@ impl State {
         let ground = self.charter.parameters.ground;
         let is_free = |place: &Vec2| {
             let near = self.bodies.around(*place, radius);
-            let mut solid = near.filter(|body| !body.is_sensor());
+            let mut solid = near.filter(|body| !body.is_sensor() && !self.is_held(body.id()));
             solid.all(|body| distance_to(body, *place) > radius)
         };
         let parts = [1, 2, 4].map(|part| ahead.scale(Fx::from_ratio(1, part)));

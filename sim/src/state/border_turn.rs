@@ -6,7 +6,7 @@ use metatopia_math::{Fx, Vec2};
 use metatopia_physics::Bounds;
 use metatopia_types::{
     CrossingPass, Height, Millis, ObjectId, Parcel, PublicKey, SimId, Traveller, TravellingPerson,
-    limits::PEOPLE_NEAR_MAX,
+    limits::{PARCEL_BYTES_MAX, PEOPLE_NEAR_MAX},
 };
 
 use super::{
@@ -14,6 +14,7 @@ use super::{
     players::{Player, PlayerSession},
     presence::Presence,
     sim_state::{Charter, State},
+    travel::ThingDeparture,
 };
 use crate::{
     limits::{DEPARTURE_MS, NEAR_BORDER_METRES},
@@ -104,7 +105,8 @@ impl State {
         }
         let ground = self.charter.parameters.ground;
         let lines = open_lines(&self.charter, &self.borders);
-        let movable = self.movable.iter().map(|id| (None, *id));
+        // What is in hand goes where its holder goes.
+        let movable = self.movable.iter().filter(|id| !self.is_held(**id)).map(|id| (None, *id));
         let people = self.present.iter().map(|(key, id)| (Some(*key), *id));
         let is_held = |(person, id): &(Option<PublicKey>, ObjectId)| {
             let place = self.bodies.body(*id).map(metatopia_physics::Body::position);
@@ -181,22 +183,22 @@ impl State {
         };
         let leaving: Vec<(ObjectId, SimId)> = self.movable.iter().filter_map(leaving).collect();
         for (id, neighbour) in leaving {
-            if self.depart_thing(id, neighbour) {
+            let sent = self.depart_thing(id, neighbour, (None, PARCEL_BYTES_MAX));
+            if sent == ThingDeparture::TooLarge {
                 self.put_inside(id);
             }
         }
     }
 
-    /// Sends somebody over a border: the avatar leaves as a parcel.
+    /// Sends somebody over a border: the avatar leaves as a parcel, and what she holds in others.
     fn depart_person(&mut self, key: &PublicKey, neighbour: SimId) {
         let now = self.clock.time;
         let Some(Player { name, look, bot, session: Some(session), .. }) = self.players.get(key)
         else {
             return;
         };
-        let Some(body) = self.present.get(key).and_then(|avatar| self.bodies.body(*avatar)) else {
-            return;
-        };
+        let Some(avatar) = self.present.get(key).copied() else { return };
+        let Some(body) = self.bodies.body(avatar) else { return };
         let Some(border) = self.borders.all.get_mut(&neighbour) else { return };
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
         let parcel = Parcel::Person(TravellingPerson {
@@ -213,8 +215,11 @@ impl State {
         let departure = border.crossing.depart(traveller, Parcel::digest(&parcel), now);
         // The last place under way may have gone to somebody else of this turn: she goes in the next one.
         let Ok(departure) = departure else { return };
-        self.borders.parcels.insert((neighbour, departure.number), parcel);
-        self.send_away(key, Presence::Away { to: neighbour, number: departure.number });
+        let (bytes_max, number) = (PARCEL_BYTES_MAX.saturating_sub(parcel.len()), departure.number);
+        self.borders.parcels.insert((neighbour, number), parcel);
+        let hands = self.in_hands_of(avatar).collect();
+        self.send_away(key, Presence::Away { to: neighbour, number });
+        self.send_after(*key, neighbour, (hands, bytes_max));
     }
 
     /// Writes down what is said to the neighbours after this turn.

@@ -188,7 +188,7 @@ impl State {
             owner: object.owner,
             look: object.look,
             text: object.text.clone(),
-            body: body.spec(),
+            body: object.spec_of(body),
             scripts: object.scripts.iter().map(script).collect(),
             licence: object.licence,
             // What is left of a spawner that is gone is about to go.
@@ -257,9 +257,11 @@ fn empty(genesis: &Genesis) -> Result<State, GenesisError> {
         owned: BTreeMap::new(),
         spawned: BTreeSet::new(),
         orphans: BTreeSet::new(),
+        hands: BTreeSet::new(),
         movable: BTreeSet::new(),
         alarms: BTreeSet::new(),
         zones: BTreeSet::new(),
+        seats: BTreeSet::new(),
         waiting: BTreeSet::new(),
         script_changes: Vec::new(),
         forgotten: Vec::new(),
@@ -286,6 +288,9 @@ fn place_object(state: &mut State, spec: &ObjectSpec) -> Result<(), InsertError>
         travels: false,
         guest: None,
         spawner: spec.spawner,
+        held: None,
+        seat: None,
+        changed: None,
     };
     let id = state.spawn(object, &spec.body)?;
     for (n, script) in (0..).zip(&spec.scripts) {

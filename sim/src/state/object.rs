@@ -1,7 +1,9 @@
 //! Objects: whatever has a place in the world. Their bodies are kept in `space::Bodies`.
 
+use metatopia_math::Vec2;
+use metatopia_physics::{Body, BodySpec, Filter, Motion};
 use metatopia_types::{
-    AssetLicence, BorderGuest, Look, ObjectId, Origin, PublicKey, ScriptId, SimId,
+    AssetLicence, BorderGuest, Height, Look, Millis, ObjectId, Origin, PublicKey, ScriptId, SimId,
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,44 @@ pub struct Object {
     pub guest: Option<BorderGuest>,
     /// The object whose script spawned it, which removes it when it likes. It goes when that one goes.
     pub spawner: Option<ObjectId>,
+    /// Who has it in hand.
+    pub held: Option<Held>,
+    /// Where somebody sits on it; none where nobody can.
+    pub seat: Option<ThingSeat>,
+    /// Who changed it last; none if nobody did since it came into the sim.
+    pub changed: Option<ThingChange>,
+}
+
+/// A hold on a thing that is in somebody's hands. Its body stays where the others are and stands
+/// still where the holder is, but meets no other body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Held {
+    /// The avatar of whoever holds it.
+    pub by: ObjectId,
+    /// What its body meets again once it is put down.
+    pub filter: Filter,
+}
+
+/// The seat of a thing, which a script made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThingSeat {
+    /// Where one sits, as the thing sees it, in metres.
+    pub at: Vec2,
+    /// The avatar that sits there, as far as the scripts on the thing were told.
+    pub told: Option<ObjectId>,
+}
+
+/// The last act by which somebody changed a thing. What scripts and pushes do to it is none.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThingChange {
+    /// Who did it.
+    pub by: PublicKey,
+    /// What was done, in a word.
+    pub word: String,
+    /// The turn that carried it out.
+    pub height: Height,
+    /// The time that the turn states.
+    pub time: Millis,
 }
 
 impl Object {
@@ -47,6 +87,16 @@ impl Object {
     #[must_use]
     pub fn origin(&self, sim: SimId, id: ObjectId) -> Origin {
         self.birth.unwrap_or(Origin { sim, number: id })
+    }
+
+    /// Returns the definition of the object's body as it is when nobody holds the object.
+    pub(crate) fn spec_of(&self, body: &Body) -> BodySpec {
+        let mut spec = body.spec();
+        if let Some(held) = self.held {
+            // Only what can be pushed is taken.
+            (spec.motion, spec.filter) = (Motion::Dynamic, held.filter);
+        }
+        spec
     }
 
     /// Notes that the object was born as number `id` of `sim`, unless it had come to that sim from another.

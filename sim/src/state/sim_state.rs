@@ -145,12 +145,16 @@ pub(crate) struct State {
     pub(crate) spawned: BTreeSet<(ObjectId, ObjectId)>,
     /// Index: what was spawned by an object that is gone.
     pub(crate) orphans: BTreeSet<ObjectId>,
-    /// Index: the things that can be pushed, avatars left out.
+    /// Index: what is held, by the avatar of who holds it.
+    pub(crate) hands: BTreeSet<(ObjectId, ObjectId)>,
+    /// Index: the things that can be pushed, also those in hand, avatars left out.
     pub(crate) movable: BTreeSet<ObjectId>,
     /// Index: the first timer of each script that has any.
     pub(crate) alarms: BTreeSet<(Tick, ScriptId)>,
     /// Index: the scripts that have a zone, or fall back to one.
     pub(crate) zones: BTreeSet<ScriptId>,
+    /// Index: the things on which somebody sits, or sat when their scripts were told the last time.
+    pub(crate) seats: BTreeSet<ObjectId>,
     /// Index: the scripts with events waiting.
     pub(crate) waiting: BTreeSet<ScriptId>,
     /// What became of scripts, as far as the programs do not know of it yet.
@@ -290,9 +294,11 @@ impl State {
         self.bound_seatless();
     }
 
-    /// Removes the avatar of a player who has one.
+    /// Removes the avatar of a player who has one. What it held is put down where it stood.
     fn remove_avatar(&mut self, key: &PublicKey) {
         if let Some(avatar) = self.present.remove(key) {
+            self.empty_hands(avatar);
+            self.stand(avatar);
             self.objects.remove(&avatar);
             // The body may only be missing: then it is gone already.
             let _ = self.bodies.remove(avatar);
@@ -419,13 +425,14 @@ impl State {
         self.owned = BTreeMap::new();
         self.movable = BTreeSet::new();
         self.index_spawned();
+        self.index_hands();
         self.people.index();
         self.lots.index();
         for (id, object) in self.objects.iter().filter(|(_, object)| object.player.is_none()) {
             if let Some(owner) = object.owner {
                 self.owned.entry(owner).or_default().insert(*id);
             }
-            if self.bodies.body(*id).is_some_and(|body| body.motion() == Motion::Dynamic) {
+            if self.motion_of(*id) == Some(Motion::Dynamic) {
                 self.movable.insert(*id);
             }
         }
@@ -435,6 +442,7 @@ impl State {
         self.alarms = self.scripts.iter().filter_map(alarm).collect();
         let zoned = self.scripts.iter().filter(|(_, script)| script.zones().next().is_some());
         self.zones = zoned.map(|(id, _)| *id).collect();
+        self.index_seats();
         let waiting = self.scripts.iter().filter(|(_, script)| !script.inbox.is_empty());
         self.waiting = waiting.map(|(id, _)| *id).collect();
         self.borders.index();

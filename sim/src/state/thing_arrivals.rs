@@ -7,8 +7,8 @@ use metatopia_scripting::{
     limits::{SIGN_BYTES_MAX, STATE_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, TravellingScript,
-    TravellingThing, limits::OBJECT_NUMBERS_END, wire,
+    BorderGuest, ObjectId, Origin, PackageId, SimId, Tick, TravelRefusal, Traveller,
+    TravellingScript, TravellingThing, limits::OBJECT_NUMBERS_END, wire,
 };
 
 use super::{
@@ -17,7 +17,8 @@ use super::{
     sim_state::State,
 };
 use crate::{
-    limits::{BORDER_BAND_METRES, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TIMERS_MAX},
+    limits::{BORDER_BAND_METRES, HANDS_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TIMERS_MAX},
+    rules::Pinned,
     scripts::{GasPool, Script, ScriptChange},
     space::BorderLine,
 };
@@ -30,6 +31,20 @@ struct ReadyThing {
 }
 
 impl State {
+    /// Returns the avatar into whose hands a thing comes, if it departed in somebody's. A neighbour that lies
+    /// puts nothing into the hands of whoever has not come from there just now.
+    pub(super) fn free_hand(
+        &self,
+        thing: &TravellingThing,
+        pinned: &Pinned,
+    ) -> Result<Option<ObjectId>, TravelRefusal> {
+        let Some(holder) = thing.held_by else { return Ok(None) };
+        let came = pinned.values().any(|traveller| *traveller == Traveller::Person(holder));
+        let avatar = self.present.get(&holder).copied().filter(|_| came);
+        let free = avatar.filter(|avatar| self.in_hands_of(*avatar).count() < HANDS_MAX);
+        if free.is_some() { Ok(free) } else { Err(TravelRefusal::NoHolder) }
+    }
+
     /// Takes a thing in: puts it where it would have rolled. `bytes` is the length of its parcel.
     pub(super) fn take_thing(
         &mut self,
@@ -37,7 +52,7 @@ impl State {
         thing: &TravellingThing,
         bytes: usize,
         (line, until): (&BorderLine, metatopia_types::Millis),
-    ) -> Result<(), TravelRefusal> {
+    ) -> Result<ObjectId, TravelRefusal> {
         let ReadyThing { mut body, states, guest } = self.check_thing(neighbour, thing, bytes)?;
         let place = line.place_here(thing.position);
         if !line.is_near(place, Fx::from_int(2 * BORDER_BAND_METRES)) {
@@ -54,7 +69,7 @@ impl State {
         self.clock.next_object = id.plus(1);
         self.byte_budget.take(room_for(thing, bytes));
         self.insert_scripts(id, &thing.scripts, states, ScriptChange::Arrives);
-        Ok(())
+        Ok(id)
     }
 
     /// Checks all that speaks against a thing, wherever it would stand.
@@ -99,7 +114,10 @@ impl State {
             return Err(TravelRefusal::BadParcel);
         }
         let is_away = self.borders.away.values().any(|away| away.origin == origin);
-        let is_kept = || self.histories.iter().any(|(_, history)| history.restores(sim, origin));
+        let is_kept = || {
+            let undone = self.histories.iter().any(|(_, history)| history.restores(sim, origin));
+            undone || self.people.traces.restores(sim, origin)
+        };
         if is_away || self.find_origin(origin).is_some() || is_kept() {
             return Err(TravelRefusal::Here);
         }
@@ -161,6 +179,9 @@ impl State {
             travels: true,
             guest: None,
             spawner: None,
+            held: None,
+            seat: None,
+            changed: None,
         }
     }
 

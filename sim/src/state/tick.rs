@@ -63,6 +63,7 @@ pub(super) fn tick(
     let happened = step(next);
     happened.frozen.iter().for_each(|id| next.note_frozen(*id));
     next.hold_back();
+    next.carry_held();
     probe.leave(Stage::Physics, now, next);
     probe.enter(Stage::Scripts);
     // Scripts run after the step: a touch of this tick is answered in this tick.
@@ -92,7 +93,7 @@ fn steer(state: &mut State, now: Tick) -> Vec<PublicKey> {
             leaving.push(*player);
             continue;
         }
-        let Some(body) = state.bodies.body(*avatar) else {
+        let Some(body) = state.bodies.body(*avatar).filter(|_| !state.sits(*avatar)) else {
             continue;
         };
         // The lease is over and the grace time is not: the avatar stands still.
@@ -165,7 +166,8 @@ fn deliver(
         let first = a.map(|a| (a, Event::Break { other: Some(*b) }));
         [first, Some((*b, Event::Break { other: *a }))].into_iter().flatten()
     });
-    let told: Vec<(ObjectId, Event)> = hits.chain(parted).collect();
+    let sitting = state.sitting_news();
+    let told: Vec<(ObjectId, Event)> = hits.chain(parted).chain(sitting).collect();
     let next_zone = next.saturating_add(number(told.len()));
     for (index, (object, event)) in (next..).zip(told) {
         let scripts = state.objects.get(&object).map(|object| object.scripts.clone());

@@ -2,7 +2,7 @@
 
 use metatopia_types::{
     BorderGuest, ObjectId, Origin, Parcel, PublicKey, SimId, Traveller, TravellingScript,
-    TravellingThing, limits::PARCEL_BYTES_MAX, wire,
+    TravellingThing, wire,
 };
 
 use super::{object::Object, sim_state::State, world::World};
@@ -10,6 +10,17 @@ use crate::{
     rules::{AwayThing, HomeReason},
     scripts::{Script, ScriptChange},
 };
+
+/// What becomes of a thing that would go over a border.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ThingDeparture {
+    /// It is under way, in a parcel of so many bytes.
+    Sent(usize),
+    /// It goes in a later turn, if it is at the line then.
+    Waits,
+    /// Its parcel is too large, so it never goes as it is.
+    TooLarge,
+}
 
 impl State {
     /// Says whether a thing may go over the border to a neighbour now.
@@ -22,6 +33,7 @@ impl State {
         };
         object.travels
             && object.spawner.is_none()
+            && object.held.is_none()
             && !self.bodies.is_joined(id)
             && !self.people.frozen.contains(&id)
             && border.wall(self.clock.time).is_none()
@@ -36,29 +48,58 @@ impl State {
         self.borders.all.iter().any(|(_, border)| border.crossing.is_pinned(&traveller))
     }
 
-    /// Sends a thing over a border. Says whether it may never go as it is: then it stays inside.
-    pub(super) fn depart_thing(&mut self, id: ObjectId, neighbour: SimId) -> bool {
+    /// Sends a thing over a border that departs in nobody's hands, or in somebody's, in a parcel of at most so
+    /// many bytes.
+    pub(super) fn depart_thing(
+        &mut self,
+        id: ObjectId,
+        neighbour: SimId,
+        (held_by, bytes_max): (Option<PublicKey>, usize),
+    ) -> ThingDeparture {
         let now = self.clock.time;
-        let Some(border) = self.borders.all.get(&neighbour) else { return false };
+        let Some(border) = self.borders.all.get(&neighbour) else { return ThingDeparture::Waits };
         let heard_at = border.crossing.heard.as_ref().map_or(now, |heard| heard.at);
-        let Some(thing) = self.packed(id, now.since(heard_at)) else { return false };
+        let packed = self.packed(id, now.since(heard_at));
+        let Some(thing) = packed else { return ThingDeparture::Waits };
+        let thing = TravellingThing { held_by, ..thing };
         let away = AwayThing::of(&thing);
         let parcel = Parcel::Thing(Box::new(thing));
         let (traveller, bytes) = (parcel.traveller(), parcel.encode());
-        if bytes.len() > PARCEL_BYTES_MAX {
-            return true;
+        if bytes.len() > bytes_max {
+            return ThingDeparture::TooLarge;
         }
-        let Some(border) = self.borders.all.get_mut(&neighbour) else { return false };
+        let length = bytes.len();
+        let border = self.borders.all.get_mut(&neighbour).expect("a border that was just seen");
         let departure = border.crossing.depart(traveller, Parcel::digest(&bytes), now);
         // The last place under way may have gone to somebody else of this turn: it goes in the next one.
-        let Ok(departure) = departure else { return false };
+        let Ok(departure) = departure else { return ThingDeparture::Waits };
         self.borders.parcels.insert((neighbour, departure.number), bytes);
         // Its source stays while it may come back.
         away.packages.iter().for_each(|package| self.publications.take(*package));
         self.end_consents(id);
         self.delete_object(id).expect("a thing that was just packed");
         self.borders.away.insert(id, away);
-        false
+        ThingDeparture::Sent(length)
+    }
+
+    /// Sends what somebody held after her, who just departed and put it down. As in one parcel, `bytes_max`
+    /// bytes find room together, so that one dispatch brings all of it. What may not go stays at the line.
+    pub(super) fn send_after(
+        &mut self,
+        key: PublicKey,
+        neighbour: SimId,
+        (hands, bytes_max): (Vec<ObjectId>, usize),
+    ) {
+        let mut left = bytes_max;
+        for id in hands {
+            if !self.may_travel(&neighbour, id) {
+                continue;
+            }
+            let sent = self.depart_thing(id, neighbour, (Some(key), left));
+            if let ThingDeparture::Sent(bytes) = sent {
+                left = left.saturating_sub(bytes);
+            }
+        }
     }
 
     /// Returns a thing with all that it is.
@@ -84,6 +125,7 @@ impl State {
             velocity: body.velocity(),
             position: body.position(),
             scripts: object.scripts.iter().map(script).collect(),
+            held_by: None,
             waited,
         })
     }

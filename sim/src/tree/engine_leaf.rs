@@ -14,7 +14,7 @@ use crate::{ENGINE, RULES};
 
 /// Each kind of leaf with the version of its format by this engine. An engine that writes a kind in
 /// another way has a higher number there, and says how the old form becomes the new one.
-const FORMATS: [(&str, u32); 31] = [
+const FORMATS: [(&str, u32); 33] = [
     (kinds::CLOCK, 2),
     (kinds::PARAMETERS, 3),
     (kinds::GOVERNANCE, 2),
@@ -46,6 +46,8 @@ const FORMATS: [(&str, u32); 31] = [
     (kinds::FROZEN, 1),
     (kinds::ORDERS, 1),
     (kinds::ROTATED, 1),
+    (kinds::REPORTS, 1),
+    (kinds::TRACES, 1),
 ];
 
 /// The engine of a state, and the formats of its leaves.

@@ -47,6 +47,10 @@ pub(crate) const MUTES: &str = "mutes";
 pub(crate) const FROZEN: &str = "frozen";
 /// The keys that were given up.
 pub(crate) const ROTATED: &str = "rotated";
+/// What things were before somebody changed them.
+pub(crate) const TRACES: &str = "traces";
+/// What people told moderators.
+pub(crate) const REPORTS: &str = "reports";
 /// What was ordered of late.
 pub(crate) const ORDERS: &str = "orders";
 

@@ -1,4 +1,4 @@
-//! The leaves of what is kept about people: six tables, each cut by its keys.
+//! The leaves of what is kept about people: eight tables, each cut by its keys.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,9 @@ use metatopia_types::{
 use serde::Serialize;
 
 use super::{
-    leaf_keys::{BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, ROLES, ROTATED, table_leaf_key},
+    leaf_keys::{
+        BANS, FROZEN, GOVERNANCE, MUTES, ORDERS, REPORTS, ROLES, ROTATED, TRACES, table_leaf_key,
+    },
     leaf_table::{LeafDigest, LeafRange, LeafTable},
     leaves::StateLeaves,
     refresh::{refresh_table, set_entry},
@@ -24,6 +26,8 @@ pub(super) struct PeopleTables {
     mutes: LeafTable<32>,
     frozen: LeafTable<8>,
     rotated: LeafTable<32>,
+    reports: LeafTable<8>,
+    traces: LeafTable<8>,
     /// Shared with who proves orders of a state that has passed.
     orders: Arc<LeafTable<8>>,
 }
@@ -31,7 +35,7 @@ pub(super) struct PeopleTables {
 impl PeopleTables {
     /// Says whether one of the tables has this name.
     pub(super) fn has(name: &str) -> bool {
-        [ROLES, BANS, MUTES, FROZEN, ROTATED, ORDERS].contains(&name)
+        [ROLES, BANS, MUTES, FROZEN, ROTATED, REPORTS, TRACES, ORDERS].contains(&name)
     }
 
     /// Returns a range of the content of a leaf of the table with this name.
@@ -42,6 +46,8 @@ impl PeopleTables {
             MUTES => self.mutes.part(prefix, range),
             FROZEN => self.frozen.part(prefix, range),
             ROTATED => self.rotated.part(prefix, range),
+            REPORTS => self.reports.part(prefix, range),
+            TRACES => self.traces.part(prefix, range),
             ORDERS => self.orders.part(prefix, range),
             _ => return None,
         })
@@ -55,9 +61,13 @@ impl PeopleTables {
         put_touched(&mut self.mutes, &mut people.mutes, by_key);
         put_touched(&mut self.frozen, &mut people.frozen, |id: &ObjectId| id.0.to_be_bytes());
         put_touched(&mut self.rotated, &mut people.rotated, by_key);
+        let by_number = |number: &u64| number.to_be_bytes();
+        let by_thing = |id: &ObjectId| id.0.to_be_bytes();
+        put_touched(&mut self.traces, &mut people.traces.all, by_thing);
+        put_touched(&mut self.reports, &mut people.reports.all, by_number);
         if people.orders.is_touched() {
             let orders = Arc::make_mut(&mut self.orders);
-            put_touched(orders, &mut people.orders, |number: &u64| number.to_be_bytes());
+            put_touched(orders, &mut people.orders, by_number);
         }
     }
 
@@ -68,6 +78,8 @@ impl PeopleTables {
         hashed += refresh_table(tree, MUTES, &mut self.mutes);
         hashed += refresh_table(tree, FROZEN, &mut self.frozen);
         hashed += refresh_table(tree, ROTATED, &mut self.rotated);
+        hashed += refresh_table(tree, REPORTS, &mut self.reports);
+        hashed += refresh_table(tree, TRACES, &mut self.traces);
         if !self.orders.is_fresh() {
             hashed += refresh_table(tree, ORDERS, Arc::make_mut(&mut self.orders));
         }

@@ -1,11 +1,14 @@
-//! People who walk back and forth while words are late, lost, doubled, out of order and forged, and sims stand
-//! still: each of them is in one place after every turn, and nobody is stuck in the end.
+//! People who walk back and forth, some with balls in their hands, while words are late, lost, doubled,
+//! out of order and forged, and sims stand still: each of them is in one place after every turn, and
+//! nobody is stuck in the end.
 
 use metatopia_math::{Fx, Stream, Vec2};
 use std::collections::BTreeSet;
 
+use metatopia_sim::WorldObject;
 use metatopia_types::{
-    Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal, Traveller,
+    Act, Build, Digest, Dispatch, Millis, ObjectId, Origin, PublicKey, SimId, TravelRefusal,
+    Traveller,
 };
 
 use crate::{
@@ -29,6 +32,7 @@ struct Counted {
     things_taken: usize,
     things_refused: usize,
     things_late: usize,
+    carried: usize,
 }
 
 /// A word on its way to somebody.
@@ -102,6 +106,34 @@ fn sim_of(town: &[Place], person: &PublicKey) -> Option<usize> {
     town.iter().position(|place| place.world.avatar(person).is_some())
 }
 
+/// Returns how many things a person holds.
+fn held(place: &Place, person: &PublicKey) -> usize {
+    place.world.avatar(person).map_or(0, |avatar| place.world.in_hands_of(avatar).count())
+}
+
+/// Has a person take the first thing of hers that nobody holds, whether it is in reach or not.
+fn grab(place: &mut Place, person: &PublicKey) {
+    let is_own = |thing: &WorldObject| {
+        thing.player.is_none() && thing.owner == Some(*person) && thing.held.is_none()
+    };
+    let own = place.world.objects().find(is_own).map(|thing| thing.id);
+    if let Some(object) = own {
+        place.act(*person, 1, Act::Build(Build::Take { object }));
+    }
+}
+
+/// Checks that everybody and everything is in one place.
+fn check_law(town: &[Place], people: &[PublicKey], balls: &[Origin], seed: u64) {
+    for (p, person) in people.iter().enumerate() {
+        let found = places(town, person);
+        assert_eq!(found, 1, "seed {seed}: person {p} is in {found} places");
+    }
+    for ball in balls {
+        let found = places_of_thing(town, *ball);
+        assert_eq!(found, 1, "seed {seed}: {ball:?} is in {found} places");
+    }
+}
+
 /// Plays a run of chaos; gives what was counted.
 fn run(seed: u64, columns: i32, servers: u8) -> Counted {
     let mut dice = Stream::new(&Digest::of("crossing chaos", &seed.to_le_bytes()).0, "chaos", &[]);
@@ -120,10 +152,17 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
     let mut goals = vec![1_usize; people.len()];
     let mut last: Vec<Option<usize>> = vec![None; people.len()];
     let mut counted = Counted::default();
+    // What people grab has dice of its own, so that all else goes on as without hands.
+    let mut grabs = Stream::new(&Digest::of("hands", &seed.to_le_bytes()).0, "chaos", &[]);
     for at in 0..STEPS {
         for (n, person) in people.iter().enumerate() {
             if let Some(sim) = sim_of(&town, person) {
-                counted.crossings += usize::from(last[n].is_some_and(|last| last != sim));
+                let has_come = last[n].is_some_and(|last| last != sim);
+                counted.crossings += usize::from(has_come);
+                counted.carried += if has_come { held(&town[sim], person) } else { 0 };
+                if grabs.below(4) == 0 {
+                    grab(&mut town[sim], person);
+                }
                 // Whoever has arrived, or has thought again, goes somewhere else.
                 if last[n] != Some(sim) || dice.below(60) == 0 {
                     let beside = [sim.checked_sub(1), Some(sim + 1).filter(|n| *n < town.len())];
@@ -153,14 +192,7 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
                 town[n].restore();
                 counted.restored += 1;
             }
-            for (p, person) in people.iter().enumerate() {
-                let found = places(&town, person);
-                assert_eq!(found, 1, "seed {seed}: person {p} is in {found} places");
-            }
-            for ball in &balls {
-                let found = places_of_thing(&town, *ball);
-                assert_eq!(found, 1, "seed {seed}: {ball:?} is in {found} places");
-            }
+            check_law(&town, &people, &balls, seed);
             note_verdicts(&town, n, &mut judged);
         }
     }
@@ -178,6 +210,9 @@ fn run(seed: u64, columns: i32, servers: u8) -> Counted {
 /// A town with balls that roll to and fro. In every third one the eastern sims have room for one of them.
 fn chaotic_town(seed: u64, columns: i32, servers: u8) -> Vec<Place> {
     let mut all = geneses(columns, servers, BALLS);
+    for (ball, owner) in all[0].objects.iter_mut().zip(1..) {
+        ball.owner = Some(public(owner));
+    }
     if seed.is_multiple_of(3) {
         all.iter_mut().skip(1).for_each(|genesis| genesis.parameters.border_things = 1);
     }
@@ -242,10 +277,12 @@ fn whatever_happens_to_words_everybody_and_everything_is_in_one_place_and_nothin
         all.things_taken += counted.things_taken;
         all.things_refused += counted.things_refused;
         all.things_late += counted.things_late;
+        all.carried += counted.carried;
     }
     println!("{SEEDS} seeds: {all:?}");
     assert!(all.crossings > 3 * SEEDS as usize, "{all:?}");
     assert!(all.things_taken > 2 * SEEDS as usize, "{all:?}");
     assert!(all.things_refused > 50 && all.things_late > 0, "{all:?}");
+    assert!(all.carried > SEEDS as usize / 2, "{all:?}");
     assert!(all.set_changes > 50 && all.restored > 50, "{all:?}");
 }

@@ -73,7 +73,7 @@ impl Liar {
     }
 
     /// Lists a departure of somebody with these bytes for a parcel.
-    fn departs(&mut self, person: PublicKey, parcel: Vec<u8>) -> &mut Self {
+    pub(crate) fn departs(&mut self, person: PublicKey, parcel: Vec<u8>) -> &mut Self {
         self.departs_as(Traveller::Person(person), parcel)
     }
 
@@ -111,7 +111,7 @@ impl Liar {
 }
 
 /// Ada, half a metre past the line in metres of the west.
-fn ada() -> TravellingPerson {
+pub(crate) fn ada() -> TravellingPerson {
     TravellingPerson {
         key: public(ADA),
         name: "Ada".into(),
@@ -124,7 +124,7 @@ fn ada() -> TravellingPerson {
     }
 }
 
-fn parcel(person: TravellingPerson) -> Vec<u8> {
+pub(crate) fn parcel(person: TravellingPerson) -> Vec<u8> {
     Parcel::Person(person).encode()
 }
 

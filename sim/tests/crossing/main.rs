@@ -2,6 +2,7 @@
 
 mod borders;
 mod chaos;
+mod hands;
 mod lies;
 mod people;
 mod rolling;

@@ -1,4 +1,4 @@
-//! People with empty hands: over the border, back, refused, and home again.
+//! People: over the border, back, refused, and home again.
 
 use metatopia_math::{Fx, Vec2};
 use metatopia_sim::{
@@ -9,8 +9,8 @@ use metatopia_types::{Act, BorderOrder, Outcome, Parcel, PublicKey, Refusal, Sai
 
 use crate::town::{Place, drive, places, public, step, tell, town};
 
-const EAST: Vec2 = Vec2::new(Fx::ONE, Fx::ZERO);
-const WEST: Vec2 = Vec2::new(Fx::from_int(-1), Fx::ZERO);
+pub(crate) const EAST: Vec2 = Vec2::new(Fx::ONE, Fx::ZERO);
+pub(crate) const WEST: Vec2 = Vec2::new(Fx::from_int(-1), Fx::ZERO);
 
 /// A town of two, in the western of which a person stands.
 fn two() -> (Vec<Place>, PublicKey) {
@@ -25,12 +25,12 @@ fn two() -> (Vec<Place>, PublicKey) {
     (town, ada)
 }
 
-fn said(town: &[Place], own: usize, other: usize) -> &Said {
+pub(crate) fn said(town: &[Place], own: usize, other: usize) -> &Said {
     &town[own].world.border(&town[other].id()).expect("a border").crossing.said
 }
 
 /// Walks until a person is in a sim; gives the turns from departure to arrival.
-fn walk_until(town: &mut [Place], ada: PublicKey, heading: Vec2, to: usize) -> u64 {
+pub(crate) fn walk_until(town: &mut [Place], ada: PublicKey, heading: Vec2, to: usize) -> u64 {
     let mut away = 0;
     for _ in 0..400 {
         if town[to].world.avatar(&ada).is_some() {

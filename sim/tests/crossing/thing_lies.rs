@@ -3,7 +3,7 @@
 use metatopia_math::{Fx, Vec2};
 use metatopia_physics::{BodySpec, Motion, Shape};
 use metatopia_scripting::{ScriptState, Value};
-use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS};
+use metatopia_sim::limits::{BORDER_BYTES, BORDER_THINGS, HANDS_MAX};
 use metatopia_types::{
     Act, AssetLicence, Build, Digest, Look, ObjectId, Origin, Outcome, PackageId, Parcel, SimId,
     TravelRefusal, Traveller, TravellingScript, TravellingThing, wire,
@@ -41,6 +41,7 @@ fn with_body(body: BodySpec) -> TravellingThing {
         velocity: body.velocity,
         position: body.pose.position,
         scripts: vec![script()],
+        held_by: None,
         waited: 0,
     }
 }
@@ -119,6 +120,33 @@ fn a_parcel_that_lies_of_its_thing_is_refused_and_an_honest_one_is_taken() {
     let other = Traveller::Thing(Origin { number: ObjectId(6), ..honest().origin });
     let refused = liar.departs_as(other, parcel(honest())).refusal();
     assert_eq!(refused, Some(TravelRefusal::BadParcel));
+}
+
+#[test]
+fn nothing_comes_into_the_hands_of_whoever_did_not_come_over_that_border() {
+    let mut liar = Liar::new();
+    // Bob is in the east since long, and Ada has not departed.
+    liar.town[1].login(public(2));
+    liar.town[1].play(50);
+    for holder in [public(2), public(1), public(9)] {
+        let thing = TravellingThing { held_by: Some(holder), ..honest() };
+        assert_eq!(refusal(&mut liar, thing), Some(TravelRefusal::NoHolder));
+    }
+    assert_eq!(refusal(&mut liar, honest()), None);
+
+    let held = |number: u64| {
+        let origin = Origin { number: ObjectId(number), ..honest().origin };
+        TravellingThing { origin, held_by: Some(public(1)), ..honest() }
+    };
+    liar.departs(public(1), crate::lies::parcel(crate::lies::ada()));
+    let most = HANDS_MAX as u64;
+    for number in 0..most {
+        assert_eq!(refusal(&mut liar, held(10 + number)), None);
+    }
+    let avatar = liar.town[1].world.avatar(&public(1)).expect("she was taken");
+    assert_eq!(liar.town[1].world.in_hands_of(avatar).count(), HANDS_MAX);
+    assert_eq!(refusal(&mut liar, held(99)), Some(TravelRefusal::NoHolder), "her hands are full");
+    assert_eq!(liar.town[1].world.root(), liar.town[1].world.rehash());
 }
 
 #[test]

@@ -7,10 +7,10 @@ use metatopia_math::Vec2;
 use metatopia_physics::Motion;
 use metatopia_sim::{Area, Land, Publishers, Sender, SimClock, Title, World, group_key};
 use metatopia_types::{
-    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, Digest, Emote, Evidence, GovernOrder,
-    HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NodeContact, ObjectId, Offer,
-    Outcome, Outline, PackageId, Refusal, RoleRight, Round, ScriptId, SetChange, SimId,
-    TicketOrder, Vote, VoteKind, wire,
+    ACT_NUMBERS, Act, AssetLicence, BlobId, Blueprint, Build, BuiltJoint, Digest, Emote, Evidence,
+    GovernOrder, HeaderId, Height, LeafKey, Look, LotGround, LotId, LotOrder, NodeContact,
+    ObjectId, Offer, Outcome, Outline, PackageId, Refusal, ReportSubject, RoleRight, Round, Ruling,
+    ScriptId, SetChange, SimId, TicketOrder, Vote, VoteKind, wire,
 };
 
 use crate::yard::{Builder, Yard, key, public, vec2};
@@ -63,6 +63,9 @@ fn open_acts(thing: ObjectId) -> Vec<Row> {
         Act::Answer { object: thing, terms, accepts: false },
         Act::Forbid,
         Act::GoHome,
+        Act::Sit { on: Some(thing) },
+        Act::FileReport { about: ReportSubject::Person(public(ADMIN)), words: "loud".to_owned() },
+        Act::WithdrawReport { report: 1 },
         Act::Hear { neighbour: SimId(Digest::ZERO), dispatch: nowhere },
         Act::Approach { from: SimId(Digest::ZERO) },
     ]
@@ -85,6 +88,8 @@ fn building(thing: ObjectId) -> Vec<Row> {
         licence: AssetLicence::Cc0,
     };
     let package = PackageId(Digest::ZERO);
+    let kind = BuiltJoint::Hinge;
+    let join = Build::Join { object: thing, to: None, at: vec2(4, 4), kind };
     let own = |act: Build, lets| row(Act::Build(act), Refusal::NotYours, lets);
     vec![
         row(Act::Build(Build::Place(blueprint)), Refusal::ClosedLand, &[RoleRight::Land]),
@@ -93,12 +98,15 @@ fn building(thing: ObjectId) -> Vec<Row> {
         own(Build::Write { object: thing, text: String::new() }, build),
         own(Build::Give { object: thing, to: public(ADA) }, build),
         own(Build::Delete { object: thing }, build),
+        own(Build::Take { object: thing }, build),
         own(Build::Rotate { object: thing, angle: metatopia_math::Angle::ZERO }, build),
         own(Build::Move { object: thing, position: vec2(4, 4) }, build),
         own(
             Build::Resize { object: thing, outline: Outline::Disc { radius: vec2(1, 1).x } },
             build,
         ),
+        own(join, build),
+        own(Build::Unjoin { object: thing, from: None }, build),
         own(Build::Attach { object: thing, package }, script),
         own(Build::Detach { object: thing, script: ScriptId(1) }, script),
         own(Build::Upgrade { object: thing, script: ScriptId(1), package }, script),
@@ -119,6 +127,7 @@ fn governing(thing: ObjectId) -> Vec<Row> {
     let amend = Act::Amend { name: "name".to_owned(), value: "Harbour".to_owned() };
     let source = BlobId(Digest::ZERO);
     let administer = &[RoleRight::Administer][..];
+    let decide = GovernOrder::Decide { report: 1, ruling: Ruling::Upheld, reason: reason.clone() };
     let announce = GovernOrder::Announce { text: "hello".to_owned() };
     let build = rights(RoleRight::Build);
     let border = Act::Border { order: BlobId(Digest::ZERO) };
@@ -147,6 +156,8 @@ fn governing(thing: ObjectId) -> Vec<Row> {
         order(GovernOrder::Freeze { object: thing }, moderate),
         order(GovernOrder::Thaw { object: thing }, moderate),
         order(GovernOrder::Return { object: thing }, moderate),
+        order(decide, moderate),
+        order(GovernOrder::Undo { key, seconds: 60 }, moderate),
         order(announce, &[RoleRight::Speak]),
     ]
 }
@@ -171,6 +182,9 @@ fn world() -> (World, ObjectId) {
     let ground = LotGround { x: -18, y: -18, width: 8, depth: 8 };
     let claim = LotOrder::Claim { ground, name: "Bob's".to_owned() };
     assert_eq!(yard.try_act(BOB, Act::Lot(claim)), Outcome::Ok);
+    let about = ReportSubject::Person(public(MUTED));
+    let report = Act::FileReport { about, words: "loud".to_owned() };
+    assert_eq!(yard.try_act(BOB, report), Outcome::Ok);
     let (seconds, reason) = (None, String::new());
     let mute = GovernOrder::Mute { key: public(MUTED), seconds, reason: reason.clone() };
     assert_eq!(yard.try_act(ADMIN, Act::Govern(mute)), Outcome::Ok);

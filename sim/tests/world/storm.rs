@@ -34,7 +34,7 @@ fn yard() -> (Builder, Yard) {
         }
         for _ in 0..dice.below(4) {
             let to = ObjectId(dice.below(12));
-            part.effects.push(match dice.below(7) {
+            part.effects.push(match dice.below(8) {
                 0 => ScriptEffect::Push { object: to, impulse: point(&mut dice) },
                 1 => ScriptEffect::Send {
                     to,
@@ -48,6 +48,10 @@ fn yard() -> (Builder, Yard) {
                     let radius = Fx::from_int(8);
                     let zone = Outline::Disc { radius };
                     ScriptEffect::Zone { outline: (dice.below(3) > 0).then_some(zone) }
+                }
+                6 => {
+                    let at = Vec2::new(Fx::ONE, Fx::HALF);
+                    ScriptEffect::Seat { at: (dice.below(4) > 0).then_some(at) }
                 }
                 _ => ScriptEffect::Timer {
                     name: format!("{}", dice.below(20)),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ActId, BlobId, Build, Digest, Evidence, GovernOrder, Height, Lane, LotOrder, ObjectId, Offer,
-    Pass, PublicKey, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
+    Pass, PublicKey, ReportSubject, Seq, Sign, Signature, SimId, TicketOrder, Verify, wire,
 };
 
 /// What an author wants done. Whether it is done is decided when the turn is applied.
@@ -135,6 +135,23 @@ pub enum Act {
     Lot(LotOrder),
     /// Goes home: the avatar is where avatars appear, whatever stood around it.
     GoHome,
+    /// Sits down on a thing, or stands up.
+    Sit {
+        /// The thing to sit on; none to stand up.
+        on: Option<ObjectId>,
+    },
+    /// Tells moderators about a thing or a person.
+    FileReport {
+        /// What the report is about.
+        about: ReportSubject,
+        /// What is wrong: one line of at most `REPORT_BYTES_MAX` bytes.
+        words: String,
+    },
+    /// Takes back a report of one's own that is open.
+    WithdrawReport {
+        /// The number of the report.
+        report: u64,
+    },
     /// An act of a later program. This one can name it and check its signature, and decides no turn
     /// that carries it. Stays behind all others.
     Unknown {

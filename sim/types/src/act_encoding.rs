@@ -11,7 +11,7 @@ use crate::{Act, wire};
 
 /// The acts that this program knows, each with its number. The table only grows: a number keeps its act
 /// for ever, because turns that carry it are read for ever. Numbers are the places of the variants.
-pub const ACT_NUMBERS: [(&str, u16); 26] = [
+pub const ACT_NUMBERS: [(&str, u16); 29] = [
     ("Login", 0),
     ("Leave", 1),
     ("Heartbeat", 2),
@@ -38,6 +38,9 @@ pub const ACT_NUMBERS: [(&str, u16); 26] = [
     ("Govern", 23),
     ("Lot", 24),
     ("GoHome", 25),
+    ("Sit", 26),
+    ("FileReport", 27),
+    ("WithdrawReport", 28),
 ];
 
 /// So many bytes of an act are encoded on the stack.
@@ -74,6 +77,9 @@ impl Act {
             Self::Govern(_) => 23,
             Self::Lot(_) => 24,
             Self::GoHome => 25,
+            Self::Sit { .. } => 26,
+            Self::FileReport { .. } => 27,
+            Self::WithdrawReport { .. } => 28,
             Self::Unknown { number, .. } => *number,
         }
     }

@@ -121,6 +121,53 @@ pub enum Build {
         /// Whether it may leave from now on.
         travels: bool,
     },
+    /// Takes a thing that can be pushed into the author's hands: it goes where the author goes, and is in
+    /// nobody's way.
+    Take {
+        /// The object to take.
+        object: ObjectId,
+    },
+    /// Puts a thing down that is in the author's hands.
+    PutDown {
+        /// The object to put down.
+        object: ObjectId,
+        /// Where its centre is from now on, in metres.
+        position: Vec2,
+    },
+    /// Joins a thing to another one of the same owner, or to the ground, as they stand.
+    Join {
+        /// The thing that is joined.
+        object: ObjectId,
+        /// What it is joined to; the ground, if nothing is named.
+        to: Option<ObjectId>,
+        /// Where, in metres: see [`BuiltJoint`].
+        at: Vec2,
+        /// What the joint leaves the thing free to do.
+        kind: BuiltJoint,
+    },
+    /// Takes joints off a thing.
+    Unjoin {
+        /// The thing that is freed.
+        object: ObjectId,
+        /// Only those with this other thing; all of them, if nothing is named.
+        from: Option<ObjectId>,
+    },
+}
+
+/// What a joint that somebody builds leaves a thing free to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum BuiltJoint {
+    /// To turn about the place.
+    Hinge,
+    /// To go around the place, at the distance that its centre has: a rod holds both together.
+    Rod,
+    /// Nothing: both are one piece.
+    Weld,
+    /// To slide along a line through the place.
+    Slider {
+        /// Which way the line goes.
+        along: Angle,
+    },
 }
 
 impl Build {
@@ -142,7 +189,11 @@ impl Build {
             | Self::Detach { object, .. }
             | Self::Upgrade { object, .. }
             | Self::Resume { object, .. }
-            | Self::LetTravel { object, .. } => Some(*object),
+            | Self::LetTravel { object, .. }
+            | Self::Take { object }
+            | Self::PutDown { object, .. }
+            | Self::Join { object, .. }
+            | Self::Unjoin { object, .. } => Some(*object),
         }
     }
 }

@@ -4,7 +4,7 @@ use alloc::{collections::BTreeSet, string::String};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ObjectId, PublicKey};
+use crate::{ObjectId, PublicKey, Ruling};
 
 /// A right that an admin gives to a key. A role is a set of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -141,6 +141,22 @@ pub enum GovernOrder {
         /// A line of text.
         text: String,
     },
+    /// Rules on a report that is open. Its reporter is told.
+    Decide {
+        /// The number of the report.
+        report: u64,
+        /// Whether the report was right.
+        ruling: Ruling,
+        /// Why, in a line.
+        reason: String,
+    },
+    /// Undoes what a key did to things of late, as far as one act does.
+    Undo {
+        /// The key that it is about.
+        key: PublicKey,
+        /// Since how long ago.
+        seconds: u32,
+    },
 }
 
 impl GovernOrder {
@@ -161,6 +177,8 @@ impl GovernOrder {
             Self::Thaw { .. } => "thaw",
             Self::Return { .. } => "return",
             Self::Announce { .. } => "motd",
+            Self::Decide { .. } => "decide",
+            Self::Undo { .. } => "undo",
         }
     }
 
@@ -176,9 +194,10 @@ impl GovernOrder {
             | Self::Ban { key, .. }
             | Self::Unban { key }
             | Self::Mute { key, .. }
+            | Self::Undo { key, .. }
             | Self::Unmute { key } => Some(key),
             Self::Freeze { .. } | Self::Thaw { .. } | Self::Return { .. } => None,
-            Self::Announce { .. } => None,
+            Self::Announce { .. } | Self::Decide { .. } => None,
         }
     }
 

@@ -54,6 +54,7 @@ mod outcome;
 mod plane;
 mod receipt;
 mod recovery;
+mod report;
 mod roster;
 mod rotation;
 mod site;
@@ -69,7 +70,7 @@ mod work;
 
 pub use act::{Act, BodyShape, Emote, Envelope, Look, NodeContact, SetChange, SignedEnvelope};
 pub use act_encoding::ACT_NUMBERS;
-pub use build::{AssetLicence, Blueprint, Build, Outline, ParseAssetLicenceError};
+pub use build::{AssetLicence, Blueprint, Build, BuiltJoint, Outline, ParseAssetLicenceError};
 pub use certificate::{Certificate, CertificateError};
 pub use crossing::{
     BorderDeparture, BorderGuest, BorderOrder, BorderRefusal, BorderVerdict, CrossingPass,
@@ -97,6 +98,7 @@ pub use outcome::{Outcome, Refusal};
 pub use plane::{PlaneBlock, TilePoint, holds, overlap};
 pub use receipt::{Receipt, ReceiptError};
 pub use recovery::{Recovery, SignedRecovery};
+pub use report::{ReportSubject, Ruling};
 pub use roster::{Member, Roster, RosterError};
 pub use rotation::Rotation;
 pub use site::{Site, Square, SquareError};

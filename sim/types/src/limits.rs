@@ -172,8 +172,12 @@ pub const BORDER_ORDER_BYTES_MAX: usize = 4 * 1_024;
 
 /// All dispatches of one turn together: half of its blobs.
 pub const DISPATCHES_BYTES_MAX: usize = BLOBS_BYTES_MAX / 2;
-/// Bytes of the reason of a ban or a mute: a line that people read.
+
+/// Bytes of the reason of a ban, a mute or a ruling: a line that people read.
 pub const REASON_BYTES_MAX: usize = 200;
+
+/// Bytes of the words of a report.
+pub const REPORT_BYTES_MAX: usize = 500;
 
 /// Bytes of the message of the day.
 pub const MOTD_BYTES_MAX: usize = 400;

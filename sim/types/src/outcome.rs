@@ -289,6 +289,45 @@ pub enum Refusal {
     /// A rotation leads to a key that is somebody's here.
     #[error("the sim knows the new key already; rotate to one that was never used here")]
     KnownKey,
+    /// Somebody has the thing in hand.
+    #[error("somebody has it in hand; it is put down first")]
+    Held,
+    /// The author holds as many things as one person may.
+    #[error("your hands are full; put something down first")]
+    HandsFull,
+    /// The thing is not in the author's hands.
+    #[error("it is not in your hands")]
+    NotHeld,
+    /// A joint holds the thing.
+    #[error("a joint holds it, or somebody who sits there")]
+    Joined,
+    /// Two things that are to be joined have different owners.
+    #[error("only things of the same owner are joined")]
+    OwnersDiffer,
+    /// Both ends of a joint are the same thing.
+    #[error("a thing is not joined to itself")]
+    JoinedToItself,
+    /// The thing, its owner or the sim has as many joints as may be.
+    #[error("the thing, its owner or the sim has as many joints as may be")]
+    TooManyJoints,
+    /// No such joint holds the thing.
+    #[error("no such joint holds the thing")]
+    NotJoined,
+    /// The thing has no seat.
+    #[error("nobody can sit there: no script made it a seat")]
+    NothingToSitOn,
+    /// Somebody sits there.
+    #[error("somebody sits there already")]
+    SeatTaken,
+    /// As many reports are open as may be, or as many of newcomers.
+    #[error("as many reports are open as moderators can read; try again later")]
+    QueueFull,
+    /// The author has as many open reports as one person may have.
+    #[error("the author has as many open reports as one person may have; withdraw one")]
+    TooManyReports,
+    /// There is no such open report, or it is somebody else's.
+    #[error("there is no such open report of the author, or none at all")]
+    NoReport,
 }
 
 impl core::fmt::Display for Outcome {

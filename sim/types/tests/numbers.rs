@@ -58,6 +58,12 @@ fn samples() -> Vec<(&'static str, Act)> {
         ("Govern", Act::Govern(GovernOrder::Thaw { object: ObjectId(7) })),
         ("Lot", Act::Lot(LotOrder::Return { lot: LotId(3) })),
         ("GoHome", Act::GoHome),
+        ("Sit", Act::Sit { on: Some(ObjectId(7)) }),
+        (
+            "FileReport",
+            Act::FileReport { about: ReportSubject::Thing(ObjectId(7)), words: "a wall".into() },
+        ),
+        ("WithdrawReport", Act::WithdrawReport { report: 3 }),
     ]
 }
 
@@ -133,7 +139,9 @@ fn each_number_keeps_its_refusal() {
                 OldHeader NotSuccessor SimRuns OfficeStays NoOffer \
                 NotHeard BadBorder NoBorder NotNear Banned Muted NoRight Outranked \
                 LastAdmin Frozen AlreadySo NotHere ListFull UnfitName NameTaken Away \
-                NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey";
+                NoLot LotTaken TooManyLots NotEmpty NotOnLot NoWayHome Rotated KnownKey \
+                Held HandsFull NotHeld Joined OwnersDiffer JoinedToItself TooManyJoints NotJoined \
+                NothingToSitOn SeatTaken QueueFull TooManyReports NoReport";
     let taken = Refusal::LandTaken(SimId(Digest::ZERO));
     let read = |number: u8| {
         // All but four are their numbers; those name a sim, a key or a reason behind their numbers.

@@ -1,7 +1,8 @@
 //! What builders do, as acts. Sizes are whole widths and heights in metres, angles radians.
 
-use metatopia_client::build::outline;
+use metatopia_client::build::{Ground, outline, spot};
 use metatopia_math::{Angle, Vec2};
+use metatopia_sim::Body;
 use metatopia_types::{
     Act, AssetLicence, Blueprint, Build, ObjectId, Outline, PackageId, ScriptId,
 };
@@ -94,6 +95,24 @@ pub(super) enum BuildCommand {
         object: ObjectId,
         travels: bool,
     },
+    /// Takes a thing in hand.
+    Take {
+        object: ObjectId,
+    },
+    /// Puts a thing in hand down, where there is room for it near the own avatar.
+    PutDown {
+        object: ObjectId,
+    },
+    /// Joins a thing to another one, or to the ground.
+    Join {
+        object: ObjectId,
+        to: Option<ObjectId>,
+        kind: String,
+    },
+    /// Takes all joints off a thing.
+    Unjoin {
+        object: ObjectId,
+    },
     /// Takes the last deed back.
     Undo,
 }
@@ -136,7 +155,7 @@ impl Undoing {
 }
 
 /// Why a builder's command is no act.
-type BuildFault = &'static str;
+pub(super) type BuildFault = &'static str;
 
 /// A number that no fixed-point number is.
 const OUT_OF_RANGE: BuildFault = "OutOfRange";
@@ -177,6 +196,11 @@ fn package_id(text: &str) -> Result<PackageId, BuildFault> {
     text.parse().map_err(|_| BAD_NAME)
 }
 
+/// Returns half the width and height of a body that faces east.
+fn half_of(body: &Body) -> Vec2 {
+    body.shape().half_extents(Angle::ZERO)
+}
+
 impl ClientCore {
     /// A builder wants something.
     pub(super) fn build(&mut self, command: u64, wanted: BuildCommand) {
@@ -194,6 +218,30 @@ impl ClientCore {
             }
             Err(code) => self.failed(command, code, &serde_json::Value::Null),
         }
+    }
+
+    /// Returns a place near the own avatar with room for a thing. If there is none in sight it is the avatar's
+    /// own, and the sim says why nothing is put there.
+    fn place_near(&self, object: ObjectId) -> Vec2 {
+        let sight = self.session.sight();
+        let me = sight.me().and_then(|me| self.picture.body(me));
+        let Some(me) = me else { return Vec2::ZERO };
+        let half = self.picture.body(object).map_or(Vec2::ZERO, half_of);
+        let ground = Ground {
+            parameters: &self.genesis.parameters,
+            lands: &self.genesis.lands,
+            // The sim knows them, and refuses what is put on one of somebody else.
+            lots: &[],
+            builder: self.key,
+            here: me.position(),
+            facing: me.angle(),
+            things: self
+                .picture
+                .standing()
+                .map(|body| (body.position(), half_of(body), body.angle()))
+                .collect(),
+        };
+        spot(&ground, half, true).unwrap_or(me.position())
     }
 
     fn building(&self, wanted: BuildCommand) -> Result<Build, BuildFault> {
@@ -225,6 +273,12 @@ impl ClientCore {
                 Build::Upgrade { object, script, package: package_id(&package)? }
             }
             BuildCommand::LetTravel { object, travels } => Build::LetTravel { object, travels },
+            BuildCommand::Take { object } => Build::Take { object },
+            BuildCommand::PutDown { object } => {
+                Build::PutDown { object, position: self.place_near(object) }
+            }
+            BuildCommand::Join { object, to, kind } => self.joined(object, to, &kind)?,
+            BuildCommand::Unjoin { object } => Build::Unjoin { object, from: None },
             BuildCommand::Undo => Build::Undo { skip: self.undoing.passed },
         })
     }

@@ -33,6 +33,8 @@ enum PageCommand {
     Touch { object: ObjectId },
     /// Shoves a thing.
     Push { object: ObjectId },
+    /// Sits down on a thing; on none, stands up.
+    Sit { on: Option<ObjectId> },
     /// Says words to others.
     Say {
         text: String,
@@ -59,6 +61,10 @@ enum PageCommand {
     ClaimLot { x: PageNumber, y: PageNumber, side: u16 },
     /// Gives a lot back to the sim.
     ReturnLot { lot: LotId },
+    /// Tells moderators of a thing, or of the person with a key.
+    FileReport { object: Option<ObjectId>, key: Option<String>, words: String },
+    /// Takes back a report.
+    WithdrawReport { report: u64 },
     /// Makes a gesture.
     Emote { kind: String },
     /// Looks otherwise from now on.
@@ -105,6 +111,8 @@ enum PageQuestion {
     Orders { below: Option<u64> },
     /// Asks for the borders near a place.
     Borders { x: PageNumber, y: PageNumber },
+    /// Asks what people told moderators.
+    Reports,
 }
 
 /// How somebody looks, in the words of the page.
@@ -181,7 +189,7 @@ fn emote(kind: &str) -> Option<Emote> {
 }
 
 /// Words of commands that build.
-const BUILDING: [&str; 16] = [
+const BUILDING: [&str; 20] = [
     "place",
     "move",
     "rotate",
@@ -197,6 +205,10 @@ const BUILDING: [&str; 16] = [
     "upgrade",
     "resume",
     "let_travel",
+    "join",
+    "unjoin",
+    "take",
+    "put_down",
     "undo",
 ];
 
@@ -204,7 +216,8 @@ const BUILDING: [&str; 16] = [
 const WRITING: [&str; 3] = ["check", "reference", "publish"];
 
 /// Words of commands that ask.
-const ASKING: [&str; 13] = [
+const ASKING: [&str; 14] = [
+    "reports",
     "borders",
     "person",
     "orders",
@@ -270,6 +283,7 @@ impl ClientCore {
             PageCommand::Walk { x, y } => self.walk(id, x, y),
             PageCommand::Touch { object } => self.act(plain(Act::Touch { object })),
             PageCommand::Push { object } => self.act(plain(Act::Push { object })),
+            PageCommand::Sit { on } => self.act(plain(Act::Sit { on })),
             PageCommand::Say { text, channel } => self.say(id, &text, channel),
             PageCommand::Reply { object, tag, choice, text } => {
                 self.act(plain(Act::Reply { object, tag, choice, text }));
@@ -284,6 +298,12 @@ impl ClientCore {
             PageCommand::Govern { order } => self.govern(id, order),
             PageCommand::ClaimLot { x, y, side } => self.claim_lot(id, x, y, side),
             PageCommand::ReturnLot { lot } => self.order_lot(id, LotOrder::Return { lot }),
+            PageCommand::FileReport { object, key, words } => {
+                self.file_report(id, (object, key), words);
+            }
+            PageCommand::WithdrawReport { report } => {
+                self.act(plain(Act::WithdrawReport { report }));
+            }
             PageCommand::Forbid => self.act(plain(Act::Forbid)),
             PageCommand::Emote { kind } => match emote(&kind) {
                 Some(emote) => self.act(plain(Act::Emote(emote))),
@@ -353,6 +373,7 @@ impl ClientCore {
                 Some(place) => return self.ask_borders(id, place),
                 None => return self.failed(id, "OutOfRange", &Value::Null),
             },
+            PageQuestion::Reports => InquiryTask::reports(),
             PageQuestion::Servers => return self.done(id, &self.known_servers()),
         };
         self.inquire(Some(id), task, question);

@@ -180,6 +180,9 @@ impl ClientCore {
         if matches!(deed.act, Act::Lot(_)) {
             self.lots_changed();
         }
+        if matches!(deed.act, Act::Build(_)) {
+            self.joints_changed();
+        }
         match deed.kind {
             DeedKind::Plain(command) | DeedKind::Leave(command) => self.reply(command, end),
             DeedKind::Undo(command) => {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use metatopia_client::ProvenOrders;
 use metatopia_protocol::{OrdersAnswer, PersonEntry, RightEntry, SanctionEntry, span};
 use metatopia_sim::{OrderedDeed, RecordedOrder};
-use metatopia_types::{Act, GovernOrder, ObjectId, PublicKey, RoleRight};
+use metatopia_types::{Act, GovernOrder, ObjectId, PublicKey, ReportSubject, RoleRight, Ruling};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -32,6 +32,7 @@ pub(super) enum PageOrder {
     Thaw { object: ObjectId },
     Return { object: ObjectId },
     Motd { text: String },
+    Decide { report: u64, ruling: String, reason: String },
 }
 
 fn key(text: &str) -> Option<PublicKey> {
@@ -43,7 +44,7 @@ fn rights(words: &BTreeSet<String>) -> Option<BTreeSet<RoleRight>> {
 }
 
 impl PageOrder {
-    /// Returns the order; nothing if it names no key or right.
+    /// Returns the order; nothing if it names no key, right or ruling.
     fn order(self) -> Option<GovernOrder> {
         Some(match self {
             Self::Grant { key: text, rights: words, seconds } => {
@@ -67,6 +68,9 @@ impl PageOrder {
             Self::Thaw { object } => GovernOrder::Thaw { object },
             Self::Return { object } => GovernOrder::Return { object },
             Self::Motd { text } => GovernOrder::Announce { text },
+            Self::Decide { report, ruling: word, reason } => {
+                GovernOrder::Decide { report, ruling: Ruling::of(&word)?, reason }
+            }
         })
     }
 }
@@ -124,6 +128,18 @@ fn ordered((number, order): &(u64, RecordedOrder)) -> Value {
             let lot = lot.map_or_else(String::new, |lot| format!(" {lot}"));
             json!({ "verb": "lot", "detail": format!("{word}{lot}") })
         }
+        OrderedDeed::Undo { key, undone, collided } => {
+            let detail = format!("{undone} / {collided}");
+            json!({ "verb": "undo", "person": key.to_string(), "detail": detail })
+        }
+        OrderedDeed::Decide { report, about, ruling, reason } => {
+            let (person, object) = match about {
+                ReportSubject::Person(key) => (Some(key.to_string()), None),
+                ReportSubject::Thing(object) => (None, Some(*object)),
+            };
+            let detail = format!("#{report} {}: {reason}", ruling.word());
+            json!({ "verb": "decide", "person": person, "object": object, "detail": detail })
+        }
         OrderedDeed::TakeBack { square } => {
             json!({ "verb": "takeback", "detail": square.to_string() })
         }
@@ -173,10 +189,12 @@ mod tests {
             "ban" | "mute" => json!({ "verb": verb, "key": key, "seconds": 60, "reason": "spam" }),
             "freeze" | "thaw" | "return" => json!({ "verb": verb, "object": 7 }),
             "motd" => json!({ "verb": verb, "text": "hello" }),
+            "decide" => {
+                json!({ "verb": verb, "report": 3, "ruling": "upheld", "reason": "no walls" })
+            }
             _ => json!({ "verb": verb, "key": key }),
         };
-        let verbs =
-            "grant revoke appoint dismiss kick ban unban mute unmute freeze thaw return motd";
+        let verbs = "grant revoke appoint dismiss kick ban unban mute unmute freeze thaw return motd decide";
         for verb in verbs.split(' ') {
             let order: PageOrder = serde_json::from_value(about(verb)).expect(verb);
             assert_eq!(order.order().map(|order| order.verb()), Some(verb));
@@ -188,6 +206,7 @@ mod tests {
         for wrong in [
             json!({ "verb": "kick", "key": "ada" }),
             json!({ "verb": "grant", "key": "00".repeat(32), "rights": ["everything"] }),
+            json!({ "verb": "decide", "report": 3, "ruling": "maybe", "reason": "" }),
         ] {
             let order: PageOrder =
                 serde_json::from_value(wrong.clone()).expect("its form is right");
@@ -208,5 +227,11 @@ mod tests {
         assert_eq!((&told["number"], &told["lasts"]), (&4.into(), &"for 1 minute".into()));
         assert_eq!(told["person"], key.to_string());
         assert_eq!(told["warrant"], "by a role");
+        let about = ReportSubject::Thing(ObjectId(7));
+        let (ruling, reason) = (Ruling::Upheld, "no walls".to_owned());
+        let deed = OrderedDeed::Decide { report: 3, about, ruling, reason };
+        let told = ordered(&(5, RecordedOrder { height, by, warrant, deed }));
+        assert_eq!((&told["verb"], &told["object"]), (&"decide".into(), &7.into()));
+        assert_eq!(told["detail"], "#3 upheld: no walls");
     }
 }

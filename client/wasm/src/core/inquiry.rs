@@ -7,8 +7,8 @@ use metatopia_client::QUESTIONS_MAX;
 use metatopia_math::Vec2;
 use metatopia_protocol::{
     Answer, CandidateEntry, DelayedEntry, GovernanceEntry, LotEntry, OrderEntry,
-    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, Question, SCRIPTS_PER_ANSWER_MAX,
-    ScriptEntry, ThingEntry,
+    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, Question, ReportEntry,
+    SCRIPTS_PER_ANSWER_MAX, ScriptEntry, ThingEntry,
 };
 use metatopia_types::{Digest, NodeContact, PackageId, PublicKey, ScriptId, SetChange, Square};
 use serde_json::{Map, Value, json};
@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::{
     ClientCore, border, governing, lots,
     outcomes::ActFailure,
+    reports,
     sources::{self, ServedPackage},
     units::{from_fx, variant},
 };
@@ -40,6 +41,8 @@ pub(super) enum InquiryTask {
     Order,
     /// Whose ground is where, page after page.
     Lots(Vec<LotEntry>),
+    /// What holds what.
+    Joints,
     /// What one package holds.
     Source(PackageId),
     /// The packages whose source is there, page after page.
@@ -59,6 +62,8 @@ pub(super) enum InquiryTask {
     Person,
     /// What was ordered below this number.
     Orders(u64),
+    /// What people told moderators, page after page.
+    Reports(Vec<ReportEntry>),
     /// The borders near this place of the sim on this square.
     Borders(Square, Vec2),
     /// What a login takes.
@@ -245,13 +250,9 @@ impl ClientCore {
                     InquiryStep::Done(all.iter().map(script).collect())
                 }
             },
-            (InquiryTask::Lots(all), Answer::Lots(page)) => match lots::next_lots(all, page) {
-                Some(question) => InquiryStep::Ask(question),
-                None => {
-                    self.tell_lots(all);
-                    InquiryStep::Done(Value::Null)
-                }
-            },
+            (InquiryTask::Lots(all), Answer::Lots(page)) => self.lots_came(all, page),
+            (InquiryTask::Reports(all), Answer::Reports(page)) => self.reports_came(all, page),
+            (InquiryTask::Joints, Answer::Joints(all)) => InquiryStep::Done(self.tell_joints(&all)),
             (InquiryTask::Packages(all), Answer::Packages(page)) => {
                 match next_packages(all, page) {
                     Some(question) => InquiryStep::Ask(question),
@@ -275,6 +276,21 @@ impl ClientCore {
                 next_source(left).unwrap_or_else(|| self.archived(packages))
             }
             (_, answer) => InquiryStep::Failed(instead(&answer)),
+        }
+    }
+
+    fn lots_came(&mut self, all: &mut Vec<LotEntry>, page: Vec<LotEntry>) -> InquiryStep {
+        if let Some(question) = lots::next_lots(all, page) {
+            return InquiryStep::Ask(question);
+        }
+        self.tell_lots(all);
+        InquiryStep::Done(Value::Null)
+    }
+
+    fn reports_came(&self, all: &mut Vec<ReportEntry>, page: Vec<ReportEntry>) -> InquiryStep {
+        match reports::next_reports(all, page) {
+            Some(question) => InquiryStep::Ask(question),
+            None => InquiryStep::Done(self.shown_reports(all)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metatopia_client::Sight;
+use metatopia_client::{Sight, build::JoinedThing};
 use metatopia_math::Angle;
 use metatopia_protocol::ScriptEntry;
 use metatopia_sim::{Body, Motion, Object, Shape};
@@ -152,6 +152,25 @@ impl Picture {
         matches!(shape, Some(Shape::Circle { .. }))
     }
 
+    /// Returns the body of a thing in sight.
+    pub(super) fn body(&self, id: ObjectId) -> Option<&Body> {
+        self.shown.get(&id).map(|thing| &thing.body)
+    }
+
+    /// Returns the bodies in sight that nobody has in hand.
+    pub(super) fn standing(&self) -> impl Iterator<Item = &Body> {
+        let free = self.shown.values().filter(|thing| thing.object.held.is_none());
+        free.map(|thing| &thing.body)
+    }
+
+    /// Returns a thing in sight as an end of a joint.
+    pub(super) fn joint_end(&self, id: ObjectId) -> Option<JoinedThing> {
+        let body = &self.shown.get(&id)?.body;
+        let half = body.shape().half_extents(Angle::ZERO);
+        let (position, angle) = (body.position(), body.angle());
+        Some(JoinedThing { id, position, half, angle, round: self.is_round(id) })
+    }
+
     fn put(&self, id: ObjectId, thing: &DrawnThing, emote: Option<&Emote>) -> Value {
         let DrawnThing { object, body, far, place } = thing;
         let (round, hx, hy) = match body.shape() {
@@ -179,11 +198,17 @@ impl Picture {
             "scripts": object.scripts.iter().map(script).collect::<Vec<Value>>(),
             "licence": variant(&object.licence),
             "author": object.author.map(|key| key.to_string()),
+            "changed": object.changed.as_ref().map(|change| json!({
+                "by": change.by.to_string(), "word": change.word, "height": change.height,
+                "time": change.time.0,
+            })),
             "birth": object.birth.map(origin), "parent": object.parent.map(origin),
-            "travels": object.travels,
+            "travels": object.travels, "held": object.held.map(|held| held.by),
+            "seat": object.seat.is_some(),
             "round": round, "hx": from_fx(hx), "hy": from_fx(hy),
             "motion": variant(&body.motion()).to_lowercase(),
-            "movable": body.motion() == Motion::Dynamic && object.player.is_none(),
+            "movable": object.held.is_some()
+                || (body.motion() == Motion::Dynamic && object.player.is_none()),
             "sensor": body.is_sensor(), "gesture": emote.map(gesture), "far": far,
             "place": place,
         })

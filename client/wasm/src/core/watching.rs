@@ -98,6 +98,7 @@ impl ClientCore {
         let view = self.picture.take(self.session.sight());
         self.tell(&view);
         self.learn_lots();
+        self.learn_joints();
         if self.picture.lacks_packages() {
             self.learn_scripts();
         }

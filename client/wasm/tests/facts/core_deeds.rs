@@ -4,7 +4,7 @@ use metatopia_protocol::*;
 use metatopia_types::*;
 use serde_json::{Value, json};
 
-use crate::page::Page;
+use crate::{page::Page, stand::Stand};
 
 fn ok(page: &mut Page, id: u64) -> bool {
     page.result(id).expect("it is known")["result"]["ok"] == true
@@ -296,6 +296,48 @@ fn builders_words_become_acts() {
     assert_eq!(page.result(bad).expect("known")["code"], "OutOfRange");
     let bad = page.command(json!({ "do": "give", "object": 5, "to": "Ada" }));
     assert_eq!(page.result(bad).expect("known")["code"], "BadName");
+}
+
+#[test]
+fn what_is_taken_is_told_as_held_and_put_down_where_there_is_room() {
+    let mut page = Page::new();
+    page.log_in();
+    page.see();
+    let me = page.stand.world().avatar(&Stand::visitor().public()).expect("she is here");
+    let here = page.stand.world().place(me).expect("she is here");
+    let metres = |at: metatopia_math::Fx| at.to_string().parse::<f64>().expect("a number");
+    let spec = json!({
+        "kind": "ball", "name": "her ball", "color": 255, "round": true, "w": 0.5,
+        "x": metres(here.x) + 1.5, "y": metres(here.y), "movable": true,
+    });
+    let mut deed = |command: Value| {
+        let id = page.command(command.clone());
+        assert_eq!(page.result(id), None, "{command}");
+        let act = page.act();
+        page.decide(act.clone(), Outcome::Ok);
+        page.events();
+        page.see();
+        let put = page.events_of("view").pop().expect("a view")["put"].clone();
+        let ball = page.stand.world().objects().find(|thing| thing.name == "her ball");
+        (act.envelope.act, put, ball.expect("it was placed"))
+    };
+    let (.., ball) = deed(json!({ "do": "place", "spec": spec }));
+
+    let (_, put, held) = deed(json!({ "do": "take", "object": ball.id }));
+    assert_eq!(held.held, Some(me));
+    let told = put.as_array().expect("a list").iter().find(|thing| thing["id"] == ball.id.0);
+    let told = told.expect("it changed");
+    assert_eq!((&told["held"], &told["movable"]), (&json!(me), &json!(true)));
+
+    let (act, put, free) = deed(json!({ "do": "put_down", "object": ball.id }));
+    let Act::Build(Build::PutDown { position, .. }) = act else { panic!("{act:?}") };
+    assert_eq!(free.held, None);
+    // Places of bodies are rounded.
+    let thousandth = metatopia_math::Fx::from_ratio(1, 1_000);
+    assert!(free.position.distance(position) < thousandth, "{position:?}");
+    assert!(position.distance(here) > metatopia_math::Fx::HALF, "not on her own feet");
+    let told = put.as_array().expect("a list").iter().find(|thing| thing["id"] == ball.id.0);
+    assert_eq!(told.expect("it changed")["held"], Value::Null);
 }
 
 #[test]

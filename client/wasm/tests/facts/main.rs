@@ -3,9 +3,11 @@
 mod calls;
 mod capsules;
 mod core_deeds;
+mod core_joints;
 mod core_lots;
 mod core_proofs;
 mod core_questions;
+mod core_reports;
 mod core_workshop;
 /// The lies of the client's own tests about where an avatar is.
 #[path = "../../../tests/facts/elsewhere.rs"]

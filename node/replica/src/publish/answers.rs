@@ -201,6 +201,8 @@ impl Publisher {
             | Question::Packages { .. }
             | Question::Borders
             | Question::Lots { .. }
+            | Question::Joints { .. }
+            | Question::Reports { .. }
             | Question::Person { .. }
             | Question::People { .. }
             | Question::DryRun(_)
@@ -234,6 +236,8 @@ impl Publisher {
                 Some(Answer::Borders(facts::borders(world, &self.neighbour_nodes)))
             }
             Question::Lots { after } => Some(Answer::Lots(facts::lots(world, *after))),
+            Question::Joints { near } => Some(Answer::Joints(facts::joints(world, *near))),
+            Question::Reports { after } => Some(Answer::Reports(people::reports(world, *after))),
             Question::Packages { after } => Some(Answer::Packages(facts::packages(world, *after))),
             Question::Person { key } => Some(Answer::Person(Box::new(people::person(world, *key)))),
             Question::People { after } => Some(Answer::People(people::governed(world, *after))),
@@ -301,6 +305,8 @@ fn missing(ctx: &ReplicaContext<'_>, question: &Question) -> Option<(Height, u32
         | Question::Dispatch(_)
         | Question::Borders
         | Question::Lots { .. }
+        | Question::Joints { .. }
+        | Question::Reports { .. }
         | Question::Person { .. }
         | Question::People { .. }
         | Question::DryRun(_)

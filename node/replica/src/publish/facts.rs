@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use metatopia_math::{Fx, Vec2};
 use metatopia_protocol::{
     AdminCountdown, BorderEntry, BorderStanding, CANDIDATES_MAX, CandidateEntry,
-    DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson,
-    PACKAGES_PER_ANSWER_MAX, PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, ScriptEntry,
-    ThingEntry, TicketEntry,
+    DISPATCH_WAIT_MAX_MS, DelayedEntry, GovernanceEntry, JOINTS_PER_ANSWER_MAX, JointEntry,
+    JointEntryKind, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, PACKAGES_PER_ANSWER_MAX,
+    PackageEntry, PlayerEntry, SCRIPTS_PER_ANSWER_MAX, SIGHT, ScriptEntry, ThingEntry, TicketEntry,
 };
 use metatopia_sim::{
-    BorderSummary, DelayedChange, IssuedTicket, Lot, Publication, RunningScript, Standings as _,
-    Wall, World, WorldObject,
+    BorderSummary, DelayedChange, IssuedTicket, JointKind, JointSpec, Lot, Publication,
+    RunningScript, Standings as _, Wall, World, WorldObject,
 };
 use metatopia_types::{Height, LotId, PackageId, PublicKey, ScriptId, SimId, limits::ROOT_LAG};
 
@@ -120,6 +121,25 @@ pub(crate) fn lots(world: &World, after: LotId) -> Vec<LotEntry> {
         friends: lot.friends.iter().map(person).collect(),
     };
     world.lots_after(after).take(LOTS_PER_ANSWER_MAX).map(entry).collect()
+}
+
+/// Returns the joints near a place, the oldest first; as many as one answer has.
+pub(crate) fn joints(world: &World, near: Vec2) -> Vec<JointEntry> {
+    let entry = |spec: &JointSpec| JointEntry {
+        a: spec.a,
+        b: spec.b,
+        anchor_a: spec.anchor_a,
+        anchor_b: spec.anchor_b,
+        kind: match spec.kind {
+            JointKind::Revolute { .. } => JointEntryKind::Hinge,
+            JointKind::Distance { .. } => JointEntryKind::Rod,
+            JointKind::Weld { .. } => JointEntryKind::Weld,
+            JointKind::Prismatic { axis, .. } => JointEntryKind::Slider { along: axis.angle() },
+            JointKind::Target { .. } => JointEntryKind::Target,
+        },
+    };
+    let near = world.joints_near(near, Fx::from_int(SIGHT as i32));
+    near.take(JOINTS_PER_ANSWER_MAX).map(entry).collect()
 }
 
 /// Returns who governs the sim, and who would be next.

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use metatopia_protocol::{
     DryRunEntry, Goodbye, GovernedThing, IntendedOrder, PEOPLE_PER_ANSWER_MAX, PersonEntry,
-    RightEntry, SanctionEntry,
+    REPORTS_PER_ANSWER_MAX, ReportEntry, RightEntry, RulingEntry, SanctionEntry, TracedThings,
 };
-use metatopia_sim::{GivenRight, Role, Sanction, World};
+use metatopia_sim::{FiledReport, GivenRight, GivenRuling, Role, Sanction, TraceCount, World};
 use metatopia_types::{Act, GovernOrder, ObjectId, Outcome, PublicKey, RoleRight, SignedEnvelope};
 
 use crate::ClientId;
@@ -57,9 +57,45 @@ pub(super) fn dry_run(world: &World, intended: &IntendedOrder) -> DryRunEntry {
     let verdict = world.may_order(author, order).map(|warrant| warrant.words().to_owned());
     DryRunEntry {
         verdict,
-        person: order.person().map(|key| person(world, *key)),
+        person: order.person().or_else(|| accused(world, order)).map(|key| person(world, *key)),
         thing: order.object().and_then(|object| thing(world, object)),
+        traced: traced(world, order),
     }
+}
+
+/// Returns whom a report is about that an order decides.
+fn accused<'a>(world: &'a World, order: &GovernOrder) -> Option<&'a PublicKey> {
+    let GovernOrder::Decide { report, .. } = order else { return None };
+    world.report(*report)?.accused.as_ref()
+}
+
+/// Returns how many things an undo is about.
+fn traced(world: &World, order: &GovernOrder) -> TracedThings {
+    let GovernOrder::Undo { key, seconds } = order else { return TracedThings::default() };
+    let TraceCount { made, changed, deleted } = world.traced(key, *seconds);
+    TracedThings { made, changed, deleted }
+}
+
+/// Returns the reports after one; as many as one answer has.
+pub(super) fn reports(world: &World, after: u64) -> Vec<ReportEntry> {
+    let ruling = |GivenRuling { by, ruling, reason, height }: &GivenRuling| RulingEntry {
+        by: *by,
+        ruling: *ruling,
+        reason: reason.clone(),
+        height: *height,
+    };
+    let entry = |(report, filed): (u64, &FiledReport)| ReportEntry {
+        report,
+        by: filed.by,
+        by_name: world.player(&filed.by).map_or_else(String::new, |player| player.name.clone()),
+        about: filed.about,
+        name: filed.name.clone(),
+        accused: filed.accused,
+        words: filed.words.clone(),
+        ago: world.governance().time.saturating_sub(filed.time),
+        ruling: filed.ruling.as_ref().map(ruling),
+    };
+    world.reports_after(after).take(REPORTS_PER_ANSWER_MAX).map(entry).collect()
 }
 
 /// Returns the thing that an order is about.

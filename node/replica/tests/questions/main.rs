@@ -7,6 +7,7 @@ mod fetching;
 mod filling;
 mod join_retry;
 mod joining;
+mod joints;
 mod land;
 mod people;
 mod repair;

@@ -4,14 +4,15 @@ use std::collections::BTreeSet;
 
 use metatopia_protocol::{
     Answer, Goodbye, IntendedOrder, LOTS_PER_ANSWER_MAX, LotEntry, LotPerson, OrdersAnswer,
-    PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, ServerMessage,
+    PEOPLE_PER_ANSWER_MAX, PersonEntry, Question, REPORTS_PER_ANSWER_MAX, ReportEntry, RulingEntry,
+    ServerMessage,
 };
 use metatopia_replica::ClientId;
 use metatopia_sim::{Governance, RecordedOrder};
 use metatopia_types::{
-    Act, Digest, GovernOrder, Look, LotGround, LotId, LotOrder, PublicKey, Refusal, RoleRight,
-    Sign, SigningKey,
-    limits::{LEAF_BYTES_MAX, NAME_BYTES_MAX, ROOT_LAG},
+    Act, Digest, GovernOrder, Height, Look, LotGround, LotId, LotOrder, PublicKey, Refusal,
+    ReportSubject, RoleRight, Ruling, Sign, SigningKey,
+    limits::{LEAF_BYTES_MAX, NAME_BYTES_MAX, REASON_BYTES_MAX, REPORT_BYTES_MAX, ROOT_LAG},
     wire,
 };
 
@@ -20,15 +21,15 @@ use super::{
     author_class::Person,
 };
 
-const ADMIN: u8 = 100;
+pub(super) const ADMIN: u8 = 100;
 const PEST: u8 = 66;
 
-fn public(n: u8) -> PublicKey {
+pub(super) fn public(n: u8) -> PublicKey {
     SigningKey::from_seed([n; 32]).public()
 }
 
 /// A server with an admin who is logged in.
-fn governed() -> (Alone, Person) {
+pub(super) fn governed() -> (Alone, Person) {
     let mut genesis = genesis();
     genesis.admins = BTreeSet::from([public(ADMIN)]);
     let mut server = Alone::found(&genesis);
@@ -40,7 +41,7 @@ fn governed() -> (Alone, Person) {
 }
 
 /// Plays so many turns that an act is decided and applied.
-fn turn(server: &mut Alone) {
+pub(super) fn turn(server: &mut Alone) {
     let height = server.height().0;
     server.run_to(height + 2);
 }
@@ -227,4 +228,69 @@ fn a_server_tells_the_lots_with_names_and_in_pages() {
         LotEntry { name: "n".repeat(NAME_BYTES_MAX), holder: person, friends, ..lot.clone() };
     let bytes = wire::encode(&vec![longest; LOTS_PER_ANSWER_MAX]).len();
     assert!(bytes < 320 * 1_024, "{bytes}");
+}
+
+#[test]
+fn reports_are_told_with_who_filed_them_and_what_was_decided() {
+    let (mut server, mut admin) = governed();
+    let mut pest = Person::comes(&mut server, PEST);
+    pest.acts(&mut server, Act::login("Pest".to_owned(), Look::default()), 100);
+    turn(&mut server);
+    assert_eq!(server.ask(Question::Reports { after: 0 }), Answer::Reports(Vec::new()));
+    let about = ReportSubject::Person(public(PEST));
+    admin.acts(&mut server, Act::FileReport { about, words: "it shouts".to_owned() }, 100);
+    turn(&mut server);
+    let Answer::Reports(told) = server.ask(Question::Reports { after: 0 }) else {
+        panic!("reports are answered")
+    };
+    let [entry] = &told[..] else { panic!("{told:?}") };
+    assert_eq!((entry.report, entry.by_name.as_str(), entry.name.as_str()), (1, "Alice", "Pest"));
+    assert_eq!((entry.accused, entry.ruling.clone()), (Some(public(PEST)), None));
+
+    let decide = |report| {
+        let (ruling, reason) = (Ruling::Upheld, "too loud".to_owned());
+        GovernOrder::Decide { report, ruling, reason }
+    };
+    let intended = IntendedOrder { author: public(ADMIN), order: decide(1) };
+    let Answer::DryRun(would) = server.ask(Question::DryRun(Box::new(intended))) else {
+        panic!("a dry run is answered")
+    };
+    assert_eq!(would.verdict, Ok("as admin".to_owned()));
+    assert_eq!(would.person.map(|person| person.name), Some("Pest".to_owned()));
+    let intended = IntendedOrder { author: public(ADMIN), order: decide(9) };
+    let Answer::DryRun(would) = server.ask(Question::DryRun(Box::new(intended))) else {
+        panic!("a dry run is answered")
+    };
+    assert_eq!(would.verdict, Err(Refusal::NoReport));
+
+    order(&mut server, &mut admin, decide(1));
+    let Answer::Reports(told) = server.ask(Question::Reports { after: 0 }) else {
+        panic!("reports are answered")
+    };
+    let given = told[0].ruling.clone().expect("a ruling");
+    assert_eq!((given.ruling, given.reason.as_str()), (Ruling::Upheld, "too loud"));
+    assert_eq!(server.ask(Question::Reports { after: 1 }), Answer::Reports(Vec::new()));
+}
+
+#[test]
+fn a_full_answer_of_the_longest_reports_fits_a_frame() {
+    let key = PublicKey([0xff; 32]);
+    let longest = ReportEntry {
+        report: u64::MAX,
+        by: key,
+        by_name: "x".repeat(NAME_BYTES_MAX),
+        about: ReportSubject::Person(key),
+        name: "x".repeat(NAME_BYTES_MAX),
+        accused: Some(key),
+        words: "x".repeat(REPORT_BYTES_MAX),
+        ago: u64::MAX,
+        ruling: Some(RulingEntry {
+            by: key,
+            ruling: Ruling::Dismissed,
+            reason: "x".repeat(REASON_BYTES_MAX),
+            height: Height(u64::MAX),
+        }),
+    };
+    let bytes = wire::encode(&vec![longest; REPORTS_PER_ANSWER_MAX]).len();
+    assert!(bytes <= 256 * 1_024, "{bytes}");
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use clap::Args;
 use metatopia_client_driver::ClientDriver;
 use metatopia_sim::{OrderedDeed, RecordedOrder, Warrant};
-use metatopia_types::{GovernOrder, SetChange, TicketOrder};
+use metatopia_types::{GovernOrder, ReportSubject, SetChange, TicketOrder};
 use serde::Serialize;
 
 use super::orders::lasting;
@@ -121,6 +121,21 @@ fn line(number: u64, order: &RecordedOrder) -> OrderLine {
         OrderedDeed::Lot { word, lot } => {
             (format!("lot {word}"), lot.map(|lot| format!("lot {lot}")), None)
         }
+        OrderedDeed::Undo { key: whose, undone, collided } => {
+            let terms = format!("undone {undone}, stayed as they were {collided}");
+            ("undo".to_owned(), key(whose), Some(terms))
+        }
+        OrderedDeed::Decide { report, about, ruling, reason } => {
+            let about = match about {
+                ReportSubject::Thing(object) => format!("report {report} about thing {object}"),
+                ReportSubject::Person(key) => format!("report {report} about {key}"),
+            };
+            let terms = match reason.as_str() {
+                "" => ruling.word().to_owned(),
+                reason => format!("{}: {reason}", ruling.word()),
+            };
+            ("decide".to_owned(), Some(about), Some(terms))
+        }
         OrderedDeed::TakeBack { square } => {
             ("world take-back".to_owned(), Some(square.to_string()), None)
         }
@@ -168,7 +183,7 @@ async fn pages(
 
 #[cfg(test)]
 mod tests {
-    use metatopia_types::{Height, PublicKey};
+    use metatopia_types::{Height, ObjectId, PublicKey, Ruling};
 
     use super::*;
 
@@ -188,5 +203,15 @@ mod tests {
         let step = OrderedDeed::Build { object: None, step: "undo".to_owned() };
         let told = line(5, &RecordedOrder { deed: step, ..order }).to_string();
         assert_eq!(told, "#5  turn 9  01010101 (role)  undo");
+        let about = ReportSubject::Thing(ObjectId(7));
+        let (ruling, reason) = (Ruling::Upheld, "no walls".to_owned());
+        let deed = OrderedDeed::Decide { report: 3, about, ruling, reason };
+        let told = line(6, &RecordedOrder { deed, ..order }).to_string();
+        let terms = "decide report 3 about thing 7: upheld: no walls";
+        assert_eq!(told, format!("#6  turn 9  01010101 (role)  {terms}"));
+        let deed = OrderedDeed::Undo { key, undone: 3, collided: 1 };
+        let told = line(7, &RecordedOrder { deed, ..order }).to_string();
+        let terms = format!("undo {key}: undone 3, stayed as they were 1");
+        assert_eq!(told, format!("#7  turn 9  01010101 (role)  {terms}"));
     }
 }

@@ -5,11 +5,11 @@ use std::{fmt, time::Duration};
 use clap::{Args, Subcommand};
 use metatopia_client_driver::ClientDriver;
 use metatopia_protocol::{
-    Answer, DryRunEntry, GovernedThing, IntendedOrder, PersonEntry, Question,
+    Answer, DryRunEntry, GovernedThing, IntendedOrder, PersonEntry, Question, TracedThings,
 };
-use metatopia_sim::is_line;
+use metatopia_sim::{is_line, limits::UNDONE_PER_ACT_MAX};
 use metatopia_types::{
-    Act, GovernOrder, ObjectId, PublicKey, Refusal, RoleRight,
+    Act, GovernOrder, ObjectId, PublicKey, Refusal, RoleRight, Ruling,
     limits::{MOTD_BYTES_MAX, REASON_BYTES_MAX},
 };
 use serde::Serialize;
@@ -81,6 +81,21 @@ pub(in crate::cli) enum GovernCommand {
     #[command(after_help = "Examples:\n  metatopia admin motd \"Market day!\" --key admin.key\n  \
         metatopia admin motd --clear --key admin.key")]
     Motd(MotdArgs),
+    /// Rule on reports: uphold them, or dismiss them. Their reporters are told.
+    #[command(after_help = "Examples:\n  \
+        metatopia admin decide 3 --upheld --because \"walls stay off doors\" --key admin.key\n  \
+        metatopia admin decide 3 --dismissed --key admin.key --dry-run\n\n\
+        `metatopia admin reports` lists what is open. Nobody rules on a report about somebody with as much \
+        to say;\nabout a permanent admin, permanent admins do.")]
+    Decide(DecideArgs),
+    /// Undo what a key did to things: what it made goes home, what it changed or deleted is what it was.
+    #[command(after_help = "Examples:\n  \
+        metatopia admin undo --by KEY --since 2h --key admin.key --dry-run\n  \
+        metatopia admin undo --by KEY --since 2h --key admin.key\n\n\
+        A sim remembers for a day what the last 4,096 things were that somebody changed. What somebody else \
+        changed\nsince stays as it is. One act undoes 32 things; as many acts are sent as it takes. \
+        `metatopia admin log` says\nof each how many things stayed because a rule was against it.")]
+    Undo(UndoArgs),
 }
 
 /// What every order takes.
@@ -160,6 +175,36 @@ pub(in crate::cli) struct MotdArgs {
     order: OrderArgs,
 }
 
+#[derive(Debug, Args)]
+#[group(id = "ruling", required = true, multiple = false, args = ["upheld", "dismissed"])]
+pub(in crate::cli) struct DecideArgs {
+    /// The number of the report.
+    report: u64,
+    /// The report was right.
+    #[arg(long)]
+    upheld: bool,
+    /// The report was not.
+    #[arg(long)]
+    dismissed: bool,
+    /// Why, in a line that the reporter reads.
+    #[arg(long, default_value = "", value_name = "TEXT", value_parser = reason)]
+    because: String,
+    #[command(flatten)]
+    order: OrderArgs,
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct UndoArgs {
+    /// The key that did it: 64 hexadecimal digits.
+    #[arg(long, value_name = "KEY")]
+    by: PublicKey,
+    /// Since how long ago, of the time in which the sim ran.
+    #[arg(long, value_name = "DURATION", value_parser = seconds)]
+    since: u32,
+    #[command(flatten)]
+    order: OrderArgs,
+}
+
 /// Reads a right of a role.
 fn right(word: &str) -> Result<RoleRight, String> {
     RoleRight::of(word).ok_or_else(|| {
@@ -235,6 +280,13 @@ impl GovernCommand {
             Self::Motd(MotdArgs { text, order, .. }) => {
                 (GovernOrder::Announce { text: text.unwrap_or_default() }, order)
             }
+            Self::Undo(UndoArgs { by: key, since: seconds, order }) => {
+                (GovernOrder::Undo { key, seconds }, order)
+            }
+            Self::Decide(DecideArgs { report, upheld, because: reason, order, .. }) => {
+                let ruling = if upheld { Ruling::Upheld } else { Ruling::Dismissed };
+                (GovernOrder::Decide { report, ruling, reason }, order)
+            }
         }
     }
 }
@@ -248,6 +300,7 @@ struct Ordered {
     person: Option<String>,
     name: Option<String>,
     object: Option<u64>,
+    report: Option<u64>,
     /// The turn that carried it out.
     height: Option<u64>,
     /// What it does, in words.
@@ -315,6 +368,22 @@ fn does(order: &GovernOrder, told: &DryRunEntry) -> String {
         },
         GovernOrder::Announce { text } if text.is_empty() => "take the message away".to_owned(),
         GovernOrder::Announce { text } => format!("tell everybody who comes: {text}"),
+        GovernOrder::Undo { .. } => {
+            let TracedThings { made, changed, deleted } = told.traced;
+            let acts = told.traced.all().div_ceil(UNDONE_PER_ACT_MAX as u32);
+            format!(
+                "undo what {whom} did; things sent home or deleted: {made}, changed back: \
+                 {changed}, restored: {deleted}; acts: {acts}"
+            )
+        }
+        GovernOrder::Decide { report, ruling, .. } => {
+            let about = match told.person {
+                Some(_) => format!(" about {whom}"),
+                None => String::new(),
+            };
+            let verb = if *ruling == Ruling::Upheld { "uphold" } else { "dismiss" };
+            format!("{verb} report {report}{about}")
+        }
     }
 }
 
@@ -327,6 +396,8 @@ fn refused(why: Refusal) -> Failure {
         }
         Refusal::LastAdmin => failure.hint("appoint another one first"),
         Refusal::NoPlayer => failure.hint("rights are for keys that logged in once"),
+        Refusal::NothingToUndo => failure.hint("a sim remembers for a day what things were"),
+        Refusal::NoReport => failure.hint("`metatopia admin reports` lists what is open"),
         Refusal::NoObject => failure.hint("see `metatopia script list`, or the map of the page"),
         _ => failure,
     }
@@ -344,6 +415,10 @@ pub(in crate::cli) async fn run(command: GovernCommand, console: Console) -> Res
         person: order.person().map(ToString::to_string),
         name: told.person.as_ref().map(|person| person.name.clone()),
         object: order.object().map(|object| object.0),
+        report: match order {
+            GovernOrder::Decide { report, .. } => Some(report),
+            _ => None,
+        },
         height,
         does: does(&order, &told),
     })
@@ -370,11 +445,18 @@ async fn give(
         };
     }
     // What one node says decides nothing: the turn does. Only a rule that is known already costs no act.
-    if let Err(why @ (Refusal::NoObject | Refusal::Person)) = told.verdict {
+    if let Err(why @ (Refusal::NoObject | Refusal::Person | Refusal::NoReport)) = told.verdict {
         return Err(refused(why));
     }
     let act = Act::Govern(order.clone());
-    let height = carry_through(driver, admin, ("the order", (act, Vec::new())), console).await?;
+    let mut height =
+        carry_through(driver, admin, ("the order", (act, Vec::new())), console).await?;
+    // What one act leaves, the next ones do.
+    let more = told.traced.all().saturating_sub(1) / UNDONE_PER_ACT_MAX as u32;
+    for _ in 0..more {
+        let act = Act::Govern(order.clone());
+        height = carry_through(driver, admin, ("the order", (act, Vec::new())), console).await?;
+    }
     Ok((*told, Some(height.0)))
 }
 
@@ -394,7 +476,8 @@ mod tests {
             ban: None,
             mute: None,
         };
-        DryRunEntry { verdict: Ok("as admin".to_owned()), person: Some(person), thing: None }
+        let (person, traced) = (Some(person), TracedThings::default());
+        DryRunEntry { verdict: Ok("as admin".to_owned()), person, thing: None, traced }
     }
 
     #[test]
@@ -420,12 +503,28 @@ mod tests {
     }
 
     #[test]
+    fn a_ruling_and_an_undo_are_told_with_what_and_whom_they_are_about() {
+        let (report, ruling, reason) = (3, Ruling::Dismissed, String::new());
+        let decide = GovernOrder::Decide { report, ruling, reason };
+        let undo = GovernOrder::Undo { key: PublicKey([7; 32]), seconds: 7_200 };
+        let traced = TracedThings { made: 30, changed: 2, deleted: 1 };
+        let would = "undo what Pest (07070707) did; things sent home or deleted: 30, changed \
+                     back: 2, restored: 1; acts: 2";
+        assert_eq!(does(&undo, &DryRunEntry { traced, ..told("Pest", false) }), would);
+        let about = "dismiss report 3 about Pest (07070707), who is here";
+        assert_eq!(does(&decide, &told("Pest", true)), about);
+        let nobody = DryRunEntry { person: None, ..told("", false) };
+        assert_eq!(does(&decide, &nobody), "dismiss report 3");
+    }
+
+    #[test]
     fn a_refused_order_names_its_rule_and_what_to_do() {
         for (why, rule, next) in [
             (Refusal::NoRight, "no such right", "admin admins"),
             (Refusal::LastAdmin, "at least one permanent admin", "appoint another"),
             (Refusal::Outranked, "as much to say", "admin admins"),
             (Refusal::NoPlayer, "ever logged in", "logged in once"),
+            (Refusal::NoReport, "no such open report", "admin reports"),
         ] {
             let failure = refused(why);
             assert_eq!(failure.exit, Exit::Refused);

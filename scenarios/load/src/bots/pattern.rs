@@ -167,6 +167,8 @@ mod tests {
             kind: "avatar".into(),
             name: "bot 0".into(),
             owner: None,
+            author: None,
+            changed: None,
             position: Vec2::new(Fx::from_int(3), Fx::ZERO),
             angle: Angle::ZERO,
             velocity: Vec2::ZERO,
@@ -177,6 +179,7 @@ mod tests {
             movable: false,
             player: None,
             scripts: Vec::new(),
+            held: None,
         };
         let objects = vec![avatar];
         let scene = Scene { height: Height(1), tick: Tick(3), me: Some(me), objects };

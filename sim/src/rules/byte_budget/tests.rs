@@ -1,14 +1,17 @@
 //! The arithmetic of the bounds, with every number as long as it can be.
 
-use metatopia_math::{Fx, Vec2};
-use metatopia_physics::limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX};
+use metatopia_math::{Angle, Fx, Vec2};
+use metatopia_physics::{
+    Filter, JointKind, JointSpec, Motor,
+    limits::{BODIES_MAX, BODY_BYTES_MAX, CONTACT_BYTES_MAX, PAIRS_MAX},
+};
 use metatopia_scripting::{
     ErrorKind, Event, ScriptState,
     limits::{LICENCE_BYTES_MAX, SIGN_BYTES_MAX, TOPIC_BYTES_MAX},
 };
 use metatopia_types::{
-    ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, ObjectId, Origin, Outcome,
-    PackageId, PublicKey, ScriptId, Seq, SimId, Tick,
+    ActId, AssetLicence, BodyShape, Digest, Emote, Height, Lane, Look, Millis, ObjectId, Origin,
+    Outcome, PackageId, PublicKey, ScriptId, Seq, SimId, Tick,
     limits::{
         ACTS_PER_TURN_MAX, BLOB_BYTES_MAX, LEAF_BYTES_MAX, NAME_BYTES_MAX, OUTCOME_TURNS,
         TICKS_PER_SECOND,
@@ -19,18 +22,23 @@ use metatopia_types::{
 use super::{super::windows::Window, ByteBudget};
 use crate::{
     limits::{
-        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FROZEN_MAX, LANES_MAX, MUTES_MAX, ORDERS_KEPT,
-        PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX, PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX,
-        ROLES_MAX, ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, UNDO_ENTRIES_MAX,
+        BANS_MAX, BUILD_BYTES_MAX, FAILURES_MAX, FROZEN_MAX, LANES_MAX, MUTES_MAX,
+        OBJECT_JOINTS_MAX, ORDERS_KEPT, PACKAGE_PIECE_BYTES, PACKAGES_MAX, PLAYERS_MAX,
+        PUBLICATIONS_MAX, PUBLISHED_BYTES_MAX, REPORTS_DECIDED_KEPT, REPORTS_OPEN_MAX, ROLES_MAX,
+        ROTATED_MAX, SCRIPTS_PER_OBJECT_MAX, TIMER_BYTES_MAX, TRACES_MAX, UNDO_ENTRIES_MAX,
         WORLD_BYTES_MAX,
     },
     scripts::{GasPool, Inbox, QueuedEvent, Script, Sender},
-    state::{Object, Player, PlayerSession, Presence, Publication, SNAPSHOT_BYTES_MAX, Since},
+    state::{
+        Held, Object, Player, PlayerSession, Presence, Publication, SNAPSHOT_BYTES_MAX, Since,
+        ThingChange, ThingSeat,
+    },
 };
 
 const KEY: PublicKey = PublicKey([0xff; 32]);
 const MAX: u64 = u64::MAX;
 const ORIGIN: Origin = Origin { sim: SimId(Digest([0xff; 32])), number: ObjectId(MAX) };
+const FAR_AWAY: Vec2 = Vec2::new(Fx::MIN, Fx::MIN);
 const FAR: Tick = Tick(MAX);
 const MIB: usize = 1_024 * 1_024;
 
@@ -57,6 +65,17 @@ fn object() -> Object {
         travels: true,
         guest: None,
         spawner: Some(ObjectId(MAX)),
+        held: Some(Held {
+            by: ObjectId(MAX),
+            filter: Filter { category: u32::MAX, mask: u32::MAX - 1 },
+        }),
+        seat: Some(ThingSeat { at: FAR_AWAY, told: Some(ObjectId(MAX)) }),
+        changed: Some(ThingChange {
+            by: PublicKey([0xff; 32]),
+            word: "let travel".to_owned(),
+            height: Height(MAX),
+            time: Millis(MAX),
+        }),
     }
 }
 
@@ -145,7 +164,13 @@ fn everything_that_takes_no_budget_fits_beside_the_budget() {
     let beside = singles + outcomes + players + windows + owners + objects + contacts;
     // See the comments of these limits.
     let people = ROLES_MAX * 400 + (BANS_MAX + MUTES_MAX) * 280;
+    let people = people + (REPORTS_OPEN_MAX + REPORTS_DECIDED_KEPT) * 900;
     let people = people + FROZEN_MAX * 130 + ORDERS_KEPT as usize * 800 + ROTATED_MAX * 80;
+
+    let by_thing = wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX;
+    let trace = by_thing + wire::length(&(KEY, Height(MAX), MAX, true)) + 2 * HEAD + 8 * 33;
+    assert!(trace <= 1_400, "the comment of TRACES_MAX says how long one is: {trace}");
+    let people = people + TRACES_MAX * trace;
 
     let beside = beside + scripts + deleted + packages + people + heads;
 
@@ -168,6 +193,30 @@ fn the_bytes_of_a_building_step_hold_the_largest_step() {
     let largest = thing + SCRIPTS_PER_OBJECT_MAX * script + entry + 2 * HEAD;
 
     assert!(largest <= BUILD_BYTES_MAX, "{largest} bytes");
+}
+
+#[test]
+fn a_history_of_the_largest_deleted_things_fits_into_a_leaf() {
+    let far = Fx::from_bits(i64::MIN);
+    let (corner, motor) = (Vec2::new(far, far), Motor { speed: far, strength: far });
+    let limits = Some([far, far]);
+    let kind = JointKind::Prismatic { axis: corner, limits, motor: Some(motor) };
+    let joint = JointSpec {
+        anchor_a: corner,
+        anchor_b: corner,
+        angle: Angle::from_bits(u32::MAX),
+        break_force: Some(far),
+        break_torque: Some(far),
+        ..JointSpec::new(Some(ObjectId(MAX)), ObjectId(MAX), kind)
+    };
+    let joints = OBJECT_JOINTS_MAX * wire::length(&joint) + 1;
+    let packages = SCRIPTS_PER_OBJECT_MAX * wire::length(&PackageId(Digest::ZERO)) + 1;
+    let thing = wire::length(&(ObjectId(MAX), object())) + BODY_BYTES_MAX;
+
+    let history = UNDO_ENTRIES_MAX * (thing + packages + joints + 2) + wire::length(&KEY) + 5;
+
+    assert!(history < LEAF_BYTES_MAX, "{history} bytes");
+    assert!(joints <= BUILD_BYTES_MAX, "{joints} bytes");
 }
 
 #[test]

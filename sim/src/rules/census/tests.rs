@@ -127,6 +127,9 @@ fn thing(owner: PublicKey) -> crate::state::Object {
         travels: false,
         guest: None,
         spawner: None,
+        held: None,
+        seat: None,
+        changed: None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::{
 /// Somebody or something on the way, with all that it is. Places are those of the sim that it left.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Parcel {
-    /// Somebody with empty hands.
+    /// Somebody. What she holds is in parcels of its own, right behind hers.
     Person(TravellingPerson),
     /// A thing, with its body and its scripts.
     Thing(Box<TravellingThing>),
@@ -74,6 +74,8 @@ pub struct TravellingThing {
     pub position: Vec2,
     /// Its scripts, in their order; at most as many as one thing may have.
     pub scripts: Vec<TravellingScript>,
+    /// In whose hands it departed; none if it rolled.
+    pub held_by: Option<PublicKey>,
     /// For how long the sim that it left had then heard nothing of the other one, in milliseconds.
     pub waited: u64,
 }

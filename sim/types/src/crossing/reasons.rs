@@ -70,6 +70,9 @@ pub enum TravelRefusal {
     /// The sim takes things only from sims of more servers.
     #[error("the sim takes things only from sims of more servers")]
     FewServers,
+    /// Whoever held the thing was not taken there, or has no hand free.
+    #[error("whoever held the thing was not taken there, or has no hand free")]
+    NoHolder,
 }
 
 impl TravelRefusal {
@@ -86,6 +89,7 @@ impl TravelRefusal {
             Self::TooLarge => "too large",
             Self::ShareFull => "share full",
             Self::FewServers => "few servers",
+            Self::NoHolder => "no holder",
         }
     }
 }

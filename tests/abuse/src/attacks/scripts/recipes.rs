@@ -145,6 +145,19 @@ fn messages() -> Vec<Recipe> {
 const RAYS: &str =
     "fn on_tick(dt) { let p = self_.pos; loop { ray(p - vec2(64, 0), p + vec2(64, 0)); } }";
 
+/// Takes joints off and puts them on again, up to the share of the owner, and in turn with all its things.
+const JOINS: &str = "fn on_start() { state.own = find(\"disc\"); state.n = 0; }
+    fn on_tick(dt) {
+        for k in 0..10 {
+            let other = state.own[(state.n + k) % state.own.len()];
+            if other == self_ { continue; }
+            unjoin(other);
+            pin(other, (self_.pos + other.pos) / 2);
+            motor(other, 3, 9);
+        }
+        state.n += 7;
+    }";
+
 fn things() -> Vec<Recipe> {
     let says = format!("fn on_tick(dt) {{ say(\"{}\"); }}", "s".repeat(500));
     let signs = format!("fn on_tick(dt) {{ self_.text = \"{}\" + now(); }}", "s".repeat(200));
@@ -172,6 +185,8 @@ fn things() -> Vec<Recipe> {
         Recipe { is_roomy: true, ..Recipe::new("things come and go", &[goes]) },
         Recipe { is_roomy: true, ..Recipe::new("things come and stay", &[spawns]) },
         Recipe::new("looks for its own things", &[finds]),
+        Recipe::new("joints come and go", &[JOINS]),
+        Recipe { movable: true, ..Recipe::new("joints of a heap come and go", &[KICKS, JOINS]) },
     ]
 }
 

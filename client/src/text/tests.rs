@@ -1,0 +1,80 @@
+use alloc::borrow::ToOwned as _;
+
+use metatopia_math::Angle;
+use metatopia_protocol::JointEntryKind;
+use metatopia_types::{Height, Look, Tick};
+
+use super::*;
+
+fn thing(id: u64, name: &str, east: i32, movable: bool) -> SceneObject {
+    SceneObject {
+        id: ObjectId(id),
+        kind: name.to_owned(),
+        name: name.to_owned(),
+        owner: None,
+        position: Vec2::new(Fx::from_int(east), Fx::ZERO),
+        angle: Angle::ZERO,
+        velocity: Vec2::ZERO,
+        half: Vec2::new(Fx::HALF, Fx::HALF),
+        round: false,
+        look: Look::default(),
+        text: String::new(),
+        movable,
+        player: None,
+        scripts: Vec::new(),
+        held: None,
+        author: None,
+        changed: None,
+    }
+}
+
+#[test]
+fn a_thing_is_described_with_what_it_is_joined_to() {
+    let objects =
+        vec![thing(1, "Ada", 0, true), thing(41, "crate", 2, true), thing(40, "wall", 4, false)];
+    let (height, tick) = (Height(1), Tick(3));
+    let scene = Scene { height, tick, me: Some(ObjectId(1)), objects };
+    let joint = |a, b, kind| JointEntry {
+        a,
+        b: ObjectId(b),
+        anchor_a: Vec2::ZERO,
+        anchor_b: Vec2::ZERO,
+        kind,
+    };
+    let joints = [
+        joint(Some(ObjectId(40)), 41, JointEntryKind::Hinge),
+        joint(None, 41, JointEntryKind::Rod),
+        joint(Some(ObjectId(41)), 7, JointEntryKind::Weld),
+        joint(None, 40, JointEntryKind::Target),
+    ];
+    assert_eq!(
+        describe_thing(&scene, &scene.objects[1], &joints),
+        [
+            "crate, 2.0 m east.",
+            "It is object 41, and can be pushed.",
+            "A hinge joins it to wall, object 40.",
+            "A rod joins it to the ground.",
+            "A weld joins it to object 7.",
+        ]
+    );
+    let wall = describe_thing(&scene, &scene.objects[2], &[]);
+    assert_eq!(wall, ["wall, 4.0 m east.", "It is object 40, and stays in its place."]);
+}
+
+#[test]
+fn one_looks_at_a_thing_sits_on_it_and_stands_up() {
+    let named = |name: &str| name.to_owned();
+    for (line, meant) in [
+        ("look", TextCommand::Look),
+        ("look at old bench", TextCommand::LookAt(named("old bench"))),
+        ("look around", TextCommand::Look),
+        ("sit on old bench", TextCommand::Sit(named("old bench"))),
+        ("sit down on bench", TextCommand::Sit(named("bench"))),
+        ("sit bench", TextCommand::Sit(named("bench"))),
+        ("stand", TextCommand::Stand),
+    ] {
+        assert_eq!(parse(line), Ok(meant), "{line}");
+    }
+    assert_eq!(parse("look at"), Err(ParseError::Missing("look at", "a thing")));
+    assert_eq!(parse("sit"), Err(ParseError::Missing("sit", "a thing to sit on")));
+}

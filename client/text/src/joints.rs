@@ -1,0 +1,102 @@
+//! Joints in words: what holds a thing, and how a builder joins and frees things.
+
+use std::time::Duration;
+
+use metatopia_client::{
+    build::{JOINT_KINDS, joined},
+    text::{describe_thing, find, position, printable},
+};
+use metatopia_math::Vec2;
+use metatopia_protocol::{Answer, JointEntry, Question};
+use metatopia_types::{Build, ObjectId};
+
+use super::{
+    builder::{meant, perform},
+    room::TextClient,
+};
+use crate::{LineKind, TextClientError};
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(5);
+
+/// Returns the joints near a place, as the node says.
+async fn joints(room: &mut TextClient, near: Vec2) -> Result<Vec<JointEntry>, TextClientError> {
+    Ok(match room.driver.ask(Question::Joints { near }, ANSWER).await? {
+        Answer::Joints(joints) => joints,
+        _ => Vec::new(),
+    })
+}
+
+/// Tells of one thing.
+pub(super) async fn look_at(room: &mut TextClient, typed: &str) -> Result<(), TextClientError> {
+    let Some(scene) = room.look_around().await? else {
+        return room.tell(LineKind::Refused, "The node shows nothing.");
+    };
+    let number = typed.strip_prefix("object ").and_then(|number| number.trim().parse().ok());
+    let id = if typed == "it" { room.it } else { number.map(ObjectId) };
+    let named = id.map_or_else(
+        || find(&scene, typed),
+        |id| scene.objects.iter().find(|object| object.id == id),
+    );
+    let Some(thing) = named else {
+        let line = format!("There is no {} in sight.", printable(typed));
+        return room.tell(LineKind::Refused, &line);
+    };
+    room.it = Some(thing.id);
+    let near = position(&scene).unwrap_or(thing.position);
+    let joints = joints(room, near).await?;
+    for line in describe_thing(&scene, thing, &joints) {
+        room.tell(LineKind::Answer, &printable(&line))?;
+    }
+    Ok(())
+}
+
+/// Joins a thing to another one, or to the ground.
+pub(super) async fn join(
+    room: &mut TextClient,
+    typed: &str,
+    other: Option<&str>,
+    kind: &str,
+) -> Result<(), TextClientError> {
+    let Some(thing) = meant(room, typed).await? else {
+        return Ok(());
+    };
+    let to = match other {
+        Some(other) => match meant(room, other).await? {
+            Some(to) => Some(to),
+            None => return Ok(()),
+        },
+        None => None,
+    };
+    let here = room.look_around().await?.as_ref().and_then(position).unwrap_or_default();
+    let ends = (thing.end(), to.as_ref().map(super::builder::Thing::end));
+    let Some(build) = joined(&ends.0, ends.1.as_ref(), kind, here) else {
+        let kinds = JOINT_KINDS.join(", ");
+        return room.tell(LineKind::Refused, &format!("There is no {kind}; there are {kinds}."));
+    };
+    room.it = Some(thing.id);
+    let to = to.map_or_else(|| "the ground".to_owned(), |to| printable(&to.name));
+    let done = format!("A {kind} joins {} to {to}.", printable(&thing.name));
+    perform(room, build, &done).await
+}
+
+/// Takes joints off a thing.
+pub(super) async fn unjoin(
+    room: &mut TextClient,
+    typed: &str,
+    other: Option<&str>,
+) -> Result<(), TextClientError> {
+    let Some(thing) = meant(room, typed).await? else {
+        return Ok(());
+    };
+    let (from, whom) = match other {
+        Some(other) => match meant(room, other).await? {
+            Some(from) => (Some(from.id), printable(&from.name)),
+            None => return Ok(()),
+        },
+        None => (None, "all that held it".to_owned()),
+    };
+    room.it = Some(thing.id);
+    let done = format!("{} is free from {whom}.", printable(&thing.name));
+    perform(room, Build::Unjoin { object: thing.id, from }, &done).await
+}

@@ -1,0 +1,95 @@
+//! Reports in words: what people tell moderators, and what moderators decide.
+
+use std::time::Duration;
+
+use metatopia_client::text::{ReportCommand, find, printable, report_line};
+use metatopia_protocol::{Answer, Question, REPORTS_PER_ANSWER_MAX, ReportEntry};
+use metatopia_types::{Act, GovernOrder, ReportSubject, RoleRight};
+
+use super::{builder::player, deeds::conclude, room::TextClient};
+use crate::{LineKind, TextClientError};
+
+/// Time for one question.
+const ANSWER: Duration = Duration::from_secs(5);
+
+pub(super) async fn obey(
+    room: &mut TextClient,
+    what: ReportCommand,
+) -> Result<(), TextClientError> {
+    match what {
+        ReportCommand::List => list(room).await,
+        ReportCommand::File(name, words) => file(room, &name, words).await,
+        ReportCommand::Withdraw(report) => {
+            let fate = room.perform(Act::WithdrawReport { report }, Vec::new()).await?;
+            conclude(room, fate, &format!("You withdraw report {report}."))
+        }
+        ReportCommand::Decide(report, ruling, reason) => {
+            let order = GovernOrder::Decide { report, ruling, reason };
+            let fate = room.perform(Act::Govern(order), Vec::new()).await?;
+            let done = format!("Report {report} is {}; who filed it is told.", ruling.word());
+            conclude(room, fate, &done)
+        }
+    }
+}
+
+/// Tells moderators of a thing or a person in sight, or of a person elsewhere in the sim.
+async fn file(room: &mut TextClient, name: &str, words: String) -> Result<(), TextClientError> {
+    let scene = room.look_around().await?;
+    let seen = scene.as_ref().and_then(|scene| find(scene, name));
+    let meant = seen.map(|object| match &object.player {
+        Some(player) => (ReportSubject::Person(player.key), object.name.clone()),
+        None => (ReportSubject::Thing(object.id), object.name.clone()),
+    });
+    let (about, called) = match meant {
+        Some(meant) => meant,
+        None => match player(room, name).await? {
+            Some((key, called)) => (ReportSubject::Person(key), called),
+            None => return Ok(()),
+        },
+    };
+    let fate = room.perform(Act::FileReport { about, words }, Vec::new()).await?;
+    let done = format!(
+        "Moderators are told of {}; `reports` tells what they decided.",
+        printable(&called)
+    );
+    conclude(room, fate, &done)
+}
+
+/// Lists one's own reports; whoever may moderate reads all that are open.
+async fn list(room: &mut TextClient) -> Result<(), TextClientError> {
+    let key = room.driver.author();
+    let moderates = match room.driver.ask(Question::Person { key }, ANSWER).await? {
+        Answer::Person(own) => {
+            let may = own.rights.iter().any(|given| given.right == RoleRight::Moderate);
+            own.admin || own.temp_admin || may
+        }
+        _ => false,
+    };
+    let all = reports(room).await?;
+    let is_shown = |entry: &&ReportEntry| entry.by == key || moderates && entry.ruling.is_none();
+    let lines: Vec<String> = all.iter().filter(is_shown).map(report_line).collect();
+    if lines.is_empty() {
+        let line = if moderates { "No report is open." } else { "You have filed no report." };
+        return room.tell(LineKind::Answer, line);
+    }
+    lines.iter().try_for_each(|line| room.tell(LineKind::Answer, line))
+}
+
+/// Returns the reports of the sim, as the node says.
+async fn reports(room: &mut TextClient) -> Result<Vec<ReportEntry>, TextClientError> {
+    let (mut all, mut after): (Vec<ReportEntry>, u64) = (Vec::new(), 0);
+    loop {
+        let Answer::Reports(page) = room.driver.ask(Question::Reports { after }, ANSWER).await?
+        else {
+            return Ok(all);
+        };
+        let is_full = page.len() >= REPORTS_PER_ANSWER_MAX;
+        // A node that repeats itself is asked no further.
+        let last = page.last().map(|entry| entry.report).filter(|last| *last > after);
+        all.extend(page);
+        match last {
+            Some(last) if is_full => after = last,
+            _ => return Ok(all),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Moderation in words: who did this, reports, rulings, and undo of what somebody did.
+
+use crate::{
+    lots::{ground, talks},
+    plaza::{Folder, Person, Plaza, json, key},
+};
+
+#[test]
+fn a_report_is_filed_ruled_on_and_heard_of_and_what_was_done_is_undone() {
+    let folder = Folder::new("moderating");
+    let sim = Plaza::start_at(&folder.join("world"), 1, &ground(&folder));
+    let url = sim.servers[0].url.as_str();
+    let admin = sim.dir.join("admin.key").display().to_string();
+    let order = |words: &[&str]| {
+        json(&[&["admin"], words, &["--json", "--node", url, "--key", &admin]].concat())
+    };
+
+    let mut pest = Person::enter_as("Pest", url, &key(&folder, "pest"));
+    talks(&mut pest, &[("go north 12", "You walk"), ("build box 2 1 brown bench", "You build")]);
+    let mut ada = Person::enter_as("Ada", url, &key(&folder, "ada"));
+    talks(
+        &mut ada,
+        &[
+            ("go north 8", "You walk"),
+            ("who did bench", "made by Pest (key "),
+            ("who did", "`who did` needs a thing"),
+            ("report bench", "that is `report NAME WORDS`"),
+            ("report bench it blocks the way", "Moderators are told of bench"),
+            ("report bench again", "it is so already"),
+            ("reports", "about bench"),
+            ("decide 1 upheld", "That did not work"),
+        ],
+    );
+    let open = json(&["admin", "reports", "--json", "--node", url]);
+    assert_eq!((&open["report"], &open["name"]), (&1.into(), &"bench".into()));
+    assert_eq!(open["words"], "it blocks the way");
+    let accused = open["accused"].as_str().expect("the pest's key").to_owned();
+
+    let because = ["decide", "1", "--upheld", "--because", "no benches here"];
+    let would = order(&[&because[..], &["--dry-run"]].concat());
+    assert!(would["does"].as_str().is_some_and(|does| does.contains("about Pest")), "{would}");
+    let ruled = order(&because);
+    assert!(ruled["height"].is_u64(), "{ruled}");
+    let heard = ada.sees("whispers to you");
+    assert!(heard.ends_with("Your report 1 about bench was upheld: no benches here"), "{heard}");
+    talks(&mut ada, &[("reports", "(upheld: no benches here)")]);
+
+    let undo = ["undo", "--by", accused.as_str(), "--since", "1h"];
+    let would = order(&[&undo[..], &["--dry-run"]].concat());
+    let told = would["does"].as_str().unwrap_or_default().to_owned();
+    assert!(told.contains("sent home or deleted: 1,"), "{would}");
+    let undone = order(&undo);
+    assert!(undone["height"].is_u64(), "{undone}");
+    talks(&mut ada, &[("who did bench", "There is no bench in sight")]);
+    let log = json(&["admin", "log", "--last", "1", "--json", "--node", url]);
+    assert_eq!((&log["order"], &log["about"]), (&"undo".into(), &accused.into()));
+    assert_eq!(log["terms"], "undone 1, stayed as they were 0");
+    pest.leaves();
+    ada.leaves();
+    sim.stop();
+}

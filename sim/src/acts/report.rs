@@ -1,0 +1,154 @@
+//! Reports: decides what people tell moderators, and what moderators decide about it.
+
+use metatopia_math::Vec2;
+use metatopia_physics::Body;
+use metatopia_types::{
+    GovernOrder, ObjectId, PublicKey, Refusal, ReportSubject, Ruling, limits::REPORT_BYTES_MAX,
+};
+
+use super::{
+    changes::StateChange,
+    chat::{SpokenLine, WHISPERED},
+    context::{ActContext, ActResult},
+};
+use crate::{
+    rules::{ActTarget, FiledReport, GivenRuling, OrderedDeed, Right},
+    state::{State, is_line},
+};
+
+/// A change of the queue of reports.
+pub(super) enum ReportChange {
+    /// Adds a report.
+    File(FiledReport),
+    /// Forgets a report.
+    Withdraw(u64),
+    /// Closes a report by a ruling.
+    Decide(u64, GivenRuling),
+}
+
+impl ActContext<'_> {
+    /// Decides a report, which anybody files who is in the sim.
+    pub(super) fn file_report(&self, about: ReportSubject, words: &str) -> ActResult {
+        let player = self.renewed_player()?;
+        let is_said = !words.trim().is_empty() && is_line(words);
+        if words.len() > REPORT_BYTES_MAX || !is_said {
+            return Err(Refusal::BadText);
+        }
+        let (name, accused) = self.state.reported(about)?;
+        let newcomer = player.since.regular.is_none();
+        self.state.people.reports.check_room(&self.author(), newcomer, about)?;
+        let report = FiledReport {
+            by: self.author(),
+            newcomer,
+            about,
+            name,
+            accused,
+            words: words.to_owned(),
+            height: self.state.clock.height,
+            time: self.state.governance.time,
+            ruling: None,
+        };
+        let file = StateChange::Report(Box::new(ReportChange::File(report)));
+        Ok(vec![StateChange::Player(self.author(), player), file])
+    }
+
+    /// Decides whether the author takes back a report.
+    pub(super) fn withdraw_report(&self, number: u64) -> ActResult {
+        let player = self.renewed_player()?;
+        let report = self.state.people.reports.open(number)?;
+        if report.by != self.author() {
+            return Err(Refusal::NoReport);
+        }
+        let withdraw = StateChange::Report(Box::new(ReportChange::Withdraw(number)));
+        Ok(vec![StateChange::Player(self.author(), player), withdraw])
+    }
+
+    /// Returns the changes by which a ruling closes a report, and its reporter hears of it.
+    pub(super) fn decide_report(
+        &self,
+        number: u64,
+        ruling: Ruling,
+        reason: &str,
+    ) -> Result<[StateChange; 2], Refusal> {
+        let report = self.state.people.reports.open(number)?;
+        let (by, height) = (self.author(), self.state.clock.height);
+        let given = GivenRuling { by, ruling, reason: reason.to_owned(), height };
+        let line = StateChange::Chat(self.told(number, report, &given));
+        let close = StateChange::Report(Box::new(ReportChange::Decide(number, given)));
+        Ok([close, line])
+    }
+
+    /// Returns the line by which a reporter hears what was decided. Nobody else hears it.
+    fn told(&self, number: u64, report: &FiledReport, given: &GivenRuling) -> SpokenLine {
+        let avatar = self.state.present.get(&self.author()).copied();
+        let body = avatar.and_then(|avatar| self.state.bodies.body(avatar));
+        let name = self.state.players.get(&self.author()).map(|player| player.name.clone());
+        let (about, ruling) = (&report.name, given.ruling.word());
+        let reason = match given.reason.as_str() {
+            "" => String::new(),
+            reason => format!(": {reason}"),
+        };
+        SpokenLine {
+            height: self.state.clock.height,
+            tick: self.tick(),
+            channel: WHISPERED,
+            // A moderator without an avatar speaks from nowhere.
+            speaker: avatar.unwrap_or(ObjectId(0)),
+            player: Some(self.author()),
+            hearer: Some(report.by),
+            name: name.unwrap_or_default(),
+            place: body.map_or(Vec2::ZERO, Body::position),
+            text: format!("Your report {number} about {about} was {ruling}{reason}"),
+        }
+    }
+}
+
+impl State {
+    /// Returns what something is called that a report is about, and whose it is.
+    fn reported(&self, about: ReportSubject) -> Result<(String, Option<PublicKey>), Refusal> {
+        match about {
+            ReportSubject::Thing(object) => {
+                let thing = self.thing(object)?;
+                Ok((thing.name.clone(), thing.owner))
+            }
+            ReportSubject::Person(key) => {
+                let player = self.players.get(&key).ok_or(Refusal::NoPlayer)?;
+                Ok((player.name.clone(), Some(key)))
+            }
+        }
+    }
+
+    /// Returns the right that a ruling on a report needs, and whom it is about: a ruling is for who has more to
+    /// say than the person. About a permanent admin only permanent admins rule, for there is nobody above.
+    pub(super) fn ruling_request(&self, number: u64) -> Result<(Right, ActTarget<'_>), Refusal> {
+        let accused = self.people.reports.open(number)?.accused.as_ref();
+        if accused.is_some_and(|key| self.governance.admins.contains(key)) {
+            return Ok((Right::Appoint, ActTarget::SIM));
+        }
+        Ok((Right::Moderate, ActTarget { person: accused, ..ActTarget::SIM }))
+    }
+
+    /// Returns the record of a ruling, which says what the report is about.
+    pub(super) fn ruling_deed(&self, order: &GovernOrder) -> Option<OrderedDeed> {
+        let GovernOrder::Decide { report, ruling, reason } = order else { return None };
+        let about = self.people.reports.open(*report).ok()?.about;
+        Some(OrderedDeed::Decide {
+            report: *report,
+            about,
+            ruling: *ruling,
+            reason: reason.clone(),
+        })
+    }
+
+    /// Changes the queue of reports.
+    pub(super) fn change_reports(&mut self, change: ReportChange) {
+        match change {
+            ReportChange::File(report) => {
+                self.governance.reports = self.governance.reports.saturating_add(1);
+                self.people.reports.file(self.governance.reports, report);
+            }
+            ReportChange::Withdraw(number) => self.people.reports.withdraw(number),
+            ReportChange::Decide(number, given) => self.people.reports.decide(number, given),
+        }
+    }
+}

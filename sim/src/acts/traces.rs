@@ -1,0 +1,104 @@
+//! Traces: what is kept of the acts that changed a thing, so that everybody sees who did it last, and a
+//! moderator can undo it.
+
+use metatopia_types::{Act, Build, Envelope, GovernOrder, LotOrder, ObjectId, PublicKey};
+
+use super::history::DeletedObject;
+use crate::{
+    rules::{ThingTrace, build_word},
+    state::{State, ThingChange},
+};
+
+impl State {
+    /// Notes the author of an act that was carried out at the things that it changed. `made` is the thing that
+    /// it made.
+    pub(super) fn note_act(&mut self, envelope: &Envelope, made: Option<ObjectId>) {
+        let by = envelope.author;
+        match &envelope.act {
+            // What was copied is as it was. An undo notes itself, because only it knows its thing.
+            Act::Build(build @ (Build::Place(_) | Build::Copy { .. })) => {
+                if let Some(made) = made {
+                    self.note_change(made, by, build_word(build).0);
+                }
+            }
+            Act::Build(build) => {
+                let (word, object) = build_word(build);
+                if let Some(object) = object {
+                    self.note_change(object, by, word);
+                }
+            }
+            // Who froze a thing is known, and what was done to it before is not to be hidden.
+            Act::Govern(order @ GovernOrder::Return { object }) => {
+                self.note_change(*object, by, order.verb());
+            }
+            Act::Lot(order @ LotOrder::SendHome { object, .. }) => {
+                self.note_change(*object, by, order.verb());
+            }
+            Act::Answer { terms, accepts: true, .. } => {
+                for object in terms.give.iter().chain(&terms.take) {
+                    self.note_change(*object, by, "trade");
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the thing that an act is about to change, with the trace that it leaves if it is carried out.
+    pub(super) fn trace_before(&self, envelope: &Envelope) -> Option<(ObjectId, ThingTrace)> {
+        let Act::Build(build) = &envelope.act else { return None };
+        let by = envelope.author;
+        let id = match build {
+            Build::Undo { skip } => self.histories.get(&by)?.entry(*skip)?.object,
+            Build::Copy { .. } | Build::Resume { .. } => return None,
+            _ => build.object()?,
+        };
+        let known = self.people.traces.all.get(&id).filter(|trace| trace.by == by);
+        if let Some(known) = known {
+            return Some((id, known.clone()));
+        }
+        let before = Some(Box::new(self.image(id)?));
+        Some((id, self.new_trace(by, before)))
+    }
+
+    /// Keeps the trace of an act that was carried out, and that of what it made.
+    pub(super) fn keep_trace(
+        &mut self,
+        by: PublicKey,
+        made: Option<ObjectId>,
+        trace: Option<(ObjectId, ThingTrace)>,
+    ) {
+        if let Some(made) = made {
+            let trace = self.new_trace(by, None);
+            self.people.traces.put(made, trace);
+        }
+        let Some((id, mut trace)) = trace else { return };
+        trace.deleted = !self.objects.contains(&id);
+        // What somebody made and deleted is as if it had never been.
+        let is_nothing = trace.deleted && trace.before.is_none();
+        if !is_nothing && self.people.traces.all.get(&id) != Some(&trace) {
+            self.people.traces.put(id, trace);
+        }
+    }
+
+    fn new_trace(&self, by: PublicKey, before: Option<Box<DeletedObject>>) -> ThingTrace {
+        let (height, time) = (self.clock.height, self.governance.time);
+        ThingTrace { by, height, time, before, deleted: false }
+    }
+
+    /// Returns a thing as it is now, with its body and what it runs.
+    fn image(&self, id: ObjectId) -> Option<DeletedObject> {
+        let object = self.thing(id).ok()?.clone();
+        let body = self.bodies.body(id)?.clone();
+        let package = |script| self.scripts.get(script).map(|script| script.package);
+        let packages = object.scripts.iter().filter_map(package).collect();
+        Some(DeletedObject { object, body, packages, joints: Vec::new() })
+    }
+
+    /// Notes who changed a thing, if it is there.
+    pub(super) fn note_change(&mut self, id: ObjectId, by: PublicKey, word: &str) {
+        let (height, time) = (self.clock.height, self.clock.time);
+        if let Some(object) = self.objects.get_mut(&id) {
+            object.changed = Some(ThingChange { by, word: word.to_owned(), height, time });
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! People who hold things: what goes over with them, and what stays at the line.
+
+use metatopia_math::{Fx, Vec2};
+use metatopia_scripting::{ScriptState, Value};
+use metatopia_sim::{ObjectSpec, WorldObject};
+use metatopia_types::{Act, BorderOrder, Build, ObjectId, Origin, Outcome, PublicKey, Traveller};
+
+use crate::{
+    people::{EAST, WEST, said, walk_until},
+    rolling::{QUIET, ball, geneses, package, rolling, thing, way},
+    town::{ADMIN, Place, drive, places, places_of_thing, public, step, town_of},
+};
+
+/// A ball of Ada's, by its number in the west.
+const BALL: ObjectId = ObjectId(1);
+
+/// A town of two, in the western of which Ada holds a ball; gives its origin.
+fn carried(travels: bool) -> (Vec<Place>, PublicKey, Origin) {
+    let ada = public(1);
+    let mut founded = geneses(2, 4, 0);
+    let quiet = package("quiet", QUIET);
+    let place = Vec2::new(Fx::from_int(24), Fx::from_int(4));
+    let spec = ball(place, &[quiet.id()], &way(0));
+    founded[0].objects.push(ObjectSpec { owner: Some(ada), ..spec });
+    founded.iter_mut().for_each(|genesis| {
+        genesis.packages.insert(quiet.id(), quiet.encode());
+    });
+    let mut town = town_of(founded);
+    town[0].login(ada);
+    for _ in 0..4 {
+        step(&mut town, 50);
+    }
+    let origin = Origin { sim: town[0].id(), number: BALL };
+    let acts = [Build::LetTravel { object: BALL, travels }, Build::Take { object: BALL }];
+    for build in acts {
+        let act = town[0].act(ada, 1, Act::Build(build));
+        step(&mut town, 50);
+        assert_eq!(town[0].outcome(&act), Outcome::Ok);
+    }
+    (town, ada, origin)
+}
+
+/// The ball where it is, which is in one place.
+fn found(town: &[Place], n: usize, origin: Origin) -> WorldObject {
+    assert_eq!(places_of_thing(town, origin), 1);
+    thing(&town[n], origin).expect("it is here")
+}
+
+#[track_caller]
+fn check_roots(town: &[Place]) {
+    town.iter().for_each(|place| assert_eq!(place.world.root(), place.world.rehash()));
+}
+
+#[test]
+fn what_she_holds_goes_over_with_her_and_back_and_is_in_her_hands_at_once() {
+    let (mut town, ada, origin) = carried(true);
+    for (to, heading) in [(1, EAST), (0, WEST), (1, EAST)] {
+        walk_until(&mut town, ada, heading, to);
+        let avatar = town[to].world.avatar(&ada);
+        // In the turn in which she is there, it is in her hands.
+        let ball = found(&town, to, origin);
+        assert_eq!((ball.held, ball.owner), (avatar, Some(ada)));
+        for _ in 0..8 {
+            step(&mut town, 50);
+        }
+        let ball = found(&town, to, origin);
+        assert_eq!(ball.position, town[to].place_of(&ada).expect("she is there"));
+        assert_eq!(ball.text, "here", "its script was told");
+        assert_eq!(said(&town, 1 - to, to).departures, []);
+        check_roots(&town);
+        town[to].restore();
+    }
+    // It is a guest: it counts against the share of the border, and she puts it down like any other thing.
+    assert_eq!(town[1].world.border_share(&town[0].id()).0, 1);
+    let here = town[1].place_of(&ada).expect("she is there");
+    let position = here.saturating_add(Vec2::new(Fx::from_int(2), Fx::ZERO));
+    let object = found(&town, 1, origin).id;
+    let act = town[1].act(ada, 1, Act::Build(Build::PutDown { object, position }));
+    step(&mut town, 50);
+    assert_eq!(town[1].outcome(&act), Outcome::Ok);
+    assert_eq!(found(&town, 1, origin).held, None);
+}
+
+#[test]
+fn what_may_not_travel_or_is_too_large_is_put_down_before_the_line() {
+    let (mut town, ada, origin) = carried(false);
+    walk_until(&mut town, ada, EAST, 1);
+    let ball = found(&town, 0, origin);
+    assert_eq!((ball.held, ball.position.x), (None, Fx::from_int(32)));
+    let avatar = town[1].world.avatar(&ada).expect("she is there");
+    assert_eq!(town[1].world.in_hands_of(avatar).count(), 0);
+    check_roots(&town);
+    // It lies there, and can be pushed.
+    for _ in 0..20 {
+        step(&mut town, 50);
+    }
+    assert!(found(&town, 0, origin).movable);
+}
+
+#[test]
+fn what_the_neighbour_refuses_comes_home_to_the_line_while_she_walks_on() {
+    let (mut town, ada, origin) = carried(true);
+    let act = Act::Amend { name: "border_things".into(), value: "0".into() };
+    town[1].act(public(ADMIN), 1, act);
+    walk_until(&mut town, ada, EAST, 1);
+    assert_eq!(places_of_thing(&town, origin), 1);
+    for _ in 0..8 {
+        step(&mut town, 50);
+    }
+    let ball = found(&town, 0, origin);
+    assert_eq!((ball.id, ball.held, ball.position.x), (BALL, None, Fx::from_int(32)));
+    check_roots(&town);
+}
+
+#[test]
+fn if_she_is_not_taken_what_she_held_comes_home_with_her() {
+    let (mut town, ada, origin) = carried(true);
+    while town[0].world.avatar(&ada).is_some() {
+        drive(&mut town, ada, EAST);
+        step(&mut town, 50);
+    }
+    let departures = said(&town, 0, 1).departures.clone();
+    let order: Vec<Traveller> = departures.iter().map(|departure| departure.traveller).collect();
+    assert_eq!(order, [Traveller::Person(ada), Traveller::Thing(origin)], "she goes first");
+    // The east closes its border before it hears of them.
+    let neighbour = town[0].id();
+    town[1].order(&BorderOrder::Close { neighbour });
+    town[1].play(50);
+    for _ in 0..8 {
+        step(&mut town, 50);
+        assert_eq!((places(&town, &ada), places_of_thing(&town, origin)), (1, 1));
+    }
+    assert!(town[0].world.avatar(&ada).is_some());
+    let ball = found(&town, 0, origin);
+    assert_eq!((ball.held, ball.position.x), (None, Fx::from_int(32)));
+    check_roots(&town);
+}
+
+#[test]
+fn all_that_she_holds_finds_room_in_one_parcel_or_stays() {
+    let ada = public(1);
+    let mut founded = geneses(2, 4, 0);
+    // Two things of 36 KB each: a parcel has 48 KiB.
+    let heavy = package("heavy", QUIET);
+    let long = |n: usize| (format!("text{n}"), Value::Text("x".repeat(3_000)));
+    let state = ScriptState((0..3).map(long).collect());
+    for n in 0..2 {
+        let place = Vec2::new(Fx::from_int(24), Fx::from_int(4 + n));
+        let spec = ball(place, &[heavy.id(); 4], &state);
+        founded[0].objects.push(ObjectSpec { owner: Some(ada), ..spec });
+    }
+    founded.iter_mut().for_each(|genesis| {
+        genesis.packages.insert(heavy.id(), heavy.encode());
+    });
+    let mut town = rolling(founded);
+    town[0].login(ada);
+    for _ in 0..4 {
+        step(&mut town, 50);
+    }
+    for object in [ObjectId(1), ObjectId(2)] {
+        let act = town[0].act(ada, 1, Act::Build(Build::Take { object }));
+        step(&mut town, 50);
+        assert_eq!(town[0].outcome(&act), Outcome::Ok);
+    }
+    walk_until(&mut town, ada, EAST, 1);
+    let origin = |number| Origin { sim: town[0].id(), number: ObjectId(number) };
+    assert_eq!(found(&town, 1, origin(1)).held, town[1].world.avatar(&ada));
+    assert_eq!(found(&town, 0, origin(2)).position.x, Fx::from_int(32));
+}
