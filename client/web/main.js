@@ -28,7 +28,7 @@ import { Input, stick } from './ui/input.js';
 import { thingPanel } from './ui/inspector.js';
 import { agrees, described } from './ui/introduction.js';
 import { mapPanel } from './ui/map.js';
-import { Announcer, around, inReach, nearPanel } from './ui/near.js';
+import { Announcer, around, inReach, nearPanel, pushable } from './ui/near.js';
 import { orderPanel } from './ui/order.js';
 import { peoplePanel } from './ui/people.js';
 import { proofPanel } from './ui/proof.js';
@@ -392,7 +392,7 @@ export class Page {
   }
 
   pushNearest() {
-    const found = around(this).find(({ thing }) => thing.movable);
+    const found = around(this).find(({ thing }) => pushable(thing));
     if (found) this.push(found.thing.id);
     else this.toasts.say(t('act.none'));
   }

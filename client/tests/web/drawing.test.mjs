@@ -11,7 +11,7 @@ import { handles } from '../../web/draw/marks.js';
 import { within } from '../../web/draw/minimap.js';
 import { corners } from '../../web/draw/solid.js';
 import { tokens } from '../../web/ui/highlight.js';
-import { gapTo } from '../../web/ui/near.js';
+import { gapTo, pushable } from '../../web/ui/near.js';
 
 test('the pieces of a highlighted source are the source', async () => {
   const folder = new URL('../../../scenarios/packages/', import.meta.url);
@@ -74,6 +74,11 @@ test('a box is as far away as its nearest edge', () => {
   assert.ok(Math.abs(gapTo({ x: 0, y: 5 }, box, { x: 0, y: 0, angle: Math.PI / 2 }) - 3) < 1e-9);
   assert.equal(gapTo({ x: 0.1, y: 0.1 }, box, { x: 0, y: 0, angle: 1 }), 0);
   assert.equal(gapTo({ x: 3, y: 4 }, { round: true, hx: 1, hy: 1 }, { x: 0, y: 0, angle: 0 }), 4);
+});
+
+test('nobody is asked to push what somebody holds', () => {
+  assert.ok(pushable({ movable: true, held: null }));
+  assert.ok(!pushable({ movable: true, held: 7 }) && !pushable({ movable: false, held: null }));
 });
 
 test('handles turn with their thing', () => {

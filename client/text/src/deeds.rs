@@ -120,7 +120,7 @@ pub(super) async fn push(room: &mut TextClient, typed: &str) -> Result<(), TextC
         objects: scene
             .objects
             .iter()
-            .filter(|o| o.movable || Some(o.id) == scene.me)
+            .filter(|o| o.movable && o.held.is_none() || Some(o.id) == scene.me)
             .cloned()
             .collect(),
         ..scene.clone()
@@ -199,6 +199,9 @@ pub(super) async fn sit(room: &mut TextClient, typed: &str) -> Result<(), TextCl
 
 pub(super) async fn stand(room: &mut TextClient) -> Result<(), TextClientError> {
     let fate = room.perform(Act::Sit { on: None }, Vec::new()).await?;
+    if fate == ActProgress::Done(Outcome::Refused(Refusal::AlreadySo)) {
+        return room.tell(LineKind::Refused, "You do not sit.");
+    }
     conclude(room, fate, "You stand up.")
 }
 

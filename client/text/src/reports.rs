@@ -4,9 +4,13 @@ use std::time::Duration;
 
 use metatopia_client::text::{ReportCommand, find, printable, report_line};
 use metatopia_protocol::{Answer, Question, REPORTS_PER_ANSWER_MAX, ReportEntry};
-use metatopia_types::{Act, GovernOrder, ReportSubject, RoleRight};
+use metatopia_types::{Act, GovernOrder, Outcome, Refusal, ReportSubject, RoleRight};
 
-use super::{builder::player, deeds::conclude, room::TextClient};
+use super::{
+    builder::player,
+    deeds::conclude,
+    room::{ActProgress, TextClient},
+};
 use crate::{LineKind, TextClientError};
 
 /// Time for one question.
@@ -48,10 +52,12 @@ async fn file(room: &mut TextClient, name: &str, words: String) -> Result<(), Te
         },
     };
     let fate = room.perform(Act::FileReport { about, words }, Vec::new()).await?;
-    let done = format!(
-        "Moderators are told of {}; `reports` tells what they decided.",
-        printable(&called)
-    );
+    let called = printable(&called);
+    if fate == ActProgress::Done(Outcome::Refused(Refusal::AlreadySo)) {
+        let line = format!("Your report of {called} is open still; `reports` lists it.");
+        return room.tell(LineKind::Refused, &line);
+    }
+    let done = format!("Moderators are told of {called}; `reports` tells what they decided.");
     conclude(room, fate, &done)
 }
 

@@ -3,7 +3,7 @@
 
 import { age, t, why } from '../strings.js';
 import { button, el, facts, fill, metres, put, short, toHex, wordOf } from './dom.js';
-import { touchable } from './near.js';
+import { pushable, touchable } from './near.js';
 import { ownTools, refreshOwn } from './own.js';
 import { report } from './reports.js';
 import { authorsOf } from './source.js';
@@ -78,9 +78,9 @@ export function thingPanel(page) {
     fill(acts,
       touchable(thing) && button({ text: t('act.touch'), click: () => page.touch(thing.id) }),
       thing.seat && button({ text: t('act.sit'), click: () => page.toasts.watch('sit', client.sit(thing.id)) }),
-      mine && thing.movable && !thing.held && button({ text: t('act.take'), click: () => page.toasts.watch('take', client.build.take(thing.id)) }),
+      mine && pushable(thing) && button({ text: t('act.take'), click: () => page.toasts.watch('take', client.build.take(thing.id)) }),
       thing.held && thing.held === client.me && button({ text: t('act.putdown'), click: () => page.toasts.watch('putdown', client.build.putDown(thing.id)) }),
-      thing.movable && !thing.held && button({ text: t('act.push'), click: () => page.push(thing.id) }),
+      pushable(thing) && button({ text: t('act.push'), click: () => page.push(thing.id) }),
       other && button({ text: t('near.walk'), click: () => page.input.walkTo(thing.id) }),
       other && !mine && button({ text: t('report.open'), click: () => report(page, thing.name, thing.player ? { key: thing.player } : { object: thing.id }) }),
       mine && button({ icon: 'source', text: t('panel.script'), click: () => page.dock.show('script', { object: thing.id }) }));

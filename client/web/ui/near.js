@@ -24,10 +24,10 @@ export function gapTo(own, thing, at) {
   return Math.hypot(Math.max(0, u), Math.max(0, v));
 }
 
-/** What can be touched: a thing with scripts. @param {any} thing */
-export function touchable(thing) {
-  return thing.scripts.length > 0;
-}
+/** What can be touched: a thing with scripts. */
+export const touchable = (/** @type {any} */ thing) => thing.scripts.length > 0;
+/** What can be pushed: nothing that somebody has in hand. */
+export const pushable = (/** @type {any} */ thing) => thing.movable && !thing.held;
 
 /**
  * Things around the own avatar, nearest first.
@@ -58,7 +58,7 @@ export function inReach(page) {
     if (gap > REACH) break;
     if (thing.player) continue;
     if (touchable(thing)) return { thing, act: 'touch' };
-    if (thing.movable) return { thing, act: 'push' };
+    if (pushable(thing)) return { thing, act: 'push' };
   }
   return null;
 }
@@ -85,7 +85,7 @@ export function nearPanel(page) {
     const { id } = thing;
     const row = el('li', { 'data-id': id }, label, el('span', { class: 'near-acts' },
       touchable(thing) && button({ text: t('act.touch'), class: 'small', 'aria-label': t('act.touch.what', { name: thing.name }), click: () => page.touch(id) }),
-      thing.movable && button({ text: t('act.push'), class: 'small', 'aria-label': t('act.push.what', { name: thing.name }), click: () => page.push(id) }),
+      pushable(thing) && button({ text: t('act.push'), class: 'small', 'aria-label': t('act.push.what', { name: thing.name }), click: () => page.push(id) }),
       button({ text: t('near.walk'), class: 'small', 'aria-label': `${t('near.walk')}: ${thing.name}`, click: () => page.input.walkTo(id) }),
       button({ text: t('near.details'), class: 'small', 'aria-label': `${t('near.details')}: ${thing.name}`, click: () => page.select(id) })));
     return { row, words: label };

@@ -175,17 +175,23 @@ fn the_border_to_a_neighbour_that_was_killed_is_a_wall_that_says_why() {
     west.stop();
 }
 
-#[test]
-fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
-    let folder = Folder::new("ball");
-    let (grid, [west, east]) = side_by_side(&folder);
-    let mut person = Person::enter(&west, &key(&folder, "ada"));
+/// Has somebody enter near the line who builds a ball that may leave over it.
+fn enter_with_a_ball(node: &str, folder: &Folder) -> Person {
+    let mut person = Person::enter(node, &key(folder, "ada"));
     person.types("look");
     person.sees("You stand at");
     person.types("build ball");
     person.sees("You build ball");
     person.types("let it travel");
     person.sees("may leave over a border now");
+    person
+}
+
+#[test]
+fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
+    let folder = Folder::new("ball");
+    let (grid, [west, east]) = side_by_side(&folder);
+    let mut person = enter_with_a_ball(&west, &folder);
     // The line is some 5 m away, and a push sends the ball some 3 m, away from the person: how many
     // pushes it takes hangs on the side from which she pushes, so on where she appeared.
     let gone = (0..6).any(|_| {
@@ -209,13 +215,7 @@ fn a_ball_that_is_pushed_over_the_border_lies_in_the_other_sim() {
 fn what_a_person_carries_is_in_her_hands_over_there_and_what_may_not_travel_stays_at_the_line() {
     let folder = Folder::new("hands");
     let (grid, [west, _]) = side_by_side(&folder);
-    let mut person = Person::enter(&west, &key(&folder, "ada"));
-    person.types("look");
-    person.sees("You stand at");
-    person.types("build ball");
-    person.sees("You build ball");
-    person.types("let it travel");
-    person.sees("may leave over a border now");
+    let mut person = enter_with_a_ball(&west, &folder);
     person.types("take it");
     person.sees("You take ball");
     person.types("build crate");

@@ -3,12 +3,12 @@
 use metatopia_math::{Angle, Fx, Vec2};
 use metatopia_physics::Motion;
 use metatopia_sim::{
-    GroundAt, Tools, World,
+    GroundAt,
     limits::{FALLS_PER_TURN, LOT_FRIENDS_MAX, LOT_SIDE_MAX, LOT_SIDE_MIN, LOTS_MAX},
 };
 use metatopia_types::{
-    Act, AssetLicence, Blueprint, Build, Ed25519, LotGround, LotId, LotOrder, ObjectId, Outcome,
-    Outline, Refusal,
+    Act, AssetLicence, Blueprint, Build, LotGround, LotId, LotOrder, ObjectId, Outcome, Outline,
+    Refusal,
 };
 
 use crate::yard::{Builder, Yard, public, vec2};
@@ -81,14 +81,6 @@ fn made(outcome: Outcome) -> ObjectId {
     object
 }
 
-/// Checks that the state is what its leaves say.
-fn check(yard: &Yard) {
-    assert_eq!(yard.world.root(), yard.world.rehash());
-    let tools = Tools::new(std::sync::Arc::new(Ed25519));
-    let again = World::from_snapshot(&yard.world.snapshot(), yard.world.root(), &tools);
-    assert_eq!(again.expect("its own snapshot").root(), yard.world.root());
-}
-
 #[test]
 fn on_a_lot_its_holder_and_friends_build_and_nobody_else() {
     let mut yard = yard(&mut Builder::new(), &[ADMIN, ADA, BOB, EVE]);
@@ -117,13 +109,13 @@ fn on_a_lot_its_holder_and_friends_build_and_nobody_else() {
     assert_eq!(yard.try_act(ADA, back()), refused(Refusal::NotYours));
     let lot = yard.world.lot(FIRST).expect("the first lot");
     assert_eq!((lot.name.as_str(), lot.holder), ("orchard", public(BOB)));
-    check(&yard);
+    yard.check_leaves();
     assert_eq!(yard.world.orders().count(), 0, "all of it was everybody's right");
     assert_eq!(yard.try_act(ADMIN, back()), Outcome::Ok);
     assert_eq!(yard.world.orders().count(), 1);
     assert_eq!(yard.try_act(BOB, back()), refused(Refusal::NoLot));
     made(yard.try_act(EVE, wall((12, 15), (1, 1))));
-    check(&yard);
+    yard.check_leaves();
 }
 
 #[test]
@@ -157,7 +149,7 @@ fn ground_is_taken_only_where_it_is_free_open_near_and_within_the_share() {
     assert_eq!(yard.try_act(BOB, give(ADA)), refused(Refusal::NotYours));
     let third = Act::Lot(LotOrder::Give { lot: LotId(1), to: public(BOB) });
     assert_eq!(yard.try_act(ADA, third), refused(Refusal::TooManyLots));
-    check(&yard);
+    yard.check_leaves();
 }
 
 #[test]
@@ -186,7 +178,7 @@ fn what_a_stranger_left_on_a_lot_goes_to_its_owners_ground_or_beside_the_lot() {
     assert_eq!(yard.try_act(ADA, send_home(again)), Outcome::Ok);
     let home = yard.world.ground_at(yard.position(again));
     assert!(matches!(home, GroundAt::Lot(lot) if lot.holder == public(BOB)), "{home:?}");
-    check(&yard);
+    yard.check_leaves();
 }
 
 #[test]
@@ -233,7 +225,7 @@ fn who_is_walled_in_goes_home_where_nobody_may_build() {
     yard.idle(20);
     let way = yard.position(yard.avatar(ADA)).saturating_sub(before);
     assert!(way.y > Fx::from_int(1), "she walks on: {way:?}");
-    check(&yard);
+    yard.check_leaves();
 }
 
 #[test]
@@ -273,7 +265,7 @@ fn a_wall_on_open_ground_falls_when_its_owner_stays_away_and_one_on_a_lot_stands
     pass(&mut yard, 4);
     assert_eq!(yard.world.object(kept).map(|thing| thing.id), None);
     assert!(yard.world.object(bobs).is_some());
-    check(&yard);
+    yard.check_leaves();
 }
 
 #[test]
@@ -305,5 +297,5 @@ fn a_lot_has_a_bounded_number_of_friends_and_a_sim_of_lots() {
     let at = Vec2::new(Fx::from_int(10), Fx::from_int(10));
     assert!(matches!(yard.world.ground_at(at), GroundAt::Lot(_)));
     println!("{LOTS_MAX} lots, a state of {} bytes", yard.world.state_bytes());
-    check(&yard);
+    yard.check_leaves();
 }

@@ -315,6 +315,16 @@ impl Yard {
         panic!("player {n} does not come to {to:?}");
     }
 
+    /// Checks that the state is what its leaves say, and that a server that joins now has the same.
+    #[track_caller]
+    pub(crate) fn check_leaves(&self) {
+        let root = self.world.root();
+        assert_eq!(root, self.world.rehash());
+        let tools = Tools::new(Arc::new(Ed25519));
+        let again = World::from_snapshot(&self.world.snapshot(), root, &tools);
+        assert_eq!(again.expect("its own snapshot").root(), root);
+    }
+
     pub(crate) fn position(&self, id: ObjectId) -> Vec2 {
         self.world.object(id).unwrap_or_else(|| panic!("object {id} is gone")).position
     }
