@@ -282,11 +282,20 @@ impl<const N: usize> LeafTable<N> {
         if !covers && self.entries_under(prefix).next().is_none() {
             return;
         }
-        if !self.fits(prefix) {
+        // The entries are looked up once: a turn of logins cuts a hundred leaves of hundreds of entries.
+        let mut left = self.rule.entries_bytes_max;
+        let mut fits = true;
+        let entries = self.entries_under(prefix).take_while(|entry| {
+            let rest = left.checked_sub(entry.len());
+            (left, fits) = (rest.unwrap_or(0), rest.is_some());
+            fits
+        });
+        let entries: Vec<&[u8]> = entries.collect();
+        if !fits {
             (0..self.rule.base()).for_each(|digit| self.cut(&[prefix, &[digit]].concat()));
             return;
         }
-        let content = self.content(prefix);
+        let content = joined(&entries);
         let bytes = u32::try_from(content.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
         let hash = Digest(*blake3::hash(&content).as_bytes());
         self.leaves.insert(prefix.to_vec(), LeafDigest { hash, bytes });
@@ -309,16 +318,18 @@ impl<const N: usize> LeafTable<N> {
 
     /// Returns the content of the leaf with this prefix: the count of its entries, then the entries.
     pub(super) fn content(&self, prefix: &[u8]) -> Vec<u8> {
-        let (mut count, mut bytes) = (0_u32, COUNT_BYTES_MAX);
-        for entry in self.entries_under(prefix) {
-            count += 1;
-            bytes += entry.len();
-        }
-        let mut content = Vec::with_capacity(bytes);
-        content.extend(wire::encode(&count));
-        self.entries_under(prefix).for_each(|entry| content.extend_from_slice(entry));
-        content
+        joined(&self.entries_under(prefix).collect::<Vec<_>>())
     }
+}
+
+/// Returns the count of these entries, then the entries.
+fn joined(entries: &[&[u8]]) -> Vec<u8> {
+    let count = u32::try_from(entries.len()).expect("a leaf is at most LEAF_BYTES_MAX long");
+    let bytes: usize = entries.iter().map(|entry| entry.len()).sum();
+    let mut content = Vec::with_capacity(COUNT_BYTES_MAX + bytes);
+    content.extend(wire::encode(&count));
+    entries.iter().for_each(|entry| content.extend_from_slice(entry));
+    content
 }
 
 #[cfg(test)]
